@@ -6,7 +6,7 @@ import { Program, run, type Screen } from './apps/terminal/program.ts';
 
 const words = `
 The API token is in PAYMENTS_CLIENT_ID and PAYMENTS_CLIENT_SECRET; a sandbox on this machine needs none.
-PAYMENTS_URL is what --url is when it is left out.`;
+PAYMENTS_URL is the default of --url.`;
 
 /**
  * Runs the program of commands, those of developers and the group of operators, and prints the answer. The service is loaded for
@@ -15,7 +15,7 @@ PAYMENTS_URL is what --url is when it is left out.`;
  */
 export async function runCommands(args: readonly string[], screen: Screen): Promise<number> {
   const program = new Program(screen, 'npm run cli --')
-    .description('Watches a service, and makes things happen in its sandbox, while you develop against it.')
+    .description('Watches a service and triggers events in its sandbox while you develop against it.')
     .option('--url <url>', 'where the service is (default: http://127.0.0.1:4000)')
     .option('--json', 'print for machines: JSON, one value a line where more may come')
     .addHelpText('after', words)
@@ -26,7 +26,7 @@ export async function runCommands(args: readonly string[], screen: Screen): Prom
   addDevelopers(program);
   const operators = program
     .command('ops')
-    .description('Runs and repairs the service. The settings are those of the service (see the README).')
+    .description('Runs and repairs the service. The settings are those of the service (docs/settings.md).')
     .summary('the commands of operators')
     .option('--json', 'print the answer as JSON');
   if (args.includes('ops')) (await import('./ops/program.ts')).addOperators(operators);

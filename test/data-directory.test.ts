@@ -11,7 +11,7 @@ const root = path.resolve(import.meta.dirname, '..');
 const program = [process.execPath, '--disable-warning=ExperimentalWarning', 'src/main.ts'];
 const keys = { SECRET_KEY: Buffer.alloc(32).toString('base64'), CLIENT_TOKEN_KEY: 'k'.repeat(32) };
 const advice =
-  'repair that, or set DATA_DIR to another folder, or set DATABASE_URL, CLIENT_TOKEN_KEY and SECRET_KEY, with which none is needed';
+  'repair that, set DATA_DIR to another folder, or set DATABASE_URL, CLIENT_TOKEN_KEY and SECRET_KEY, which replace it';
 const cases: readonly (readonly [what: string, environment: Readonly<Record<string, string>>])[] = [
   ['the keys', {}],
   ['the key of client tokens', { SECRET_KEY: keys.SECRET_KEY }],

@@ -104,8 +104,11 @@ describe('a wrong setting stops the start before anything is made, and is named 
       'DATABASE_URL connects without TLS: add sslmode=verify-full, and sslrootcert=FILE for a certificate authority of your own. ALLOW_UNSAFE=unverified-tls allows it',
     ],
     [{ HOST: '0.0.0.0' }, 'not the loopback interface'],
-    [{ HOST: '192.0.2.1', DATABASE_URL: 'postgres://127.0.0.1:1/payments' }, 'HOST 192.0.2.1 is no address of this'],
-    [{ METRICS_PORT: '0', METRICS_HOST: 'nowhere.invalid' }, 'METRICS_HOST nowhere.invalid is no address of this'],
+    [
+      { HOST: '192.0.2.1', DATABASE_URL: 'postgres://127.0.0.1:1/payments' },
+      'HOST 192.0.2.1 is not an address of this',
+    ],
+    [{ METRICS_PORT: '0', METRICS_HOST: 'nowhere.invalid' }, 'METRICS_HOST nowhere.invalid is not an address of this'],
     [{ DATABASE_URL: 'postgres://127.0.0.1/payments?schema=app' }, 'DATABASE_URL has the parameter schema'],
   ])('%o', async (environment, message) => {
     const data = await temporaryDataDirectory();
@@ -221,7 +224,7 @@ describe('npm run ops -- platform', () => {
     const changed = runScript('src/commands.ts', limits, { DATABASE_URL: database.url });
     expect([...changed.stdout.matchAll(/^ {2}(?:in all|each \w+ token) +(.*)$/gm)].map(([, rate]) => rate)).toEqual([
       '500/2500',
-      '20000/40000 (as the settings say)',
+      '20000/40000 (from the settings)',
       '20/40',
     ]);
     const wrong = runScript('src/commands.ts', ['ops', 'platform', 'limits', 'acme', '--platform', '0'], {});

@@ -14,13 +14,13 @@ export function checkAll<Checks extends readonly (() => unknown)[]>(
     try {
       results.push(check());
     } catch (error) {
-      // What has no path is not about a field, and stops the rest.
+      // An error without a path is not about a field, and stops the rest.
       if (!(error instanceof Refusal) || !error.details.path) throw error;
       found.push(error);
     }
   }
   const [first] = found;
-  // Each check has put its result where its type is.
+  // Each check has put its result at its position.
   if (!first) return results as { [Position in keyof Checks]: ReturnType<Checks[Position]> };
   throw found.length === 1 ? first : joinRefusals(first, found);
 }

@@ -83,13 +83,13 @@ export function formatMajor(amount: bigint, currency: Currency): string {
   return `${formatDecimal(amount, currency.decimals)} ${currency.code}`;
 }
 
-/** Formats smallest units whose code a provider has written, and which the gateway need not know. */
+/** Formats smallest units with a code from a provider, which the gateway need not know. */
 export function formatForeign(amount: bigint, code: string): string {
   const currency = currencyOf(code);
   return currency ? formatMajor(amount, currency) : `${amount} of the smallest unit of ${code}`;
 }
 
-/** The error for a locale that is no BCP 47 language tag, or whose number format is not known here. */
+/** The error for a locale that is not a BCP 47 language tag, or whose number format is unknown here. */
 export class UnknownLocale extends RangeError {
   readonly locale: string;
 
@@ -119,9 +119,9 @@ export function formatMoney(amount: bigint, currency: Currency, locale: string):
 }
 
 /**
- * The code to format with instead of a longer one, because Intl takes three-letter codes only. It is the code of ISO
- * 4217 for tests, for which no locale has a sign. The real code then replaces it in the result, with the position and
- * the space that the locale gives a code.
+ * The code to format with instead of a longer one, because Intl takes three-letter codes only. It is ISO 4217's code for tests,
+ * for which no locale has a sign. The real code then replaces it in the result, at the position and with the spacing of the
+ * locale.
  */
 const standIn = 'XTS';
 
@@ -156,7 +156,7 @@ function isKnownLocale(locale: string): boolean {
   }
 }
 
-/** Tells whether text is a number, as the output of formatDecimal is. Intl takes numeric strings only in its types. */
+/** Returns whether text is a number, as the output of formatDecimal is. Intl takes numeric strings only in its types. */
 function isNumeral(text: string): text is `${number}` {
   return /^-?\d+(\.\d+)?$/.test(text);
 }

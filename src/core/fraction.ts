@@ -31,7 +31,7 @@ export function parseDecimal(text: string): Fraction {
   return { numerator: BigInt(text.replace('.', '')), denominator: powerOfTen(places) };
 }
 
-/** Tells whether parseDecimal accepts a text. */
+/** Returns whether parseDecimal accepts a text. */
 export function isPlainDecimal(text: string): boolean {
   return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text);
 }
@@ -74,7 +74,7 @@ export function divide(a: Fraction, b: Fraction): Fraction {
   return { numerator: sign * a.numerator * b.denominator, denominator: sign * a.denominator * b.numerator };
 }
 
-/** Tells whether a is less than b. */
+/** Returns whether a is less than b. */
 export function isLess(a: Fraction, b: Fraction): boolean {
   return a.numerator * b.denominator < b.numerator * a.denominator;
 }
@@ -149,7 +149,7 @@ export function toRatio(value: Fraction): string {
   return `${numerator}/${denominator}`;
 }
 
-/** Tells whether a decimal with so many digits and places is exactly the value. */
+/** Returns whether a decimal with so many digits and places is exactly the value. */
 function isExactWithin(value: Fraction, digits: number, places?: number): boolean {
   return subtract(value, parseDecimal(toDecimal(value, digits, places))).numerator === 0n;
 }

@@ -19,10 +19,10 @@ export function keyedOperation({ keySpace }: KeyOwner, operation: string): strin
   return keySpace === undefined ? operation : `${operation}@${keySpace}`;
 }
 
-/** The path of the idempotency key, which lies beside the input of a command. */
+/** The path of the idempotency key, which is not part of the input of a command. */
 export const keyPath: FieldPath = ['idempotencyKey'];
 
-/** Tells whether a string has the form of an idempotency key: no other is ever stored. */
+/** Returns whether a string has the form of an idempotency key: no other is ever stored. */
 export function isIdempotencyKey(key: string): boolean {
   return /^[\x21-\x7e]{1,255}$/.test(key);
 }
@@ -38,7 +38,7 @@ interface KeyedCommand {
   readonly operation: string;
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
-  /** Whether a null clears a field, and a field that is left out stays: then they are different inputs. */
+  /** Whether a null clears a field, and a missing field stays: then they are different inputs. */
   readonly nullClears?: true;
 }
 
@@ -60,7 +60,10 @@ export function claimOf(owner: KeyOwner, command: KeyedCommand): Claim | undefin
   return { operation: keyedOperation(owner, command.operation), key, hash };
 }
 
-/** Returns JSON with sorted keys, without undefined fields and, where they say nothing, without nulls: equal inputs have equal text. */
+/**
+ * Returns JSON with sorted keys, without undefined fields and, where they mean nothing, without nulls: equal inputs have equal
+ * text.
+ */
 function canonicalJson(input: object, withNulls: boolean): string {
   return JSON.stringify(input, (_key, value: unknown) => {
     if (typeof value === 'bigint') return value.toString();

@@ -39,15 +39,15 @@ export function uuidOf(id: string, ...types: readonly IdType[]): string | undefi
   return types.some((type) => type === id.slice(0, separator)) && uuidForm.test(uuid) ? uuid : undefined;
 }
 
-/** What an account is named by: the kind and the uuid in its public id. */
+/** The name of an account: the kind and the uuid in its public id. */
 export interface AccountName {
   readonly kind: 'INTERNAL' | 'EXTERNAL';
   readonly id: string;
 }
 
 /**
- * Returns what the public id of an account names; undefined for other text. An account of another kind with this uuid is not
- * the one that it names.
+ * Returns the kind and uuid in the public id of an account; undefined for other text. A uuid of an account of another kind does
+ * not match.
  */
 export function accountNameIn(id: string): AccountName | undefined {
   const internal = uuidOf(id, 'InternalAccount');

@@ -1,9 +1,9 @@
 import { visit } from 'jsonc-parser';
 import { dotted, type FieldPath } from './path.ts';
 
-/** The error for JSON that no value represents as it is written: a member that is given twice, a number that would become another. */
+/** The error for JSON that cannot be represented exactly: a member given twice, or a number that would change. */
 export class InexactJson extends Error {
-  /** Where in the JSON; empty for all of it. */
+  /** The place in the JSON; empty for all of it. */
   readonly path: FieldPath;
   readonly reason: string;
   /** Whether it is an integer that is too large. */
@@ -18,18 +18,18 @@ export class InexactJson extends Error {
   }
 }
 
-/** The most levels that JSON may have: what reads it afterwards calls itself for each. */
+/** The most levels that JSON may have, since later readers recurse. */
 const maxDepth = 64;
 
 /**
- * Parses JSON from outside, exactly as it is written. Ignores a byte order mark at the start (RFC 8259, section 8.1).
- *
- * `JSON.parse` alone takes the last of two members with one name, and the nearest number: who has signed, checked or passed on the
- * text may have read another value. Most JSON has neither, which costs a look at it: as many names in the text as in what was parsed
- * of it, and no number that is long or has a fraction or an exponent. Anything else is read once more, for the place.
- * @throws SyntaxError for what is not JSON
- * @throws InexactJson for a member that is given twice or named `__proto__`, for a number that JavaScript cannot represent, and for
- *   more than 64 levels
+ * Parses untrusted JSON exactly as it is written. Ignores a byte order mark at the start (RFC 8259, section 8.1). `JSON.parse`
+ * alone takes the last of two members with one name, and the nearest number, so whoever has signed, checked or passed on the
+ * text may have read another value. Most JSON has neither, which a quick check shows: as many names in the text as in the
+ * parsed value, and no number that is long or has a fraction or an exponent. Otherwise the text is parsed once more, to find
+ * the place.
+ * @throws SyntaxError for text that is not JSON
+ * @throws InexactJson for a member that is given twice or named `__proto__`, for a number that JavaScript cannot represent, and
+ * for more than 64 levels
  */
 export function parseJson(text: string): unknown {
   const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
@@ -55,7 +55,7 @@ const code = {
 const exactDigits = 15;
 
 /**
- * Counts the names in JSON, and says whether all its numbers are integers of few digits.
+ * Counts the names in JSON, and returns whether all its numbers are integers of few digits.
  * @throws InexactJson for too many levels
  */
 function look(json: string): { readonly names: number; readonly isPlain: boolean } {
@@ -70,7 +70,7 @@ function look(json: string): { readonly names: number; readonly isPlain: boolean
       if (digits > exactDigits) isPlain = false;
       continue;
     }
-    // Outside of texts a point is in a number only, and so is an E; an e is in words, too, but after no digit.
+    // Outside of strings a point occurs only in a number, and so does an E; an e occurs in words, too, but not after a digit.
     if (char === code.point || char === code.E || (char === code.e && digits > 0)) isPlain = false;
     digits = 0;
     if (char === code.quote) at = endOfText(json, at);
@@ -83,7 +83,7 @@ function look(json: string): { readonly names: number; readonly isPlain: boolean
   return { names, isPlain };
 }
 
-/** Returns where a text ends that begins at a quotation mark; the end of JSON that breaks off in it. */
+/** Returns where a string ends that begins at a quotation mark; the end of the JSON if it is unterminated. */
 function endOfText(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); end !== -1; end = json.indexOf('"', end + 1)) {
     let before = end - 1;
@@ -116,7 +116,7 @@ function checkExact(json: string): void {
       onObjectBegin: () => void names.push(new Set()),
       onObjectEnd: () => void names.pop(),
       onObjectProperty(name, _offset, _length, _line, _column, pathOf) {
-        if (name === '__proto__') throw new InexactJson([...pathOf(), name], 'is no name that a member may have');
+        if (name === '__proto__') throw new InexactJson([...pathOf(), name], 'is not an allowed member name');
         if (names.at(-1)?.has(name)) throw new InexactJson([...pathOf(), name], 'is given twice');
         names.at(-1)?.add(name);
       },
@@ -135,7 +135,7 @@ function checkExact(json: string): void {
   );
 }
 
-/** Writes a number of JSON in one way for each value: its digits without zeros at either end, and a power of ten. */
+/** Writes a number of JSON in a canonical form: its digits without zeros at either end, and a power of ten. */
 function canonical(source: string): string {
   const [, sign = '', integer = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? [];

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 /**
  * Returns the id of a key: 8 hexadecimal digits of its SHA-256. Stored ciphertexts and signed tokens name their key by it, and
- * operators compare it. It tells nothing about a random key.
+ * operators compare it. It reveals nothing about a random key.
  * @param setting the setting of the key, so that a key that serves two of them has two ids
  */
 export function keyId(setting: 'SECRET_KEY' | 'CLIENT_TOKEN_KEY', key: Uint8Array | string): string {

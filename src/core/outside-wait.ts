@@ -2,24 +2,26 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** The capacity that a request uses while it is processed. */
 export interface RequestSlot {
-  /** Gives the capacity to others: the request waits. */
+  /** Releases the capacity while the request waits. */
   release(): void;
-  /** Uses capacity again. Never refused: a request that has begun is carried out. */
+  /** Takes capacity again. Never refused: a request that has begun is carried out. */
   retake(): void;
-  /** Lets others of its tenant have its turn, and still counts as processed. */
+  /** Passes the turn to others of its tenant; the request still counts as processed. */
   yieldTurn(): void;
-  /** Has its turn again. */
+  /** Takes the turn again. */
   resumeTurn(): void;
 }
 
 const slots = new AsyncLocalStorage<RequestSlot>();
 
-/** Does the work of a request that uses a slot. */
+/** Runs the work of a request that uses a slot. */
 export function withSlot<Result>(slot: RequestSlot, work: () => Result): Result {
   return slots.run(slot, work);
 }
 
-/** Waits for others of the same tenant without the turn of the request: what need not wait for them passes it. */
+/**
+ * Waits for others of the same tenant without holding the turn of the request: work that need not wait for them overtakes it.
+ */
 export async function turnlessWait<Result>(wait: Promise<Result>): Promise<Result> {
   const slot = slots.getStore();
   slot?.yieldTurn();
@@ -31,7 +33,7 @@ export async function turnlessWait<Result>(wait: Promise<Result>): Promise<Resul
 }
 
 /**
- * Waits for the world outside (a rail, the receiver of a webhook) without the slot of the request: whoever keeps us waiting
+ * Waits for an external service (a rail, the receiver of a webhook) without holding the slot of the request, so that a slow one
  * keeps nobody else from being served.
  */
 export async function outsideWait<Result>(answer: Promise<Result>): Promise<Result> {

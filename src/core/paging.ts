@@ -18,7 +18,7 @@ export interface Page<Key> {
   /** The keys of the page: those on this side of the cursor, or between two cursors. */
   readonly bound: { readonly gt?: Key; readonly lt?: Key } | undefined;
   /**
-   * The cursor where the reading begins, and the keys on its other side: whether any is there is the other `has…Page`.
+   * The cursor where the reading begins, and the keys on its other side: if there are any, the other `has…Page` is true.
    */
   readonly beyond: { readonly gte: Key } | { readonly lte: Key } | undefined;
 }
@@ -40,7 +40,7 @@ export interface KeyBound<Key> {
   readonly lte?: Key;
 }
 
-/** What a row is ordered by. Only lists with an order of changes need its time. */
+/** The key that orders a row. Only lists with an order of changes need its time. */
 export interface OrderedRow {
   readonly id: string;
   readonly updatedAt?: Date;
@@ -70,8 +70,8 @@ const byCreation: RowOrder<string> = {
 };
 
 /**
- * The order of last changes. A row that changes moves to the end of the list where the oldest change comes first: whoever
- * reads on meets it again, as it is then, and misses none.
+ * The order of last changes. A row that changes moves to the end of the list where the oldest change comes first: a reader of
+ * the following pages meets it again, in its new state, and misses none.
  */
 const byChange: RowOrder<ChangeKey> = {
   fields: ['updatedAt', 'id'],
@@ -81,13 +81,13 @@ const byChange: RowOrder<ChangeKey> = {
     return isValid ? { updatedAt: new Date(Number(ms)), id } : undefined;
   },
   textOf: ({ updatedAt, id }) => {
-    if (!updatedAt) throw new Error('a list of rows without a time of change has no order of changes');
+    if (!updatedAt) throw new Error('rows without a time of change cannot be ordered by it');
     return `${updatedAt.getTime()}:${id}`;
   },
   within: (bound) => ({
     AND: Object.entries(bound).map(([operator, { updatedAt, id }]: [string, ChangeKey]) => {
       const strict = operator.startsWith('g') ? 'gt' : 'lt';
-      // The first condition alone is one that an index can be searched by.
+      // The first condition alone can use an index.
       return {
         updatedAt: { [`${strict}e`]: updatedAt },
         OR: [{ updatedAt: { [strict]: updatedAt } }, { id: { [operator]: id } }],
@@ -125,6 +125,6 @@ export function cursorOf(list: string, platformId: string, key: string): string 
 export function cursorParts(list: string, platformId: string, cursor: string): readonly string[] | undefined {
   const [name, platform, ...parts] = Buffer.from(cursor, 'base64url').toString('latin1').split(':');
   if (name !== list || platform !== platformId.slice(-12)) return undefined;
-  // Other texts with the same bytes are no cursors of ours.
+  // Other encodings of the same bytes are not valid cursors.
   return cursorOf(list, platformId, parts.join(':')) === cursor ? parts : undefined;
 }

@@ -71,7 +71,7 @@ export interface RefusalDetails {
 const isPath = (about: FieldPath | RefusalDetails): about is FieldPath => Array.isArray(about);
 
 /** The message of a request that cannot be processed because of the database. Nothing has happened. */
-export const databaseAway = 'the database is out of reach or has too much to do; try again';
+export const databaseAway = 'the database is unreachable or overloaded; try again';
 
 /**
  * Returns the refusal that an error is or stands for, or undefined for any other error. SERVICE_UNAVAILABLE means that
@@ -87,7 +87,7 @@ export function refusalIn(error: unknown): Refusal | undefined {
 export function outcomeUnknown(): Refusal {
   return new Refusal(
     'OUTCOME_UNKNOWN',
-    'the answer was lost: this may have taken effect or not. Send it again with the same idempotency key, or ask for its receipt',
+    'the answer was lost: this may or may not have taken effect. Send it again with the same idempotency key, or ask for its receipt',
   );
 }
 

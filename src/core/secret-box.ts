@@ -21,7 +21,7 @@ export class SecretBox {
 
   /**
    * @param key the key that encrypts: 32 random bytes
-   * @param fallbacks the keys that only decrypt: those before it, and the one that comes next
+   * @param fallbacks the keys that only decrypt: earlier ones, and the next one
    */
   constructor(key: Buffer, fallbacks: readonly Buffer[] = []) {
     const keys = [key, ...fallbacks];
@@ -42,7 +42,7 @@ export class SecretBox {
 
   /**
    * Decrypts a secret.
-   * @throws Error when it was encrypted with a key that is not here, for another owner, or has been changed
+   * @throws Error when this instance lacks its key, or it belongs to another owner or has been changed
    */
   open(sealed: Uint8Array, owner: string): string {
     const bytes = Buffer.from(sealed);
@@ -57,7 +57,7 @@ export class SecretBox {
 
   #keyOf(id: string): Buffer {
     const key = this.#keys.get(id);
-    if (!key) throw new Error(`this secret was encrypted with the key ${id}, which is not here`);
+    if (!key) throw new Error(`this secret was encrypted with the key ${id}, which this instance lacks`);
     return key;
   }
 }

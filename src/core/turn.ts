@@ -2,7 +2,7 @@ import { type RequestSlot, turnlessWait, withSlot } from './outside-wait.ts';
 
 /** The turn of one piece of work among all that its platform asks for. */
 export interface WorkTurn extends RequestSlot {
-  /** Lets the next one have its turn. Further calls do nothing. */
+  /** Passes the turn on. Further calls do nothing. */
   end(): void;
 }
 
@@ -15,7 +15,7 @@ export interface ExpensiveTurns {
   endExpensive(platformId: string): void;
 }
 
-/** Does expensive work, after what it must wait for. The request that waits gives its turn to others of its platform. */
+/** Runs expensive work after its wait. While it waits, the request gives its turn to others of its platform. */
 export async function inExpensiveTurn<Result>(
   turns: ExpensiveTurns,
   platformId: string,
@@ -30,7 +30,7 @@ export async function inExpensiveTurn<Result>(
   }
 }
 
-/** Does work in its turn, and ends the turn. */
+/** Runs work in its turn, and ends the turn. */
 export async function inTurn<Result>(turn: WorkTurn, work: () => Promise<Result>): Promise<Result> {
   try {
     return await withSlot(turn, work);

@@ -5,7 +5,7 @@ import type { Prisma } from '../infra/database/generated/client/client.ts';
 import { platformNamed } from './platforms.ts';
 import { momentIn, type Tools, withDatabase } from './tools.ts';
 
-/** Adds the command that lists what operators did. */
+/** Adds the command that lists operators' acts. */
 export function addActs(program: Program): void {
   program
     .command('acts')
@@ -15,7 +15,7 @@ export function addActs(program: Program): void {
     .option('--platform <name>', 'on this platform')
     .option('--by <name>', 'by this operator')
     .option('--act <command>', 'with this command: customer, or "customer freeze"')
-    .option('--subject <id>', 'to this row: Customer:…')
+    .option('--subject <id>', 'on this row: Customer:…')
     .option('--from <time>', 'from this time on, such as 2026-01-01T00:00:00Z', momentIn)
     .option('--to <time>', 'before this time', momentIn)
     .option('--limit <count>', 'how many at most', counted(1, 10_000), 100)
@@ -61,5 +61,5 @@ async function list({ database }: Tools, { platform, by, act, subject, from, to,
     before,
     after,
   }));
-  return { ...listed(rows, 'No operator has done anything of that kind.'), data };
+  return { ...listed(rows, 'No act matches.'), data };
 }

@@ -48,7 +48,7 @@ function decision(adjust: Program, name: string, description: string, decide: ty
 }
 
 function currencyIn(text: string): string {
-  if (!isCurrencyCode(text)) throw new InvalidArgumentError(`${text} is no currency here.`);
+  if (!isCurrencyCode(text)) throw new InvalidArgumentError(`Unknown currency ${text}.`);
   return text;
 }
 
@@ -73,7 +73,7 @@ function unitsOf(text: string, currency: string): bigint {
   const digits = text.split('.')[1]?.length ?? 0;
   if (!isPlainDecimal(text) || text.startsWith('-') || digits > decimals) {
     throw new InvalidArgumentError(
-      `${text} is no amount of ${currency}: it has at most ${decimals} decimals, and no sign.`,
+      `${text} is not an amount of ${currency}: it has at most ${decimals} decimals, and no sign.`,
     );
   }
   const { numerator, denominator } = multiply(parseDecimal(text), tenTo(decimals));

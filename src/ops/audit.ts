@@ -11,12 +11,12 @@ interface Options {
   readonly replica?: number | true;
 }
 
-/** Adds the command that proves the ledger. */
+/** Adds the command that audits the ledger. */
 export function addAudit(program: Program): void {
   program
     .command('audit')
     .description('check the ledger; rows that break a rule are printed, and the exit code is 1')
-    .option('--full', 'check all rows, and not only what came or may have changed since the last sound audit')
+    .option('--full', 'check all rows, not only those that are new or may have changed since the last sound audit')
     .option(
       '--replica [number]',
       'read on this replica of DATABASE_READ_URL: the first, if left out',
@@ -55,7 +55,7 @@ async function run({ config, database, screen }: Tools, { full, replica }: Optio
 
 function soundness({ coversFrom, coversUntil }: Audit): string {
   const rows = coversFrom
-    ? `what came or could change since ${coversFrom.toISOString()}, when all before was sound`
+    ? `what is new or could change since ${coversFrom.toISOString()}, when everything before was sound`
     : 'all rows';
   return `The ledger is sound: ${auditRules} rules hold over ${rows}. It covers what was committed before ${coversUntil.toISOString()}.`;
 }

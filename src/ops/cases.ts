@@ -12,7 +12,7 @@ import { type Tools, withDatabase } from './tools.ts';
 export function addCases(program: Program): void {
   const cases = program
     .command('cases')
-    .description('what rails have said that contradicts what stands here, and waits for a person');
+    .description('contradictions between rails and the books, which await an operator');
   cases
     .command('list')
     .description('list the open ones, the oldest first')
@@ -25,7 +25,7 @@ export function addCases(program: Program): void {
     .argument('<transaction>', 'the id of the payment: Transaction:…')
     .action(withDatabase(settle));
   decisionOf(cases.command('close'), 'what is true')
-    .description('close those of a payment, when somebody has found out what is true; it moves no money')
+    .description('close those of a payment after an investigation; it moves no money')
     .argument('<transaction>', 'the id of the payment: Transaction:…')
     .action(withDatabase(close));
 }
@@ -40,10 +40,10 @@ async function list({ database }: Tools, { all = false }: { readonly all?: boole
     order: one.orderId,
     ...(all && { closedAt: one.closedAt, closedBy: one.closedBy, reason: one.closedReason, ends: endOf(one) }),
   }));
-  return listed(rows, all ? 'No rail has contradicted what stood here.' : 'No rail contradicts what stands here.');
+  return listed(rows, all ? 'There are no cases.' : 'There are no open cases.');
 }
 
-/** How a case has ended: null where it is open. */
+/** How a case has ended: null while it is open. */
 function endOf({ closedAt, movedOut, movedIn }: Pick<RailCase, 'closedAt' | 'movedOut' | 'movedIn'>) {
   if (movedOut !== null || movedIn !== null) return 'settled';
   return closedAt && 'closed';
@@ -54,7 +54,7 @@ async function settle({ payments }: Tools, id: string, said: Decided): Promise<A
   const words = ({ amount, currency }: BookedDifference) => formatMajor(amount, requiredCurrency(currency));
   const differences = done.differences.map(words);
   const end = done.isPull ? `The pull of ${id} has settled, and its payout follows.` : `${id} is COMPLETED.`;
-  const answer = `The rail said: ${done.said}. It stood: ${done.stands}.`;
+  const answer = `The rail reported: ${done.said}. On record: ${done.stands}.`;
   return {
     data: {
       transaction: id,
@@ -66,7 +66,7 @@ async function settle({ payments }: Tools, id: string, said: Decided): Promise<A
       `${end} ${answer}`,
       differences.length > 0 ? `Booked on DIFFERENCES: ${differences.join(', ')}.` : 'Nothing to book on DIFFERENCES.',
       ...(done.short
-        ? [`Its receiver has got ${words(done.short)} too little: have it sent, or credit the payer by adjust propose.`]
+        ? [`The receiver got ${words(done.short)} too little: have it sent, or credit the payer with adjust propose.`]
         : []),
     ],
   };

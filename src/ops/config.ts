@@ -29,7 +29,7 @@ function originOf(name: string, environment: Screen['environment']): 'environmen
   return isSecret && environment[`${name}_FILE`] ? 'file' : 'default';
 }
 
-/** Writes a value without its secrets: of a key its id, of an address all but the password. */
+/** Writes a value without its secrets: for a key its id, for an address all but the password. */
 function shown(config: Config, name: keyof typeof settings): string | null {
   switch (name) {
     case 'DATABASE_URL':

@@ -6,13 +6,13 @@ import { attributeDeposit, closeDeposit, listDeposits } from '../domain/provider
 import { type Decided, decisionOf, granted, operatorOf } from './operator.ts';
 import { type Tools, withDatabase } from './tools.ts';
 
-/** Adds the commands about deposits at providers that nobody could be credited with. */
+/** Adds the commands about deposits at providers that could not be assigned. */
 export function addDeposits(program: Program): void {
   const deposits = program
     .command('deposits')
-    .description('money that has come in at a provider, and that waits for a person to say whose it is');
-  deposits.command('list').description('list those that wait, the oldest first').action(withDatabase(list));
-  decision(deposits, 'credit', 'say for which account it is: the workers credit it')
+    .description('deposits at providers that the service cannot assign to an account');
+  deposits.command('list').description('list those that wait, oldest first').action(withDatabase(list));
+  decision(deposits, 'credit', 'assign one to an account: the workers credit it')
     .requiredOption('--to <account>', 'an internal account of its platform and currency: InternalAccount:…')
     .action(withDatabase(credit));
   decision(deposits, 'close', 'close one that is for no account here; it moves no money').action(withDatabase(close));
@@ -34,7 +34,7 @@ async function list({ database }: Tools): Promise<Answer> {
     memo: one.memo,
     account: one.accountId && publicId('InternalAccount', one.accountId),
   }));
-  return listed(rows, 'No deposit waits for a person.');
+  return listed(rows, 'No deposit awaits a decision.');
 }
 
 async function credit({ database }: Tools, id: string, said: Decided & { readonly to: string }): Promise<Answer> {

@@ -15,7 +15,7 @@ import { directUrl, poolerOf } from '../server/start/prepare-database.ts';
 import { findUnsafe } from '../server/start/unsafe-settings.ts';
 import { type Settings, withSettings } from './tools.ts';
 
-/** Adds the command that finds what is wrong. */
+/** Adds the command that diagnoses the settings and the database. */
 export function addDoctor(program: Program): void {
   program
     .command('doctor')
@@ -25,7 +25,7 @@ export function addDoctor(program: Program): void {
     .action(withSettings(examine));
 }
 
-/** What a check has found. A fault stops an instance or its work; a warning is for a person to look at. */
+/** The result of a check. A fault stops an instance or its work; a warning needs the attention of an operator. */
 type Finding = {
   readonly check: string;
   readonly result: 'ok' | 'warning' | 'fault';
@@ -69,7 +69,9 @@ async function ofDatabase(config: Config): Promise<Finding[]> {
   }
 }
 
-/** Says of each replica whether it would get reads. One that would get none is no fault of the instance: the primary reads. */
+/**
+ * Reports for each replica whether it would get reads. If not, that is not a fault of the instance: the primary reads.
+ */
 async function ofReplicas(database: Database, config: Config): Promise<Finding[]> {
   const replicas = openReplicas(database, config, pino({ level: 'silent' }));
   if (!replicas) return [];
@@ -109,7 +111,10 @@ async function throughPooler(config: Config): Promise<Finding[]> {
     const pooler = await poolerOf(config);
     if (!pooler) return [];
     return [
-      ok('pooler', pooler.prepares ? 'it prepares statements' : 'it prepares no statements: they are planned anew'),
+      ok(
+        'pooler',
+        pooler.prepares ? 'it prepares statements' : 'it has no prepared statements: each is planned every time',
+      ),
     ];
   } catch (error) {
     return [fault('pooler', wordsOf(error))];
@@ -132,7 +137,7 @@ interface State {
   readonly isRestoreUnmarked: boolean | null;
 }
 
-/** What only background work sees is null for an instance that only serves. */
+/** Figures that only background work can see are null for an instance that only serves. */
 const stateStatement = statement<State>(
   'doctor',
   `select current_setting('server_version_num')::int as version,
@@ -181,7 +186,9 @@ async function state(database: Database, config: Config, role: string): Promise<
   ];
 }
 
-/** The connections of an instance beside its two pools: the feed and its replays, the sequencer, readiness, metrics. */
+/**
+ * The connections of an instance besides its two pools: the feed and its replays, the sequencer, readiness, metrics.
+ */
 const connectionsBeside = 9;
 
 function ofWork(found: State): Finding[] {
@@ -189,12 +196,12 @@ function ofWork(found: State): Finding[] {
   return [
     (oldestEventSeconds ?? 0) < 15
       ? ok('feed', 'it moves')
-      : fault('feed', `an event has waited for ${Math.round(oldestEventSeconds ?? 0)} s: no instance sequences`),
+      : fault('feed', `an event has waited for ${Math.round(oldestEventSeconds ?? 0)} s: no instance numbers them`),
     overdueOrders
       ? warning('orders', `${overdueOrders} orders to rails are overdue: see "order list"`)
       : ok('orders', 'none is overdue'),
     inSuspense
-      ? warning('suspense', `${inSuspense} refunds may wait for a person: see "suspense list"`)
+      ? warning('suspense', `${inSuspense} refunds may await an operator: see "suspense list"`)
       : ok('suspense', 'nothing waits'),
     isRestoreUnmarked ? warning('restore', unmarkedRestore) : ok('restore', 'none is unmarked'),
     ofTransactions(found),
@@ -204,7 +211,7 @@ function ofWork(found: State): Finding[] {
 function ofTransactions({ oldestTransactionSeconds, seesOthers, role }: State): Finding {
   if (oldestTransactionSeconds >= 3_600) {
     const minutes = Math.round(oldestTransactionSeconds / 60);
-    return warning('transactions', `one is open for ${minutes} minutes, and keeps dead rows`);
+    return warning('transactions', `one has been open for ${minutes} minutes and holds back vacuum`);
   }
   return seesOthers
     ? ok('transactions', 'none is old')

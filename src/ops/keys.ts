@@ -18,7 +18,7 @@ export function addKeys(program: Program): void {
     .action(withDatabase(list));
   actOf(keys.command('retire'))
     .description(
-      'forget a key that is to be used no more: stored secrets are first encrypted with the present one. Then remove it from the settings',
+      'retire a key: stored secrets are first encrypted with the current one. Then remove it from the settings',
     )
     .argument('<id>', 'the id of the key, as `keys list` shows it')
     .option('--lost', 'the key is lost: its secrets stay unreadable until their endpoints get new ones')
@@ -27,7 +27,7 @@ export function addKeys(program: Program): void {
 
 const keySettings = ['SECRET_KEY', 'CLIENT_TOKEN_KEY'] as const;
 
-/** Says what the settings here make of a key. */
+/** Returns how the settings here use a key. */
 function roleOf(config: Config, keyId: string): 'in use' | 'fallback' | 'not set here' {
   const lists = keySettings.map((setting) => idsOfKeys(config, setting));
   if (lists.some(([first]) => first === keyId)) return 'in use';
@@ -57,7 +57,7 @@ async function retire(
   const isSecret = key.setting === 'SECRET_KEY' && !lost;
   if (isSecret && (role !== 'fallback' || !config.SECRET_KEY)) {
     throw new Failure(
-      `Set SECRET_KEY to the present key and SECRET_KEY_FALLBACKS to ${id}, to encrypt its secrets anew. Or say --lost.`,
+      `Set SECRET_KEY to the current key and SECRET_KEY_FALLBACKS to ${id}, to encrypt its secrets again. Or pass --lost.`,
     );
   }
   const endpoints = isSecret ? await reencryptSecrets(webhooks, id) : 0;
@@ -68,7 +68,7 @@ async function retire(
     await recordAct(act, operatorOf('keys retire', said), { platformId: null, before });
   });
   const done = isSecret
-    ? ` The secrets of ${endpoints} webhook endpoints and ${connections} connections of rails are encrypted with the present one.`
+    ? ` The secrets of ${endpoints} webhook endpoints and ${connections} connections of rails are encrypted with the current one.`
     : '';
   return {
     data: { retired: id, setting: key.setting, reencryptedEndpoints: endpoints, reencryptedConnections: connections },

@@ -5,13 +5,13 @@ import type { Program } from '../apps/terminal/program.ts';
 import { canonicalText, textFault } from '../core/texts.ts';
 import type { Operator } from '../domain/access/operator-acts.ts';
 
-/** What an operator says of an act, as options of its command. */
+/** The options that name an act's operator and reason. */
 export interface Said {
   readonly by?: string;
   readonly reason?: string;
 }
 
-/** What an operator says who must. */
+/** The same, as required by some commands. */
 export type Decided = Required<Said>;
 
 /** Adds the options of a command that changes something: who does it, and why. Acts name them (`acts`). */
@@ -21,14 +21,14 @@ export function actOf(command: Program): Program {
     .option('--reason <text>', 'why', textIn(1_000));
 }
 
-/** Adds the options of a command that needs a person who answers for it: who decides it, and why. */
+/** Adds the options of a command that needs a responsible person: who decides it, and why. */
 export function decisionOf(command: Program, why = 'why'): Program {
   return command
     .requiredOption('--by <name>', 'who decides it', textIn(200))
     .requiredOption('--reason <text>', why, textIn(1_000));
 }
 
-/** Returns the operator of an act: `act` is the command, as it is typed. */
+/** Returns the operator of an act: `act` is the command as typed. */
 export function operatorOf(act: string, said: Decided): Operator & Decided;
 export function operatorOf(act: string, said: Said): Operator;
 export function operatorOf(act: string, { by, reason }: Said): Operator {
@@ -59,7 +59,7 @@ interface Refused {
 
 const isRefused = (result: { readonly kind: string }): result is Refused => result.kind === 'refused';
 
-/** Returns what was done. Throws a Failure with the reason why it was refused. */
+/** Returns the result. Throws a Failure with the reason of a refusal. */
 export function granted<Done extends { readonly kind: string }>(result: Done | Refused): Done {
   if (isRefused(result)) throw new Failure(result.reason);
   return result;

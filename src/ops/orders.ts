@@ -28,9 +28,9 @@ export function addOrders(program: Program): void {
     .description('ask the rail again now about the orders of a payment; it repeats no order that has its outcome')
     .argument('<transaction>', 'the id of the payment: Transaction:…')
     .action(withDatabase(retry));
-  decisionOf(order.command('fail'), 'how you know that the money has not arrived; no platform reads it')
+  decisionOf(order.command('fail'), 'how you know that the money has not arrived; platforms do not see it')
     .description(
-      'end the order of a payment by hand, whose rail cannot tell any more what became of it: the payment is FAILED, and its money is back at its source. The rail is asked once more before, and what has settled is refused',
+      'end the order of a payment by hand, whose rail can no longer report its outcome: the payment is FAILED, and its money is back at its source. The rail is asked once more before, and what has settled is refused',
     )
     .argument('<transaction>', 'the id of the payment: Transaction:…')
     .option('--without-asking', 'do not ask the rail before: it is gone, or does not answer')
@@ -67,7 +67,7 @@ async function list({ database }: Tools, { platform, status, limit }: Filter): P
     attempts,
   }));
   const more = count > rows.length ? [`These are ${rows.length} of ${count}: --limit lists more.`] : [];
-  return { data: rows, lines: [...tableOf(rows, 'No order waits for its outcome.'), ...more] };
+  return { data: rows, lines: [...tableOf(rows, 'No order awaits an outcome.'), ...more] };
 }
 
 async function retry({ database }: Tools, transactionId: string, said: Said): Promise<Answer> {
@@ -86,7 +86,7 @@ async function retry({ database }: Tools, transactionId: string, said: Said): Pr
     await recordAct(act, operatorOf('order retry', said), { platformId, subject: transactionId, before });
     return orders.length;
   });
-  if (waiting === 0) throw new Failure(`${transactionId} is ${transaction.status}: no order of it waits.`);
+  if (waiting === 0) throw new Failure(`${transactionId} is ${transaction.status}: it has no open order.`);
   return {
     data: { transaction: transactionId, orders: waiting },
     lines: [`${waiting} orders of ${transactionId} are due now.`],

@@ -18,7 +18,7 @@ export function addPlatforms(program: Program): void {
   platform.command('list').description('list all platforms').action(withDatabase(list));
   actOf(platform.command('create'))
     .description('make a platform and print its first API token, once')
-    .argument('<name>', 'the name of the platform, which no other has')
+    .argument('<name>', 'the name of the platform; it must be unique')
     .option('--sandbox', 'its payments are simulated')
     .action(withDatabase(create));
   actOf(platform.command('domain'))
@@ -32,10 +32,7 @@ export function addPlatforms(program: Program): void {
     .option('--platform <rate>', 'in all', rateIn)
     .option('--api-token <rate>', 'with each of its API tokens', rateIn)
     .option('--client-token <rate>', 'with each of its client tokens', rateIn)
-    .addHelpText(
-      'after',
-      '\nA rate is requests a second and at once, such as 100/500, or default: as the settings say.',
-    )
+    .addHelpText('after', '\nA rate is requests per second and burst, such as 100/500, or default: as in the settings.')
     .action(withDatabase(limits));
 }
 
@@ -127,7 +124,7 @@ async function limits({ database, config }: Tools, name: string, given: Limits):
     ...(clientToken !== undefined && { clientToken }),
   });
   const row = (rate: Rate | null, setting: Rate | null) =>
-    rate ? formatRate(rate) : `${setting ? formatRate(setting) : 'off'} (as the settings say)`;
+    rate ? formatRate(rate) : `${setting ? formatRate(setting) : 'off'} (from the settings)`;
   return {
     data: own,
     lines: [

@@ -37,7 +37,7 @@ export function addRails(program: Program): void {
   rails
     .command('try')
     .description(
-      'try a rail: it settles, refuses, loses an answer, gets an order twice, contradicts itself, is slow, is down, is killed in between',
+      'run the conformance suite on a rail: it settles, refuses, loses an answer, gets an order twice, contradicts itself, is slow, is down, is killed in between',
     )
     .argument('<module>', 'a package or a file, such as ./my-rail.ts, that exports its "trial" (src/rails/README.md)')
     .action(actionOf(tryRail));

@@ -17,10 +17,10 @@ export function addReconcile(program: Program): void {
   found
     .command('list')
     .description('list the open ones, the oldest first')
-    .option('--all', 'also those that are closed, or that were found no more')
+    .option('--all', 'include those that are closed or were no longer found')
     .action(withDatabase(list));
   decisionOf(found.command('close'), 'what is true')
-    .description('close one, when somebody has found out what is true; it moves no money')
+    .description('close one after an investigation; it moves no money')
     .argument('<difference>', 'its id: ReconciliationDifference:…')
     .action(withDatabase(close));
   periodOf(found.command('days'))

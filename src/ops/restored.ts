@@ -12,7 +12,7 @@ import { type Tools, withDatabase } from './tools.ts';
 export function addRestored(program: Program): void {
   actOf(program.command('restored'))
     .description(
-      'mark that the database was restored to an earlier moment, before instances start on it: cursors of what was undone are refused for ever',
+      'mark that the database was restored to an earlier moment, before instances start on it: cursors of undone changes are then refused',
     )
     .option('--yes', 'do it; without it, the command says what it would do')
     .action(withDatabase(mark));

@@ -47,7 +47,7 @@ async function listBreakingChanges(revision: string): Promise<Answer> {
   const lines = changes.map(({ description }) => description);
   return {
     data: changes,
-    lines: lines.length === 0 ? [`Nothing breaks since ${revision}.`] : lines,
+    lines: lines.length === 0 ? [`No breaking changes since ${revision}.`] : lines,
     exitCode: lines.length === 0 ? 0 : 1,
   };
 }

@@ -8,7 +8,7 @@ import { type Tools, withDatabase } from './tools.ts';
 
 /** Adds the commands about refunds that could not be paid. */
 export function addSuspense(program: Program): void {
-  const suspense = program.command('suspense').description('refunds that could not be paid, and wait for a person');
+  const suspense = program.command('suspense').description('refunds that could not be paid and await an operator');
   suspense.command('list').description('list them, the oldest first').action(withDatabase(list));
   actOf(suspense.command('release'))
     .description(

@@ -86,7 +86,7 @@ async function toolsOf(given: Settings, database: Database): Promise<Tools> {
 /** Reads a moment in an argument. */
 export function momentIn(text: string): Date {
   const moment = parseTimestamp(text);
-  if (!moment) throw new InvalidArgumentError(`${text} is no time with a time zone.`);
+  if (!moment) throw new InvalidArgumentError(`${text} is not a time with a time zone.`);
   return moment;
 }
 

@@ -35,9 +35,9 @@ export class StoredConnections implements RailConnections {
   }
 
   /**
-   * Encrypts with the present key all connections that were encrypted with another one.
+   * Encrypts with the current key all connections that were encrypted with another one.
    * @returns how many there were
-   * @throws Error where that key is not here
+   * @throws Error where this instance lacks that key
    */
   async reencrypt(keyId: string): Promise<number> {
     const rows = await this.#database.prisma.railConnection.findMany();
@@ -46,7 +46,7 @@ export class StoredConnections implements RailConnections {
       if (sealedWith(sealed) !== keyId) continue;
       const box = this.#requireBox();
       const { count } = await this.#database.prisma.railConnection.updateMany({
-        // One that has changed meanwhile is encrypted with the present key already.
+        // A connection that has changed in the meantime is already encrypted with the current key.
         where: { platformId, sealed },
         data: { sealed: new Uint8Array(box.seal(box.open(sealed, ownerOf(platformId)), ownerOf(platformId))) },
       });

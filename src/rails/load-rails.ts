@@ -63,7 +63,7 @@ export async function closeRails(rails: LoadedRails): Promise<void> {
 
 type Open = (place: string, entry: RailEntry, environment: RailHost['environment']) => Promise<Rail>;
 
-/** Opens the rails of an environment, and makes one rail of them that has the right one for each platform. */
+/** Opens the rails of an environment, and combines them into one that selects by platform. */
 async function openEnvironment(
   environment: RailHost['environment'],
   { module, settings, platforms }: EnvironmentRails,
@@ -75,7 +75,7 @@ async function openEnvironment(
     own.set(id.replace('Platform:', ''), await open(`${environment}.platforms.${id}`, entry, environment));
   }
   if (common && own.size === 0) return common;
-  // A platform without a rail gets one without parts: everything that needs one is refused.
+  // A platform without a rail gets one without methods: everything that needs one is refused.
   const others: Rail = common ?? { name: 'none' };
   return {
     name: others.name,
@@ -107,8 +107,8 @@ async function importRail(
 }
 
 /**
- * Returns what to import: the address of a file, or the name of a package. A file may be named without its ending, and one
- * that is the index of its folder by the folder.
+ * Returns the specifier to import: the address of a file, or the name of a package. A file may be named without its ending, and
+ * an index file by its folder.
  */
 export function railAddress(name: string, directory: string): string {
   if (!name.startsWith('.') && !path.isAbsolute(name)) return name;
@@ -153,47 +153,44 @@ async function openRail(place: string, module: RailModule, { settings }: RailEnt
   }
 }
 
-/** The parts of a rail that are functions. */
+/** The methods of a rail. */
 const parts: readonly string[] = [
   ...askingParts,
   ...['collectionAmount', 'expectedMs', 'firstAskMs', 'forPlatform', 'close'],
 ];
 
-/** The parts of which a rail has both or neither. */
+/** Methods of which a rail has both or neither. */
 const pairs = [
   ['receiveWebhook', 'readWebhook'],
   ['deposits', 'takeDeposit'],
 ] as const;
 
-/** The parts of the simulation. */
+/** The methods of the simulation. */
 const simulationParts = ['scenarioFault', 'deposit', 'approval', 'senderInformation', 'accountVerification'] as const;
 
-/**
- * Checks what a rail brings: known parts of the right form, with the parts that belong together, and no simulation where
- * money is real.
- */
+/** Checks a rail: known methods of the right form, complete pairs, and no simulation where money is real. */
 function checkRail(place: string, rail: Rail, environment: RailHost['environment']): void {
   const refuse = (fault: string): never => {
     throw new RailFault(place, fault);
   };
-  if (typeof rail !== 'object' || rail === null) refuse('its module opens no rail');
+  if (typeof rail !== 'object' || rail === null) refuse('its module returned no rail');
   const name = typeof rail.name === 'string' && rail.name !== '' ? rail.name : refuse('the rail has no name');
   const part = (key: string): unknown => Reflect.get(rail, key);
   const present = (key: string) => part(key) !== undefined;
   const wrong = parts.filter((key) => present(key) && typeof part(key) !== 'function');
   if (wrong.length > 0) refuse(`the rail ${name} has ${wrong.join(', ')}, which must be functions`);
-  // A misspelt part would be one that the rail lacks.
+  // A misspelt method would count as missing.
   const unknown = Object.keys(rail).filter((key) => typeof part(key) === 'function' && !parts.includes(key));
-  if (unknown.length > 0) refuse(`the rail ${name} has parts that the port does not know: ${unknown.join(', ')}`);
+  if (unknown.length > 0) refuse(`the rail ${name} has members that the port does not define: ${unknown.join(', ')}`);
   if (!present('simulation') && !parts.some((key) => key !== 'close' && present(key))) {
-    refuse(`the rail ${name} brings no part of the port`);
+    refuse(`the rail ${name} implements nothing of the port`);
   }
   for (const [one, other] of pairs) {
     if (present(one) !== present(other)) refuse(`the rail ${name} has one of ${one} and ${other}, and lacks the other`);
   }
-  if (present('collect') && !present('giveBack')) refuse(`the rail ${name} collects money, and cannot give it back`);
+  if (present('collect') && !present('giveBack')) refuse(`the rail ${name} collects money but cannot refund it`);
   if ((present('collect') || present('payOut')) && !present('expectedMs')) {
-    refuse(`the rail ${name} moves money, and does not say how long that takes: expectedMs`);
+    refuse(`the rail ${name} moves money but lacks expectedMs`);
   }
   if (present('lockRate') && !(present('rate') && present('payOut'))) {
     refuse(`the rail ${name} locks rates, and lacks rate or payOut`);
@@ -202,7 +199,7 @@ function checkRail(place: string, rail: Rail, environment: RailHost['environment
   const missing = simulationParts.filter((part) => typeof rail.simulation?.[part] !== 'function');
   if (missing.length > 0) refuse(`the simulation of the rail ${name} has no function ${missing.join(', ')}`);
   if (environment === 'PRODUCTION') {
-    refuse(`the rail ${name} simulates the world outside, so it serves no PRODUCTION platforms`);
+    refuse(`the rail ${name} is a simulation, so it cannot serve PRODUCTION platforms`);
   }
 }
 

@@ -1,14 +1,14 @@
 import type { Rail } from './rail.ts';
 
 /**
- * The port for authors of rails: everything that a package needs in order to be a rail of the gateway. A rail is a
- * module whose default export is a `RailModule`; the setting RAILS names it. src/rails/README.md says what each part
- * promises, and `npm run rail:conformance` tries it.
+ * The port for authors of rails: everything that a package needs to be a rail of the gateway. A rail is a module whose default
+ * export is a `RailModule`; the setting RAILS names it. src/rails/README.md says what each method promises, and `npm run
+ * rail:conformance` tries it.
  */
 
 /**
- * The version of the port. It rises when a rail that was right before would be wrong now: when the gateway calls
- * something else, or expects another answer. A new optional part does not change it.
+ * The version of the port. It rises with breaking changes: when the gateway calls something else, or expects another answer. A
+ * new optional method does not change it.
  */
 export const railPort = 1;
 
@@ -31,7 +31,7 @@ export interface RailModule {
 export interface RailHost {
   /** The environment of the platforms that the rail serves. */
   readonly environment: 'SANDBOX' | 'PRODUCTION';
-  /** The log of the gateway. No secret belongs there. */
+  /** The log of the gateway. Secrets must not appear there. */
   readonly log: RailLog;
   readonly connections: RailConnections;
 }
@@ -39,8 +39,8 @@ export interface RailHost {
 /** What platforms have stored for their rail with `npm run ops -- rails connect`, encrypted: addresses, credentials. */
 export interface RailConnections {
   /**
-   * Reads what a platform has stored, or undefined where it has stored nothing. Read it for each use: it can change at any
-   * time, and no instance restarts for it.
+   * Reads the connection that a platform has stored, or undefined. Read it for each use: it can change at any time, and no
+   * instance restarts for it.
    */
   read(platformId: string): Promise<string | undefined>;
 }

@@ -1,15 +1,15 @@
-/** The parts of a rail for money that comes in by itself, for the accounts of customers. A rail has both of them, or neither. */
+/** The methods of a rail for deposits to the accounts of customers. A rail has both of them, or neither. */
 export interface RailDeposits {
   /**
-   * Lists the money that has come in by itself, or is coming in, and that began at a moment or later, by the provider's
-   * clock: the oldest first, page by page. What an order of ours collects is not among it.
+   * Lists deposits, also those under way, that began at a moment or later, by the provider's clock: oldest first, page by page.
+   * Collections of our orders are not among them.
    */
   deposits?(request: DepositsRequest): Promise<DepositsPage>;
 
   /**
    * Makes a deposit available to the payments of the platform, such as by moving it to the account that they are paid from.
    * Called at least once, before the customer is credited: an implementation passes `id` to its provider as the idempotency
-   * key. An exception means that nothing is known, and it is called again.
+   * key. An exception means that the outcome is unknown, and it is called again.
    */
   takeDeposit?(deposit: DepositToTake): Promise<TakenDeposit>;
 }
@@ -23,14 +23,14 @@ export interface DepositsRequest {
 /** A page of deposits. Without `nextCursor` it is the last one. */
 export interface DepositsPage {
   readonly deposits: readonly RailDeposit[];
-  /** When the last of what was looked at began, also where that is no deposit: the next question need not go further back. */
+  /** When the last examined movement began, even if it is not a deposit: the next query need not go further back. */
   readonly lookedUpTo?: Date | undefined;
   readonly nextCursor?: string | undefined;
 }
 
-/** Money that has come in by itself. */
+/** An unsolicited deposit. */
 export interface RailDeposit {
-  /** The provider's own reference: the same for the same deposit, for ever. */
+  /** The provider's own reference: always the same for the same deposit. */
   readonly reference: string;
   /** When it began, by the provider's clock. */
   readonly at: Date;
@@ -38,7 +38,7 @@ export interface RailDeposit {
   readonly state: 'UNDER_WAY' | 'SETTLED' | 'FAILED';
   readonly amount: bigint;
   readonly currency: string;
-  /** The uuid of the customer whom it is for; undefined where the provider does not say. */
+  /** The uuid of the customer; undefined where the provider does not say. */
   readonly customerId: string | undefined;
   /** The provider's account that holds it. */
   readonly heldAt: string;
@@ -47,11 +47,11 @@ export interface RailDeposit {
   readonly memo?: string | undefined;
 }
 
-/** A deposit that is to be credited. */
+/** A deposit to credit. */
 export interface DepositToTake extends Pick<RailDeposit, 'reference' | 'amount' | 'currency' | 'heldAt'> {
   /** Our uuid of it, which derives from its reference. */
   readonly id: string;
 }
 
-/** What came of taking a deposit. `refused`: the provider will not do it, in words for a person. */
+/** The outcome of taking a deposit. `refused`: the provider will not do it, in words for an operator. */
 export type TakenDeposit = { readonly kind: 'taken' } | { readonly kind: 'refused'; readonly explanation: string };

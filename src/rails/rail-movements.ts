@@ -1,9 +1,9 @@
-/** The parts of a rail for reconciliation. */
+/** The methods of a rail for reconciliation. */
 export interface RailBooks {
-  /** Lists what the provider has moved for the platform, of a period by the provider's clock: page by page. */
+  /** Lists what the provider has moved for the platform in a period by the provider's clock, page by page. */
   movements?(request: MovementsRequest): Promise<MovementsPage>;
 
-  /** Returns what the provider holds for the platform now, in smallest units by the code of the currency. */
+  /** Returns the platform's current balances at the provider, in smallest units by the code of the currency. */
   balances?(): Promise<ReadonlyMap<string, bigint>>;
 }
 
@@ -24,13 +24,13 @@ export interface MovementsPage {
 export interface RailMovement {
   /** The id of our order; undefined where no order of ours began it. */
   readonly orderId: string | undefined;
-  /** The id of our order whose money it gives back; undefined where it gives back none. */
+  /** The id of our order that it refunds; undefined where it refunds none. */
   readonly returnOf?: string | undefined;
   /** The provider's own reference. */
   readonly reference: string;
   readonly amount: bigint;
   readonly currency: string;
-  /** Whether it brought money to the platform's account at the provider, or took it from there. */
+  /** Whether it credited or debited the platform's account at the provider. */
   readonly direction?: 'IN' | 'OUT' | undefined;
   /** When it began, by the provider's clock. */
   readonly at?: Date | undefined;

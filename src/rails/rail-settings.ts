@@ -6,7 +6,7 @@ import { z } from 'zod';
 export interface RailEntry {
   /** `sandbox`, a package, or a file; a relative one begins with a dot and is resolved against `RailSettings.directory`. */
   readonly module: string;
-  /** What the module gets; undefined where RAILS has none for it. */
+  /** The settings of the module; undefined where RAILS has none for it. */
   readonly settings?: unknown;
 }
 
@@ -54,7 +54,7 @@ const environmentRails = z
     unknownKeys('module, settings and platforms'),
   )
   .refine(({ module, settings }) => module !== undefined || settings === undefined, {
-    error: 'has settings, but no module that they are for',
+    error: 'has settings but no module',
   })
   .refine(({ module, platforms }) => module !== undefined || platforms !== undefined, {
     error: 'must name a module, or platforms with modules of their own',

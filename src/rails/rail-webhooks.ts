@@ -1,35 +1,35 @@
-/** The parts of a rail for the webhooks of its provider. A rail has both of them, or neither. */
+/** The methods of a rail for the webhooks of its provider. A rail has both of them, or neither. */
 export interface RailWebhooks {
   /**
-   * Checks that a webhook comes from the provider, and returns its id. Undefined where it does not: it is refused with 401,
-   * and nothing is stored. An exception means that nothing is known: it is refused with 503, and the provider sends it
-   * again. It changes nothing: what it accepts is stored and answered, and `readWebhook` gets it afterwards.
+   * Checks that a webhook comes from the provider, and returns its id. Undefined where it does not: it is refused with 401, and
+   * nothing is stored. An exception means that this is unknown: it is refused with 503, and the provider sends it again. It
+   * changes nothing: an accepted webhook is stored and answered, and `readWebhook` gets it afterwards.
    */
   receiveWebhook?(webhook: RailWebhook): Promise<ReceivedWebhook | undefined>;
 
   /**
-   * Says what a webhook that was stored means. It is called at least once for each, in any order, also after a crash. An
-   * exception means that nothing is known, and it is called again later.
+   * Returns the meaning of a stored webhook. It is called at least once for each, in any order, also after a crash. An
+   * exception means that it is unknown, and it is called again later.
    */
   readWebhook?(body: Uint8Array): Promise<readonly RailNews[]>;
 }
 
-/** A webhook as it arrived. Nobody has checked it. */
+/** A webhook as it arrived, unverified. */
 export interface RailWebhook {
-  /** The header fields, by their names in small letters. */
+  /** The header fields, by their names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Uint8Array;
 }
 
 /** A webhook that comes from the provider. */
 export interface ReceivedWebhook {
-  /** The provider's id of the webhook, the same each time that it is sent: it is worked on once. */
+  /** The provider's id of the webhook, the same at every attempt: it is processed once. */
   readonly id: string;
-  /** What the provider is answered: 200 where this is left out, 202 where it asks a question that is answered later. */
+  /** The status that the provider gets: 200 by default, 202 for a question that is answered later. */
   readonly status?: 200 | 202 | undefined;
 }
 
-/** What a webhook says. It is a hint and no outcome: the gateway asks the provider. */
+/** The content of a webhook. It is a hint and not an outcome: the gateway asks the provider. */
 export type RailNews = OrderNews | DepositNews | IdentityNews;
 
 /** Something has happened to an order of ours: it is asked about at once. */
@@ -37,18 +37,18 @@ export interface OrderNews {
   readonly kind: 'order';
   readonly orderId: string;
   /**
-   * Whether its money may have come back. Without this, an order that has settled is not asked about before its time: a late
-   * message that it has settled says nothing new.
+   * Whether its money may have come back. Otherwise a settled order is not asked about early: a late message that it has
+   * settled is not news.
    */
   readonly mayHaveReturned: boolean;
 }
 
-/** Money has come in by itself, or is coming in: the deposits are listed at once. */
+/** A deposit has arrived or is on its way: the deposits are listed at once. */
 export interface DepositNews {
   readonly kind: 'deposit';
 }
 
-/** The identity check of a customer has changed: it is made again at once. */
+/** The identity check of a customer has changed: it is repeated at once. */
 export interface IdentityNews {
   readonly kind: 'identity';
   /** Our uuid of the customer. */

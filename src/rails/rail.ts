@@ -16,53 +16,53 @@ import type { RailLocks, RateLock } from './rate-lock.ts';
 import type { Simulation } from './simulation.ts';
 
 /**
- * The port through which money arrives and leaves. The domain gets rates, payouts and collections from a rail, and does
- * not know which rail it is. Every part is optional: what a rail does not bring is refused. A real provider is connected
- * by implementing this interface (src/rails/README.md).
+ * The port through which money arrives and leaves. The domain gets rates, payouts and collections from a rail, and does not
+ * know which rail it is. Every method is optional: operations without it are refused. A real provider is connected by
+ * implementing this interface (src/rails/README.md).
  */
 export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   readonly name: string;
 
   /**
-   * Returns the present terms of converting one currency into another, or undefined for a pair that the rail does not
-   * serve. The rate returned here is the rate used.
+   * Returns the current terms of converting one currency into another, or undefined for a pair that the rail does not serve.
+   * The rate returned here is the rate used.
    */
   rate?(sending: Currency, receiving: Currency): Promise<RateTerms | undefined>;
 
   /**
-   * Returns all the ways to pay in under this reference; none where the rail takes in no such money. Their addresses
+   * Returns all payment instructions under this reference; none where the rail does not accept such deposits. Their addresses
    * and account numbers belong to this quote or account alone.
    */
   paymentInstructions?(request: FundingRequest): Promise<PaymentInstruction[]>;
 
-  /** Returns what the receiver at a UMA address can be paid, or undefined when there is none. */
+  /** Returns how the receiver at a UMA address can be paid, or undefined when there is none. */
   lookUp?(umaAddress: string): Promise<UmaReceiver | undefined>;
 
   /**
-   * Pays out, or returns the present state of the payout. Called again after `checkInMs`, and again after a crash at any
-   * point: an implementation passes `order.id` to its provider as the idempotency key. An exception means that nothing
-   * is known, and the order is asked about again. An order that settled with a `watchMs` is asked about once more after
-   * it, with `settled` set: either it has come back by then (`returned`), or it is final (`settled`).
+   * Pays out, or returns the current state of the payout. Called again after `checkInMs`, and again after a crash at any point:
+   * an implementation passes `order.id` to its provider as the idempotency key. An exception means that the outcome is unknown,
+   * and the order is asked about again. An order that settled with a `watchMs` is asked about once more after it, with
+   * `settled` set: either it has come back by then (`returned`), or it is final (`settled`).
    */
   payOut?(order: RailOrder): Promise<RailOutcome>;
 
   /**
-   * Collects money from an account or a UMA address, or returns the present state of the collection; called as `payOut`
-   * is. A rail with this method has `giveBack`, too.
+   * Collects money from an account or a UMA address, or returns the current state of the collection; called as `payOut` is. A
+   * rail with this method has `giveBack`, too.
    */
   collect?(order: RailOrder): Promise<RailOutcome>;
 
   /**
-   * Says what has become of an order, and sends nothing: an operator asks before ending it by hand. Undefined where the
-   * provider does not have it. Without this method `payOut` or `collect` is asked, which may send it.
+   * Returns the state of an order, and sends nothing: an operator asks before ending it by hand. Undefined where the provider
+   * does not have it. Without this method `payOut` or `collect` is asked, which may send it.
    */
   findOrder?(order: RailOrder): Promise<RailOutcome | undefined>;
 
   /**
-   * Gives back to its source what a collection brought in and no account here can take, because the balance would pass
-   * its bound. Called at least once, with the order of the collection. The payment is FAILED once this returns; after
-   * an exception it is called again. After the first call `collect` must answer `failed` for this order, so that money
-   * that was given back is not credited when there is capacity again.
+   * Refunds a collection to its source because no account here can take it: the balance would exceed its limit. Called at least
+   * once, with the order of the collection. The payment is FAILED once this returns; after an exception it is called again.
+   * After the first call `collect` must answer `failed` for this order, so that the refunded money is not credited when there
+   * is capacity again.
    */
   giveBack?(order: RailOrder): Promise<void>;
 
@@ -85,17 +85,17 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   firstAskMs?(order: RailRequest): number;
 
   /**
-   * Checks an external account before it is registered, and again after each `checkInMs`: whether it exists, whether it
-   * can be paid now, and whether its owner is who the platform says. `ownerName` is undefined for a wallet, which has
-   * no owner to compare. `ageMs` is the time since the account was registered, by the clock of the database: 0 before
-   * it is. An exception means that nothing is known: a new account is refused then, and a registered one is checked
-   * again. Without this method every new account is PENDING.
+   * Checks an external account before it is registered, and again after each `checkInMs`: whether it exists, whether it can be
+   * paid now, and whether its owner is who the platform says. `ownerName` is undefined for a wallet, which has no owner to
+   * verify. `ageMs` is the time since the account was registered, by the clock of the database: 0 before it is. An exception
+   * means that the result is unknown: a new account is refused then, and a registered one is checked again. Without this method
+   * every new account is PENDING.
    */
   checkAccount?(account: AccountToCheck, ownerName: string | undefined, ageMs: number): Promise<AccountCheck>;
 
   /**
    * Checks the identity of a new customer, and of one whose name has changed; again after each `checkInMs`, and when a webhook
-   * says that it has changed. An exception means that nothing is known: a command is refused, and a later check is repeated.
+   * reports a change. An exception means that the result is unknown: a command is refused, and a later check is repeated.
    * Without this method every new customer is PENDING_REVIEW.
    */
   checkIdentity?(customer: IdentityRequest): Promise<IdentityAnswer>;
@@ -104,22 +104,22 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   readonly simulation?: Simulation;
 
   /**
-   * Returns the rail as one platform has it, such as with the credentials of that platform. Without this method all
-   * platforms have the same.
+   * Returns the rail for one platform, such as with the credentials of that platform. Without this method all platforms share
+   * one.
    */
   forPlatform?(platformId: string): Rail;
 
   /**
-   * Tries how the platform reaches its provider, and returns what was found, in words for the operator. It moves nothing.
+   * Tests the platform's connection to its provider, and returns a report for the operator. It moves nothing.
    * @throws Error that says what is wrong
    */
   checkConnection?(): Promise<string>;
 
-  /** Ends what the rail holds open. Nothing is called afterwards. */
+  /** Releases the rail's resources. Nothing is called afterwards. */
   close?(): Promise<void>;
 }
 
-/** What is known of an order before it is written. */
+/** The facts of an order before it is written. */
 export type RailRequest = Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>;
 
 /** A rail's answer about an external account. */
@@ -160,7 +160,7 @@ export interface RateTerms {
   readonly bridge: string;
 }
 
-/** An external account or wallet that is to be checked, with all that is known of it. */
+/** An external account or wallet to check, with all its known facts. */
 export interface AccountToCheck extends RailAccount {
   /** The uuid of the account: the idempotency key of its registration at a provider. */
   readonly id: string;
@@ -181,7 +181,7 @@ export interface RailOrder {
   readonly account: RailAccount | undefined;
   /** The UMA address of the other party: of the receiver of a payout, or of the sender of a collection. */
   readonly umaAddress: string | undefined;
-  /** What the rail has locked for it. */
+  /** The rate that the rail has locked for it. */
   readonly lock?: RateLock | undefined;
   /** Whether the rail has answered `settled` before. */
   readonly settled: boolean;
@@ -193,7 +193,7 @@ export interface RailOrder {
   readonly scenario: unknown;
 }
 
-/** The state of an order, as the rail answers it. */
+/** The state of an order, as the rail reports it. */
 export type RailOutcome =
   | { readonly kind: 'pending'; readonly checkInMs: number }
   | {
@@ -201,11 +201,14 @@ export type RailOutcome =
       /** It may still come back; ask again after so many milliseconds. */
       readonly watchMs?: number | undefined;
       /**
-       * The amount that the provider says has arrived, in smallest units. Another one than that of the order is a case
-       * for a person, and the payment stays under way until it is solved.
+       * The amount that arrived by the provider's report, in smallest units. If it differs from that of the order, an operator
+       * gets a case, and the payment stays under way until it is resolved.
        */
       readonly amount?: bigint | undefined;
-      /** What a payout took, with a lock in the sending currency. Left out without a lock, it took what has arrived. */
+      /**
+       * What a payout took, with a lock in the sending currency. Without a lock it may be left out: the payout took what has
+       * arrived.
+       */
       readonly sent?: bigint | undefined;
       /** What the receiving side has said about the receiver of a payment to a UMA address, by field name. */
       readonly information?: Readonly<Record<string, string>> | undefined;
@@ -227,8 +230,7 @@ export type RailOutcome =
   /** It had settled and has come back. */
   | { readonly kind: 'returned'; readonly explanation: string }
   /**
-   * The provider says something else than before, such as failed of what it has settled. Nothing changes, and a person
-   * finds out what is true.
+   * The provider contradicts an earlier report, such as failed after settled. Nothing changes, and an operator investigates.
    */
   | { readonly kind: 'contradiction'; readonly explanation: string };
 
@@ -255,7 +257,7 @@ export interface RequiredField {
   readonly mandatory: boolean;
 }
 
-/** A request for ways to pay in. */
+/** A request for payment instructions. */
 export interface FundingRequest {
   /** The uuid of the quote or account that the money is for. Its instructions belong to it alone. */
   readonly owner: string;
@@ -273,8 +275,8 @@ export interface FundingRequest {
 }
 
 /**
- * A way to pay in, by the type of account or wallet to pay to (decision 49). Where there is a `reference`, the payment
- * must carry it; otherwise the address belongs to this payment alone.
+ * A payment instruction, by the type of account or wallet to pay to (decision 49). If there is a `reference`, the payment must
+ * carry it; otherwise the address belongs to this payment alone.
  */
 export type PaymentInstruction =
   | BankInstruction<'US_ACCOUNT', 'accountNumber' | 'routingNumber' | 'accountCategory' | 'bankName'>

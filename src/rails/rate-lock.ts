@@ -22,11 +22,11 @@ export interface LockRequest {
   readonly sending: Currency;
   readonly receiving: Currency;
   readonly lockedSide: 'SENDING' | 'RECEIVING';
-  /** The amount of the locked side, in its smallest unit; of the sending side, all that the rail will take. */
+  /** The amount of the locked side, in its smallest unit; on the sending side, all that the rail will take. */
   readonly amount: bigint;
   /** The external account to pay; undefined where the money stays here, and the rail converts it for the platform. */
   readonly account: RailAccount | undefined;
-  /** The receiver at a UMA address, whom `lookUp` has found; undefined for any other. Its currency may be the one sent. */
+  /** The receiver at a UMA address, found by `lookUp`; undefined for any other. Its currency may be the one sent. */
   readonly uma?: UmaPayment | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface LockRequest {
 export interface UmaPayment {
   readonly address: string;
   readonly sender: Omit<IdentityRequest, 'attempts'> & {
-    /** What the receiver requires to know about the sender, by the name of the field. */
+    /** The facts that the receiver requires about the sender, by the name of the field. */
     readonly information: Readonly<Record<string, string>>;
   };
 }
@@ -63,7 +63,7 @@ export type LockAnswer =
     }
   /**
    * The provider does not convert this: the amount is out of its range, the account or the receiver at a UMA address cannot be
-   * paid, the pair is none, or the sender may not pay there.
+   * paid, the currency pair is not supported, or the sender may not pay there.
    */
   | {
       readonly kind: 'refused';

@@ -30,8 +30,8 @@ export interface Simulation {
   senderInformation(umaAddress: string): Readonly<Record<string, string>>;
 
   /**
-   * Returns a verification of the owner of an account, with the name that the bank has. `ownerName` is undefined for a
-   * wallet, which has no owner to compare.
+   * Returns a verification of the owner of an account, with the name that the bank has. `ownerName` is undefined for a wallet,
+   * which has no owner to verify.
    */
   accountVerification(ownerName: string | undefined, verification: BeneficiaryVerificationStatus): AccountVerification;
 }
@@ -42,7 +42,7 @@ export type Scenario = {
   readonly step?: RailStep | undefined;
   /** The duration of the step, in milliseconds, instead of one pace. */
   readonly delayMs?: number | undefined;
-  /** The decision of the receiving platform on an incoming payment, which then nobody need give. */
+  /** The decision of the receiving platform on an incoming payment, in its place. */
   readonly approval?: 'APPROVE' | 'REJECT' | undefined;
   /** The payment ends FAILED, for this reason. */
   readonly failureReason?: FailureReason | undefined;
@@ -69,7 +69,7 @@ export interface Deposit {
   readonly amount: bigint;
   /** Whether a second one of the same amount comes with it. */
   readonly twice: boolean;
-  /** Whether it comes as if the quote had expired. */
+  /** Whether it counts as arriving after the quote's expiry. */
   readonly late: boolean;
 }
 

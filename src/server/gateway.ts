@@ -148,7 +148,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 /**
  * Opens the database twice: as the role that serves requests, and as the role of background work, which has half as many
- * connections. What one commits wakes the work of the other.
+ * connections. A commit of one wakes the work of the other.
  */
 function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayOptions) {
   const limits = {

@@ -39,7 +39,7 @@ import type { Serving } from './stop.ts';
 export interface ServingOptions {
   readonly config: GatewaySettings;
   readonly log: Logger;
-  /** The platform whose credentials everybody knows: in the local sandbox only. */
+  /** The platform whose credentials are publicly known: in the local sandbox only. */
   readonly sandbox?: SandboxPlatform | undefined;
   /** Other intervals and limits than the usual ones, in milliseconds: for tests only. */
   readonly pace?: {
@@ -59,7 +59,7 @@ export interface ServingOptions {
     readonly webhookRefusalMs?: number;
     readonly readiness?: Partial<ReadinessLimits>;
     readonly replicas?: { readonly waitMs?: number; readonly everyMs?: number };
-    /** The clock of the limits of rate. */
+    /** The clock of the rate limits. */
     readonly now?: Clock;
   };
 }
@@ -139,7 +139,7 @@ export async function startServing(
   return { http, sockets, pace: callers.pace, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
 }
 
-/** Returns what answers providers of rails, who are no platform. It has a brake of its own. */
+/** Returns the handler of providers' webhooks, which belong to no platform. It has a brake of its own. */
 function providerWebhooks(payments: Payments, callers: CallerOptions, { config, log, pace }: ServingOptions) {
   const brake = brakeOf(config, log, callers.now);
   return new ProviderWebhooks({ ...callers, payments, log, brake, refusalMs: pace?.webhookRefusalMs });
@@ -155,12 +155,12 @@ function shownPages(
     sandbox,
     lab: config.GRAPHIQL,
     documents: config.PUBLIC_CONTRACT,
-    // Whoever may read them knows the address, except on the machine of a developer.
+    // Callers of this server know its address, except on the machine of a developer.
     metricsUrl: sandbox && metricsUrl,
   };
 }
 
-/** Returns what callers are identified and limited by. */
+/** Returns the dependencies for identifying and limiting callers. */
 function callersOf(
   tokens: ApiTokens,
   clientTokens: ClientTokens,
@@ -186,7 +186,7 @@ function connectionLimits({ config, log, pace }: ServingOptions, now: Clock): Co
     onRefusal(address) {
       refused += 1;
       if (now() - loggedAt < 60_000) return;
-      log.warn({ address, refused }, 'too many connections: new ones are closed, at least those from this address');
+      log.warn({ address, refused }, 'too many connections: closing new ones, among others from this address');
       refused = 0;
       loggedAt = now();
     },

@@ -3,7 +3,7 @@ import { parseRange } from '../api/http/client-address.ts';
 import { parseRate, type Rate } from '../domain/access/rates.ts';
 import { faultOfAddress } from '../infra/database/connections/address.ts';
 
-/** The kinds of settings: what their texts mean, and what is wrong with one. */
+/** The kinds of settings: their parsers, and what is wrong with a text. */
 
 export const wholeNumber = (min: number, max: number) =>
   z
@@ -26,7 +26,7 @@ export const textKey = z
   .min(32, 'must have at least 32 characters')
   .refine((text) => !text.includes(';'), 'must have no semicolon');
 
-/** Keys of a kind, parted by semicolons. */
+/** Keys of a kind, separated by semicolons. */
 export const listOf = <Key extends z.ZodType<unknown, string>>(kind: Key) =>
   z
     .string()
@@ -49,18 +49,18 @@ export const headers = z.string().transform((text, context): Readonly<Record<str
   const pairs = text.split(',').map((pair) => /^\s*([\w-]+)\s*=\s*((?:[^%\s]|%[0-9a-f]{2})+)\s*$/i.exec(pair));
   if (pairs.every((pair) => pair !== null))
     return Object.fromEntries(pairs.map(([, name = '', value = '']) => [name, decodeURIComponent(value)]));
-  context.addIssue('must be headers such as authorization=Bearer%20secret, parted by commas');
+  context.addIssue('must be headers such as authorization=Bearer%20secret, separated by commas');
   return z.NEVER;
 });
 
 export const onOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on');
 
-/** A limit of rate: `off`, or requests a second and at once. */
+/** A rate limit: `off`, or requests per second and burst. */
 export const rate = z.string().transform((text, context): Rate | null => {
   if (text === 'off') return null;
   const parsed = parseRate(text);
   if (parsed) return parsed;
-  context.addIssue('must be off, or requests a second and at once such as 100/500, each from 1 to 1000000');
+  context.addIssue('must be off, or requests per second and burst such as 100/500, each from 1 to 1000000');
   return z.NEVER;
 });
 
@@ -76,7 +76,7 @@ export const unsafe = z
       .map((name) => name.trim())
       .filter((name) => name !== ''),
   )
-  .pipe(z.array(z.enum(unsafeThings, { error: `must be some of ${unsafeThings.join(', ')}, parted by commas` })));
+  .pipe(z.array(z.enum(unsafeThings, { error: `must be some of ${unsafeThings.join(', ')}, separated by commas` })));
 
 export const addressRanges = z.string().transform((list, context) => {
   try {
@@ -86,7 +86,7 @@ export const addressRanges = z.string().transform((list, context) => {
       .filter((range) => range !== '')
       .map(parseRange);
   } catch {
-    context.addIssue('must be addresses or ranges such as 10.0.0.0/8, parted by commas');
+    context.addIssue('must be addresses or ranges such as 10.0.0.0/8, separated by commas');
     return z.NEVER;
   }
 });

@@ -41,7 +41,7 @@ export const settings = {
   }),
   DATABASE_DIRECT_URL: address.optional().meta({
     description:
-      'the address of the server behind a connection pooler, with the same login. Then `DATABASE_URL` may be a PgBouncer in transaction mode: requests go through it, and what needs a session of its own does not ([docs/operating.md](operating.md#may-i-put-a-connection-pooler-in-front-of-postgres))',
+      'the address of the server behind a connection pooler, with the same login. Then `DATABASE_URL` may be a PgBouncer in transaction mode: requests go through it, and what needs a session of its own does not ([docs/operating.md](operating.md#connection-pooler))',
   }),
   DATABASE_READ_URL: listOf(
     address.refine((url) => serversOf(url).length === 1, 'must name one host each: separate replicas by semicolons'),
@@ -49,7 +49,7 @@ export const settings = {
     .default([])
     .meta({
       description:
-        'standbys of the database that answer reads of nodes and lists, separated by semicolons, with the same login. No read is older than what was written before it ([docs/operating.md](operating.md#may-replicas-answer-reads))',
+        'standbys of the database that answer reads of nodes and lists, separated by semicolons, with the same login. No read is older than what was written before it ([docs/operating.md](operating.md#read-replicas))',
     }),
   DATABASE_READ_LAG_MS: wholeNumber(100, 3_600_000)
     .default(10_000)
@@ -115,7 +115,7 @@ export const settings = {
     .meta({ description: 'the same for each client token' }),
   COMPRESS_STREAMS: onOff.default(false).meta({
     description:
-      '`on` or `off`: whether messages on WebSockets (permessage-deflate) and of event streams (gzip) are compressed for clients that take it. [docs/streams.md](streams.md#what-does-compression-cost) has what it costs',
+      '`on` or `off`: whether messages on WebSockets (permessage-deflate) and of event streams (gzip) are compressed for clients that take it. [docs/streams.md](streams.md#compression) has what it costs',
   }),
   KEEP_ALIVE_MS: wholeNumber(1_000, 120_000).default(12_000).meta({
     description:
@@ -145,7 +145,7 @@ export const settings = {
     .optional()
     .meta({
       description:
-        "the address of an OpenTelemetry collector (OTLP over HTTP), such as `http://127.0.0.1:4318`. With it, traces go there ([docs/operating.md](operating.md#where-do-i-see-traces)). Other settings of OpenTelemetry's exporter are read as well",
+        "the address of an OpenTelemetry collector (OTLP over HTTP), such as `http://127.0.0.1:4318`. With it, traces go there ([docs/operating.md](operating.md#traces)). Other settings of OpenTelemetry's exporter are read as well",
     }),
   OTEL_EXPORTER_OTLP_HEADERS: headers.optional().meta({
     description: 'the headers that the collector asks for, such as `authorization=Bearer%20…`, separated by commas',
@@ -172,7 +172,7 @@ export const settings = {
         .filter((origin) => origin !== ''),
     )
     .refine((list) => list.every((origin) => origin === '*' || /^https?:\/\/[^\s/]+$/.test(origin)), {
-      error: 'must be origins such as https://app.example.com, parted by commas, or *',
+      error: 'must be origins such as https://app.example.com, separated by commas, or *',
     })
     .meta({
       description:
@@ -185,7 +185,7 @@ export const settings = {
   }),
   CLIENT_TOKEN_KEY_FALLBACKS: listOf(textKey).default([]).meta({
     description:
-      'other keys whose client tokens are valid, separated by semicolons: [how to rotate keys](operating.md#how-do-i-rotate-a-key)',
+      'other keys whose client tokens are valid, separated by semicolons: [how to rotate keys](operating.md#rotate-a-key)',
   }),
   EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).default(30).meta({
     description:
@@ -206,7 +206,7 @@ export const settings = {
     .meta({ description: 'how long a platform has to approve or reject an incoming payment, 1 to 60000' }),
   RECONCILE_HOUR: wholeNumber(0, 23).default(2).meta({
     description:
-      'the hour of the day, in UTC, 0 to 23, from which on the service compares the day before with the providers of rails ([docs/rails.md](rails.md#how-do-i-reconcile-with-a-provider))',
+      'the hour of the day, in UTC, 0 to 23, from which on the service compares the day before with the providers of rails ([docs/rails.md](rails.md#reconciliation))',
   }),
   RAILS: z
     .string()

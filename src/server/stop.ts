@@ -14,10 +14,10 @@ import type { startWorkers } from './workers/workers.ts';
 export interface Serving {
   readonly http: HttpServer;
   readonly sockets: ReturnType<typeof serveWebSockets>;
-  /** What refusals wait for. */
+  /** The pace of refusals. */
   readonly pace: Pick<RefusalPace, 'end'>;
-  /** What has been counted and not written. */
-  /** How many milliseconds requests are still taken after readiness says no, so that load balancers notice. */
+  /** Counts that are not stored yet. */
+  /** How many milliseconds requests are still accepted after readiness says no, so that load balancers notice. */
   readonly delayMs: number;
   /** How many milliseconds a connection may stay idle after that: its client may have sent a request already. */
   readonly idleMs: number;
@@ -45,8 +45,8 @@ const deadlinesMs = { requests: 5_000, workers: 6_000, database: 6_500 } as cons
 const spread = { mostMs: 3_000, eachMs: 5 } as const;
 
 /**
- * Stops an instance: readiness says no, after a delay the port closes, streams are sent away while requests in progress
- * finish, then the workers, the feed and the database end.
+ * Stops an instance: readiness says no, after a delay the port closes, streams are told to reconnect elsewhere while requests
+ * in progress finish, then the workers, the feed and the database end.
  */
 export async function stopInOrder({
   serving,
@@ -66,7 +66,7 @@ export async function stopInOrder({
   const start = performance.now();
   const waitFor = async (step: keyof typeof deadlinesMs, work: Promise<unknown>) => {
     if (await endsWithin(work, start + deadlinesMs[step] - performance.now())) return;
-    log.warn({ step }, 'the stop does not wait any longer');
+    log.warn({ step }, 'shutdown: a step timed out, going on without it');
   };
   if (serving) {
     await waitFor('requests', Promise.all([stopServing(serving, sessions), workers?.stopDelivering()]));
@@ -94,7 +94,7 @@ async function stopServing({ http, sockets, pace, idleMs }: Serving, sessions: S
   await Promise.all([requests, streams.then(() => sockets.close())]);
 }
 
-/** Says whether `work` ends within `ms` milliseconds. */
+/** Returns whether `work` ends within `ms` milliseconds. */
 async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
   const timer = new AbortController();
   const ended = work.then(() => true);

@@ -91,7 +91,7 @@ test('acts are found by operator, command, row, platform and time, and are a tab
   const people = (await ops('acts', '--act', 'account')).out.split('\n');
   expect(people[0]).toMatch(/^at +by +act +subject +platform +reason$/);
   expect(people[1]).toContain(`Ada Lovelace  account freeze  ${scene.eur}  test      a test`);
-  expect((await ops('acts', '--by', 'nobody')).out).toBe('No operator has done anything of that kind.');
+  expect((await ops('acts', '--by', 'nobody')).out).toBe('No act matches.');
   for (const wrong of [
     ['--limit', '0'],
     ['--from', 'yesterday'],

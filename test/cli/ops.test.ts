@@ -64,7 +64,7 @@ describe('the commands about rails', () => {
   });
 
   test('list the contradictions of rails, and refuse to close what is not open', async () => {
-    expect((await ops(['cases', 'list'])).out).toBe('No rail contradicts what stands here.');
+    expect((await ops(['cases', 'list'])).out).toBe('There are no open cases.');
     const id = 'Transaction:0197f2a0-0000-7000-8000-000000000001';
     expect(await ops(['cases', 'close', id, '--by', 'Ada', '--reason', 'checked'])).toMatchObject({
       code: 1,
@@ -295,7 +295,7 @@ describe('the keys of the service', () => {
     );
     expect((await ops(['keys', 'retire', secondId], settings)).err).toContain('make another key the first');
     const without = { ...settings, SECRET_KEY_FALLBACKS: '' };
-    expect((await ops(['keys', 'retire', firstId], without)).err).toContain('to encrypt its secrets anew');
+    expect((await ops(['keys', 'retire', firstId], without)).err).toContain('to encrypt its secrets again');
     expect(await answer(['keys', 'retire', firstId], settings)).toEqual({
       retired: firstId,
       setting: 'SECRET_KEY',

@@ -40,7 +40,7 @@ test('names every function there is, and no other in its tables', () => {
   const drawn = [...drawnCalls()].flatMap((call) => call.split(' → '));
   const said = new Set([...quotedIn(page), ...drawn]);
   expect([...names].filter((name) => !said.has(name))).toEqual([]);
-  const first = ['Which function calls which', 'Which locks, in which order', 'What triggers do'].flatMap((heading) =>
+  const first = ['Call graph', 'Lock order', 'Triggers'].flatMap((heading) =>
     rowsOf(heading).map(([cell = '']) => quotedIn(cell)[0] ?? ''),
   );
   expect([...first, ...drawn].filter((name) => !names.has(name))).toEqual([]);
@@ -78,14 +78,12 @@ test('says which functions the program calls, and from where', () => {
       .filter((name) => !expressions.includes(name))
       .map((name) => `${name} ${file}`),
   );
-  const said = rowsOf('Which function calls which').map(([name = '', file = '']) =>
-    `${name} ${file}`.replaceAll('`', ''),
-  );
+  const said = rowsOf('Call graph').map(([name = '', file = '']) => `${name} ${file}`.replaceAll('`', ''));
   expect(said.toSorted()).toEqual(calls.toSorted());
 });
 
 test('says which locks each function takes, in which order; no other takes any', () => {
-  const said = rowsOf('Which locks, in which order').map(([name = '', locks = '']) => [
+  const said = rowsOf('Lock order').map(([name = '', locks = '']) => [
     quotedIn(name)[0],
     [...locks.matchAll(/\((advisory)|`(\w+)` ((?:no key update|share|update)(?: skip locked)?)/g)].map(
       ([, advisory, table, strength]) => advisory ?? `${table} ${strength}`,
@@ -126,7 +124,7 @@ describe('of a database as the migrations make it', () => {
               case when tgtype & 8 > 0 then 'delete' end, case when tgtype & 32 > 0 then 'truncate' end) as trigger
        from pg_trigger where not tgisinternal and tgparentid = 0`,
     );
-    const said = rowsOf('What triggers do').flatMap(([name = '', when = '']) =>
+    const said = rowsOf('Triggers').flatMap(([name = '', when = '']) =>
       [...when.matchAll(/`(\w+)` ((?:before|after) (?:\w+ or )*(?:insert|update|delete|truncate))/g)].map(
         ([, table, event]) => `${quotedIn(name)[0]} ${table} ${event}`,
       ),

@@ -50,7 +50,7 @@ test('an empty database of another encoding than UTF8 is refused, with the comma
   const url = new URL(database.url);
   url.pathname = '/bytes';
   await expect(migrate(url.href, { prismaDirectory: prisma.path })).rejects.toThrow(
-    'The database "bytes" has the encoding SQL_ASCII, and needs UTF8. Drop it, and make it anew: createdb --encoding=UTF8 --template=template0 bytes',
+    'The database "bytes" has the encoding SQL_ASCII, and needs UTF8. Drop it, and create it again: createdb --encoding=UTF8 --template=template0 bytes',
   );
   await client.query('drop database bytes');
 });
@@ -165,7 +165,7 @@ test('a database of an earlier series of migrations is refused, with how to rese
   await later.write('migrations/20250201000000_init/migration.sql', 'create table d (z int);');
   const options = { prismaDirectory: later.path };
   const refusal =
-    'This database was made by an earlier series of migrations (it begins with 20250101000000_first), which 20250201000000_init has replaced, and cannot be brought to the present schema. To reset it, which deletes all that it holds, ';
+    'This database was made by an earlier series of migrations (it begins with 20250101000000_first), which 20250201000000_init has replaced, and cannot be migrated to the current schema. To reset it, which deletes all data, ';
   await expect(migrate(database.url, options)).rejects.toThrow(
     `${refusal}drop the database "${client.database}", create it anew and start again, or set DATABASE_URL to another.`,
   );

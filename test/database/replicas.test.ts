@@ -275,7 +275,7 @@ describe('with a token', () => {
       headers: { authorization: atOne.authorization, 'payments-read-after': 'yesterday' },
     });
     expect(answer.status).toBe(400);
-    expect(await answer.text()).toMatch(/Payments-Read-After.*must be the token of an answer to a write/s);
+    expect(await answer.text()).toMatch(/Payments-Read-After.*must be the read token of a write/s);
     const refused = await post(atOne, { query: '{ viewer { kind } }', extensions: { readAfter: 1 } });
     expect((await refused.json()).errors[0]).toMatchObject({
       extensions: { code: 'INVALID_INPUT', field: 'extensions.readAfter' },
@@ -343,9 +343,9 @@ test('a replica that is lost is noticed by no caller and by no readiness, and us
   await caughtUp();
 });
 
-test('a server that is no standby of the database gets no reads', async () => {
+test('a server that is not a standby of the database gets no reads', async () => {
   const wrong = await startTestGateway({ DATABASE_READ_URL: [servers.primary.url] }, servers.primary.url);
   const [replica = expect.fail()] = wrong.gateway.replicas?.all ?? [];
-  expect(replica.trouble).toMatch('it is no standby of this database');
+  expect(replica.trouble).toMatch('it is not a standby of this database');
   await wrong.stop();
 });

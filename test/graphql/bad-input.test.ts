@@ -152,12 +152,12 @@ const others: Case[] = [
   ['too little money', 'transferOut', () => ({ amount: 10_001 }), poor, 'sourceAccountId'],
   ['too little money', 'createQuote', () => ({ immediatelyExecute: true, ...locked(10_001) }), poor, 'source.account'],
   ['nothing left', 'createQuote', () => locked(1), 'AMOUNT_OUT_OF_RANGE', 'lockedCurrencyAmount'],
-  ['half a character', 'transferOut', () => ({ description: 'a\ud800b' }), invalid, 'description'],
+  ['an unpaired surrogate', 'transferOut', () => ({ description: 'a\ud800b' }), invalid, 'description'],
   ['a control character', 'transferIn', () => ({ description: 'a\u0007b' }), invalid, 'description'],
   ['a control character', 'createQuote', () => ({ description: 'a\0b' }), invalid, 'description'],
   ['a long memo', 'createQuote', () => ({ description: 'x'.repeat(501) }), invalid, 'description'],
   ['a control character', 'createCustomer', () => ({ platformCustomerId: 'a\nb' }), invalid, 'platformCustomerId'],
-  ['half a character', 'createCustomer', () => ({ platformCustomerId: 'a\udc00' }), invalid, 'platformCustomerId'],
+  ['an unpaired surrogate', 'createCustomer', () => ({ platformCustomerId: 'a\udc00' }), invalid, 'platformCustomerId'],
   ['a blank id', 'createCustomer', () => ({ platformCustomerId: ' ' }), invalid, 'platformCustomerId'],
   [
     'a control character',
@@ -229,7 +229,7 @@ describe('a quote', () => {
     expect(await run('executeQuote', { quoteId: id })).toEqual({
       __typename: 'ConflictError',
       code: 'CONFLICT',
-      message: 'this is not possible any more: it is PROCESSING',
+      message: 'this is no longer possible: it is PROCESSING',
       path: ['input', 'quoteId'],
     });
     expect(await everything()).toEqual(before);

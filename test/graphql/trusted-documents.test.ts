@@ -143,7 +143,7 @@ describe('a manifest', () => {
     ['whose hash is that of another text', { [sha256('{ a }')]: '{ viewer { kind } }' }, /is not the SHA-256/],
     ['with a document that the schema does not have', { [sha256('{ nothing }')]: '{ nothing }' }, /Cannot query field/],
     ['with a document that is malformed', { [sha256('{')]: '{' }, /Syntax Error/],
-    ['in another form', { documents: ['{ viewer { kind } }'] }, /no manifest/],
+    ['in another form', { documents: ['{ viewer { kind } }'] }, /unknown manifest format/],
   ])('%s is refused as a whole', async (_what, wrong, message) => {
     const good = `query Good { ${_what.replaceAll(/\W/g, '_')}: __typename }`;
     const refused = await rest.ask('POST', '/trusted-documents', { [sha256(good)]: good, ...wrong }, 400);

@@ -19,7 +19,7 @@ import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
 /**
- * Postgres takes neither the zero character nor half a character. Here each text of each argument and input field is one
+ * Postgres takes neither NUL nor an unpaired surrogate. Here each text of each argument and input field is one
  * of them in turn, everything else being sound where that is known, so that the text gets as far as it can.
  */
 const unstorable = ['a\0b', 'a\ud800b'];

@@ -187,10 +187,10 @@ describe('a socket whose client breaks the protocol', () => {
     await once(socket, 'open');
     for (const message of messages) socket.send(message);
     const [code] = await once(socket, 'close');
-    await vi.waitFor(() => expect(child.output().slice(before)).toContain('protocol of sockets'));
+    await vi.waitFor(() => expect(child.output().slice(before)).toContain('WebSocket protocol'));
     const lines = child.output().slice(before).trimEnd().split('\n');
-    expect(lines.filter((line) => /sockets|^\s+at |Internal error/.test(line))).toEqual([
-      expect.stringContaining('a client has broken the protocol of sockets'),
+    expect(lines.filter((line) => /WebSocket|^\s+at |Internal error/.test(line))).toEqual([
+      expect.stringContaining('a client violated the WebSocket protocol'),
     ]);
     return code;
   }

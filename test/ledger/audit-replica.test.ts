@@ -87,7 +87,7 @@ test('a standby that does not replay, or is none, is no base for an audit', asyn
     await standby.resume();
     const primary = servingUrl(servers.primary.url);
     await expect(runAudit(database, { replica: primary, replayMs: 300 })).rejects.toThrow(
-      'is no standby of the primary',
+      'is not a standby of the primary',
     );
   } finally {
     await standby.resume();

@@ -184,7 +184,7 @@ test('a decision that waits until the time to decide is over comes too late', as
     const decide = () => actOn(t.platform, name, { transactionId: transaction.id });
     expect(await whileLocked('transaction', uuid(transaction.id), decide, over)).toMatchObject({
       code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
-      message: expect.stringMatching(/^the time to decide was over at 2/),
+      message: expect.stringMatching(/^the deadline for a decision was 2/),
       path: ['input', 'transactionId'],
     });
     expect(await transactionOf(t.platform, transaction.id)).toMatchObject({ status: 'PENDING' });

@@ -78,5 +78,5 @@ test('three plans are merged in any grouping', () => {
 
 test.each(['claim', 'result', 'otherwise'])('of two plans that each have one, no %s is lost in silence', (field) => {
   const plans = [{ [field]: { id: '1' } }, { [field]: { id: '2' } }] as [Plan, Plan];
-  expect(() => mergePlans(...plans)).toThrow(`two plans have a ${field}`);
+  expect(() => mergePlans(...plans)).toThrow(`cannot merge two plans that both have a ${field}`);
 });

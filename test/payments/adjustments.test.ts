@@ -115,9 +115,9 @@ test('wrong proposals are refused, and say what is wrong', async () => {
   );
   expect(await refused(scene.usd, '--currency', 'EUR', '--credit', '1')).toBe(`${scene.usd} is in USD, and not in EUR`);
   for (const amount of ['1.234', '-1', 'one', '1e3']) {
-    expect(await refused(scene.usd, ...usd, '--credit', amount)).toContain(`${amount} is no amount of USD`);
+    expect(await refused(scene.usd, ...usd, '--credit', amount)).toContain(`${amount} is not an amount of USD`);
   }
-  expect(await refused(scene.usd, ...usd, '--credit', '0')).toContain('the amount must be more than nothing');
+  expect(await refused(scene.usd, ...usd, '--credit', '0')).toContain('the amount must be more than zero');
   expect(await refused(scene.usd, ...usd)).toBe('Say how much: --credit or --debit.');
   for (const wrong of [
     [...usd, '--credit', '1', '--debit', '1'],

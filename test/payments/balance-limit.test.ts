@@ -75,7 +75,7 @@ describe('an account that holds as much as it may', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(most);
     const refused = await bringIn(scene, 1n);
     expect(refused).toMatchObject(outOfRange('amount'));
-    expect(refused.message).toBe(`${scene.usd} may hold at most ${usd(most)}, and this would bring it beyond`);
+    expect(refused.message).toBe(`${scene.usd} may hold at most ${usd(most)}, and this would exceed it`);
     expect(await fundAccount(scene.usd, 1n)).toMatchObject(outOfRange('amount'));
     await ended(t.platform, (await sendOut(scene, 5n)).id);
     expect(await fundAccount(scene.usd, 6n)).toMatchObject(outOfRange('amount'));
@@ -256,7 +256,7 @@ describe('a refund', () => {
     ]) {
       expect(await releaseSuspense(database, id, tester)).toEqual({
         kind: 'refused',
-        reason: `nothing done: ${one.usd} may hold at most ${usd(heaped)}, and this would bring it beyond; it has ${heaped}`,
+        reason: `nothing done: ${one.usd} may hold at most ${usd(heaped)}, and this would exceed it; it has ${heaped}`,
       });
       await ended(t.platform, (await sendOut(one, 10_000n)).id);
       expect(await releaseSuspense(database, id, tester)).toMatchObject({ kind: 'paid' });

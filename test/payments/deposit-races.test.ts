@@ -46,7 +46,7 @@ describe('an expired quote', () => {
       expect(outcomes(answers)).toEqual([...conflicts(5), 'done']);
       expect(answers.find(({ code }) => code === 'CONFLICT')).toMatchObject({
         path: ['input', 'quoteId'],
-        message: 'a deposit for this quote has arrived before: it is EXPIRED',
+        message: 'the deposit for this quote has already arrived: it is EXPIRED',
       });
       expect(await balanceOf(expired.platform, quote.account)).toBe(quote.due);
     }

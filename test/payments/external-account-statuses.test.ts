@@ -190,7 +190,7 @@ describe.each(['PENDING', 'UNDER_REVIEW', 'INACTIVE'])('an account that is %s ta
   const isRefused = (answer: Data, ...path: string[]) =>
     expect(answer).toMatchObject({
       __typename: 'InvalidInputError',
-      message: `the external account is ${status}; only an ACTIVE one can take part`,
+      message: `the external account is ${status}; it must be ACTIVE`,
       ...refusal('INVALID_BANK_ACCOUNT', ...path),
     });
 

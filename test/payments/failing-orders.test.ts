@@ -12,7 +12,7 @@ import { makeDue } from '../setup/passing-time.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
-// An order whose rail cannot tell any more what became of it is ended by a person (decision 80).
+// An order whose rail can no longer report its outcome is ended by a person (decision 80).
 
 /** Serves only: the test does the background work itself. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 0 }, undefined, {}, 'by-hand');
@@ -73,7 +73,7 @@ test('a payment ends FAILED by command as when its rail refuses it: its money is
     ...{ act: 'order fail', by: 'Ada', reason: 'the bank has no such payment', platform: 'by-hand' },
     ...{ before: { order: done.order, status: 'PENDING', said: 'pending' }, after: { status: 'FAILED' } },
   });
-  const over = { code: 1, err: `${id} is FAILED: no order of it waits for an outcome` };
+  const over = { code: 1, err: `${id} is FAILED: it has no order that awaits an outcome` };
   expect(await ops('order', 'fail', id, ...by)).toMatchObject(over);
   expect(await answer('acts', '--subject', id)).toHaveLength(1);
 });
@@ -114,7 +114,7 @@ test('what the rail says once more decides: what has settled or failed is refuse
   });
   const away = withAnswer(() => Promise.reject(new Error('connect ECONNREFUSED')));
   expect(await failOrder(away, unknown, byHand)).toMatchObject({
-    reason: 'the rail cannot be asked: connect ECONNREFUSED. --without-asking ends the order nevertheless',
+    reason: 'the rail cannot be asked: connect ECONNREFUSED. --without-asking ends the order anyway',
   });
   // None of them has changed, and all are due again.
   const all = [settled, refused, unknown];
@@ -128,7 +128,7 @@ test('what the rail says once more decides: what has settled or failed is refuse
   await work({ kind: 'settled', watchMs: 3_600_000 });
   const watch = () => t.owner.query('select due_at, attempts from rail_order where due_at is not null');
   const { rows } = await watch();
-  const over = { code: 1, err: `${watched} is COMPLETED: no order of it waits for an outcome` };
+  const over = { code: 1, err: `${watched} is COMPLETED: it has no order that awaits an outcome` };
   expect(await ops('order', 'fail', watched, ...by)).toMatchObject(over);
   expect((await watch()).rows).toEqual(rows);
   await work({ kind: 'settled' });
@@ -147,7 +147,7 @@ test('a payment of which the rail has said another amount is refused until a per
   const without = { ...byHand, withoutAsking: true };
   expect(await failOrder(payments, id, without)).toMatchObject({
     kind: 'refused',
-    reason: expect.stringContaining('the rail has said: settled 3.09 USD'),
+    reason: expect.stringContaining('the rail has reported: settled 3.09 USD'),
   });
   await closeCases(payments.database, id, { ...tester, reason: 'the bank has given it back' });
   expect(await failOrder(payments, id, without)).toMatchObject({ kind: 'failed' });
@@ -184,7 +184,7 @@ test('a worker that is quicker than the person decides, and no worker takes the 
   });
   expect(await failOrder(asked, id, byHand)).toEqual({
     kind: 'refused',
-    reason: 'nothing done: another has ended the order meanwhile (COMPLETED)',
+    reason: 'nothing done: the order has ended in the meantime (COMPLETED)',
   });
   expect((await transactionOf(id)).status).toBe('COMPLETED');
   const unknown = 'Transaction:0197f2a0-0000-7000-8000-000000000001';

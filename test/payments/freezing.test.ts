@@ -123,7 +123,7 @@ describe('a frozen customer', () => {
     expect(await quote(app, usdToEur(scene))).toMatchObject(refused);
     expect(await execute(stranger, theirs.id)).toMatchObject({
       code: 'USER_NOT_READY',
-      message: 'a customer who takes part cannot move money',
+      message: 'a customer in this payment cannot move money',
     });
   });
 });

@@ -153,7 +153,7 @@ test.each([
     expect(await statusOf(id)).toBe(stands);
     expect(lines.filter(({ level }) => level >= 50)).toMatchObject([
       {
-        msg: 'the rail contradicts what stands; a person must look at it',
+        msg: 'the rail contradicts a recorded outcome; an operator must resolve the case',
         order: expect.any(String),
         said: expect.stringMatching(`^${late}`),
         stands,
@@ -264,7 +264,7 @@ test('a rail that says the same again is no contradiction', async () => {
   });
   await settleDueOrders({ ...domain, log }, 10);
   expect(await statusOf(id)).toBe('COMPLETED');
-  expect(lines).toMatchObject([{ level: 30, msg: 'an outcome came too late; looking again' }]);
+  expect(lines).toMatchObject([{ level: 30, msg: 'an outcome was stale; rereading the order' }]);
 });
 
 test('an order that goes wrong every time is taken up again later each time, five minutes apart at most', async () => {
@@ -295,7 +295,7 @@ test('an order that goes wrong every time is taken up again later each time, fiv
   }
   const errors = lines.filter(({ level }) => level >= 50);
   expect(errors).toHaveLength(20);
-  expect(errors.at(-1)?.msg).toMatch(/it is taken up again in 300 s$/);
+  expect(errors.at(-1)?.msg).toMatch(/will retry in 300 s$/);
   await work();
   for (const id of [unheard, unwritten]) expect(await statusOf(id)).toBe('COMPLETED');
 });

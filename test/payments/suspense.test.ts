@@ -124,12 +124,12 @@ describe('money in suspense', () => {
       [completed, 'COMPLETED'],
       [failed, 'FAILED'],
     ]) {
-      const err = `${id} is ${status}: nothing of it is in suspense`;
+      const err = `${id} is ${status}: it has nothing in suspense`;
       expect(await suspense('release', id ?? '')).toEqual({ code: 1, out: '', err });
     }
     const unknown = 'Transaction:0190f0f0-0000-7000-8000-000000000000';
     expect(await suspense('release', unknown)).toMatchObject({ code: 1, err: `there is no ${unknown}` });
-    const noId = 'one is no transaction id: Transaction:…';
+    const noId = 'one is not a transaction id (Transaction:…)';
     expect(await suspense('release', 'one')).toMatchObject({ code: 1, err: noId });
     expect(await suspense('release')).toMatchObject({ code: 2 });
     expect(await balanceOf(t.platform, scene.usd)).toBe(40_000n);

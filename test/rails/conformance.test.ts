@@ -22,7 +22,7 @@ test('a rail that keeps the promises of the port passes all of them, for payouts
   expect(await resultsOf(providerTrial())).toEqual({
     failed: [],
     passed: 27,
-    notTried: ['PAYOUT answers failed for what it has given back'],
+    notTried: ['PAYOUT reports an order as failed after refunding it'],
   });
 });
 
@@ -33,15 +33,15 @@ test('the sandbox passes what can be tried without a provider', async () => {
 
 test.for<readonly [mistake: Mistake, check: string, reason: RegExp]>([
   ['new keys', 'moves the money once where the answer to it is lost', /moved \d+ where 700 was right/],
-  ['guesses', 'takes a provider that is down for nothing known', /said nothing, and the rail answered failed/],
+  ['guesses', 'treats a provider that is down as an unknown outcome', /said nothing, and the rail answered failed/],
   [
     'throws refusals',
     'ends an order that the provider refuses',
     /no outcome after 400 ms; .* an error \(422 refused\)/,
   ],
-  ['forgets', 'goes on with the order of a process that was killed', /settles the order, and the rail answered failed/],
-  ['believes the last', 'says no second outcome of what has settled', /answered settled, and then failed/],
-  ['asks never', 'says pending of an order that takes its time', /must be from 0 to 86400000 ms, not Infinity/],
+  ['forgets', 'continues the order of a killed process', /settles the order, and the rail answered failed/],
+  ['believes the last', 'reports no other outcome after settling', /answered settled, and then failed/],
+  ['asks never', 'reports a slow order as pending', /must be from 0 to 86400000 ms, not Infinity/],
 ])('a rail with the mistake “%s” is found out', async ([mistake, check, reason]) => {
   const { failed } = await resultsOf(providerTrial(mistake), shortTimes);
   const found = failed.filter((one) => one.check.startsWith(check));
@@ -72,7 +72,7 @@ test.for<readonly [mistake: Mistake, check: string, reason: string]>([
   ],
   [
     'guesses receivers',
-    'takes a provider that says nothing for no answer about a receiver',
+    'treats a silent provider as unknown, not as no receiver',
     'the provider said nothing, and the rail found nobody',
   ],
 ])('a rail with the mistake “%s” about receivers is found out', async ([mistake, check, reason]) => {

@@ -123,8 +123,8 @@ test.for<readonly [fault: string, module: string, refusal: string]>([
     opening('{ name: "mine", rate: 1.1 }'),
     'the rail mine has rate, which must be functions',
   ],
-  ['a misspelt part', opening('{ name: "mine", payout() {} }'), 'parts that the port does not know: payout'],
-  ['no part', opening('{ name: "mine" }'), 'the rail mine brings no part of the port'],
+  ['a misspelt part', opening('{ name: "mine", payout() {} }'), 'members that the port does not define: payout'],
+  ['no part', opening('{ name: "mine" }'), 'the rail mine implements nothing of the port'],
   [
     'webhooks that nobody reads',
     opening('{ name: "mine", receiveWebhook() {} }'),
@@ -133,9 +133,9 @@ test.for<readonly [fault: string, module: string, refusal: string]>([
   [
     'collections that cannot be given back',
     opening('{ name: "mine", collect() {}, expectedMs() {} }'),
-    'collects money, and cannot give it back',
+    'collects money but cannot refund it',
   ],
-  ['no expected time', opening('{ name: "mine", payOut() {} }'), 'does not say how long that takes: expectedMs'],
+  ['no expected time', opening('{ name: "mine", payOut() {} }'), 'moves money but lacks expectedMs'],
   ['half a simulation', opening('{ name: "mine", simulation: { deposit() {} } }'), 'has no function scenarioFault'],
 ])('a module with %s is refused at the start, by its place and its fault', async ([, source, refusal]) => {
   const module = await write(source);
@@ -147,7 +147,7 @@ test.for<readonly [fault: string, module: string, refusal: string]>([
 
 test('what simulates serves no platform in PRODUCTION', async () => {
   await expect(open({ PRODUCTION: { module: 'sandbox' } })).rejects.toThrow(
-    'RAILS PRODUCTION: the rail sandbox simulates the world outside, so it serves no PRODUCTION platforms',
+    'RAILS PRODUCTION: the rail sandbox is a simulation, so it cannot serve PRODUCTION platforms',
   );
 });
 
@@ -174,7 +174,7 @@ test.for<readonly [fault: string, text: string, refusal: string]>([
     '{"SANDBOX": {}}',
     'SANDBOX must name a module, or platforms with modules of their own',
   ],
-  ['settings of no module', '{"SANDBOX": {"settings": {}}}', 'SANDBOX has settings, but no module that they are for'],
+  ['settings of no module', '{"SANDBOX": {"settings": {}}}', 'SANDBOX has settings but no module'],
   ['a name for a platform', '{"SANDBOX": {"platforms": {"acme": {"module": "x"}}}}', 'must be the id of a platform'],
 ])('the setting with %s is refused, and says why', ([, text, refusal]) => {
   expect(() => readConfig({ RAILS: text })).toThrow(refusal);

@@ -73,7 +73,7 @@ test('a balance that differs is named with both sides, until a person has said w
   expect(found).toMatchObject({ ...sides, platform: 'books', times: 2 });
 
   expect(await answer('reconcile', 'close', found.difference, ...by)).toEqual({ closed: found.difference });
-  expect((await ops('reconcile', 'close', found.difference, ...by)).out).toContain('is not open any more');
+  expect((await ops('reconcile', 'close', found.difference, ...by)).out).toContain('is no longer open');
   expect(await answer('acts', '--subject', found.difference)).toMatchObject([
     { act: 'reconcile close', by: 'Ada', before: { fault: 'OTHER_BALANCE', there: sides.there } },
   ]);
@@ -124,7 +124,7 @@ test('money that somebody else has moved there is found by the daily comparison,
   expect(faults(await compare())).toEqual(['MISSING_HERE']);
   expect(faults(await open())).toEqual(['MISSING_HERE']);
   const [missing, balance] = found;
-  expect((await ops('reconcile', 'close', balance.difference, ...by)).out).toContain('is not open any more');
+  expect((await ops('reconcile', 'close', balance.difference, ...by)).out).toContain('is no longer open');
   await answer('reconcile', 'close', missing.difference, ...by);
   await pastDay();
   expect(await compareToday()).toBe(0);

@@ -203,7 +203,7 @@ test('a payment without a case, one whose rail is away, says nothing or says wha
   await work();
   expect(await casesOf(silent.id)).toMatchObject([{ said: 'settled an unnamed amount for an unnamed amount' }]);
   expect(await settled(silent.id)).toMatchObject({
-    reason: expect.stringContaining('That is not what it can have moved'),
+    reason: expect.stringContaining('That is not an amount that it can have moved'),
   });
   provider.isSilent = false;
 });

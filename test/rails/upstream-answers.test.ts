@@ -26,6 +26,6 @@ test.each([
   await expect(client.post('/quotes', quoteRecord, { key: 'k' })).rejects.toMatchObject({
     name: 'UpstreamFault',
     code: 'UNREADABLE',
-    message: 'upstream answered JSON that is not exact to POST /quotes',
+    message: 'upstream answered POST /quotes with numbers that are not exact',
   });
 });

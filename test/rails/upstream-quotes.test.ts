@@ -280,7 +280,7 @@ function pageCommands(): {
   readonly commands: readonly { args: string[]; input: string }[];
 } {
   const [, part = ''] = readFileSync('docs/rails.md', 'utf8').split(
-    '\n## How do I put the gateway in front of a live upstream?\n',
+    '\n## Put the gateway in front of a live upstream\n',
   );
   const code = (part.split('\n## ')[0] ?? '').matchAll(/^ {7}(.*)$/gm);
   const lines = [...code].map(([, line = '']) => line).join('\n');
@@ -375,7 +375,7 @@ test('a payment for which upstream took more is settled by command as it was pro
   expect((await compared()).differences).toEqual(differences);
   expect(await beyond()).toEqual(known);
   const again = await runOps(gateway.databaseUrl, ['--json', ...command], environment);
-  expect(again).toMatchObject({ code: 1, out: expect.stringContaining('no order of it waits') });
+  expect(again).toMatchObject({ code: 1, out: expect.stringContaining('it has no open order') });
   await take(-5n);
   await hold(-5n);
 });

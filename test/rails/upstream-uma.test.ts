@@ -115,7 +115,7 @@ test('an address elsewhere is paid from an account here alone, and without what 
   };
   const from = (accountId: string, rest?: object) =>
     quote(shop.platform, { ...input, source: { account: { accountId } }, ...rest });
-  const message = 'this UMA address is paid from an account here';
+  const message = 'this UMA address can only be paid from an internal account';
   expect(await from(scene.outsideUsd)).toMatchObject({ code: 'INVALID_INPUT', message });
   const code = 'MISSING_MANDATORY_USER_INFO';
   expect(await from(scene.usd, { senderCustomerInfo: [] })).toMatchObject({ code });

@@ -220,7 +220,7 @@ test('what nobody has signed for this platform is refused, and nothing of it is 
   expect(await refused[0]?.json()).toEqual({
     status: 401,
     code: 'UNAUTHENTICATED',
-    message: 'no webhook of a provider of this platform: its signature is missing or wrong',
+    message: "not a webhook of this platform's provider: its signature is missing or wrong",
   });
   // Six wrong ones a minute: the next is not even looked at, and that of another address is.
   expect((await give(from('198.51.100.1', signed(raw)))).status).toBe(429);

@@ -160,7 +160,7 @@ test('what has settled is not sent again where upstream does not have it any mor
     ...{ account: await railAccount(scene.outsideUsd), settled: true },
     ...{ ageMs: 60_000, attempts: 2, scenario: null },
   };
-  const contradiction = { kind: 'contradiction', explanation: 'the upstream service does not have it any more' };
+  const contradiction = { kind: 'contradiction', explanation: 'the upstream service no longer has it' };
   expect(await rail.payOut?.({ ...order, kind: 'PAYOUT' })).toEqual(contradiction);
   expect(await rail.collect?.({ ...order, kind: 'COLLECTION' })).toEqual(contradiction);
   expect(await held('USD')).toBe(before);
@@ -182,7 +182,7 @@ test('credentials rotate without a stop; with wrong ones nothing fails, and paym
   expect(await rail.checkConnection?.()).toMatch(/EUR \d+/);
   await shop.connect({ clientId: 'nobody', secret: 'wrong' });
   await expect(rail.checkConnection?.()).rejects.toThrow(/^upstream answered 401 \w+ to GET/);
-  const away = { code: 'SERVICE_UNAVAILABLE', message: 'the rail does not answer now; try again' };
+  const away = { code: 'SERVICE_UNAVAILABLE', message: 'the rail does not respond; try again' };
   expect(await act(platform, 'createQuote', usdToEur(scene))).toMatchObject(away);
   const { id } = await transfer(platform, 'transferOut', scene, 2_000n);
   const tried = 'select from rail_order where attempts = 1 and due_at > clock_timestamp() and transaction_id = $1';
@@ -329,7 +329,7 @@ test('the rail passes the conformance suite, with the upstream service behind a 
     await gateway.owner.query("update rail_connection set deposits_due_at = 'infinity'");
     const results = await runConformance(await upstreamTrial(proxy), { answerMs: 700, outcomeMs: 20_000 });
     expect(results.filter(({ result }) => result !== 'passed')).toMatchObject([
-      { result: 'not tried', kind: 'PAYOUT', check: 'answers failed for what it has given back' },
+      { result: 'not tried', kind: 'PAYOUT', check: 'reports an order as failed after refunding it' },
       { result: 'not tried', kind: 'PAYOUT', check: 'keeps a lock as long as it says' },
     ]);
     expect(results).toHaveLength(32);

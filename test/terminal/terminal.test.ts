@@ -137,21 +137,21 @@ describe('the command line', () => {
       return expect(ended.err);
     };
     const [failing, wrong] = [ends(1), ends(2)];
-    (await wrong(['tail', '--url', 'nowhere'])).toMatch('nowhere is no address of a service');
+    (await wrong(['tail', '--url', 'nowhere'])).toMatch('nowhere is not the URL of a service');
     (await failing(['tail', '--url', 'http://127.0.0.1:65530'])).toMatch(
       /^Nothing answers at \S+:65530 \(ECONNREFUSED\)/,
     );
     (await failing(['tail'], { PAYMENTS_CLIENT_SECRET: 'wrong' })).toMatch('does not know these credentials');
-    (await wrong(['listen', 'x', '--after', 'y'])).toMatch('x is no address of a receiver');
-    (await failing(['listen', '1', '--after', 'y'])).toMatch('does not take the cursor y');
-    (await failing(['listen', '1'], { WEBHOOK_SECRET: 'mine' })).toMatch('WEBHOOK_SECRET is no signing secret');
+    (await wrong(['listen', 'x', '--after', 'y'])).toMatch('x is not a receiver');
+    (await failing(['listen', '1', '--after', 'y'])).toMatch('refuses the cursor y');
+    (await failing(['listen', '1'], { WEBHOOK_SECRET: 'mine' })).toMatch('WEBHOOK_SECRET is not a signing secret');
     (await failing(['follow', 'Transaction:1'])).toMatch('NOT_FOUND');
     (await failing(['follow', 'Quote:1'])).toMatch('There is no Quote:1.');
     (await wrong(['trigger', 'rain'])).toMatch('There is no rain to trigger. There are OUTGOING_PAYMENT');
     (await wrong(['trigger', 'kyc-status', '--reject'])).toMatch('kyc-status makes no payment');
     (await wrong(['tail', '--type', 'RAIN'])).toMatch('There is no type of event RAIN');
     (await wrong(['trigger', 'transfer-out', '--amount', 'much'])).toMatch('It is an amount such as 12.50');
-    (await wrong(['resend', 'Event:1', '--to', 'x'])).toMatch('x is no address of a receiver');
+    (await wrong(['resend', 'Event:1', '--to', 'x'])).toMatch('x is not a receiver');
     (await wrong(['resend', 'Quote:1'])).toMatch('Quote:1 cannot be sent again');
     const away = startIn({}, ['tail', '--url', 'https://payments.example']);
     expect(await away.done).toBe(1);

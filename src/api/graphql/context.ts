@@ -9,7 +9,7 @@ import type { Feed } from '../../domain/events/feed.ts';
 import type { ResumePoint } from '../../domain/events/resume-point.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
-/** The context of every resolver: the caller, and what its answers come from. The same on HTTP, SSE and WebSocket. */
+/** The context of every resolver: the caller, and the sources of its answers. The same on HTTP, SSE and WebSocket. */
 export interface Context {
   readonly viewer: Viewer;
   readonly payments: Payments;
@@ -20,8 +20,8 @@ export interface Context {
   /** Closes the connection of a reader that does not keep up or cannot be served, so that it reconnects and resumes. */
   readonly closeForRetry: () => void;
   /**
-   * Whether nobody waits for the answer any more: the client has gone, or the time limit is over. Then nothing more is read, and
-   * no further mutation of the document begins; a command that has begun is finished.
+   * Whether the client has disconnected or the time limit has passed. Then nothing more is read, and no further mutation of the
+   * document begins; a command that has begun still finishes.
    */
   isAbandoned: () => boolean;
   /** The most that a read may add to an answer, in bytes. */
@@ -34,7 +34,7 @@ export interface Context {
   readonly farewell?: ((refusal: { readonly errors: readonly object[] }) => void) | undefined;
   /** The cursor after which an event stream resumes, beside the stream's own `after`: the later of the two holds. */
   readonly resumeAfter?: string | undefined;
-  /** Where the client of a stream that resumes by a key has come to. */
+  /** The progress of the client of a stream that resumes by a key. */
   readonly resumePoint?: ResumePoint | undefined;
   readonly webhooks: Webhooks;
   /** The end of the feed, read before the operation read anything else (graphql/server/read-feed-head.ts). */

@@ -38,7 +38,7 @@ export function badRequest(
   return new GraphQLError(message, { extensions: { code, ...details, http: { status: 400, ...http } } });
 }
 
-/** Creates the error of an operation that was not begun because of others before it or beside it. Nothing has happened. */
+/** Creates the error of an operation that was not begun because of too many others. Nothing has happened. */
 export function rateLimited({ message, retryAfter }: RateLimited): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'RATE_LIMITED', retryAfter } });
 }
@@ -53,9 +53,9 @@ export function tooManyRequests({ message, retryAfter }: RateLimited): GraphQLEr
   });
 }
 
-/** Creates the error of what has not begun when nobody waits for the operation's answer any more. */
+/** Creates the error of a field that has not begun when the client is gone or the time is over. */
 export function abandoned(): GraphQLError {
-  return failure('TIMEOUT', 'the client has gone, or the time of the operation is over: this was not begun');
+  return failure('TIMEOUT', 'the client disconnected or the operation timed out before this field began');
 }
 
 /** Creates the error of a malformed or out-of-range argument. */

@@ -5,8 +5,8 @@ import { Refusal, type RefusalCode } from '../../core/refusal.ts';
 import { invalidInput } from './failure.ts';
 
 /**
- * Stands for a value that is none of its scalar. GraphQL would answer a document with such a value by an error without
- * data. A mutation refuses it as it refuses any other invalid field, and every other field reports it as its error.
+ * Marks a value that its scalar cannot parse. GraphQL would answer a document with such a value by an error without data. A
+ * mutation refuses it like any other invalid field, and every other field reports it as its error.
  */
 export class WrongValue {
   readonly code: RefusalCode;
@@ -18,7 +18,9 @@ export class WrongValue {
   }
 }
 
-/** Returns the refusal of all wrong values and too long lists in the input of a mutation; undefined where there is none. */
+/**
+ * Returns the refusal of all wrong values and overlong lists in the input of a mutation; undefined where there is none.
+ */
 export function wrongValuesRefusal(input: unknown): Refusal | undefined {
   const errors = [...wrongValuesIn(input)].map(({ path, value: { code, message } }) => ({ path, code, message }));
   const [first] = errors;
@@ -28,7 +30,9 @@ export function wrongValuesRefusal(input: unknown): Refusal | undefined {
   return new Refusal(code, message, { path: first.path, errors });
 }
 
-/** Returns the error for the first wrong value, or too long list, in the arguments of a field; undefined where there is none. */
+/**
+ * Returns the error for the first wrong value, or overlong list, in the arguments of a field; undefined where there is none.
+ */
 export function wrongArgument(args: object): GraphQLError | undefined {
   for (const { path, value } of wrongValuesIn(args)) return invalidInput(value.message, dotted(path));
   return undefined;

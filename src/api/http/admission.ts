@@ -16,21 +16,22 @@ export interface Admission {
   readonly connections: Connections;
 }
 
-/** What answers a request that is admitted. Its body is undefined when it was too long. */
+/** Answers an admitted request. Its body is undefined when it was too long. */
 export interface Service {
   readonly api: Api;
-  /** Whether it serves requests without credentials of ours. If not, it refuses them, which is slowed down. */
+  /** Whether it serves requests without our credentials. If not, it refuses them, with a delay. */
   readonly servesStrangers?: boolean;
-  /** Whether a body must say that it is JSON. */
+  /** Whether a body must declare that it is JSON. */
   readonly takesJson: boolean;
-  /** Refuses a request without right credentials; `work` does so, if left out. */
+  /** Refuses a request without valid credentials; by default `work` does so. */
   readonly refuseStranger?: (() => void) | undefined;
   readonly work: (body: Buffer | undefined) => Promise<void>;
 }
 
 /**
- * Admits a request by its form, its credentials and its limits, in the order that docs/limits.md says, and lets its API answer it; or
- * refuses it. One of a known caller is refused before its body is read. That of an unknown one counts once there is capacity to look it up.
+ * Admits a request by its form, its credentials and its limits, in the order of docs/limits.md, and passes it to its API; or
+ * refuses it. A request of a known caller is refused before its body is read. One of an unknown caller counts once there is
+ * capacity to look it up.
  */
 export async function admit(
   admission: Admission,
@@ -59,7 +60,7 @@ export async function admit(
   if (body === 'EVICTED') return refuseLate(busy);
   const tenant = callers.tenantOf(request, caller);
   const slot = inFlight.admit(response, tenant);
-  // Beside nobody else, late refusals would only keep a platform's own connections from requests that can be answered.
+  // For a platform that is alone, late refusals would only hold its own connections.
   if (!slot) return inFlight.isAlone(tenant) ? refuse(response, api, busy) : refuseLate(busy);
   await slot.turn();
   if (response.closed) return;
@@ -74,8 +75,8 @@ export async function admit(
 }
 
 /**
- * Refuses a request by its form alone, which counts against no limit of rate: whoever sends many such requests gets their refusals
- * late, as other refusals.
+ * Refuses a request by its form alone. Such refusals count against no rate limit, but are delayed like others for a source that
+ * sends many.
  */
 export async function refuseForm(
   { callers }: Admission,

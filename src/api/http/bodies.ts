@@ -6,8 +6,8 @@ import { endGently, lingerMs } from './connections.ts';
 export const bodyBytes = 100 * 1024;
 
 /**
- * The most bodies that are read at once: of platforms and their apps, and of strangers. What has arrived of each is in memory:
- * at most 100 MB in all.
+ * The most bodies that are read at once, of platforms with their apps and of strangers. Partial bodies are in memory: at most
+ * 100 MB in all.
  */
 export const maxReads = 900;
 export const maxStrangers = 100;
@@ -20,14 +20,14 @@ export type Body = Buffer | 'TOO_LONG' | 'EVICTED';
 
 const empty = Buffer.alloc(0);
 
-/** Says whether a request announces a body that is too long. */
+/** Returns whether a request announces a body that is too long. */
 export function isTooLong({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length'] ?? 0) > bodyBytes;
 }
 
 /**
- * Reads nothing of a request that is refused and whose body nobody has begun to read. What its client sends waits on the way, until
- * `discardRest`. A body that says it is too long is not read to its end, so the response ends the connection.
+ * Leaves the body of a refused request unread until `discardRest`, if nobody has begun to read it. A body that declares too
+ * great a length is not read to its end, so the response ends the connection.
  */
 export function holdBody(request: IncomingMessage, response: ServerResponse): void {
   if (!request.complete) request.socket.pause();
@@ -35,8 +35,8 @@ export function holdBody(request: IncomingMessage, response: ServerResponse): vo
 }
 
 /**
- * Reads the rest of a body for nothing, so that the response arrives and the connection serves the next request. Where more comes
- * than a body may have, the connection is cut soon after the response.
+ * Reads and discards the rest of a body, so that the response arrives and the connection serves the next request. Where more
+ * comes than a body may have, the connection is cut soon after the response.
  */
 export function discardRest(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
@@ -61,9 +61,9 @@ function endWithResponse({ socket }: IncomingMessage, response: ServerResponse):
   endGently(socket);
 }
 
-/** Tells whose request it is. */
+/** Identifies the sender of a request. */
 export interface Senders {
-  /** Returns the platform, where its credentials were right a moment ago; undefined where that is not known. */
+  /** Returns the platform, if its credentials were valid a moment ago; undefined where that is unknown. */
   known(request: IncomingMessage): string | undefined;
   /** Authenticates the request. Returns the platform, or undefined for a stranger. */
   lookUp(request: IncomingMessage): Promise<string | undefined>;
@@ -71,9 +71,9 @@ export interface Senders {
 
 /**
  * Reads whole bodies of requests. A client may send its body slowly, up to the server's `requestTimeout`, without delaying
- * others: when there are too many reads, the oldest is
- * evicted: of strangers one of strangers, and of platforms one of the platform that has the most. Most bodies arrive in one chunk with their headers, long
- * before they could be evicted, however many others are slow.
+ * others. With too many reads under way the oldest is evicted: among strangers one of a stranger, among platforms one of the
+ * platform that has the most. Most bodies arrive in one chunk with their headers, long before they could be evicted, however
+ * many others are slow.
  */
 export class BodyReader {
   readonly #reads = new BoundedWaits(maxReads);
@@ -110,7 +110,7 @@ export class BodyReader {
         chunks = [];
         request.off('data', take);
         // A request that closes before its body is complete was aborted by its client.
-        if (body === undefined) reject(new Error('the request was broken off'));
+        if (body === undefined) reject(new Error('the request was aborted'));
         else resolve(body);
       };
       const take = (chunk: Buffer) => {
@@ -122,7 +122,7 @@ export class BodyReader {
       const evict = () => end('EVICTED');
       const known = this.#senders.known(request);
       let endWait = known === undefined ? this.#ofStrangers.begin(evict) : this.#reads.begin(evict, known);
-      // Most bodies are there at once. Only for one that is not, it is worth to ask the database whose it is.
+      // Most bodies arrive at once. Only for one that does not, asking the database for the sender is worth it.
       if (known === undefined && request.headers.authorization !== undefined) {
         setImmediate(async () => {
           const platform = isOver ? undefined : await this.#senders.lookUp(request).catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
- * A limited number of waits for clients: beyond the limit a new wait evicts the oldest of the group that has the most. So whoever
- * makes others wait gives way, and not who has few.
+ * A limited number of waits for clients. Beyond the limit a new wait evicts the oldest of the group that has the most, so a
+ * group with few waits keeps them.
  */
 export class BoundedWaits {
   readonly #max: number;
@@ -15,7 +15,7 @@ export class BoundedWaits {
     this.#maxOfGroup = maxOfGroup;
   }
 
-  /** Begins a wait, like the method below; undefined where its group has as many as it may. */
+  /** Begins a wait, like the method below; undefined where its group has the maximum. */
   tryBegin(onEvict: () => void, group: string): (() => void) | undefined {
     return (this.#groups.get(group)?.size ?? 0) >= this.#maxOfGroup ? undefined : this.begin(onEvict, group);
   }

@@ -14,17 +14,17 @@ import type { Tenant } from './turns.ts';
 interface Known {
   readonly authorization: string;
   readonly viewer: Viewer;
-  /** When the credentials were last found to be right, by the limits' clock. */
+  /** When the credentials were last verified, by the limits' clock. */
   readonly at: number;
 }
 
 /**
- * How long a connection's credentials are taken for right without a look, in milliseconds: for counting only. The APIs
+ * How long credentials of a connection count as valid without being checked again, in milliseconds: only for counting. The APIs
  * authenticate each request.
  */
 const knownMs = 1_000;
 
-/** What callers are identified and limited by. */
+/** The dependencies for identifying and limiting callers. */
 export interface CallerOptions {
   readonly credentials: Credentials;
   readonly limits: RateLimits;
@@ -34,8 +34,8 @@ export interface CallerOptions {
 }
 
 /**
- * Finds out who sends a request, before its API processes it: whose share of the capacity it uses, and which limits of rate
- * it counts against.
+ * Finds the caller of a request before its API processes it: whose share of the capacity it uses, and which rate limits it
+ * counts against.
  */
 export class Callers {
   readonly #options: CallerOptions;
@@ -63,9 +63,9 @@ export class Callers {
   }
 
   /**
-   * Tells whose share of the capacity a request uses: that of the platform whose credentials were right a moment ago or before
-   * on the same connection, or else that of its address. Wrong credentials cannot use the share of a platform, and new ones
-   * for each request bring no more than one share.
+   * Returns whose share of the capacity a request uses: that of the platform whose credentials were valid a moment ago or
+   * earlier on the same connection, or else that of its address. Wrong credentials cannot use the share of a platform, and new
+   * ones for each request get one share only.
    */
   tenantOf(request: IncomingMessage, caller: Viewer | undefined): Tenant {
     if (caller) return { key: caller.platformId, isPlatform: true };
@@ -76,15 +76,15 @@ export class Callers {
     return { key: `address ${this.#options.addressOf(request)}`, isPlatform: false };
   }
 
-  /** Returns the platform of a request whose credentials were right a moment ago or before on the same connection. */
+  /** Returns the platform of a request whose credentials were valid a moment ago or earlier on the same connection. */
   known(request: IncomingMessage): string | undefined {
     const { key, isPlatform } = this.tenantOf(request, this.find(request));
     return isPlatform ? key : undefined;
   }
 
   /**
-   * Returns the platform of a request, by the database; undefined where its credentials are wrong. Then they are taken off the
-   * request, as by `identify`.
+   * Returns the platform of a request from the database; undefined where its credentials are wrong. Wrong credentials are then
+   * removed from the request, as by `identify`.
    * @throws RateLimited for an address with too many wrong credentials
    */
   async lookUp(request: IncomingMessage): Promise<string | undefined> {
@@ -105,15 +105,15 @@ export class Callers {
     return refusal && tooMany(refusal);
   }
 
-  /** Waits until a request may be refused, for too many before it or for its credentials (access/limits/refusal-pace.ts). */
+  /** Waits until a refusal may be sent, for a rate limit or for wrong credentials (access/limits/refusal-pace.ts). */
   waitToRefuse(request: IncomingMessage, caller: Viewer | undefined): Promise<void> {
     return this.#options.pace.wait(this.tenantOf(request, caller).key);
   }
 
   /**
-   * Authenticates and counts a request whose caller `find` does not know. Credentials that are wrong are taken off the
-   * request: its API refuses it as one without credentials, and does not look them up again.
-   * @returns the refusal of one too many; STRANGER for a request without right credentials
+   * Authenticates and counts a request whose caller `find` does not know. Wrong credentials are removed from the request: its
+   * API refuses it as one without credentials, and does not look them up again.
+   * @returns the refusal of a request beyond the limit; STRANGER for a request without valid credentials
    */
   async identify(request: IncomingMessage, response: ServerResponse): Promise<EarlyRefusal | 'STRANGER' | undefined> {
     const { credentials, addressOf } = this.#options;
@@ -129,7 +129,7 @@ export class Callers {
     } catch (error) {
       if (error instanceof RateLimited) return tooMany(error);
       const refusal = refusalIn(error);
-      // A fault of the service: its API meets it again, and presents it.
+      // A failure of the service: its API meets it again, and presents it.
       return refusal && unavailable(refusal.message);
     }
   }

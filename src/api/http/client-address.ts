@@ -18,7 +18,7 @@ export function parseRange(text: string): Range {
 
 /**
  * Returns the function that finds the address of a client. Behind trusted proxies it is the last address in X-Forwarded-For
- * that is no trusted proxy's: each proxy appends whom it serves, and what stands before that may be forged.
+ * that does not belong to a trusted proxy: each proxy appends its client, and everything before that may be forged.
  * @param trusted the ranges of the proxies; none: the header is not read
  */
 export function addressFinder(trusted: readonly Range[]): AddressOf {
@@ -29,7 +29,7 @@ export function addressFinder(trusted: readonly Range[]): AddressOf {
     const hops = trusted.length === 0 ? [] : String(headers['x-forwarded-for'] ?? '').split(',');
     while (hops.length > 0 && isTrusted(client)) {
       const hop = hops.pop()?.trim() ?? '';
-      // What is no address was written by the client itself: the proxy after it is the best that is known.
+      // Anything that is not an address was written by the client itself: the proxy after it is the best known.
       if (!ipaddr.isValid(hop)) break;
       client = ipaddr.process(hop);
     }

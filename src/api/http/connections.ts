@@ -2,11 +2,14 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { BoundedWaits } from './bounded-waits.ts';
 
-/** How many connections there may be, of whom. */
+/** How many connections there may be, and whose. */
 export interface ConnectionLimits {
-  /** The most of the instance. Half of them may be strangers', whose clients have shown no right credentials, a quarter one address'. */
+  /**
+   * The most of the instance. At most half may belong to strangers (clients without valid credentials), a quarter to one
+   * address.
+   */
   readonly most: number;
-  /** Returns the address of a client; undefined for a proxy that is trusted, which has clients of its own. */
+  /** Returns the address of a client; undefined for a trusted proxy, which has clients of its own. */
   readonly addressOf: (socket: Socket) => string | undefined;
   /** Called for each connection that is closed at once. */
   readonly onRefusal: (address: string | undefined) => void;
@@ -24,7 +27,7 @@ interface Connection {
   /** The response that says `Connection: close`, once it is certain which one will. */
   last: ServerResponse | undefined;
   upgraded: boolean;
-  /** Ends that it counts as a stranger's. */
+  /** Ends the wait of a stranger's connection. */
   endStranger: (() => void) | undefined;
 }
 
@@ -34,7 +37,7 @@ export const lingerMs = 500;
 /** Tracks the connections of a server, limits them, and ends them when it stops. */
 export class Connections {
   readonly #limits: ConnectionLimits;
-  /** Beyond their number the oldest one makes room, of the address that has the most. */
+  /** Beyond their number the oldest one of the address with the most is closed. */
   readonly #strangers: BoundedWaits;
   readonly #all = new Map<Socket, Connection>();
   #announcing = false;
@@ -55,7 +58,7 @@ export class Connections {
     server.closeIdleConnections = () => undefined;
   }
 
-  /** Whether responses announce the end of their connections: the server stops. */
+  /** Whether responses announce the end of their connections, because the server stops. */
   get announcing(): boolean {
     return this.#announcing;
   }
@@ -82,7 +85,7 @@ export class Connections {
     return true;
   }
 
-  /** Notes that a client has shown right credentials: its connection is not limited as those of strangers are. */
+  /** Records that a client has shown valid credentials: its connection is no longer limited as a stranger's. */
   noteKnown(socket: Socket): void {
     this.#all.get(socket)?.endStranger?.();
   }
@@ -159,7 +162,7 @@ function announceEnd(connection: Connection, response: ServerResponse): void {
   // Passes all arguments on: one signature cannot express the overloads of writeHead.
   const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
   response.writeHead = ((...args: unknown[]) => {
-    // A response whose headers were sent before cannot say it; a later request, or the idle limit, ends the connection.
+    // A response whose headers are already sent cannot say it; a later request, or the idle limit, ends the connection.
     if (!connection.latest?.headersSent) connection.last ??= connection.latest;
     if (connection.last !== response || response.headersSent) return writeHead(...args);
     response.setHeader('Connection', 'close');

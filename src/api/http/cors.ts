@@ -8,7 +8,7 @@ import { isThisMachine } from './protection.ts';
 export interface OriginOptions {
   /** The origins of the setting CORS_ORIGINS, or `*` for all. */
   readonly origins: readonly string[];
-  /** Whether pages that this machine serves may, on any port: for the sandbox, beside which apps are developed. */
+  /** Whether pages that this machine serves may, on any port: for the sandbox, for apps under development. */
   readonly loopback: boolean;
   readonly log: Logger;
 }
@@ -25,7 +25,7 @@ const allowed = {
   'access-control-max-age': '600',
 } as const;
 
-/** How many refused origins are logged: each once in so many milliseconds, and a minute only so many of all. */
+/** How often refused origins are logged: each once in so many milliseconds, and only so many a minute in all. */
 const logging = { max: 1_000, ttl: 600_000, perMinute: 20 } as const;
 
 /** Decides for each request whether the page that sends it may read the answer, and logs the origins that may not. */
@@ -39,7 +39,7 @@ export class Origins {
     this.#options = options;
   }
 
-  /** Says whether a request comes from an allowed origin: an own page, a page of an allowed origin, or no page at all. */
+  /** Returns whether a request comes from an own page, a page of an allowed origin, or no page at all. */
   accepts({ headers: { origin, host } }: IncomingMessage): boolean {
     if (origin === undefined) return true;
     const { origins, loopback } = this.#options;
@@ -78,11 +78,11 @@ export class Origins {
     if (this.#lines.tokens < 1) return;
     this.#lines.take();
     this.#logged.set(origin, true);
-    // What has no address, such as a file, is of the origin null, which no setting can tell from others.
+    // Pages without an address, such as files, have the origin null, and no setting can tell them apart.
     const wanted = /^https?:\/\/[^\s/]+$/.test(origin) ? [...this.#options.origins, origin] : ['*'];
     this.#options.log.warn(
       { origin: origin.slice(0, 300), setting: `CORS_ORIGINS=${wanted.join(',')}`.slice(0, 1_000) },
-      'a page of this origin may not use the service; the setting would allow it',
+      'refused a page of an origin that is not allowed; this setting would allow it',
     );
   }
 }

@@ -22,14 +22,13 @@ const averageWindow = 32;
 const maxUnread = 256;
 
 /**
- * Admission control: limits the requests that are processed at once. A request beyond the limit is refused at once, since
- * in a queue all would be late. The right limit depends on the machine and the requests, so the processing time decides:
- * while its average is above `slowMs`, only an eighth of `maxInFlight` is admitted, at least one. A request counts from
- * the end of its body to the end of its response, whether or not its client reads that. A stream counts until it begins,
- * since after that it mostly waits; so does a request while it waits for the world outside (core/outside-wait.ts).
- *
- * At the limit, a tenant that uses less than its share is admitted all the same, up to twice `maxInFlight` in all: nobody is
- * refused because of another's load. The shares are equal, among the tenants that have requests in flight.
+ * Admission control: limits the requests that are processed at once. A request beyond the limit is refused at once, since in a
+ * queue all would be late. The right limit depends on the machine and the requests, so the processing time decides: while its
+ * average is above `slowMs`, only an eighth of `maxInFlight` is admitted, at least one. A request counts from the end of its
+ * body to the end of its response, whether or not its client reads that. A stream counts until it begins, since after that it
+ * mostly waits. A request that waits for an external service (core/outside-wait.ts) does not count. At the limit, a tenant that
+ * uses less than its share is admitted anyway, up to twice `maxInFlight` in all: nobody is refused because of another's load.
+ * The shares are equal, among the tenants that have requests in flight.
  */
 export class InFlight {
   readonly #limits: AdmissionLimits;
@@ -60,7 +59,7 @@ export class InFlight {
     return request;
   }
 
-  /** Says whether nobody shares the capacity with a tenant now (turns.ts). */
+  /** Returns whether a tenant has the capacity to itself now (turns.ts). */
   isAlone(tenant: Tenant): boolean {
     return this.#limits.turns.isAlone(tenant);
   }
@@ -69,7 +68,7 @@ export class InFlight {
     const { count, byTenant } = this.#load;
     const own = byTenant.get(tenant) ?? 0;
     const tenants = byTenant.size + (own === 0 ? 1 : 0);
-    // Not twice the limit: those who were admitted before processing became slow may be more than that.
+    // Not twice the limit: requests admitted before processing became slow may be more than that.
     return own < limit / tenants && tenants > 1 && count < 2 * this.#limits.maxInFlight;
   }
 }
@@ -77,13 +76,13 @@ export class InFlight {
 interface Load {
   /** The number of admitted requests. */
   count: number;
-  /** The same by tenant, of those that have any. */
+  /** The same by tenant, for those that have any. */
   readonly byTenant: Map<string, number>;
   /** The moving average of the processing time, in milliseconds. */
   averageMs: number;
 }
 
-/** What admitted requests share. */
+/** The state that admitted requests share. */
 interface Shared {
   readonly load: Load;
   readonly unread: BoundedWaits;
@@ -97,12 +96,12 @@ export class AdmittedRequest implements ResponseWatcher, RequestSlot {
   readonly #load: Load;
   readonly #unread: BoundedWaits;
   readonly #turns: Turns;
-  /** When the processing began, less the time of waits for the world outside. */
+  /** When the processing began, less the time of waits for external services. */
   #start = performance.now();
   #isCounted = false;
   #isAtWork = false;
   #isFinished = false;
-  /** The waits for the world outside that are under way, and when the first of them began. */
+  /** The current waits for external services, and when the first of them began. */
   #waits = 0;
   #waitStart = 0;
   /** Ends the wait for the client to read the response. */
@@ -120,8 +119,8 @@ export class AdmittedRequest implements ResponseWatcher, RequestSlot {
   }
 
   /**
-   * Waits for its turn among the requests of its tenant. Undefined where it need not wait.
-   * The time of the wait says nothing about the processing time.
+   * Waits for its turn among the requests of its tenant. Undefined where it need not wait. The wait does not count as
+   * processing time.
    */
   turn(): Promise<void> | undefined {
     const begin = () => {

@@ -76,7 +76,7 @@ async function closePort(server: Server, listeners: readonly net.Server[]): Prom
   for (const listener of listeners) listener.close();
 }
 
-/** The milliseconds between two tries to get the lock, which is held for a few, and until the tries end. */
+/** The milliseconds between two tries to get the lock, which is held for a few, and the time limit of the tries. */
 const lockMs = { retry: 10, max: 5_000 } as const;
 
 /**

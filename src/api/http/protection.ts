@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIPv4 } from 'node:net';
 
-/** The policy of responses that are no pages: nothing in them is run, loaded or framed. A page has a policy of its own. */
+/**
+ * The policy of responses that are not pages: nothing in them is run, loaded or framed. A page has a policy of its own.
+ */
 const nothingRuns = "default-src 'none'; frame-ancestors 'none'";
 
 /**
- * Sets the headers that protect a response in a browser: its type is not guessed, it is not framed, it runs nothing, and no
- * cache on the way stores it. A handler may replace them.
+ * Sets the headers that protect a response in a browser: no sniffing of its type, no framing, no scripts, no caching. A handler
+ * may replace them.
  */
 export function protectResponse(response: ServerResponse): void {
   response.setHeader('x-content-type-options', 'nosniff');
@@ -15,14 +17,14 @@ export function protectResponse(response: ServerResponse): void {
 }
 
 /**
- * Says whether a request names this machine in its Host header. A foreign page can make its own name point here (DNS
+ * Returns whether a request names this machine in its Host header. A foreign page can make its own name point here (DNS
  * rebinding) and would then be of the same origin as the service; its requests carry that name.
  */
 export function namesThisMachine({ headers: { host = '' } }: IncomingMessage): boolean {
   return isThisMachine(URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : '');
 }
 
-/** Says whether a host name, as a URL has it, always is that of this machine. */
+/** Returns whether a host name, as a URL has it, always refers to that machine. */
 export function isThisMachine(name: string): boolean {
   if (isIPv4(name)) return name.startsWith('127.');
   return name === '[::1]' || name === 'localhost' || name.endsWith('.localhost');

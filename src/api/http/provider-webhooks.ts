@@ -16,40 +16,42 @@ import { answer, inexactMessage, refuse, tooMany, unavailable } from './refusals
 /** The addresses for webhooks of rails' providers: `/rails/Platform:…/webhooks`. */
 const addressForm = /^\/rails\/([^/]{1,100})\/webhooks$/;
 
-/** For how many senders, and how many milliseconds, it is remembered that their signatures were right. */
+/** For how many senders, and how many milliseconds, valid signatures are remembered. */
 const proven = { max: 10_000, ttlMs: 3_600_000 } as const;
 
-/** How long a refusal takes, in milliseconds: longer than to find out why, so that its time tells nothing of the platform. */
+/**
+ * How long a refusal takes, in milliseconds: longer than finding the reason, so that its timing reveals nothing of the
+ * platform.
+ */
 const defaultRefusalMs = 100;
 
 /** The dependencies of the webhooks of providers. */
 export interface ProviderWebhookOptions {
   readonly payments: Payments;
-  /** Slows down refusals for an address that goes on. */
+  /** Delays refusals for an address that keeps sending. */
   readonly pace: RefusalPace;
   /** For tests only. */
   readonly refusalMs?: number | undefined;
-  /** Slows down who sends wrong signatures. */
+  /** Slows down senders of wrong signatures. */
   readonly brake: CredentialBrake;
   readonly addressOf: AddressOf;
   readonly log: Logger;
 }
 
 /**
- * Answers webhooks of the providers of rails. A message is answered with 200 once it is stored. Without a right signature it is
- * refused with 401, whether the platform is known or not, in words and in time, and wrong ones count against the address that
- * sends them.
+ * Answers webhooks of the providers of rails. A message is answered with 200 once it is stored. Without a valid signature it
+ * gets 401: the same answer, in the same time, for known and unknown platforms. Wrong signatures count against their address.
  */
 export class ProviderWebhooks {
   readonly #options: ProviderWebhookOptions;
-  /** Addresses whose signatures were right for a platform: the brake does not stop them, whoever else sends from there. */
+  /** Addresses with valid signatures for a platform: the brake does not stop them, whoever else sends from there. */
   readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
   constructor(options: ProviderWebhookOptions) {
     this.#options = options;
   }
 
-  /** Tells whether a path is for webhooks of a provider. */
+  /** Returns whether a path is for webhooks of a provider. */
   takes(path: string): boolean {
     return addressForm.test(path);
   }
@@ -59,7 +61,11 @@ export class ProviderWebhooks {
     const [path = ''] = (request.url ?? '').split('?', 1);
     if (request.method !== 'POST') {
       response.setHeader('allow', 'POST');
-      return answer(response, 405, { status: 405, code: 'METHOD_NOT_ALLOWED', message: 'webhooks are sent by POST' });
+      return answer(response, 405, {
+        status: 405,
+        code: 'METHOD_NOT_ALLOWED',
+        message: 'webhooks must be sent by POST',
+      });
     }
     if (!body) {
       const message = `a request body has at most ${bodyBytes} bytes`;
@@ -71,7 +77,7 @@ export class ProviderWebhooks {
       const received = await this.#receive(request, path, body);
       if (received) return answer(response, received.status ?? 200, { received: true });
       await outsideWait(Promise.all([refusable, pace.wait(`address ${addressOf(request)}`)]));
-      const message = 'no webhook of a provider of this platform: its signature is missing or wrong';
+      const message = "not a webhook of this platform's provider: its signature is missing or wrong";
       answer(response, 401, { status: 401, code: 'UNAUTHENTICATED', message });
     } catch (error) {
       if (error instanceof RateLimited) {
@@ -79,7 +85,7 @@ export class ProviderWebhooks {
         return refuse(response, 'REST', tooMany(error));
       }
       if (error instanceof InexactJson) return answer(response, 400, inexactMessage(error));
-      log.error({ err: error, path }, "a provider's webhook could not be received");
+      log.error({ err: error, path }, "could not store a provider's webhook");
       refuse(response, 'REST', unavailable('the webhook could not be stored; send it again'));
     }
   }
@@ -96,7 +102,7 @@ export class ProviderWebhooks {
       if (received) this.#proven.set(sender, true);
       return received;
     } finally {
-      // After an exception nobody knows whether the signature was right.
+      // After an exception it is unknown whether the signature was valid.
       if (!isWrong) attempt?.succeed();
       else if (!attempt) brake.fail(addressOf(request));
     }

@@ -3,7 +3,7 @@ import type { InexactJson } from '../../core/json.ts';
 import type { RateLimited } from '../../domain/access/limits/rate-limits.ts';
 import { earlyRefusals } from '../../infra/instruments/instruments.ts';
 
-/** The API that a request is for: it decides the form of errors. */
+/** The API that a request is for, which decides the form of errors. */
 export type Api = 'GRAPHQL' | 'REST';
 
 /** Why a request is refused before its API sees it. The same request may succeed after `retryAfter` seconds. */
@@ -14,7 +14,7 @@ export interface EarlyRefusal {
   readonly retryAfter: number;
 }
 
-/** The refusal of a request when too many are under way. */
+/** The refusal of a request beyond the limit of requests in flight. */
 export const busy: EarlyRefusal = unavailable('too many requests at once; try again');
 
 /** Creates the refusal of a request that could not be processed, because of overload or a fault. */
@@ -22,12 +22,12 @@ export function unavailable(message: string): EarlyRefusal {
   return { status: 503, code: 'SERVICE_UNAVAILABLE', message, retryAfter: 1 };
 }
 
-/** Creates the refusal of one request too many. */
+/** Creates the refusal of a request beyond a rate limit. */
 export function tooMany({ message, retryAfter }: RateLimited): EarlyRefusal {
   return { status: 429, code: 'RATE_LIMITED', message, retryAfter };
 }
 
-/** The most seconds that a stream refused for load waits beyond those of other requests: many reconnect at once. */
+/** The most seconds that a stream refused for load waits longer than other requests: many reconnect at once. */
 const streamSpreadSeconds = 5;
 
 /** The codes of malformed requests, by their status: of both APIs. */
@@ -63,7 +63,7 @@ export function refuse(response: ServerResponse, api: Api, refusal: EarlyRefusal
   answer(response, status, body);
 }
 
-/** Returns the body of the refusal of a signed message whose JSON no value represents as it is written. */
+/** Returns the body of the refusal of a signed message whose JSON cannot be represented exactly. */
 export function inexactMessage({ message }: InexactJson) {
   return { status: 400, code: 'INVALID_INPUT', message };
 }

@@ -3,7 +3,7 @@ import { unsupportedBody } from './bodies/body.ts';
 import { bodyBytes, isTooLong } from './bodies.ts';
 import type { Api } from './refusals.ts';
 
-/** Why a request is refused by its header fields alone, whoever sends it. */
+/** The refusal of a request by its header fields alone, whoever sends it. */
 export interface WrongForm {
   readonly status: 400 | 413 | 415;
   readonly message: string;
@@ -11,16 +11,16 @@ export interface WrongForm {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What the body of an API may be. */
+/** The accepted form of an API's bodies. */
 export interface TakenBodies {
   readonly api: Api;
-  /** Whether bodies are JSON: those of our own APIs. Who signs its bodies says nothing of their type. */
+  /** Whether bodies are JSON: those of our own APIs. Providers of signed webhooks choose their own type. */
   readonly takesJson: boolean;
 }
 
 /**
- * Returns why a request is refused for the type, the encoding or the length that it says its body has. A page of another origin can
- * send forms and plain text without a preflight, so these are refused.
+ * Returns why a request is refused for the declared type, encoding or length of its body. A page of another origin can send
+ * forms and plain text without a preflight, so these are refused.
  */
 export function wrongFormOf(request: IncomingMessage, { api, takesJson }: TakenBodies): WrongForm | undefined {
   const { method, headers } = request;
@@ -33,7 +33,7 @@ export function wrongFormOf(request: IncomingMessage, { api, takesJson }: TakenB
   return isTooLong(request) ? { status: 413, message: tooLong } : undefined;
 }
 
-/** What is said of a body that is too long. */
+/** The message for a body that is too long. */
 export const tooLong = `a request body has at most ${bodyBytes} bytes`;
 
 function hasBody({ headers }: IncomingMessage): boolean {

@@ -30,7 +30,7 @@ export function asLoggedRequest<T>(
     const address = addressOf(request);
     response.once('close', () => {
       const ms = Math.round((performance.now() - start) * 10) / 10;
-      // Without an end of its own, the client has gone before.
+      // A response that closes without finishing was aborted by the client.
       const status = response.writableFinished ? response.statusCode : null;
       log.info({ ...facts, method, path, status, ms, address }, 'request');
     });

@@ -36,7 +36,7 @@ export interface HttpOptions {
   readonly host: string;
   readonly port: number;
   readonly graphql: GraphqlServer;
-  /** Who sends requests, and how many they may send. */
+  /** Identifies and limits the senders of requests. */
   readonly callers: CallerOptions;
   /** Event streams with a connection for each operation. */
   readonly distinctConnections: DistinctConnections;
@@ -46,9 +46,9 @@ export interface HttpOptions {
   readonly pages: Pages;
   readonly readiness: ReadinessWatch;
   readonly requestLog: RequestLogOptions;
-  /** Whether the credentials of a platform are known to everybody: then requests must name this machine. */
+  /** Whether the credentials of a platform are publicly known: then requests must name this machine. */
   readonly isSandbox: boolean;
-  /** The limits of requests at once; one beyond them is refused with 503 and may be sent again. */
+  /** The limits of requests in flight; one beyond them gets 503 and may be sent again. */
   readonly admission: AdmissionLimits;
   /** How many connections there may be. */
   readonly connections: ConnectionLimits;
@@ -80,7 +80,7 @@ const idleLimits = { keepAliveTimeout: 80_000, keepAliveTimeoutBuffer: 5_000 } a
 export interface HttpServer {
   readonly server: Server;
   readonly url: string;
-  /** Notes that the client of a connection has shown right credentials. */
+  /** Records that the client of a connection has shown valid credentials. */
   noteKnown(socket: Socket): void;
   /** Makes every response end its connection from now on; requests are still processed. */
   announceStop(): void;
@@ -138,7 +138,7 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
     noteKnown: (socket) => connections.noteKnown(socket),
     announceStop: () => connections.announceEnd(),
     async close() {
-      // A client that gets its response now would connect again, to a port that closes.
+      // A client that gets its response now would reconnect to a port that is closing.
       waiting = [];
       await listening.close();
       for (const answer of waiting) setImmediate(answer);

@@ -1,9 +1,9 @@
 import type { WorkTurn } from '../../core/turn.ts';
 
-/** Whose share of the capacity a request uses. */
+/** The tenant whose share of the capacity a request uses. */
 export interface Tenant {
   readonly key: string;
-  /** Whether it is a platform, or else whoever sends from one address without known credentials. */
+  /** Whether it is a platform, rather than the senders of one address without known credentials. */
   readonly isPlatform: boolean;
 }
 
@@ -13,24 +13,24 @@ interface AtWork {
   readonly waiting: (() => void)[];
 }
 
-/** Of the turns of a platform, the part in which expensive work may be done. */
+/** The fraction of a platform's turns in which expensive work may be done. */
 const expensivePart = 1 / 4;
 
 /** How long after a request of another platform, in milliseconds, a platform counts as not alone. */
 const sharedMs = 1_000;
 
 /**
- * Lets the requests of several tenants take turns. Of one tenant only so many are worked on at once while other platforms send
- * requests, too; the rest wait. So the event loop does little for one tenant before it sees another one's request, and a
- * connection to the database is left for others. A platform that is alone waits only beyond a limit that is much higher.
+ * Lets the requests of several tenants take turns. While other platforms send requests, too, only a few requests of a tenant
+ * are processed at once; the rest wait. So the event loop does little for one tenant before it sees another one's request, and
+ * a connection to the database is left for others. A platform that is alone waits only beyond a much higher limit.
  */
 export class Turns {
   readonly #most: number;
   readonly #mostAlone: number;
   readonly #atWork = new Map<string, AtWork>();
-  /** The same of expensive work, by platform. */
+  /** The same for expensive work, by platform. */
   readonly #atExpensiveWork = new Map<string, AtWork>();
-  /** What has waited and has its turn now. */
+  /** Work that has waited and has its turn now. */
   readonly #beginning: (() => void)[] = [];
   #lastPlatform: string | undefined;
   /** When its last request came. */
@@ -38,15 +38,15 @@ export class Turns {
   #sharedUntil = 0;
 
   /**
-   * @param most how many requests of one tenant are worked on at once
-   * @param mostAlone the same of a platform that is alone
+   * @param most how many requests of one tenant are processed at once
+   * @param mostAlone the same for a platform that is alone
    */
   constructor(most: number, mostAlone: number) {
     this.#most = most;
     this.#mostAlone = mostAlone;
   }
 
-  /** Waits for a turn of a platform, for an operation on a connection that carries several, or for a message of a stream. */
+  /** Waits for a turn of a platform, for an operation on a connection with several, or for a message of a stream. */
   async takeTurn(platformId: string): Promise<WorkTurn> {
     const tenant = { key: platformId, isPlatform: true };
     await this.begin(tenant);
@@ -66,8 +66,8 @@ export class Turns {
   }
 
   /**
-   * Begins expensive work of a request that has its turn; `endExpensive` must follow. A statement that reads very much keeps a
-   * processor of the database busy: while other platforms send requests, a platform does only a little of this at once.
+   * Begins expensive work of a request that has its turn; `endExpensive` must follow. A statement that reads very much occupies
+   * a processor of the database: while other platforms send requests, a platform does only a little of this at once.
    * @returns the wait for it; undefined where it need not wait
    */
   beginExpensive(platformId: string): Promise<void> | undefined {
@@ -77,14 +77,14 @@ export class Turns {
     return undefined;
   }
 
-  /** Ends expensive work, and begins what waits. */
+  /** Ends expensive work, and begins the waiting work. */
   endExpensive(platformId: string): void {
     this.#endIn(this.#atExpensiveWork, platformId, this.#mostExpensive());
   }
 
   /**
-   * Says whether nobody shares the capacity with a tenant: it is a platform, and no other one has had a request for a second. What
-   * was refused is none.
+   * Returns whether a platform has the capacity to itself: no other one has sent a request within the last second. Refused
+   * requests do not count.
    */
   isAlone({ key, isPlatform }: Tenant): boolean {
     if (!isPlatform) return false;
@@ -100,7 +100,7 @@ export class Turns {
     return this.#isShared ? Math.max(1, Math.floor(this.#most * expensivePart)) : this.#mostAlone;
   }
 
-  /** Goes on with the work on a request that has ended its turn before, without a wait; `end` must follow. */
+  /** Resumes the work on a request that has ended its turn before, without a wait; `end` must follow. */
   resume(tenant: Tenant): void {
     of(this.#atWork, tenant.key).count += 1;
   }
@@ -110,7 +110,7 @@ export class Turns {
     this.#endIn(this.#atWork, tenant.key, this.#mostOf(tenant));
   }
 
-  /** A stranger is always limited, and is no reason to limit a platform. */
+  /** A stranger is always limited, and never a reason to limit a platform. */
   #mostOf({ isPlatform }: Tenant): number {
     return isPlatform && !this.#isShared ? this.#mostAlone : this.#most;
   }
@@ -128,7 +128,9 @@ export class Turns {
     if (own.count === 0) atWork.delete(key);
   }
 
-  /** Begins what has waited, one piece in each round of the event loop: between two of them another's request is seen. */
+  /**
+   * Begins waiting work, one piece in each round of the event loop, so that requests of others are seen in between.
+   */
   #beginSoon(next: () => void): void {
     if (this.#beginning.push(next) === 1) setImmediate(this.#beginNext);
   }
@@ -155,11 +157,11 @@ function of(atWork: Map<string, AtWork>, key: string): AtWork {
   return own;
 }
 
-/** The turn of one piece of work, which others have while it waits for the world outside. */
+/** The turn of one piece of work, which others have while it waits for an external service. */
 class Turn implements WorkTurn {
   readonly #turns: Turns;
   readonly #tenant: Tenant;
-  /** The waits for the world outside that are under way. */
+  /** The current waits for external services. */
   #waits = 0;
   #hasEnded = false;
 

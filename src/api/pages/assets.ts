@@ -2,18 +2,18 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 
-/** Where `npm run pages` puts what it makes. */
+/** The output folder of `npm run pages`. */
 export const bundleFolder = path.resolve(import.meta.dirname, '../../../dist/pages');
 
-/** What `npm run pages` has made. */
+/** The output of `npm run pages`. */
 export interface Bundle {
-  /** A hash of all that it was made of. */
+  /** A hash of all its sources. */
   readonly inputs: string;
-  /** The names of the files of each page, by the name of the page: what it loads first, and all that it may load. */
+  /** The names of the files of each page, by the name of the page: those it loads first, and all that it may load. */
   readonly pages: Readonly<Record<string, PageFiles & { readonly files: readonly string[] }>>;
 }
 
-/** What a page loads first. */
+/** The files that a page loads first. */
 export interface PageFiles {
   readonly scripts: readonly string[];
   readonly styles: readonly string[];
@@ -27,10 +27,10 @@ const types: Readonly<Record<string, string>> = {
   '.ttf': 'font/ttf',
 };
 
-/** The files of the pages that are shown. Each was compressed once, when the project was installed, and is sent like that. */
+/** The files of the pages that are shown. Each was compressed at the installation, and is sent that way. */
 export class Assets {
   readonly #pages: Bundle['pages'];
-  /** The contents of those that somebody has asked for, by name: a request costs no read of a disk. */
+  /** The contents of files that were requested before, by name: a request then needs no disk read. */
   readonly #contents: Map<string, Promise<Buffer> | undefined>;
 
   private constructor(pages: Bundle['pages'], shown: readonly string[]) {
@@ -47,7 +47,7 @@ export class Assets {
     return new Assets(text === undefined ? {} : (JSON.parse(text) as Bundle).pages, shown);
   }
 
-  /** Returns the addresses of what a page loads first; undefined where nothing was made. */
+  /** Returns the addresses of the files that a page loads first; undefined where there are none. */
   of(page: string): PageFiles | undefined {
     const found = this.#pages[page];
     return (
@@ -58,7 +58,7 @@ export class Assets {
     );
   }
 
-  /** Answers a request for a file. Returns false where no page that is shown has one of this name. */
+  /** Answers a request for a file. Returns false where no shown page has one of this name. */
   async answer(request: IncomingMessage, response: ServerResponse, name: string): Promise<boolean> {
     if (!this.#contents.has(name)) return false;
     const reading = this.#contents.get(name) ?? readFile(path.join(bundleFolder, `${name}.gz`));
@@ -69,7 +69,7 @@ export class Assets {
       'content-length': body.length,
       // Its name contains a hash of its content, so it never changes.
       'cache-control': 'public, max-age=31536000, immutable',
-      // Whatever is accepted: every browser takes it, and to unpack it for others would be work for strangers.
+      // Regardless of Accept-Encoding: every browser supports it, and decompressing it for others would be work for strangers.
       'content-encoding': 'gzip',
     });
     response.end(request.method === 'HEAD' ? undefined : body);

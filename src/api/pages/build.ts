@@ -6,12 +6,12 @@ import { gzip } from 'node:zlib';
 import type { Metafile } from 'esbuild';
 import { type Bundle, bundleFolder } from './assets.ts';
 
-// `npm run pages`, which an installation runs: bundles what the pages of browsers run, and compresses it once. It does nothing
-// where that has been done for the same sources.
+// `npm run pages`, which an installation runs: bundles the scripts of the pages, and compresses them once. It does nothing if
+// the sources have not changed.
 
 const root = path.resolve(import.meta.dirname, '../../..');
 
-/** What browsers load, by name. Workers are loaded by the pages themselves. */
+/** The files that browsers load, by name. Workers are loaded by the pages themselves. */
 const entryPoints = {
   lab: 'src/apps/lab/main.tsx',
   wallet: 'src/apps/wallet/main.tsx',
@@ -21,7 +21,7 @@ const entryPoints = {
   'graphql.worker': 'monaco-graphql/esm/graphql.worker.js',
 };
 
-/** The files that decide what is made: the sources, and the versions of all packages. */
+/** The inputs of the build: the sources, and the versions of all packages. */
 const sources = ['src/{lab,wallet,console,client,pages}/**/*', 'package-lock.json'];
 
 async function hashOfSources(): Promise<string> {
@@ -59,7 +59,7 @@ async function bundle(inputs: string, folder: string): Promise<Bundle> {
     const [file, output] =
       made.find(([file]) => path.basename(file).startsWith(`${name}-`) && file.endsWith('.js')) ?? [];
     if (file === undefined || !output?.entryPoint) throw new Error(`${name} was not made`);
-    // Styles of parts that are loaded later are in those of their page already.
+    // Styles of parts that are loaded later are already in those of their page.
     const { cssBundle } = output;
     const loaded = [...loadedBy(metafile, [file, ...(cssBundle === undefined ? [] : [cssBundle])])];
     return [
@@ -79,7 +79,7 @@ async function bundle(inputs: string, folder: string): Promise<Bundle> {
   return { inputs, pages: Object.fromEntries(pages) };
 }
 
-/** Returns files, and all that they load: at once, later, or from their styles. */
+/** Returns files, and everything they load: at once, later, or from their styles. */
 function loadedBy(
   { outputs }: Pick<Metafile, 'outputs'>,
   files: readonly string[],
@@ -93,7 +93,7 @@ function loadedBy(
   return known;
 }
 
-/** Says whether the packages of pages are installed: they are optional, and an image for production leaves them out. */
+/** Returns whether the packages of pages are installed: they are optional, and an image for production leaves them out. */
 function hasPackages(): boolean {
   try {
     import.meta.resolve('esbuild');
@@ -106,9 +106,9 @@ function hasPackages(): boolean {
 const inputs = await hashOfSources();
 const present = await readFile(path.join(bundleFolder, 'bundle.json'), 'utf8').catch(() => '{}');
 if (!hasPackages()) {
-  console.log('The packages of the lab and the REST console are not installed: the service has neither.');
+  console.log('The packages of the lab and the REST console are not installed: the service starts without them.');
 } else if ((JSON.parse(present) as Partial<Bundle>).inputs !== inputs) {
-  // Made beside the present one, so that who starts meanwhile finds either.
+  // Built beside the current output, so that a concurrent start finds one or the other.
   const folder = `${bundleFolder}-${process.pid}`;
   await mkdir(folder, { recursive: true });
   await writeFile(path.join(folder, 'bundle.json'), JSON.stringify(await bundle(inputs, folder)));

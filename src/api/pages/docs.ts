@@ -18,7 +18,7 @@ const documented = [
 
 /** The documentation: the files of the repository as pages. */
 export interface Docs {
-  /** Makes the page of a file, or the list of them all. Undefined where there is none at this path. */
+  /** Makes the page of a file, or the list of all. Undefined where there is none at this path. */
   page(requested: string): Promise<Page | undefined>;
   /** Reads a picture (PNG) that a page shows. Undefined where there is none at this path. */
   picture(requested: string): Promise<Buffer | undefined>;
@@ -50,7 +50,7 @@ export async function openDocs(): Promise<Docs> {
   };
 }
 
-/** Makes a function that makes each thing once: whoever asks again costs nothing. */
+/** Makes a function that creates each value once and caches it. */
 function once<Thing>(make: (name: string) => Promise<Thing>): (name: string) => Promise<Thing> {
   const made = new Map<string, Promise<Thing>>();
   return (name) => {
@@ -70,7 +70,7 @@ async function filePage(file: string): Promise<Page> {
   );
 }
 
-/** The order of the first pages that a reader looks for. */
+/** The order of the first pages, as a reader looks for them. */
 const first = [
   'README.md',
   'docs/guides/first-five-minutes.md',

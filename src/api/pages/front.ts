@@ -4,7 +4,7 @@ import { docsPath } from './docs.ts';
 import type { Html } from './layout.ts';
 import type { Shown } from './shown.ts';
 
-/** A way from the front page to something that runs here. */
+/** A link from the front page to something that runs here. */
 interface Link {
   /** Its name for programs. */
   readonly key: string;
@@ -15,7 +15,7 @@ interface Link {
   readonly kind: 'PAGE' | 'DATA' | 'API';
 }
 
-/** Returns what runs here and may be shown. */
+/** Returns the links to everything that runs here and may be shown. */
 export function frontLinks({ sandbox, lab, documents, metricsUrl }: Shown): readonly Link[] {
   const link =
     (kind: Link['kind']) =>
@@ -66,7 +66,7 @@ ${credentials(shown, port)}
 </main>`;
 }
 
-/** Leads a newcomer through what runs here: a payment, its events, a cut network, a failure and its reason. */
+/** Leads a newcomer through the service: a payment, its events, a cut network, a failure and its reason. */
 function firstMinutes({ sandbox, lab, documents }: Shown) {
   if (!sandbox || !lab) return '';
   return html`<section aria-labelledby="first">

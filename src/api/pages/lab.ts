@@ -3,10 +3,10 @@ import { docsPath } from './docs.ts';
 import { bundledPage, type Page } from './layout.ts';
 import type { Shown } from './shown.ts';
 
-/** What the lab loads: its page, and its workers. */
+/** The files of the lab: its page, and its workers. */
 export const labFiles = ['lab', 'editor.worker', 'json.worker', 'graphql.worker'] as const;
 
-/** Makes the page of the lab: GraphiQL, with what it may know of this service. */
+/** Makes the page of the lab: GraphiQL, with its settings. */
 export function labPage(assets: Assets, { sandbox, documents }: Shown): Page {
   const worker = (name: string) => assets.of(`${name}.worker`)?.scripts[0];
   const settings = {

@@ -6,7 +6,7 @@ import type { Assets } from './assets.ts';
 /** A part of a page, its texts escaped. */
 export type Html = ReturnType<typeof html>;
 
-/** A page and the policy that its browser keeps. */
+/** A page and its Content-Security-Policy. */
 export interface Page {
   readonly html: Html;
   readonly policy: string;
@@ -33,16 +33,16 @@ ${contents}
   };
 }
 
-/** What a page has whose scripts `npm run pages` has bundled. */
+/** The parts of a page whose scripts `npm run pages` has bundled. */
 interface Bundled {
   /** The name of the bundle, and of the element that it fills. */
   readonly name: 'lab' | 'wallet' | 'console';
   readonly title: string;
-  /** What its script reads. */
+  /** The input of its script. */
   readonly settings?: object;
-  /** What stands before its element. */
+  /** The contents before its element. */
   readonly before?: Html;
-  /** What somebody gets by else whose browser runs no scripts, or where there is no bundle. */
+  /** The alternative for browsers that run no scripts, or without a bundle. */
   readonly otherwise?: Html;
 }
 

@@ -3,7 +3,7 @@ import { frontLinks } from './front.ts';
 import { type Page, plainPage } from './layout.ts';
 import type { Shown } from './shown.ts';
 
-/** Makes the page for a path at which there is nothing: it says so, and names the pages that there are. */
+/** Makes the page for an unknown path, which names the pages that exist. */
 export function notFoundPage(path: string, shown: Shown): Page {
   const pages = frontLinks(shown).filter(({ kind }) => kind === 'PAGE');
   return plainPage(

@@ -16,9 +16,11 @@ export interface Pages {
    * @returns whether there is one at this path
    */
   answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
-  /** Answers a POST of what a page needs of its own server. Returns false at other paths. */
+  /** Answers a POST for a page's own server. Returns false at other paths. */
   answerPost(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
-  /** Answers a request that nothing else has answered: to a browser with a page. Returns false for other clients. */
+  /**
+   * Answers a request that nothing else has answered, with a page if it comes from a browser. Returns false for other clients.
+   */
   answerWrongPath(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
 }
 
@@ -29,7 +31,7 @@ export async function openPages(shown: Shown): Promise<Pages> {
     ...(shown.sandbox ? ['wallet'] : []),
     ...(shown.documents ? ['console'] : []),
   ]);
-  // At the first request for one: few starts are followed by any.
+  // At the first request for one, since few starts are followed by any.
   let docs: Promise<Docs> | undefined;
   return {
     async answer(request, response, path) {
@@ -71,7 +73,7 @@ export async function openPages(shown: Shown): Promise<Pages> {
   };
 }
 
-/** Says whether a request is a browser's for a page, rather than a program's for data. */
+/** Returns whether a request is a browser's for a page, rather than a program's for data. */
 export function wantsPage({ headers: { accept } }: IncomingMessage): boolean {
   return accept?.includes('text/html') ?? false;
 }

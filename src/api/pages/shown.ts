@@ -1,12 +1,12 @@
-/** What the pages may show, as the settings say. */
+/** What the pages may show, according to the settings. */
 export interface Shown {
-  /** The platform whose credentials are known to everybody: in the local sandbox only. */
+  /** The platform whose credentials are publicly known: in the local sandbox only. */
   readonly sandbox: SandboxPlatform | undefined;
   /** Whether the lab is shown. */
   readonly lab: boolean;
   /** Whether strangers may read the OpenAPI document, its console and the documentation. */
   readonly documents: boolean;
-  /** The address of the metrics, where there are any. */
+  /** The address of the metrics, if there are any. */
   readonly metricsUrl: string | undefined;
 }
 

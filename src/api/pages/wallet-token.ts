@@ -9,8 +9,8 @@ const mutation = `mutation ($input: CreateClientTokenInput!) {
 }`;
 
 /**
- * Answers POST /wallet/token: the tiny server that every wallet needs. It has the platform's credentials, knows who is signed
- * in (in the sandbox always the sample customer), and gets a client token over the public API. The wallet sees nothing else.
+ * Answers POST /wallet/token: the small server that every wallet needs. It has the platform's credentials, knows the signed-in
+ * user (in the sandbox always the sample customer), and gets a client token over the public API. The wallet sees nothing else.
  */
 export async function answerWalletToken(
   request: IncomingMessage,

@@ -1,7 +1,7 @@
 import { publicId } from '../../core/ids.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
 
-/** What a record of a delivery needs beside its row. */
+/** The data for a record of a delivery besides its row. */
 export const deliveryParts = {
   event: { select: { id: true, type: true } },
   attempts: { orderBy: { number: 'asc' } },
@@ -9,7 +9,7 @@ export const deliveryParts = {
 
 type Row = Prisma.WebhookDeliveryGetPayload<{ include: typeof deliveryParts }>;
 
-/** Converts a row to the record of a webhook on its way to an endpoint (decision 71). */
+/** Converts a row to the record of a webhook delivery (decision 71). */
 export function deliveryRecord(row: Row) {
   return {
     id: publicId('WebhookDelivery', row.id),

@@ -22,7 +22,7 @@ export function jsonInteger(amount: bigint, of?: string): number {
   return Number(amount);
 }
 
-/** Tells whether a JSON number represents the amount exactly. */
+/** Returns whether a JSON number represents the amount exactly. */
 export function isJsonInteger(amount: bigint): boolean {
   return Number.isSafeInteger(Number(amount));
 }

@@ -5,9 +5,8 @@ import type { Quote, Transaction } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 
 /**
- * The facts of other rows in the record of a payment. All of them are fixed when those rows are created. So a record
- * made later from an earlier state of the payment equals the record of that time: a replayed answer is the first one,
- * byte for byte.
+ * The fields of a payment's record that come from other rows. All are fixed when those rows are created, so a record made later
+ * from an earlier state of the payment equals the record of that time: a replayed answer is the first one, byte for byte.
  */
 export interface PaymentParties {
   readonly customer: { readonly platformCustomerId: string } | null;

@@ -28,7 +28,7 @@ export function viewEndpoint(documentation: Documentation) {
   return { ...documentation, middleware: [allow((viewer) => requirePermission(viewer, 'VIEW')), onReplicas] };
 }
 
-/** Defines an endpoint that looks something up elsewhere and keeps what it has found: any token with VIEW may call it. */
+/** Defines an endpoint that looks something up elsewhere and stores the result: any token with VIEW may call it. */
 export function lookupEndpoint(documentation: Documentation) {
   return { ...documentation, middleware: [allow((viewer) => requirePermission(viewer, 'VIEW'))] };
 }
@@ -52,7 +52,7 @@ export function settingsEndpoint(operation: Operation, documentation: Documentat
   return { ...documentation, middleware: [mayRun(operation)] };
 }
 
-/** Refuses a viewer who may not run an operation, or may not see the record that it answers (decision 62). */
+/** Refuses a viewer who may not run an operation, or may not see the record in its answer (decision 62). */
 function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment> {
   return allow((viewer) => {
     authorize(viewer, operation);
@@ -71,7 +71,7 @@ export function managementEndpoint(documentation: Documentation) {
   return { ...documentation, middleware: [allow((viewer) => requirePermission(viewer, 'MANAGE'))] };
 }
 
-/** Refuses a viewer before its request is validated: only those who may send it learn what is wrong with it. */
+/** Refuses a viewer before its request is validated: only permitted callers learn what is wrong with it. */
 function allow(check: (viewer: Viewer) => void): MiddlewareHandler<RestEnvironment> {
   return async (context, next) => {
     check(context.get('viewer'));

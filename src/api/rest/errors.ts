@@ -215,9 +215,9 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   if (thrown instanceof HTTPException && thrown.status === 400) {
     return new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
-  // An empty body of another type: one that has something in it is refused before (src/api/rest/server.ts).
+  // An empty body of another type: a non-empty one is refused before (src/api/rest/server.ts).
   if (thrown instanceof HTTPException && thrown.status === 415) {
-    return new RestError('INVALID_REQUEST_FORMAT', 'a request body is application/json', { status: 415 });
+    return new RestError('INVALID_REQUEST_FORMAT', 'a request body must be application/json', { status: 415 });
   }
   if (thrown instanceof UnrepresentableAmount) {
     // An amount above `maxAmount` is outside the contract of this API (specification 7.2), and a retry does not help.

@@ -7,7 +7,7 @@ interface Example {
   readonly value: object;
 }
 
-/** Other things of the same type than those of `exampleId`. */
+/** Other ids of the same type than those of `exampleId`. */
 const another = (type: string) => exampleId(type).replace(/.$/, '3');
 
 const [customer, account, payee] = ['Customer', 'InternalAccount', 'ExternalAccount'].map(exampleId);
@@ -39,8 +39,8 @@ const ibanAccount = {
 const document = '{ viewer { kind } }';
 
 /**
- * Bodies of requests that the sandbox takes, by the id of the operation. Ids are those of `exampleId`; `exampleGuide` says how to
- * find real ones. Texts with `1001` are names that may be taken once.
+ * Request bodies that the sandbox accepts, by operation id. Ids are those of `exampleId`; `exampleGuide` says how to find real
+ * ones. Texts with `1001` are names that can be taken once.
  */
 export const examples: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
   createQuote: {
@@ -191,8 +191,8 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
 };
 
 /**
- * How to find the real ids of a platform, step by step: each names the places of ids in the answer to a GET, or in that item of
- * its list which has the most at another place.
+ * How to find the real ids of a platform, step by step: each step names where ids stand in the answer to a GET, or in the item
+ * of its list that has the most at another place.
  */
 export const exampleGuide = {
   unique: '1001',

@@ -89,7 +89,7 @@ export function anyOf<const Values extends Readonly<Record<string, string>>>(val
   return repeatable(z.enum(values), description);
 }
 
-/** Defines a boolean parameter that means nothing where it is left out. */
+/** Defines a boolean parameter without a default. */
 export function choice(description: string) {
   return z
     .enum(['true', 'false'])
@@ -218,7 +218,7 @@ function requestedPage<Key>(list: string, viewer: Viewer, query: ListQuery, orde
   const read = query.sortOrder ?? 'desc';
   const cursor = query.cursor === undefined ? undefined : order.keyOf(list, viewer.platformId, query.cursor);
   if (query.cursor !== undefined && cursor === undefined) {
-    throw new Refusal('INVALID_INPUT', 'the cursor is not of this list', { path: ['cursor'] });
+    throw new Refusal('INVALID_INPUT', 'the cursor belongs to another list', { path: ['cursor'] });
   }
   return {
     size: query.limit,

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { outsideWait } from '../../core/outside-wait.ts';
 import { acceptsEncoding, sendAnswer } from '../http/bodies/answer.ts';
 
-/** The information that a handler gets beside the request. */
+/** The information that a handler gets besides the request. */
 export interface RestBindings {
   /** Whether the body was longer than the limit and is missing. */
   readonly bodyTooLarge: boolean;
@@ -53,7 +53,7 @@ export async function answerByFetch(
   else await sendAnswer(incoming, response, { status: answer.status, headers, body: bytes });
 }
 
-/** The types of exports: as long as what they export. */
+/** The types of exports, which can be of any length. */
 const streamedTypes = /^(text\/csv|application\/xml)\b/;
 
 /** The longest wait for a client that reads nothing of a stream, in milliseconds. */
@@ -71,7 +71,7 @@ async function sendStream(body: ReadableStream<Uint8Array>, response: ServerResp
   response.end();
 }
 
-/** Waits until a client has read what was written; not for one that has gone. */
+/** Waits until a client has read the written data; not for one that has disconnected. */
 async function drained(response: ServerResponse): Promise<void> {
   const waiting = new AbortController();
   const timer = setTimeout(() => response.destroy(), drainMs);

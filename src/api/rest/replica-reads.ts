@@ -3,7 +3,7 @@ import { Refusal } from '../../core/refusal.ts';
 import { readAfterHeader, readAfterOf } from '../../domain/events/read-after.ts';
 import type { RestEnvironment } from './environment.ts';
 
-/** The field of a request that says what its reads must include, as errors name it. */
+/** The field of a request that sets what its reads must include, as errors name it. */
 const field = 'Payments-Read-After';
 
 /** Lets an endpoint that only reads read on replicas, where there are any. */
@@ -14,12 +14,12 @@ export const onReplicas: MiddlewareHandler<RestEnvironment> = async (context, ne
   const replicas = context.get('replicas');
   if (!replicas) return next();
   context.set('onlyReads', true);
-  // The page after a cursor must have what the page before it was read from.
+  // The page after a cursor must be read from the same source as the page before it.
   const isPage = context.req.query('cursor') !== undefined;
   return replicas.reading(platformId, isPage ? undefined : token, () => next());
 };
 
-/** Gives the answer to whatever may have written the token for later reads. */
+/** Adds the token for later reads to the answer of a possible write. */
 export const withReadToken: MiddlewareHandler<RestEnvironment> = async (context, next) => {
   await next();
   const replicas = context.get('replicas');

@@ -76,7 +76,7 @@ function restApp(options: RestOptions): RestApp {
   app.use('*', async (context, next) => {
     const viewer = await tokens.authenticate(context.req.header('authorization'));
     if (!viewer) {
-      throw new RestError('UNAUTHORIZED', 'send Authorization: Basic base64(clientId:secret), with good credentials', {
+      throw new RestError('UNAUTHORIZED', 'send Authorization: Basic base64(clientId:secret), with valid credentials', {
         headers: { 'WWW-Authenticate': 'Basic realm="payments", charset="UTF-8"' },
       });
     }
@@ -102,7 +102,7 @@ function restApp(options: RestOptions): RestApp {
   internalAccountEndpoints(app, payments);
   externalAccountEndpoints(app, payments);
   statementEndpoints(app, payments);
-  // Their other methods too, or DELETE /customers/external-accounts would delete a customer with that id.
+  // Their other methods, too, or DELETE /customers/external-accounts would delete a customer with that id.
   refuseOtherMethods(app);
   customerEndpoints(app, payments);
   quoteEndpoints(app, payments);
@@ -132,8 +132,9 @@ function rootApp(log: Logger): RestApp {
 }
 
 /**
- * Serves the OpenAPI document. It needs no credentials: it contains nothing about any platform. Its page is src/api/pages/console.ts.
- * It is made at the first request, when all endpoints are there: that takes as long as the rest of a start.
+ * Serves the OpenAPI document. It needs no credentials, since it contains nothing about any platform. Its page is
+ * src/api/pages/console.ts. It is made at the first request, when all endpoints are defined: that takes as long as the rest of
+ * a start.
  */
 function serveDocument(app: RestApp): void {
   let document: ReturnType<typeof restDocument> | undefined;
@@ -174,7 +175,7 @@ function refuseOtherMethods(app: RestApp): void {
   for (const [path, ofPath] of methods) {
     const allowed = [...ofPath].join(', ');
     app.all(path.slice(restPrefix.length), () => {
-      throw new RestError('METHOD_NOT_ALLOWED', `this path has ${allowed}`, { headers: { Allow: allowed } });
+      throw new RestError('METHOD_NOT_ALLOWED', `this path allows only ${allowed}`, { headers: { Allow: allowed } });
     });
   }
 }

@@ -1,7 +1,7 @@
 import { RestError } from './errors.ts';
 
 /**
- * Refuses a body with text that cannot be stored or sent on: U+0000, and lone surrogates.
+ * Refuses a body with text that cannot be stored or sent on: NUL characters and unpaired surrogates.
  * @throws RestError INVALID_INPUT that names every such field
  */
 export function checkStorable(value: unknown): void {
@@ -18,7 +18,7 @@ function refuse(fields: readonly string[]): void {
   const errors = fields.map((field) => ({
     field,
     constraint: 'format',
-    message: 'must be text without zero characters and halves of characters',
+    message: 'must be text without NUL characters and unpaired surrogates',
   }));
   if (errors.length > 0) {
     throw new RestError('INVALID_INPUT', errors.map((error) => `${error.field} ${error.message}`).join('; '), {

@@ -13,7 +13,7 @@ export interface Webhooks {
   readonly resolve: Resolver;
   /** Whether endpoints of sandbox platforms may be on this machine. */
   readonly loopback: boolean;
-  /** Encrypts the signing secrets; undefined where no key is set, and then there are no endpoints. */
+  /** Encrypts the signing secrets; undefined without a key, and then there are no endpoints. */
   readonly box: SecretBox | undefined;
   /** Where each attempt is logged; undefined for no such log. */
   readonly attemptLog: Logger | undefined;
@@ -50,7 +50,7 @@ export function openWebhooks(
   };
 }
 
-/** Says whether endpoints of platforms in this environment may be on this machine. */
+/** Returns whether endpoints of platforms in this environment may be on this machine. */
 export function loopbackAllowed(webhooks: Webhooks, environment: Tenant['environment']): boolean {
   return webhooks.loopback && environment === 'SANDBOX';
 }

@@ -20,7 +20,7 @@ interface MergeContext {
   readonly readField: (name: string, of: never) => unknown;
 }
 
-/** How a list of the cache is told from others, and how a page is added to it. */
+/** How a list of the cache is distinguished from others, and how a page is added to it. */
 interface ConnectionPolicy {
   readonly keyArgs: (
     args: Readonly<Record<string, unknown>> | null,
@@ -49,8 +49,8 @@ interface TypePolicy {
 }
 
 /**
- * Adds a page where it belongs: after the edge that its `after` names, before the one of its `before`, else as the whole list.
- * A row that the list has already stays once, where the page has it.
+ * Inserts a page in its place: after the edge that its `after` names, before that of its `before`, else as the whole list. A
+ * row that is in the list already appears once, at its place in the page.
  */
 function mergePage(
   existing: Connection | undefined,
@@ -83,10 +83,11 @@ function mergePage(
 function policies(): Record<string, TypePolicy> {
   const made: Record<string, TypePolicy> = {
     Currency: { keyFields: ['code'] },
-    // One viewer for each token: queries that ask for different fields of it add to each other.
+    // One viewer for each token: queries for different fields of it are merged.
     Viewer: { keyFields: [] },
   };
-  // What has no identity is replaced whole: to merge two answers could show the digits of one beside the text of the other.
+  // Objects without identity are replaced whole: a merge of two answers could combine the digits of one with the text of the
+  // other.
   for (const name of embedded) if (name !== 'Viewer') made[name] = { keyFields: false, merge: false };
   for (const [type, fields] of Object.entries(connections)) {
     const policy = Object.entries(fields).map(

@@ -21,9 +21,9 @@ interface Observable {
 }
 
 /**
- * The handler of a link for Apollo Client 4, to stand before GraphQLWsLink or any other link that sends a subscription
- * again when it reconnects: `ApolloLink.from([new ApolloLink(resumeSubscriptions), new GraphQLWsLink(client)])`. Each
- * subscription then goes on after the last message that came.
+ * The handler of a link for Apollo Client 4, to put before GraphQLWsLink or any other link that repeats a subscription when it
+ * reconnects: `ApolloLink.from([new ApolloLink(resumeSubscriptions), new GraphQLWsLink(client)])`. Each subscription then
+ * resumes after its last message.
  */
 export function resumeSubscriptions<Result extends Observable>(
   operation: Operation,
@@ -54,9 +54,9 @@ export function resumeSubscriptions<Result extends Observable>(
 }
 
 /**
- * Makes the handler of a link for Apollo Client 4 that lets nothing older replace what is newer, to stand first:
- * `new ApolloLink(newestVersions())`. A message of a stream whose objects are all older is dropped. A query whose answer has
- * an older object, as it was on its way while a stream brought a newer one, is sent again, at most three times.
+ * Makes the handler of a link for Apollo Client 4 that keeps older data from replacing newer, to put first: `new
+ * ApolloLink(newestVersions())`. A message of a stream whose objects are all older is dropped. A query is repeated, at most
+ * three times, if its answer has an older object, because a stream brought a newer one in the meantime.
  */
 export function newestVersions(): <Result extends Observable>(
   operation: Operation,

@@ -9,7 +9,7 @@ export interface CursorStore {
   readonly save: (cursor: string) => Promise<void>;
 }
 
-/** Why a stream was refused, or ended for a reason that asking again does not change. */
+/** Why a stream was refused, or ended for good. */
 export class StreamRefusedError extends Error {
   /** The code of the refusal: NOT_FOUND, FORBIDDEN, … */
   readonly code: string;
@@ -20,7 +20,7 @@ export class StreamRefusedError extends Error {
   }
 }
 
-/** What is followed, and what becomes of the messages. */
+/** The subscription to follow, and the callbacks for its messages. */
 export interface FollowOptions<Result, Variables> {
   /** A subscription of one field. It needs neither `after` nor `cursor`: both are added. */
   readonly document: TypedDocumentNode<Result, Variables>;
@@ -29,8 +29,8 @@ export interface FollowOptions<Result, Variables> {
   /** One message. Each comes once and in order; after a crash between this and `save`, one may come again: compare `version`. */
   readonly onMessage: (data: Result) => void;
   /**
-   * Reads the state of things together with `viewer.feedCursor`, and returns that cursor: the stream has what comes after it.
-   * Called where there is no cursor to resume after, or it is too old. Without it the stream begins as the service begins it.
+   * Reads the state of things together with `viewer.feedCursor`, and returns that cursor, after which the stream then begins.
+   * Called when there is no cursor to resume after, or it is too old. Without it the stream starts as the service begins it.
    */
   readonly begin?: (signal: AbortSignal) => Promise<string>;
   readonly store?: CursorStore;
@@ -41,23 +41,23 @@ export interface FollowOptions<Result, Variables> {
 /** A stream that is followed. */
 export interface Following {
   /**
-   * Resolves when the service has said all that there is, or the stream was stopped. Rejects with a StreamRefusedError, and
-   * with whatever `onMessage` threw.
+   * Resolves when the service has completed the stream, or it was stopped. Rejects with a StreamRefusedError, and with whatever
+   * `onMessage` threw.
    */
   readonly done: Promise<void>;
-  /** Connects anew, at once: call it when the app comes to the foreground or the network is back. */
+  /** Reconnects at once: call it when the app comes to the foreground or the network is back. */
   readonly resumeNow: () => void;
   /** Ends the stream. Nothing is called afterwards, and nothing stays open. */
   readonly stop: () => void;
 }
 
-/** Refusals that the next attempt may not meet. Those of the cursor begin anew; all others end the stream. */
+/** Refusals that the next attempt may not meet. Those of the cursor start again; all others end the stream. */
 const passing = new Set(['UNAUTHENTICATED', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE', 'TIMEOUT', 'INTERNAL_SERVER_ERROR']);
 const ofCursor = new Set(['CURSOR_EXPIRED', 'INVALID_INPUT']);
 
 /**
- * Follows a subscription until the service completes it: reconnects for ever, resumes after the last message, and begins
- * anew where a cursor is too old. `client` is that of graphql-ws or graphql-sse.
+ * Follows a subscription until the service completes it: reconnects forever, resumes after the last message, and starts again
+ * if a cursor is too old. `client` is that of graphql-ws or graphql-sse.
  */
 export function follow<Result, Variables>(
   client: SubscribingClient,
@@ -80,7 +80,9 @@ export function follow<Result, Variables>(
   };
 }
 
-/** `untilHurry` makes the signal of one attempt: it ends with the stream, or when the next attempt is wanted at once. */
+/**
+ * `untilHurry` makes the signal of one attempt: it ends with the stream, or when the next attempt should begin at once.
+ */
 async function run<Result, Variables>(
   client: SubscribingClient,
   options: FollowOptions<Result, Variables>,
@@ -113,7 +115,7 @@ async function run<Result, Variables>(
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof Final) throw error.cause;
-      // No network, no token just now, or a store that fails. Who is in a hurry does not wait.
+      // No network, no token at the moment, or a failing store. `hurry` ends the wait.
       if (!hurry.aborted) await backoff(failures, hurry).catch(() => signal.throwIfAborted());
     }
   }
@@ -137,7 +139,7 @@ async function begin<Result, Variables>(
   if (store) await abortable(store.save(cursor), signal);
 }
 
-/** Decides what follows a refusal: the stream begins anew, or is tried again, or has ended. */
+/** Decides what follows a refusal: the stream starts again, is retried, or has ended. */
 function restart(request: ResumableRequest, error: StreamRefusedError): void {
   if (ofCursor.has(error.code) && request.cursor() !== undefined) request.resumeAfter(undefined);
   else if (!passing.has(error.code)) throw new Final(error);
@@ -168,7 +170,7 @@ function attempt(
       refusal ??= refusalIn(errors);
       if (data === null || data === undefined) return;
       advance({ data });
-      // What the app throws must not reach the library, which would take it for a fault of the connection.
+      // An exception of the app must not reach the library, which would take it for a failure of the connection.
       try {
         next(data);
       } catch (error) {

@@ -13,16 +13,16 @@ export interface ListMessage<R extends Row> {
   readonly changes: readonly { readonly op: 'ENTER' | 'UPDATE' | 'LEAVE'; readonly node: R }[];
 }
 
-/** A list as it is now, newest first, at most as long as was asked for. */
+/** A list in its current state, newest first, at most as long as requested. */
 export interface LiveList<R extends Row> {
   readonly rows: readonly R[];
   /** Whether the list goes on after these rows. */
   readonly hasMore: boolean;
-  /** The highest version of each row that has come, also of those that have left. */
+  /** The highest version seen of each row, also of those that have left. */
   readonly versions: ReadonlyMap<string, number>;
 }
 
-/** Applies a message to a list. Changes that are older than what the list has seen of their row are left out. */
+/** Applies a message to a list. Changes older than the list's version of their row are ignored. */
 export function applyChanges<R extends Row>(
   list: LiveList<R> | undefined,
   { snapshot, changes }: ListMessage<R>,
@@ -38,7 +38,7 @@ export function applyChanges<R extends Row>(
     const at = rows.findIndex(({ id }) => id === node.id);
     if (op === 'LEAVE') rows = rows.filter(({ id }) => id !== node.id);
     else if (at >= 0) rows[at] = node;
-    // What enters is new, or comes back by a change of its status: ids are ordered by time, as the list is.
+    // An entering row is new, or comes back by a change of its status: ids are ordered by time, as the list is.
     else if (op === 'ENTER') rows = insert(rows, node);
   }
   if (rows.length > limit) {

@@ -96,7 +96,7 @@ export function openPayments({ url, token, fetch: send = fetch, ...options }: Pa
     };
     const response = await attempt();
     if (response.status !== 401) return response;
-    // The token has ended before its time: once more, with a newer one.
+    // The token has ended early: once more, with a newer one.
     tokens.forget();
     return attempt();
   };

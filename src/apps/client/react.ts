@@ -45,17 +45,17 @@ export function useConnectionState(): ConnectionState {
 /** What a stream has shown so far. */
 export interface Live<Value> {
   readonly value: Value | undefined;
-  /** Why the stream was refused. It is not asked for again. */
+  /** Why the stream was refused. It is not retried. */
   readonly error: Error | undefined;
-  /** Whether the service has said that nothing more comes. */
+  /** Whether the service has completed the stream. */
   readonly isComplete: boolean;
 }
 
 const nothing = { value: undefined, error: undefined, isComplete: false };
 
 /**
- * Follows a subscription while the component is there, and gathers its messages in a value. One stream is open at a time,
- * also under StrictMode. It begins anew when the document or the variables change.
+ * Follows a subscription while the component is mounted, and reduces its messages to a value. One stream is open at a time,
+ * also under StrictMode. It starts again when the document or the variables change.
  */
 export function useFollow<Result, Variables, Value>(
   document: TypedDocumentNode<Result, Variables>,
@@ -98,7 +98,7 @@ export function useFollow<Result, Variables, Value>(
 /** A transaction as `FollowTransaction` selects it. */
 export type LiveTransaction = FollowTransactionSubscription['transactionUpdates']['transaction'];
 
-/** Follows a transaction: its newest version, until its status is terminal. Undefined as id follows nothing. */
+/** Follows a transaction: its newest version, until its status is terminal. `id` undefined follows nothing. */
 export function useTransaction(id: string | undefined): Live<LiveTransaction> {
   return useFollow(
     FollowTransaction,
@@ -129,8 +129,8 @@ export function useLiveList<Result, Variables, R extends Row>(
 }
 
 /**
- * Returns the whole seconds until a moment, 0 when it has passed, and renders again each second. It counts from the service's
- * clock: `serverTime` is `viewer.serverTime` of the same answer. A device whose clock is wrong counts right.
+ * Returns the whole seconds until a moment, 0 when it has passed, and renders again each second. It counts by the service's
+ * clock: `serverTime` is `viewer.serverTime` of the same answer, so a wrong clock of the device does not matter.
  */
 export function useCountdown(expiresAt: string | undefined, serverTime: string | undefined): number | undefined {
   const [end, setEnd] = useState<number>();

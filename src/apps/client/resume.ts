@@ -15,15 +15,15 @@ export interface ResumableRequest {
   readonly variables: Record<string, unknown>;
   /** Takes the cursor of a result: the next attempt resumes after it. */
   readonly advance: (result: unknown) => void;
-  /** Sets the cursor that the next attempt resumes after; undefined begins anew. */
+  /** Sets the cursor that the next attempt resumes after; undefined starts again. */
   readonly resumeAfter: (cursor: string | undefined) => void;
   /** Returns the cursor that the next attempt resumes after. */
   readonly cursor: () => string | undefined;
 }
 
 /**
- * Makes a subscription resume after the last message that came, whenever it is sent again: adds `after: $after` and `cursor`
- * to its field, where they are not there. Undefined for a document that is no subscription of one field.
+ * Makes a subscription resume after its last message, whenever it is sent again: adds `after: $after` and `cursor` to its
+ * field, unless they are there. Undefined for a document that is not a subscription of one field.
  */
 export function resumable(
   document: DocumentNode,
@@ -130,9 +130,9 @@ export interface SubscribingClient {
 }
 
 /**
- * Makes a client of graphql-ws or graphql-sse resume: each subscription that it sends again after a reconnect goes on after
- * the last message that came, instead of showing the present state once more. Give it to GraphQLWsLink of Apollo, to
- * subscriptionExchange of urql, or use it as it is.
+ * Makes a client of graphql-ws or graphql-sse resume: each subscription that it repeats after a reconnect continues after its
+ * last message, instead of showing the current state again. Give it to GraphQLWsLink of Apollo, to subscriptionExchange of
+ * urql, or use it directly.
  */
 export function resumingClient<Client extends SubscribingClient>(client: Client): Client {
   const subscribe = client.subscribe.bind(client) as (request: Request, sink: Sink, ...rest: unknown[]) => () => void;

@@ -3,10 +3,10 @@ import { resumingClient } from './resume.ts';
 import type { Tokens } from './tokens.ts';
 import { backoff } from './waiting.ts';
 
-/** Whether the app hears the service: CONNECTING also while it waits for the next try. */
+/** Whether the app is connected to the service: CONNECTING also while it waits for the next try. */
 export type ConnectionState = 'IDLE' | 'CONNECTING' | 'OPEN';
 
-/** A WebSocket that comes back for ever, and the subscriptions on it. */
+/** A WebSocket that reconnects forever, and the subscriptions on it. */
 export interface PaymentsSocket {
   /**
    * A client of graphql-ws whose subscriptions resume: for GraphQLWsLink of Apollo, subscriptionExchange of urql, `follow`. Made
@@ -59,7 +59,7 @@ export function openSocket(options: SocketOptions): PaymentsSocket {
   };
 }
 
-/** The state of the connection, and who wants to know when it changes. */
+/** The state of the connection, and its listeners. */
 class State {
   current: ConnectionState = 'IDLE';
   readonly #calls = new Set<() => void>();
@@ -107,7 +107,7 @@ function connect(
         state.become('OPEN');
         life.renewLater();
       },
-      // A phone that changes its network is not told that the socket is dead: a missing pong tells.
+      // A phone that changes its network does not notice the dead socket: a missing pong shows it.
       ping: (received) => {
         if (!received) life.awaitPong(() => client.terminate());
       },
@@ -126,7 +126,7 @@ function connect(
   return client;
 }
 
-/** What belongs to one life of the connection: the renewal of its token, the answer to a ping, the wait for the next try. */
+/** The state of one connection: the renewal of its token, the answer to a ping, the wait for the next try. */
 class Life {
   readonly #tokens: Tokens;
   readonly #signal: AbortSignal;

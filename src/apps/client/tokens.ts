@@ -7,7 +7,7 @@ export interface ClientToken {
   readonly expiresAt: string | null;
 }
 
-/** Asks the app's own server for a client token. Reject when it has none just now: it is asked again later. */
+/** Asks the app's own server for a client token. Reject when it has none at the moment: it is asked again later. */
 export type TokenSource = (signal: AbortSignal) => Promise<ClientToken>;
 
 /** How much of a token's life is used before a newer one is asked for. */
@@ -15,11 +15,11 @@ const usedShare = 0.7;
 
 interface Held {
   readonly token: string;
-  /** By the clock of `performance`, in milliseconds: when a newer one shall be there. */
+  /** By the clock of `performance`, in milliseconds: when a newer one is due. */
   readonly renewAt: number;
 }
 
-/** The newest client token, for all requests and sockets of an app: one question at a time to the app's server. */
+/** The newest client token, for all requests and sockets of an app: one request at a time to the app's server. */
 export class Tokens {
   readonly #source: TokenSource;
   #held: Held | undefined;
@@ -29,7 +29,7 @@ export class Tokens {
     this.#source = source;
   }
 
-  /** Returns what the header `authorization` says: of the token at hand, while that is young enough, else of a new one. */
+  /** Returns the header `authorization`: of the current token, while that is young enough, else of a new one. */
   async authorization(signal: AbortSignal): Promise<string> {
     const held = this.#held && this.renewalInMs() > 0 ? this.#held : await this.#ask(signal);
     return `Bearer ${held.token}`;
@@ -48,7 +48,7 @@ export class Tokens {
     }
   }
 
-  /** Drops the token at hand: the service has refused it. */
+  /** Drops the current token: the service has refused it. */
   forget(): void {
     this.#held = undefined;
   }
@@ -58,7 +58,7 @@ export class Tokens {
     return this.#held ? Math.max(0, this.#held.renewAt - performance.now()) : 0;
   }
 
-  /** All that want a token at once wait for the same one. Who stops waiting does not stop the others. */
+  /** All concurrent callers wait for the same token. One that stops waiting does not stop the others. */
   async #ask(signal: AbortSignal): Promise<Held> {
     this.#coming ??= this.#fetch().finally(() => {
       this.#coming = undefined;
@@ -74,14 +74,14 @@ export class Tokens {
   }
 }
 
-/** Tells how long a token lives from its own two times, because the device's clock may be wrong. */
+/** Returns how long a token lives from its own two times, because the device's clock may be wrong. */
 function lifeMs({ token, expiresAt }: ClientToken): number {
   try {
     const payload = token.split('.')[1]?.replaceAll('-', '+').replaceAll('_', '/') ?? '';
     const { iat, exp } = JSON.parse(atob(payload)) as { readonly iat?: unknown; readonly exp?: unknown };
     if (typeof iat === 'number' && typeof exp === 'number') return (exp - iat) * 1_000;
   } catch {
-    // No JSON Web Token: its end says it.
+    // Not a JSON Web Token: its expiry is used alone.
   }
   return expiresAt === null ? 24 * 3_600_000 : Date.parse(expiresAt) - Date.now();
 }

@@ -22,8 +22,8 @@ type Exchange = (input: {
 }) => (operations: Source<Operation>) => Source<Result>;
 
 /**
- * An exchange for urql, to stand before subscriptionExchange, where that sends a subscription again when it reconnects (as a
- * client of graphql-ws does). Each subscription then goes on after the last message that came.
+ * An exchange for urql, to put before subscriptionExchange, if that repeats a subscription when it reconnects (as a client of
+ * graphql-ws does). Each subscription then resumes after its last message.
  */
 export const resumeExchange: Exchange =
   ({ forward }) =>

@@ -1,11 +1,14 @@
 /**
- * The highest version of each object that has come, to recognise what is older: a query that was answered before a message
- * of a stream and arrives after it, or a message that comes again.
+ * The highest version seen of each object, to recognise older data: a query that was answered before a message of a stream and
+ * arrives after it, or a repeated message.
  */
 export class Versions {
   readonly #highest = new Map<string, number>();
 
-  /** Notes all objects with `id` and `version` in the data. Returns how many it has, and how many of them are older than known. */
+  /**
+   * Records all objects with `id` and `version` in the data. Returns how many it has, and how many of them are older than
+   * known.
+   */
   note(data: unknown): { readonly objects: number; readonly older: number } {
     let [objects, older] = [0, 0];
     const visit = (value: unknown): void => {

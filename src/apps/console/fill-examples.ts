@@ -15,7 +15,7 @@ export interface ExampleDocument {
 }
 
 /**
- * Finds the platform's own ids for those of the examples. What the platform does not have is left out.
+ * Finds the platform's own ids for those of the examples. Missing ones are left out.
  * @param get answers a GET: its JSON, or undefined where it was refused
  */
 export async function findIds(
@@ -35,7 +35,7 @@ export async function findIds(
 }
 
 /**
- * Puts the platform's own ids into the examples of a document, and a new number into the names that may be taken once.
+ * Puts the platform's own ids into the examples of a document, and a new number into names that must be unique.
  * @param ids by the ids of the examples
  */
 export function fillExamples<Document extends ExampleDocument>(

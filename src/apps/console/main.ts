@@ -20,7 +20,7 @@ const setTheme = () => document.documentElement.classList.toggle('dark-mode', da
 dark.addEventListener('change', setTheme);
 setTheme();
 
-/** Asks the service for JSON, as the sandbox's token where it is known; undefined where there is none. */
+/** Requests JSON from the service, with the sandbox's token if known; undefined where there is none. */
 async function get(url: string): Promise<unknown> {
   const { credentials } = settings;
   const headers = credentials && { authorization: `Basic ${btoa(`${credentials.clientId}:${credentials.secret}`)}` };
@@ -28,7 +28,7 @@ async function get(url: string): Promise<unknown> {
   return response?.ok ? response.json() : undefined;
 }
 
-// The service's own document, whose form a test holds.
+// The service's own document, whose form is covered by a test.
 const original = (await get(settings.document)) as ExampleDocument;
 
 /** Puts the ids of the sandbox into the examples, as they are now: also what the last request has made, such as a quote. */
@@ -60,7 +60,7 @@ const ui = SwaggerUI({
   filter: true,
   // Its own search looks at the names of groups alone.
   plugins: [{ fn: { opsFilter: findOperations } }],
-  // Nothing is sent elsewhere to be checked.
+  // Nothing is sent to an external validator.
   validatorUrl: null,
   onComplete: () => {
     const { credentials } = settings;

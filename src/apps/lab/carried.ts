@@ -3,17 +3,17 @@ import type { CarriedName } from './step.ts';
 
 interface Carried {
   readonly value: string;
-  /** Its number among all that were taken: a tab takes each once, so that what a person writes there stays. */
+  /** Its number among all values taken: a tab takes each once, so that what a person writes there stays. */
   readonly number: number;
 }
 
-/** The values that answers gave to variables of other tabs. */
+/** The values of answers for variables of other tabs. */
 export class CarriedValues {
   readonly #values = new Map<CarriedName, Carried>();
   readonly #taken = new Map<string, number>();
   #number = 0;
 
-  /** Takes the values that the answer of a step has. */
+  /** Takes the values from the answer of a step. */
   takeAnswer(operation: string | null | undefined, data: unknown): void {
     const gives = stepOf(operation)?.gives;
     if (!gives || data === null || data === undefined) return;

@@ -1,7 +1,7 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { type Feed, type FeedEvent, type FeedState, paymentOf } from './feed.ts';
 
-/** The words for how the connection to the feed is. */
+/** The words for the state of the connection to the feed. */
 const stateWords: Readonly<Record<FeedState, string>> = {
   connecting: 'connecting …',
   live: 'live',
@@ -11,7 +11,7 @@ const stateWords: Readonly<Record<FeedState, string>> = {
 
 interface EventPaneProps {
   readonly feed: Feed;
-  /** Called with the event that a person wants to know more of. */
+  /** Called with the event that a person wants to know more about. */
   readonly onPick: (event: FeedEvent) => void;
 }
 

@@ -19,7 +19,7 @@ interface Observer {
   complete(): void;
 }
 
-/** The operation of a tab: it goes on while its tab is not the open one. */
+/** The operation of a tab: it continues while another tab is open. */
 interface Running {
   latest: object | undefined;
   isOver: boolean;
@@ -34,7 +34,7 @@ interface OperationsOptions {
   readonly onResult: (operationName: string | null | undefined, data: unknown) => void;
 }
 
-/** The code of a socket that is closed since its credentials are wrong or have ended. */
+/** The code of a socket that is closed because its credentials are wrong or have ended. */
 const forbidden = 4403;
 /** The most messages of a stream that its tab shows. */
 const shownMessages = 100;
@@ -71,8 +71,8 @@ export class Operations {
   };
 
   /**
-   * Says which tab is open now.
-   * @returns what is to be done for it: `run` where its operation goes on, or the text of its last answer
+   * Sets which tab is open now.
+   * @returns what to do for it: `run` where its operation continues, or the text of its last answer
    */
   open(tab: string): 'run' | { readonly result: object } | undefined {
     this.#openTab = tab;
@@ -92,7 +92,7 @@ export class Operations {
     }
   }
 
-  /** Ends what a tab that is closed has under way. */
+  /** Ends the running operation of a tab that is closed. */
   close(tab: string): void {
     this.#byTab.get(tab)?.abort();
     this.#byTab.delete(tab);
@@ -115,7 +115,7 @@ export class Operations {
           connectionParams: { authorization },
           retryAttempts: Number.POSITIVE_INFINITY,
           shouldRetry: (error) => !(error instanceof CloseEvent && error.code === forbidden),
-          // One that is not answered has gone: a laptop that was asleep, a network that was changed.
+          // An unanswered ping means a dead connection: after a laptop's sleep, or a change of network.
           keepAlive: 10_000,
         }),
       );
@@ -228,7 +228,7 @@ function isSubscription({ query, operationName }: Request): boolean {
   }
 }
 
-/** What a tab shows when there was no answer. */
+/** The contents of a tab without an answer. */
 function failure(error: unknown): object {
   if (Array.isArray(error)) return { errors: error };
   if (error instanceof CloseEvent)

@@ -87,7 +87,7 @@ export function Session({ settings, authorization, carried, operations, picked, 
         running={running}
         onOpen={open}
         onAdd={() => {
-          // GraphiQL would show in the new tab what comes for this one.
+          // GraphiQL would show in the new tab the results for this one.
           operations.leave(stop);
           addTab();
         }}

@@ -19,10 +19,10 @@ type Data = any;
 
 /** A step of the journey. */
 export interface Step {
-  /** The name of its operation, by which its tab is found again. */
+  /** The name of its operation, which identifies its tab. */
   readonly operation: string;
   readonly title: string;
-  /** What it does, in a sentence or two. */
+  /** Its effect, in a sentence or two. */
   readonly about: string;
   /** Where the documentation explains it, below /docs. */
   readonly docs?: string;
@@ -32,7 +32,7 @@ export interface Step {
   readonly gives?: (data: Data) => Partial<Record<CarriedName, string | undefined>>;
 }
 
-/** What stands in a variable until an answer has its value. */
+/** The contents of a variable until an answer has its value. */
 export const open = {
   customer: 'Customer:…',
   source: 'InternalAccount:…',

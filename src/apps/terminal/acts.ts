@@ -16,7 +16,7 @@ import { type EventTypeName, eventTypes, newKey } from './command.ts';
 import { onlyEndpoint } from './deliveries.ts';
 import { type Service, succeeded } from './service.ts';
 
-/** What an act works with. */
+/** The arguments of an act. */
 export interface Stage {
   readonly service: Service;
   /** The amount, in major units of USD. */
@@ -25,16 +25,16 @@ export interface Stage {
   readonly endpoint: string | undefined;
 }
 
-/** What an act made, or changed. */
+/** The result of an act. */
 export interface Made {
   readonly id: string;
   readonly status?: string;
 }
 
-/** Something that can be made to happen. */
+/** Something that can be triggered. */
 export interface Act {
   readonly about: string;
-  /** Whether it makes a payment, which a scenario can be about. */
+  /** Whether it makes a payment, to which a scenario can apply. */
   readonly isPayment?: true;
   readonly run: (stage: Stage) => Promise<Made>;
 }
@@ -133,7 +133,7 @@ async function webhookTest({ service, endpoint }: Stage): Promise<Made> {
   return { id, status: delivered ? 'DELIVERED' : `answered ${responseStatus ?? 'nothing'}` };
 }
 
-/** The types of event, each with what makes it happen. Other events come with it. */
+/** The types of event, each with its trigger. It causes other events as well. */
 const ofTypes: Readonly<Record<EventTypeName, Omit<Act, 'about'>>> = {
   OUTGOING_PAYMENT: { isPayment: true, run: outgoing },
   INCOMING_PAYMENT: { isPayment: true, run: incoming },
@@ -149,7 +149,7 @@ const ofTypes: Readonly<Record<EventTypeName, Omit<Act, 'about'>>> = {
   TEST: { run: webhookTest },
 };
 
-/** Everything that can be made to happen, by name: the types of event, and other ways to pay. */
+/** Everything that can be triggered, by name: the types of event, and other ways to pay. */
 export const acts: Readonly<Record<string, Act>> = {
   ...Object.fromEntries(
     Object.entries(ofTypes).map(([type, act]) => [type, { ...act, about: eventTypes[type as EventTypeName] }]),

@@ -1,10 +1,10 @@
-/** What a command has to say at its end. */
+/** The final answer of a command. */
 export interface Answer {
   /** For machines: what `--json` prints. Nothing where the command has printed it itself. */
   readonly data?: unknown;
   /** For people, line by line. */
   readonly lines?: readonly string[];
-  /** 0, if left out; 1 where something is wrong or was refused. */
+  /** 0 by default; 1 if something is wrong or was refused. */
   readonly exitCode?: number;
 }
 
@@ -26,7 +26,9 @@ export function listed(rows: Rows, none: string): Answer {
   return { data: rows, lines: tableOf(rows, none) };
 }
 
-/** Writes rows as lines, in columns that are as wide as what is in them. The fields are the columns, and their names the head. */
+/**
+ * Writes rows as lines, in columns as wide as their contents. The fields are the columns, and their names the head.
+ */
 export function tableOf(rows: Rows, none: string): string[] {
   const [first] = rows;
   if (!first) return [none];
@@ -48,7 +50,7 @@ function cellOf(value: unknown): string {
   return String(value);
 }
 
-/** Writes what a command has to say as JSON. Amounts are strings, as everywhere. */
+/** Writes the answer of a command as JSON. Amounts are strings, as everywhere. */
 export function jsonOf(data: unknown, indent = 2): string {
   return JSON.stringify(data, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value), indent);
 }

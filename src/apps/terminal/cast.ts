@@ -10,7 +10,7 @@ import { Failure } from './answer.ts';
 import { newKey } from './command.ts';
 import { type Service, succeeded } from './service.ts';
 
-/** A customer of the sandbox with which things are made to happen. Ids are public ids. */
+/** The customer of the sandbox for triggered events. Ids are public ids. */
 export interface Cast {
   readonly customer: string;
   /** Its internal account in USD. */
@@ -23,7 +23,7 @@ export interface Cast {
 /** The platform's own id of that customer. */
 const platformCustomerId = 'payments-cli';
 
-/** Finds the customer and its accounts, or makes what is not there. */
+/** Finds the customer and its accounts, or creates the missing ones. */
 export async function findCast(service: Service): Promise<Cast> {
   const { customers } = await service.execute(FindCustomer, { platformCustomerId });
   const customer = customers.edges[0]?.node.id ?? (await newCustomer(service, platformCustomerId));
@@ -38,7 +38,7 @@ export async function findCast(service: Service): Promise<Cast> {
   };
 }
 
-/** Makes a customer. @returns its id */
+/** Creates a customer. @returns its id */
 export async function newCustomer(service: Service, ownId: string): Promise<string> {
   const variables = { platformCustomerId: ownId, fullName: 'Customer Of The Command Line', key: newKey() };
   return succeeded((await service.execute(CreateCustomer, variables)).createCustomer).customer.id;
@@ -67,7 +67,7 @@ function germanIban(digits: string): string {
   return `DE${String(98n - rest).padStart(2, '0')}${digits}`;
 }
 
-/** Lets an amount in USD arrive in the internal account. */
+/** Simulates a deposit in USD to the internal account. */
 export async function fund(service: Service, { account }: Cast, amount: string) {
   return succeeded((await service.execute(Fund, { accountId: account, amount, key: newKey() })).sandboxFundAccount)
     .account;

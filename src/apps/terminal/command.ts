@@ -6,10 +6,10 @@ import { type Address, Service } from './service.ts';
 
 export type { EventTypeName };
 
-/** What a command works with. */
+/** The dependencies of a command. */
 export interface Job extends AnyJob {
   readonly service: Service;
-  /** Aborted when its user wants no more. */
+  /** Aborted when its user stops it. */
   readonly signal: AbortSignal;
 }
 

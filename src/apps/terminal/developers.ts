@@ -35,10 +35,10 @@ function addWatching(program: Program): void {
     .command('tail')
     .description("show the latest events of the platform's feed, and then each as it happens")
     .option('--last <count>', 'how many of the latest', counted(0, 100), 10)
-    .option('--after <cursor>', 'all after this cursor, in place of the latest')
-    .option('--type <type...>', `of these types alone: ${types}`)
+    .option('--after <cursor>', 'all after this cursor, instead of the latest')
+    .option('--type <type...>', `only of these types: ${types}`)
     .option('--customer <id>', 'of this customer alone')
-    .option('--transaction <id>', 'of this payment and its quote alone')
+    .option('--transaction <id>', 'only of this payment and its quote')
     .action(withService(tail));
 }
 
@@ -47,7 +47,7 @@ function addWebhooks(program: Program): void {
     .command('listen')
     .description('post each webhook to a program on this machine as it happens, signed; needs no public address')
     .argument('<to>', 'a port, a port with a path (3000/webhooks), or a URL')
-    .option('--after <cursor>', 'start after this cursor, in place of now')
+    .option('--after <cursor>', 'start after this cursor, instead of now')
     .option('--type <type...>', 'of these types alone')
     .addHelpText('after', '\nIt signs with WEBHOOK_SECRET, or with a new secret, which it prints.')
     .action(withService(listen));
@@ -56,7 +56,7 @@ function addWebhooks(program: Program): void {
     .description('show what was sent to the webhook endpoints, and what they answered')
     .option('--last <count>', 'how many', counted(1, 100), 20)
     .addOption(
-      new Option('--status <status...>', 'with these statuses alone').choices(['PENDING', 'DELIVERED', 'FAILED']),
+      new Option('--status <status...>', 'only with these statuses').choices(['PENDING', 'DELIVERED', 'FAILED']),
     )
     .option('--endpoint <id>', 'of this endpoint alone')
     .action(withService(logs));
@@ -72,7 +72,7 @@ function addWebhooks(program: Program): void {
 function addTrigger(program: Program): void {
   program
     .command('trigger')
-    .description('make something happen in the sandbox, so that its events come')
+    .description('make something happen in the sandbox, which sends its events')
     .argument('[what]', `${Object.keys(acts).join(', ')}; without it, they are listed`)
     .option('--amount <amount>', 'how much, in USD', amountIn, '10.00')
     .option('--follow', 'follow the payment until it ends')
@@ -91,9 +91,9 @@ function addTrigger(program: Program): void {
     .addOption(
       scenario('--deposit <how>', 'how the deposit of a REAL_TIME_PAYMENT arrives').choices(['SHORT', 'TWICE', 'LATE']),
     )
-    .addOption(scenario('--refund-fails', 'the money does not come back either'))
+    .addOption(scenario('--refund-fails', 'the refund fails, too'))
     .addOption(
-      scenario('--return-after-ms <ms>', 'the bank returns it so long after its end').argParser(counted(0, 3_600_000)),
+      scenario('--return-after-ms <ms>', 'how long after its end the bank returns it').argParser(counted(0, 3_600_000)),
     )
     .addHelpText(
       'after',

@@ -14,7 +14,7 @@ export interface FollowingOptions {
   readonly until: StreamEnd;
 }
 
-/** The exit code of a command that its user has stopped before its end. */
+/** The exit code of a command that its user stops before its end. */
 const interrupted = 130;
 
 /** Prints the timeline of a payment, and each step as it happens, until the payment ends. */
@@ -44,7 +44,7 @@ export async function followPayment(
     }
   });
   if (signal.aborted) return { exitCode: interrupted };
-  if (!last) throw new Failure(`The stream of ${id} ended without a word.`);
+  if (!last) throw new Failure(`The stream of ${id} ended without a reason.`);
   if (!json) screen.out(endOf(last.status, last.payment));
   return { exitCode: last.status === 'COMPLETED' ? 0 : 1 };
 }

@@ -22,8 +22,8 @@ export interface Posted {
 const timeoutMs = 15_000;
 
 /**
- * Posts each webhook to a program on this machine as it happens, signed, one after another in the order of the feed, until it is
- * stopped. Each is posted once: `resend --to` posts one again.
+ * Posts each webhook to a program on this machine as it happens, signed, one after another in the order of the feed, until it
+ * is stopped. Each is posted once: `resend --to` posts one again.
  */
 export const listen: Work<[string, ListenOptions]> = async (job, to, { after, type }) => {
   const { service, screen, json, signal } = job;
@@ -62,7 +62,7 @@ interface Message {
   };
 }
 
-/** Posts a webhook, signed at this moment, and prints what came of it. @returns whether the receiver took it */
+/** Posts a webhook, signed now, and prints the outcome. @returns whether the receiver took it */
 export async function post(
   { screen, json, signal }: Job,
   target: URL,
@@ -103,7 +103,7 @@ export async function post(
 export function targetOf(to: string): URL {
   const text = /^\d+(\/|$)/.test(to) ? `http://127.0.0.1:${to}` : to;
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
-    throw new InvalidArgumentError(`${to} is no address of a receiver: write 3000, 3000/webhooks, or a URL.`);
+    throw new InvalidArgumentError(`${to} is not a receiver: write 3000, 3000/webhooks, or a URL.`);
   return new URL(text);
 }
 
@@ -112,7 +112,7 @@ export function secretOf({ screen }: Job): { readonly secret: string; readonly i
   const { WEBHOOK_SECRET: secret } = screen.environment;
   if (secret === undefined) return { secret: `whsec_${randomBytes(32).toString('base64')}`, isNew: true };
   if (!/^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(secret))
-    throw new Failure('WEBHOOK_SECRET is no signing secret: those begin with whsec_.');
+    throw new Failure('WEBHOOK_SECRET is not a signing secret: it must begin with whsec_.');
   return { secret, isNew: false };
 }
 

@@ -9,13 +9,15 @@ export interface Screen {
   readonly out: (text: string) => void;
   /** Writes a part of a long answer, as fast as it is taken. */
   readonly write: (text: string) => Promise<void>;
-  /** Writes lines about what goes on, or went wrong. */
+  /** Writes lines of progress, or about errors. */
   readonly err: (text: string) => void;
-  /** Returns what is aborted when its user wants no more. Until somebody asks for it, Ctrl-C ends the process. */
+  /**
+   * Returns a signal that aborts when its user stops the command. Until somebody asks for it, Ctrl-C ends the process.
+   */
   readonly untilStopped: () => AbortSignal;
 }
 
-/** What every command has. */
+/** The options of every command. */
 export interface Job {
   readonly screen: Screen;
   /** Whether it prints for machines: one JSON value, or, where the answer goes on, one a line. */
@@ -40,8 +42,8 @@ const usageCode = 2;
 const answered = 'payments.answered';
 
 /**
- * Makes what commander calls for a command: it gives `work` the arguments and then the options, and prints its answer, for
- * people or as JSON. A failure exits with 1.
+ * Makes commander's action for a command: it gives `work` the arguments and then the options, and prints its answer, for people
+ * or as JSON. A failure exits with 1.
  */
 export function actionOf<Args extends unknown[]>(work: (job: Job, ...args: Args) => Promise<Answer>) {
   return async function (this: Program, ...all: [...Args, Command]): Promise<void> {

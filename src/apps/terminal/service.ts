@@ -10,7 +10,7 @@ import type { Screen } from './program.ts';
 /** An operation whose types are known. */
 export type Operation<Result, Variables> = FollowOptions<Result, Variables>['document'];
 
-/** Where the service is, as the options say it. */
+/** The address of the service, by the options. */
 export interface Address {
   readonly url: string;
 }
@@ -29,7 +29,7 @@ export class Service {
     const { environment } = screen;
     const given = url ?? environment.PAYMENTS_URL ?? local;
     if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))
-      throw new InvalidArgumentError(`${given} is no address of a service: it begins with http:// or https://.`);
+      throw new InvalidArgumentError(`${given} is not the URL of a service: it must begin with http:// or https://.`);
     this.#screen = screen;
     this.#signal = signal;
     this.#graphql = new URL('/graphql', given);
@@ -60,21 +60,23 @@ export class Service {
       );
     });
     const answer = (await response.json().catch(() => {
-      throw new Failure(`${this.#graphql} answers with ${response.status}, and not as this service does.`);
+      throw new Failure(`${this.#graphql} answers with ${response.status}: it is not this service.`);
     })) as Answer<Result>;
     const [error] = answer.errors ?? [];
     if (error || !answer.data) throw refused(error?.extensions?.code ?? String(response.status), error?.message);
     return answer.data;
   }
 
-  /** Reads who asks, and where the feed ends. So it also finds out whether somebody answers, and takes the credentials. */
+  /**
+   * Reads the caller, and the end of the feed: so it also finds out whether the service answers and accepts the credentials.
+   */
   async whoami() {
     return (await this.execute(Whoami, {})).viewer;
   }
 
   /**
-   * Follows a subscription to its end, or until the user wants no more. When the connection is lost it says so, connects again
-   * and resumes after the last message.
+   * Follows a subscription to its end, or until its user stops it. After a lost connection it prints a line, reconnects and
+   * resumes after the last message.
    * @param after the cursor to begin after
    */
   async follow<Result, Variables>(
@@ -83,7 +85,7 @@ export class Service {
     onMessage: (data: Result) => void,
     after?: string,
   ): Promise<void> {
-    // A connection is tried for ever. What is wrong from the start is said at once.
+    // Reconnects forever; an error before the first connection is reported at once.
     await this.whoami();
     const client = createClient({
       url: this.#graphql.href.replace(/^http/, 'ws'),
@@ -121,7 +123,7 @@ export class Service {
       await follow(client, { document, variables, onMessage, store, signal, ...(after !== undefined && { begin }) })
         .done;
       if (refusal.signal.aborted)
-        throw new Failure(`The service does not take the cursor ${after}: it is too old, or of another platform.`);
+        throw new Failure(`The service refuses the cursor ${after}: it is too old, or belongs to another platform.`);
     } catch (error) {
       throw error instanceof StreamRefusedError ? refused(error.code, error.message) : error;
     } finally {
@@ -163,7 +165,7 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error ? ('code' in cause && String(cause.code)) || cause.message : String(cause);
 }
 
-/** A refusal, as every mutation answers it. An operation selects where its cause lies, or all the faults. */
+/** A refusal, as every mutation answers it. An operation selects the path of its cause, or all invalid fields. */
 interface Refusal {
   readonly code: string;
   readonly message: string;

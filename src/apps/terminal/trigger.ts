@@ -24,7 +24,7 @@ const scenarioFields = [
   'returnAfterMs',
 ] as const satisfies readonly (keyof SandboxScenarioInput)[];
 
-/** Makes something happen in the sandbox, so that its events come; without a name it lists what can happen. */
+/** Triggers something in the sandbox, so that its events come; without a name it lists what can be triggered. */
 export const trigger: Work<[string | undefined, TriggerOptions]> = async (job, name, options) => {
   const { service, screen, json } = job;
   if (name === undefined)
@@ -39,7 +39,7 @@ export const trigger: Work<[string | undefined, TriggerOptions]> = async (job, n
   if (!act.isPayment && (given.length > 0 || options.follow))
     throw new InvalidArgumentError(`${name} makes no payment: scenarios and --follow are for those that do.`);
   if ((await service.whoami()).environment !== 'SANDBOX')
-    throw new Failure('This token is of a platform in PRODUCTION. Things are made to happen in a sandbox only.');
+    throw new Failure('This token belongs to a PRODUCTION platform. Events can be triggered in a sandbox only.');
   const { amount, endpoint, follow } = options;
   const scenario = given.length > 0 ? Object.fromEntries(given.map((field) => [field, options[field]])) : null;
   const made = await act.run({ service, amount, scenario, endpoint });

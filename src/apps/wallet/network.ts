@@ -26,7 +26,7 @@ export class Network {
   }
 }
 
-/** Makes what a socket is that finds no network. */
+/** Makes the stand-in for a socket without a network. */
 function deadSocket() {
   const socket = {
     onclose: null as ((event: object) => void) | null,

@@ -6,7 +6,7 @@ import { locale, timeText } from './service.ts';
 
 type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQuoteSuccess' }>;
 
-/** A payment: from which account, to whom, how much; then the quote, and how it goes. */
+/** A payment: from which account, to whom, how much; then the quote, and its progress. */
 export function Pay() {
   const { data } = useQuery(PayeePicker, { variables: { locale } });
   const [createQuote, { loading }] = useMutation(CreateQuote);
@@ -85,12 +85,12 @@ export function moneyFirst<Account extends { readonly balance: { readonly amount
   return accounts.toSorted((a, b) => Number(isEmpty(a)) - Number(isEmpty(b)));
 }
 
-/** A quote with the time that is left to execute it, and then its payment. */
+/** A quote with the remaining time to execute it, and then its payment. */
 function QuoteCard({ quoted, onRefused }: { quoted: Quoted; onRefused: (message: string) => void }) {
   const { quote, serverTime } = quoted;
   const seconds = useCountdown(quote.expiresAt, serverTime);
   const [executeQuote, { loading, data }] = useMutation(ExecuteQuote);
-  // The same key at each press: whatever becomes of an answer, the quote is paid once.
+  // The same key at each press: even if an answer is lost, the quote is paid once.
   const key = useRef(crypto.randomUUID());
   const isExecuted = data?.executeQuote.__typename === 'ExecuteQuoteSuccess';
 
@@ -132,7 +132,7 @@ function QuoteCard({ quoted, onRefused }: { quoted: Quoted; onRefused: (message:
   );
 }
 
-/** Where a payment stands, as it moves. */
+/** The status of a payment, live. */
 function PaymentStatus({ id }: { id: string }) {
   const { value, error } = useTransaction(id);
   return (

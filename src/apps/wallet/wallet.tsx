@@ -11,7 +11,7 @@ import { Statement } from './statement.tsx';
 /** The wallet: what the customer has, a payment, what was paid, and a statement. */
 export function Wallet({ network }: { network: Network }) {
   const { data, error } = useQuery(Home, { variables: { locale } });
-  // Both write into the cache, and whatever shows their accounts and payments is shown anew.
+  // Both write into the cache, and everything that shows their accounts and payments is updated.
   useSubscription(FollowAccounts, { variables: { locale } });
   useSubscription(FollowTransactions, {
     variables: { locale },
@@ -59,7 +59,7 @@ export function Wallet({ network }: { network: Network }) {
 
 const states = { IDLE: 'not connected', CONNECTING: 'connecting …', OPEN: 'live' } as const;
 
-/** Cuts the network and restores it: what happens meanwhile is shown as soon as it is back. */
+/** Cuts the network and restores it: changes in the meantime are shown as soon as it is back. */
 function NetworkSwitch({ network }: { network: Network }) {
   const { socket } = usePayments();
   const state = useConnectionState();

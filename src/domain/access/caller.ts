@@ -19,13 +19,15 @@ export interface Caller extends Tenant {
   /** A platform's server, or an app of a platform. */
   readonly kind: 'PLATFORM' | 'CLIENT';
   readonly permissions: readonly Permission[];
-  /** What the platform lets the app of a customer do besides; none for others. */
+  /** Extra rights that the platform gives the app of a customer; none for others. */
   readonly grants: readonly ClientGrant[];
   /** The uuid of the token that it holds; null for the platform itself. */
   readonly tokenId: string | null;
   readonly bound: Bound;
   /** The namespace of an app's idempotency keys: no other app of the platform can collide with them or probe them. */
   readonly keySpace?: string | undefined;
-  /** The operator who acts in the name of the platform, and what the act is about: commands on plain records write it. */
+  /**
+   * The operator who acts in the name of the platform, and the subject of the act: commands on plain records write it.
+   */
   readonly operator?: (Operator & Pick<ActFacts, 'subject' | 'after'>) | undefined;
 }

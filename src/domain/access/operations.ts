@@ -85,7 +85,7 @@ function requireGrant({ grants }: Pick<Caller, 'grants'>, grant: ClientGrant): v
   }
 }
 
-/** Tells whether the answer of an operation is a record that was there before: then it is for callers with VIEW. */
+/** Returns whether the answer of an operation is a record that existed before: then it needs VIEW. */
 export function showsExisting(name: Operation): boolean {
   return 'showsExisting' in operations[name];
 }

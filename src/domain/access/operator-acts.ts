@@ -11,8 +11,8 @@ export interface Operator {
 }
 
 /**
- * Tells whether two names of operators are of the same person, whatever the capitals, accents, widths, spaces and signs. The database
- * knows capitals and spaces alone (same_person).
+ * Returns whether two names of operators belong to the same person, ignoring capitals, accents, widths, spaces and punctuation.
+ * The database ignores capitals and spaces only (same_person).
  */
 export function isSamePerson(one: string, other: string): boolean {
   return lettersOf(one) === lettersOf(other);
@@ -27,7 +27,7 @@ function lettersOf(name: string): string {
   return letters === '' ? name : letters;
 }
 
-/** What the command of an operator answers where it has done nothing: why, in words for the operator. */
+/** The answer of an operators' command that has done nothing: why, in words for the operator. */
 export interface RefusedByHand {
   readonly kind: 'refused';
   readonly reason: string;
@@ -37,18 +37,18 @@ export function refusedByHand(reason: string): RefusedByHand {
   return { kind: 'refused', reason };
 }
 
-/** What an act was about. */
+/** The subject of an act. */
 export interface ActFacts {
-  /** Null where it was about no platform. */
+  /** Null for acts that concern no platform. */
   readonly platformId: string | null;
   /** The public id of the row, such as `Customer:…`. */
   readonly subject?: string | undefined;
-  /** What was there before and after, where this says something. No secrets. */
+  /** The state before and after, where there is one to show. No secrets. */
   readonly before?: Prisma.InputJsonObject | undefined;
   readonly after?: Prisma.InputJsonObject | undefined;
 }
 
-/** Writes the act of an operator in the transaction of what it changes: both are there, or none. */
+/** Writes the act of an operator in the transaction of its change: both are stored, or neither. */
 export async function recordAct(
   { prisma }: Pick<Transaction, 'prisma'>,
   { by, act, reason }: Operator,

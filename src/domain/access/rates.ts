@@ -1,17 +1,19 @@
-/** A limit of rate: so many requests a second on average, and so many at once after a pause. */
+/** A rate limit: so many requests a second on average, and so many at once after a pause. */
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;
 }
 
-/** The limits of rate of a platform as a whole, of each of its API tokens and of each of its client tokens; null: no limit. */
+/**
+ * The rate limits of a platform as a whole, of each of its API tokens and of each of its client tokens; null: no limit.
+ */
 export interface Rates {
   readonly platform: Rate | null;
   readonly apiToken: Rate | null;
   readonly clientToken: Rate | null;
 }
 
-/** The columns of `platform` that replace the limits of the settings; null: the settings hold. */
+/** The columns of `platform` that override the limits of the settings; null: the settings apply. */
 export interface RateColumns {
   readonly rateLimit: number | null;
   readonly rateBurst: number | null;
@@ -25,7 +27,7 @@ export interface RateColumns {
 export const rateColumns = `p.rate_limit, p.rate_burst, p.api_token_rate_limit, p.api_token_rate_burst,
      p.client_token_rate_limit, p.client_token_rate_burst`;
 
-/** Returns the limits of a platform's own; null where those of the settings hold. */
+/** Returns a platform's own limits; null where those of the settings apply. */
 export function ownRates(row: RateColumns): Rates {
   return {
     platform: rateOf(row.rateLimit, row.rateBurst),

@@ -27,15 +27,15 @@ type Command<Answer> = {
   readonly operation: Operation;
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
-  /** Whether a null clears a field of the input, and a field that is left out stays. */
+  /** Whether a null clears a field of the input; a field that is left out stays unchanged. */
   readonly nullClears?: true;
   /** Returns the answer to a repeat. */
   readonly repeat: (result: StoredResult) => Promise<Answer>;
 } & (
   | { readonly effect: Effect<Answer> }
   /**
-   * Gets from other services what the effect needs, for as long as they take. It runs before the transaction, and not
-   * for a repeat.
+   * Gets from other services what the effect needs, however long they take. It runs before the transaction, and not for a
+   * repeat.
    */
   | { readonly prepare: () => Promise<Effect<Answer>> }
 );
@@ -65,11 +65,11 @@ const storeResultStatement = statement<object>(
 );
 
 /**
- * Runs a command on plain records once per idempotency key, in one transaction with its key. (Commands that move money
- * or statuses are plans: payments/command.ts.)
- * @throws Refusal FORBIDDEN (the caller may not run it), IDEMPOTENCY_MISMATCH, CONFLICT (the first call with the key is
- *   still running), and what the command throws. A row that the effect needs and another transaction holds is a fault that passes:
- *   the caller gets SERVICE_UNAVAILABLE.
+ * Runs a command on plain records once per idempotency key, in one transaction with its key. (Commands that move money or
+ * statuses are plans: commands/command.ts.)
+ * @throws Refusal FORBIDDEN (the caller may not run it), IDEMPOTENCY_MISMATCH, CONFLICT (the first call with the key is still
+ * running), and what the command throws. A row that the effect needs and another transaction holds is a temporary failure: the
+ * caller gets SERVICE_UNAVAILABLE.
  */
 export function runIdempotent<Answer>(
   database: Database,
@@ -112,7 +112,7 @@ async function runClaimed<Answer>(
   if (caller.operator) {
     const { type, row, ...facts } = result;
     const { operator, platformId } = caller;
-    // What is stored for repeats has no secret.
+    // The copy stored for repeats contains no secret.
     const subject = operator.subject ?? (type && row ? publicId(type, row.id) : undefined);
     await recordAct(transaction, operator, { platformId, subject, after: operator.after ?? trustedJson(facts) });
   }

@@ -1,7 +1,7 @@
 import type { Caller } from './caller.ts';
 import type { Rates } from './rates.ts';
 
-/** Tells whether a viewer may do all that another of the same subject may. */
+/** Returns whether a viewer may do everything that another of the same subject may. */
 export function mayDoAllThat(viewer: Viewer, other: Viewer): boolean {
   return (
     other.permissions.every((permission) => viewer.permissions.includes(permission)) &&
@@ -13,12 +13,14 @@ export function mayDoAllThat(viewer: Viewer, other: Viewer): boolean {
 export interface Viewer extends Caller {
   /** The uuid of the token: of an API token for a server, of a client token for an app. */
   readonly tokenId: string;
-  /** The public id of what the token is bound to. A newer token of the same subject may replace this one. */
+  /**
+   * The public id of the record that the token is bound to. A newer token of the same subject may replace this one.
+   */
   readonly subject: string;
   /** When the token expires; null for one that only ends when it is revoked. */
   readonly expiresAt: Date | null;
   /** Whether it may send registered documents only. */
   readonly trustedDocumentsOnly: boolean;
-  /** The limits of rate of its platform's own; null where those of the settings hold. */
+  /** Its platform's own rate limits; null where those of the settings apply. */
   readonly rates: Rates;
 }

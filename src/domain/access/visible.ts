@@ -6,7 +6,7 @@ import type { Caller } from './caller.ts';
 import type { Viewer } from './viewer.ts';
 
 /**
- * The rules for what a caller can see. Each list, getter, node, reference, stream and command uses them. What is not
+ * The rules for what a caller can see. Each list, getter, node, reference, stream and command uses them. Anything that is not
  * visible looks unknown.
  */
 
@@ -30,9 +30,9 @@ const rules = {
   account: { CUSTOMER: 'customerId', PAYMENT: null },
   // Events of quotes have the id of their transaction too, so one field holds for both.
   event: { CUSTOMER: 'customerId', PAYMENT: 'transactionId' },
-  // Of the app of a customer: those for its payments. Only an app that may look receivers up sees any.
+  // For the app of a customer: lookups for its payments. Only an app that may look receivers up sees any.
   lookup: { CUSTOMER: 'senderCustomerId', PAYMENT: null },
-  // Records of a platform's servers (webhook endpoints, tokens): an app sees none.
+  // Records of a platform's servers (webhook endpoints, tokens): hidden from apps.
   ofPlatform: { CUSTOMER: null, PAYMENT: null },
 } as const satisfies Record<string, Rule>;
 
@@ -69,7 +69,7 @@ export function visibleLookups(caller: Caller): Prisma.LookupWhereInput {
   return seesLookups(caller) ? where(rules.lookup, caller) : { AND: [matchesNothing] };
 }
 
-/** Tells whether the caller sees lookups: a server does, and an app that may look receivers up. */
+/** Returns whether the caller sees lookups: a server does, and an app that may look receivers up. */
 export function seesLookups({ kind, grants }: Pick<Caller, 'kind' | 'grants'>): boolean {
   return kind === 'PLATFORM' || grants.includes('LOOK_UP_RECEIVERS');
 }
@@ -95,19 +95,19 @@ export function visibleClientTokens(viewer: Viewer): Prisma.ClientTokenWhereInpu
   return viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
 }
 
-/** Tells whether the caller may see an event that has been read, by the same rule as `visibleEvents`. */
+/** Returns whether the caller may see an event that has been read, by the same rule as `visibleEvents`. */
 export function maySeeEvent(scope: Scope, event: Event): boolean {
   return event.platformId === scope.platformId && maySee('event', scope, event);
 }
 
-/** Tells whether the caller may see a row of its own platform that has been read. */
+/** Returns whether the caller may see a row of its own platform that has been read. */
 export function maySee(noun: Noun, { bound }: Pick<Scope, 'bound'>, row: Readonly<Record<string, unknown>>): boolean {
   if (bound.kind === 'PLATFORM') return true;
   const field = rules[noun][bound.kind];
   return field !== null && row[field] === idOf(bound);
 }
 
-/** Tells whether the caller can see any rows of this noun. */
+/** Returns whether the caller can see any rows of this noun. */
 export function seesAny(noun: Noun, { bound }: Pick<Scope, 'bound'>): boolean {
   return bound.kind === 'PLATFORM' || rules[noun][bound.kind] !== null;
 }
@@ -129,9 +129,9 @@ function idOf(bound: Exclude<Caller['bound'], { kind: 'PLATFORM' }>): string {
 }
 
 /**
- * Makes a statement for commands take the caller with each call. The first three parameters of its text are the
- * platform of the caller and the customer and the transaction that it is bound to, each null where it is not bound to
- * one. The values of the call are the parameters from $4 on. Its text limits the rows that it reads by `visibleRow`.
+ * Makes a statement for commands take the caller with each call. The first three parameters of its text are the platform of the
+ * caller and the customer and the transaction that it is bound to, each null where it is not bound to one. The values of the
+ * call are the parameters from $4 on. Its text restricts the rows that it reads by `visibleRow`.
  */
 export function forCaller<Row>(statement: Statement<Row>) {
   return (on: Queryable, { platformId, bound }: Scope, ...values: readonly unknown[]): Promise<Row[]> => {

@@ -61,7 +61,7 @@ export const leaseAccountChecks = leasing<DueCheck>(
 
 const postpone = postponing(checks);
 
-/** Returns the milliseconds until the next account must be checked, or undefined when none waits. */
+/** Returns the milliseconds until the next account is due for a check, or undefined when none is. */
 export const nextAccountCheck = untilNext(checks);
 
 /**
@@ -71,7 +71,7 @@ export const nextAccountCheck = untilNext(checks);
  */
 export function checkDueAccounts(payments: Payments, limit: number): Promise<number> {
   return workOnDue(payments, limit, {
-    ...{ lease: leaseAccountChecks, postpone, failure: 'an account could not be checked' },
+    ...{ lease: leaseAccountChecks, postpone, failure: 'could not check an account' },
     about: ({ account }) => ({ account: account.id }),
     work: (due) => check(payments, due),
   });

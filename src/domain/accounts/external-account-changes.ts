@@ -26,7 +26,8 @@ const conflict = { reason: 'the external account cannot change' };
 
 /**
  * Changes the platform's own id of an external account, its metadata, and whether incoming UMA payments of its customer go to
- * it. A new default replaces the one before. What names the account at its bank does not change: that is another account.
+ * it. A new default replaces the previous one. The details that identify the account at its bank cannot change: that would be
+ * another account.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (it is deleted), IDEMPOTENCY_MISMATCH
  */
 export function updateExternalAccount(
@@ -51,7 +52,7 @@ export function updateExternalAccount(
       if (defaultUmaDepositAccount && account.customerId === null) {
         throw new Refusal(
           'INVALID_INPUT',
-          "a platform's own account receives no UMA payments",
+          "a platform's own account cannot receive UMA payments",
           at('defaultUmaDepositAccount'),
         );
       }
@@ -68,8 +69,8 @@ export function updateExternalAccount(
 }
 
 /**
- * Deletes an external account: it is INACTIVE for ever, and no default any more. Old payments still show it, a payment that
- * has begun goes on, and none begins with it (decision 68). The same account can be registered again.
+ * Deletes an external account: it is INACTIVE for good, and no longer a default. Existing payments still show it and continue;
+ * new ones cannot use it (decision 68). The same account can be registered again.
  * @throws Refusal ACCOUNT_NOT_FOUND, CONFLICT (deleted before), IDEMPOTENCY_MISMATCH
  */
 export function deleteExternalAccount(

@@ -136,7 +136,7 @@ async function readOwner(payments: Payments, caller: Caller, input: CreateExtern
   if (defaultUmaDepositAccount && !parties.customer) {
     throw new Refusal(
       'INVALID_INPUT',
-      "a platform's own account receives no UMA payments",
+      "a platform's own account cannot receive UMA payments",
       at('defaultUmaDepositAccount'),
     );
   }
@@ -144,8 +144,7 @@ async function readOwner(payments: Payments, caller: Caller, input: CreateExtern
 }
 
 /**
- * Returns the input of an app with its customer as the owner. What the platform decides for its customers stays with the
- * platform: where incoming payments go.
+ * Returns the input of an app with its customer as the owner. Where incoming payments go is for the platform to decide.
  * @throws Refusal FORBIDDEN
  */
 function ofApp({ bound }: Caller, input: CreateExternalAccount): CreateExternalAccount {
@@ -153,7 +152,7 @@ function ofApp({ bound }: Caller, input: CreateExternalAccount): CreateExternalA
   if (input.defaultUmaDepositAccount) {
     throw new Refusal(
       'FORBIDDEN',
-      'where incoming payments go is for platforms to decide, not for client tokens',
+      'only platforms may set where incoming payments go, not client tokens',
       at('defaultUmaDepositAccount'),
     );
   }

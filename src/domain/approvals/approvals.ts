@@ -83,8 +83,8 @@ export async function decideIncoming(
 }
 
 /**
- * Decides as `decideIncoming` does. Does nothing to a payment that is decided already: by hand, by its deadline, or by the same
- * decision, which comes twice where a process died after the first time.
+ * Decides as `decideIncoming` does. Does nothing to a payment that is decided already: by an operator, by its deadline, or by
+ * the same decision, which comes twice where a process died after the first time.
  */
 export async function decideUnlessDecided(
   payments: Payments,
@@ -149,7 +149,8 @@ async function decide(
 function wakeOrder({ database, log }: Payments, { platformId }: Caller, transactionId: string): void {
   wakeOrders(database.pool, platformId, transactionId).then(
     () => database.commits.emit('committed'),
-    (error: unknown) => log.warn({ err: error, transactionId }, 'the order of a decided payment could not be woken'),
+    (error: unknown) =>
+      log.warn({ err: error, transactionId }, 'could not wake the order of a decided payment; it runs at its deadline'),
   );
 }
 
@@ -215,8 +216,8 @@ function approvalMove(payments: Payments, caller: Caller, found: PendingApproval
       set: { failureReason: 'MISSING_MANDATORY_PAYEE_DATA' },
     };
   }
-  // The external account cannot be paid any more: the money stays here, in the internal account of the customer
-  // (specification 2.9).
+  // The external account can no longer be paid: the money stays here, in the internal account of the customer (specification
+  // 2.9).
   const fallbackId = announced?.kind === 'EXTERNAL' && announced.status !== 'ACTIVE' ? found.internalAccountId : null;
   const destination = fallbackId === null ? announced : undefined;
   return {

@@ -94,7 +94,7 @@ export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'cu
     sourceAccountId: payment.fundingAccountId ?? null,
     destinationKind: 'ACCOUNT',
     destinationAccountId: to.id,
-    // Both transactions have the same reference, to be matched by it.
+    // Both transactions have the same reference, which matches them.
     reference: transaction.reference,
     counterpartyInformation: {},
     description: transaction.description,
@@ -113,7 +113,7 @@ export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'cu
   };
 }
 
-/** Makes the final move of a receiving transaction from its present status. A decision made meanwhile wins. */
+/** Makes the final move of a receiving transaction from its current status. A concurrent decision wins. */
 export function receiverMove(
   transaction: Transaction,
   to: 'COMPLETED' | 'FAILED' | 'REJECTED',

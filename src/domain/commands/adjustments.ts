@@ -30,7 +30,7 @@ export type Adjustment = Prisma.AdjustmentGetPayload<{ include: typeof withAccou
 /** The outcome of a command about an adjustment. */
 export type Adjusted = { readonly kind: 'done'; readonly adjustment: Adjustment } | RefusedByHand;
 
-/** What is proposed: `amount` in the smallest unit of the currency, positive for a credit, negative for a debit. */
+/** The proposed change: `amount` in the smallest unit of the currency, positive for a credit, negative for a debit. */
 export interface Proposal {
   readonly accountId: string;
   readonly amount: bigint;
@@ -54,7 +54,7 @@ export async function proposeAdjustment(
   }
   if (amount === 0n || amount > maxAmount || amount < -maxAmount) {
     const most = formatMajor(maxAmount, requiredCurrency(currency));
-    return refusedByHand(`the amount must be more than nothing, and ${most} at most`);
+    return refusedByHand(`the amount must be more than zero and at most ${most}`);
   }
   const { platformId } = account;
   const adjustment = await inTransaction(database, async (act) => {
@@ -69,7 +69,7 @@ export async function proposeAdjustment(
   return { kind: 'done', adjustment };
 }
 
-/** Moves the money of a proposal. Another person than its proposer approves it, once, before it expires. */
+/** Moves the money of a proposal. A person other than its proposer approves it, once, before it expires. */
 export async function approveAdjustment(database: Database, id: string, operator: Operator): Promise<Adjusted> {
   const found = await findAdjustment(database, id);
   if (!found) return refusedByHand(`there is no ${id}`);
@@ -95,7 +95,7 @@ async function approve(act: Transaction, found: Adjustment, operator: Operator):
   return undefined;
 }
 
-/** Ends a proposal without moving anything. Whoever proposed it may reject it, too. */
+/** Ends a proposal without moving anything. Its proposer may reject it, too. */
 export async function rejectAdjustment(database: Database, id: string, operator: Operator): Promise<Adjusted> {
   const found = await findAdjustment(database, id);
   if (!found) return refusedByHand(`there is no ${id}`);
@@ -164,7 +164,7 @@ function factsOf(adjustment: Pick<Adjustment, 'accountId' | 'amount' | 'currency
   };
 }
 
-/** Says why an adjustment cannot be decided. */
+/** Returns why an adjustment cannot be decided. */
 function conflictWords(status: string): string {
   switch (status) {
     case 'EXPIRED':

@@ -38,7 +38,7 @@ export function connectedRail({ rails }: Pick<Payments, 'rails'>, tenant: Tenant
   return rail?.forPlatform?.(tenant.platformId) ?? rail;
 }
 
-/** What a command can need a rail for, in the words of a refusal. */
+/** What a command can need a rail for, as worded in a refusal. */
 const abilities = {
   rate: 'converts no currencies',
   payOut: 'pays nothing out',
@@ -76,7 +76,7 @@ export function railOf<Ability extends keyof typeof abilities>(
  */
 export function simulationOf(payments: Payments, tenant: Tenant): Simulation {
   const simulation = connectedRail(payments, tenant)?.simulation;
-  if (!simulation) throw new Refusal('FORBIDDEN', 'only sandbox platforms can simulate the world outside');
+  if (!simulation) throw new Refusal('FORBIDDEN', 'this is for sandbox platforms only');
   return simulation;
 }
 
@@ -154,7 +154,7 @@ async function run<Type extends ResultType>(
     return toResult(outcome, command, caller);
   } catch (error) {
     if (error instanceof LockTimeout) {
-      throw new Refusal('SERVICE_UNAVAILABLE', 'too many payments of the same account at once; try again', {
+      throw new Refusal('SERVICE_UNAVAILABLE', 'too many concurrent payments on the same account; try again', {
         retryAfter: 1,
       });
     }

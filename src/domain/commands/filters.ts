@@ -55,7 +55,7 @@ export interface TransactionFilter {
   /** The currency of either side. */
   readonly currency?: Given<string>;
   readonly amount?: Given<AmountRange>;
-  /** Whether it has begun: false for those of quotes that nobody has executed or funded. */
+  /** Whether it has begun: false for payments of quotes that were never executed or funded. */
   readonly executed?: Given<boolean>;
   readonly createdAfter?: Given<Date>;
   readonly createdBefore?: Given<Date>;
@@ -91,7 +91,7 @@ export interface AccountFilter {
   readonly currency?: Given<string>;
   readonly customerId?: Given<string>;
   readonly platformOwned?: Given<boolean>;
-  /** Also deleted external accounts, which lists leave out otherwise. */
+  /** Includes deleted external accounts, which lists leave out otherwise. */
   readonly isIncludingDeleted?: Given<boolean>;
   readonly status?: Given<readonly ExternalAccountStatus[]>;
   readonly accountType?: Given<readonly ExternalAccountType[]>;

@@ -5,9 +5,9 @@ import { statement } from '../../infra/database/statement.ts';
 import { runCommitting } from '../../infra/database/transaction.ts';
 import { type RefusedByHand, refusedByHand } from '../access/operator-acts.ts';
 
-/** Freezing a customer or an account (decision 78). No API offers this: only the commands of operators do. */
+/** Freezing a customer or an account (decision 78). No API offers this: only operators' commands do. */
 
-/** Who freezes or thaws, and why. */
+/** Who freezes or unfreezes, and why. */
 export interface Freezing {
   readonly frozen: boolean;
   readonly by: string;
@@ -22,19 +22,21 @@ const frozenStatement = statement<{ found: { readonly since: string | null; read
   'select set_frozen($1, $2, $3, $4, $5) as found',
 );
 
-/** Freezes or thaws a customer: `Customer:…`. Waits for the payments that hold its rows, and decides all later ones. */
+/**
+ * Freezes or unfreezes a customer: `Customer:…`. Waits for the payments that hold its rows, and applies to all later ones.
+ */
 export async function freezeCustomer(database: Database, id: string, freezing: Freezing): Promise<Frozen> {
   const uuid = uuidOf(id, 'Customer');
   return uuid === undefined
-    ? refusedByHand(`${id} is no customer id: Customer:…`)
+    ? refusedByHand(`${id} is not a customer id (Customer:…)`)
     : setFrozen(database, id, { noun: 'CUSTOMER', uuid }, freezing);
 }
 
-/** Freezes or thaws an account, internal or external: `InternalAccount:…`, `ExternalAccount:…`. */
+/** Freezes or unfreezes an account, internal or external: `InternalAccount:…`, `ExternalAccount:…`. */
 export async function freezeAccount(database: Database, id: string, freezing: Freezing): Promise<Frozen> {
   const name = accountNameIn(id);
   return name === undefined
-    ? refusedByHand(`${id} is no account id: InternalAccount:… or ExternalAccount:…`)
+    ? refusedByHand(`${id} is not an account id (InternalAccount:… or ExternalAccount:…)`)
     : setFrozen(database, id, { noun: name.kind, uuid: name.id }, freezing);
 }
 

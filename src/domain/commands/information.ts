@@ -17,7 +17,7 @@ export type Information = Readonly<Record<string, string>>;
 
 const maxFields = 30;
 
-/** What the value of a fact must be: words for the refusal, and a test. */
+/** The form of the value of a fact: words for the refusal, and a test. */
 interface Form {
   readonly words: string;
   readonly fits: (value: string) => boolean;
@@ -26,7 +26,7 @@ interface Form {
 const anyText: Form = { words: 'text', fits: () => true };
 const country: Form = { words: 'a two-letter country code such as US', fits: (value) => /^[A-Z]{2}$/.test(value) };
 
-/** The facts that a sender may give, and what a fact of these names must be, whoever it is about (decision 48). */
+/** The facts that a sender may give, and the form of facts with these names, whomever they are about (decision 48). */
 const forms: ReadonlyMap<string, Form> = new Map([
   ['FULL_NAME', anyText],
   ['BIRTH_DATE', { words: 'a day of the calendar, YYYY-MM-DD', fits: isDay }],
@@ -70,9 +70,9 @@ export function checkInformation(given: readonly InformationField[] | null | und
   return Object.fromEntries(fields.map(({ name, value }) => [name, value]));
 }
 
-/** Returns why a fact is refused; undefined for one that is sound. */
+/** Returns why a fact is refused; undefined for a valid one. */
 function factFault({ name, value }: InformationField, isRepeated: boolean): string | undefined {
-  if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name)) return 'a name has capitals and underscores, such as FULL_NAME';
+  if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name)) return 'a name consists of capitals and underscores, such as FULL_NAME';
   if (isRepeated) return `${name} is given twice`;
   const fault = textFault(value, longest.memo);
   if (fault !== undefined) return `${name} ${fault}`;
@@ -96,7 +96,7 @@ export function checkApplicable(
   const faultOf = (name: string): string | undefined => {
     if (requested) {
       const isKnown = forms.has(name) || requested.some((field) => field.name === name);
-      return isKnown ? undefined : `${name} is no fact that a sender gives: ${[...forms.keys()].join(', ')}`;
+      return isKnown ? undefined : `${name} is not one of the facts about a sender: ${[...forms.keys()].join(', ')}`;
     }
     if (name !== 'PURPOSE_OF_PAYMENT') return `${name} is for a payment to a UMA address`;
     return isInternal ? `${name} is for a payment to a UMA address or an external account` : undefined;

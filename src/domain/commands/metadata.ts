@@ -4,7 +4,7 @@ import { Refusal } from '../../core/refusal.ts';
 import { canonicalText, longest, textFault } from '../../core/texts.ts';
 import type { Caller } from '../access/caller.ts';
 
-/** What a platform notes on a record of its own, by key (decision 69). The service stores it and reads nothing into it. */
+/** Key-value pairs that a platform stores on its own records (decision 69). The service does not interpret them. */
 export type Metadata = Readonly<Record<string, string>>;
 
 /** The bounds of metadata: entries, and characters of a key. */

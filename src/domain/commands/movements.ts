@@ -19,7 +19,7 @@ export interface Flow {
   readonly received: bigint;
   /** The internal account that receives; undefined when the money leaves. */
   readonly destinationAccountId?: string | undefined;
-  /** What the rail takes in the sending currency, where it converts the money itself (decision 83). */
+  /** The rail's share in the sending currency, where it converts the money itself (decision 83). */
   readonly lockedSent?: bigint | undefined;
 }
 
@@ -120,7 +120,7 @@ export function deposit(
 }
 
 /**
- * Takes money from an account for an account of another owner here. It leaves by this payment, and arrives by the deposit
+ * Debits an account in favour of an account of another owner here. The money leaves by this payment, and arrives by the deposit
  * of the receiver's own payment.
  */
 export function transfer(accountId: string, currency: string, amount: bigint, transactionId: string): Journal {
@@ -134,7 +134,7 @@ export function transfer(accountId: string, currency: string, amount: bigint, tr
   };
 }
 
-/** Moves money that the rail neither delivered nor gave back from CLEARING to SUSPENSE, where it can be seen. */
+/** Moves money that the rail neither delivered nor returned from CLEARING to SUSPENSE, where it can be seen. */
 export function suspension(flow: Flow): Journal {
   const { currency, amount } = waitingMoney(flow);
   return {
@@ -147,7 +147,7 @@ export function suspension(flow: Flow): Journal {
   };
 }
 
-/** Reverses a suspension, so that a refund can follow: the rail has given the money back after all. */
+/** Reverses a suspension, so that a refund can follow: the rail has returned the money after all. */
 export function resumption(flow: Flow): Journal {
   return reversed(suspension(flow), 'resumption');
 }
@@ -168,17 +168,19 @@ export function adjustment(accountId: string, currency: string, amount: bigint):
   };
 }
 
-/** Amounts that the provider of a rail was to move on the platform's account there, or has moved. In smallest units. */
+/**
+ * Amounts that the provider of a rail was to move on the platform's account there, or has moved, in smallest units.
+ */
 export interface Moves {
   /** What leaves the account. */
   readonly out?: { readonly currency: string; readonly amount: bigint };
-  /** What comes in. */
+  /** What arrives on it. */
   readonly in?: { readonly currency: string; readonly amount: bigint };
 }
 
 /**
- * Books what the provider has moved beyond what was promised, or less, on DIFFERENCES: a debit is the operator's loss
- * (decision 95). Undefined where it has moved what was promised.
+ * Books the difference between what the provider has moved and what was promised on DIFFERENCES: a debit is the operator's loss
+ * (decision 95). Undefined where the two agree.
  */
 export function difference(transactionId: string, promised: Moves, moved: Moves): Journal | undefined {
   const legs = (['out', 'in'] as const).flatMap((side): Leg[] => {
@@ -205,7 +207,7 @@ function reversed(journal: Journal, kind: Journal['kind']): Journal {
   return { ...journal, kind, legs: journal.legs.map((leg) => ({ ...leg, amount: -leg.amount })) };
 }
 
-/** Returns what waits in CLEARING until the rail has moved it: the money as the rail takes it. */
+/** Returns the amount that waits in CLEARING until the rail has moved it, as the rail takes it. */
 function waitingMoney(flow: Flow): { readonly currency: string; readonly amount: bigint } {
   return flow.lockedSent === undefined
     ? { currency: flow.receivingCurrency, amount: flow.received }
@@ -215,7 +217,7 @@ function waitingMoney(flow: Flow): { readonly currency: string; readonly amount:
 function conversion(flow: Flow, direction: 1n | -1n): Leg[] {
   const { sendingCurrency, receivingCurrency, lockedSent } = flow;
   if (lockedSent !== undefined) {
-    // The rail converts, and keeps its fees: what is left here is the platform's part of the fees.
+    // The rail converts, and keeps its fees: the remainder is the platform's part of the fees.
     return [
       { system: 'FEES', currency: sendingCurrency, amount: direction * (flow.sent - lockedSent) },
       { system: 'CLEARING', currency: sendingCurrency, amount: direction * lockedSent },
@@ -234,7 +236,7 @@ function platformShare(flow: Flow): Leg[] {
   if (flow.platformFee === 0n || flow.platformAccountId === undefined) return [];
   return [
     { system: 'FEES', currency: flow.sendingCurrency, amount: -flow.platformFee },
-    // Exempt: the payment has been delivered, and a full account of the platform must not undo that.
+    // Exempt from the balance limit: the payment has been delivered, and a full account of the platform must not undo that.
     { account: flow.platformAccountId, currency: flow.sendingCurrency, amount: flow.platformFee, exempt: true },
   ];
 }

@@ -33,7 +33,7 @@ export function checkAddress<Given extends Address | null | undefined>(address: 
 }
 
 /**
- * Refuses text that is not a day of the calendar, YYYY-MM-DD.
+ * Refuses text that is not a calendar date, YYYY-MM-DD.
  * @throws Refusal INVALID_INPUT
  */
 export function checkDay<Given extends string | null | undefined>(day: Given, path: FieldPath): Given {

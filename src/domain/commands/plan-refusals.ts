@@ -24,7 +24,7 @@ export interface RefusalOptions {
 
 /** Converts the refusal of a plan by the database to one that the caller may see. */
 export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, caller: Caller, replayed: boolean): Refusal {
-  // A frozen customer is named where one who may not move money is.
+  // Takes the place of a refusal about KYC for a frozen customer.
   const pathOf =
     options.paths?.[refusal.code] ??
     (refusal.code === 'CUSTOMER_FROZEN' ? options.paths?.USER_NOT_READY : undefined) ??
@@ -34,7 +34,7 @@ export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, calle
   return new Refusal(code, message, { path, ...facts }, replayed);
 }
 
-/** What a quote is told that was made from a lookup after its ten minutes. */
+/** The refusal of a quote whose lookup is older than ten minutes. */
 export const lookupExpired = 'the lookup has expired; look the receiver up again';
 
 interface RefusalParts {
@@ -81,7 +81,7 @@ function fullRefusal(refusal: PlanRefusal, { conflict }: RefusalOptions): Refusa
         facts: { accountId: accountPublicId(refusal.kind, refusal.id) },
       };
     case 'INVALID_BANK_ACCOUNT': {
-      const message = `the external account is ${refusal.status}; only an ACTIVE one can take part`;
+      const message = `the external account is ${refusal.status}; it must be ACTIVE`;
       return { code, message, facts: { status: refusal.status } };
     }
     case 'INSUFFICIENT_BALANCE': {
@@ -99,16 +99,16 @@ function fullRefusal(refusal: PlanRefusal, { conflict }: RefusalOptions): Refusa
 
 function conflictParts(
   { type, id, status, dueAt }: Extract<PlanRefusal, { code: 'CONFLICT' }>,
-  { code = 'CONFLICT', reason = 'this is not possible any more' }: RefusalOptions['conflict'] = {},
+  { code = 'CONFLICT', reason = 'this is no longer possible' }: RefusalOptions['conflict'] = {},
 ): RefusalParts {
   const message = dueAt
-    ? `the time to decide was over at ${new Date(dueAt).toISOString()}`
+    ? `the deadline for a decision was ${new Date(dueAt).toISOString()}`
     : `${reason}: it is ${status}`;
   return { code, message, facts: { status, ...(type && { existingId: publicId(type, id) }) } };
 }
 
-/** What a caller learns of a customer whom it may not see. */
-const stranger: RefusalParts = { code: 'USER_NOT_READY', message: 'a customer who takes part cannot move money' };
+/** What a caller may learn of a customer that it cannot see. */
+const stranger: RefusalParts = { code: 'USER_NOT_READY', message: 'a customer in this payment cannot move money' };
 
 /**
  * Returns the refusal without details, for a caller who may not see what it is about; undefined for one who may see
@@ -120,13 +120,13 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
     case 'USER_NOT_READY':
       if (maySee('customer', caller, refusal)) return undefined;
       return stranger;
-    // That somebody else is frozen is not for an app to know.
+    // An app must not learn that somebody else is frozen.
     case 'CUSTOMER_FROZEN':
       return maySee('customer', caller, refusal) ? undefined : stranger;
     case 'ACCOUNT_FROZEN':
       return maySee('account', caller, refusal) ? undefined : stranger;
     case 'CUSTOMER_IN_USE':
-      // What a customer holds is for callers who may read it (decision 62).
+      // The holdings of a customer are for callers who may read them (decision 62).
       if (caller.permissions.includes('VIEW')) return undefined;
       return { code, message: 'the customer has money here, or payments under way' };
     case 'ACCOUNT_EXISTS':
@@ -136,10 +136,10 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
     case 'INVALID_BANK_ACCOUNT':
       // An app can pay to an account of another customer, by a quote that its platform created.
       if (maySee('account', caller, refusal)) return undefined;
-      return { code, message: 'an external account that takes part is not ACTIVE' };
+      return { code, message: 'an external account in this payment is not ACTIVE' };
     case 'INSUFFICIENT_BALANCE':
-      // The app of a customer pays from accounts of its customer: it sees all of them, or none. A balance is there before
-      // the command, so who may not view does not learn it from a refusal (decision 62).
+      // The app of a customer pays from accounts of its customer: it sees all of them, or none. The balance existed before the
+      // command, so a caller without VIEW must not learn it from a refusal (decision 62).
       if (seesAny('account', caller) && caller.permissions.includes('VIEW')) return undefined;
       return { code, message: 'the account does not hold enough' };
     case 'AMOUNT_OUT_OF_RANGE': {
@@ -158,9 +158,9 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
 
 type CustomerInUse = Extract<PlanRefusal, { code: 'CUSTOMER_IN_USE' }>;
 
-/** What keeps a customer from being deleted: the facts of the refusal CUSTOMER_IN_USE. */
+/** What prevents the deletion of a customer: the facts of the refusal CUSTOMER_IN_USE. */
 export interface CustomerUse {
-  /** What its accounts hold; amounts in smallest units. */
+  /** The balances of its accounts, in smallest units. */
   readonly balances: readonly { readonly accountId: string; readonly amount: string; readonly currency: string }[];
   readonly paymentsUnderWay: number;
   /** The first 20 of these payments. */
@@ -179,7 +179,7 @@ function useOf({ balances, payments, transactions }: CustomerInUse): CustomerUse
   };
 }
 
-/** Says in words what keeps a customer from being deleted. */
+/** Describes what prevents the deletion of a customer. */
 function inUse({ balances, payments }: CustomerInUse): string {
   const held = balances.map(({ amount, currency }) => inMajor(amount, currency));
   const reasons = [
@@ -191,7 +191,7 @@ function inUse({ balances, payments }: CustomerInUse): string {
 
 /** Explains why an account cannot take an amount. Its balance is not revealed, because the payer need not own it. */
 export function fullAccount({ id, limit, currency }: Extract<PlanRefusal, { code: 'AMOUNT_OUT_OF_RANGE' }>): string {
-  return `${publicId('InternalAccount', id)} may hold at most ${inMajor(limit, currency)}, and this would bring it beyond`;
+  return `${publicId('InternalAccount', id)} may hold at most ${inMajor(limit, currency)}, and this would exceed it`;
 }
 
 /** Formats smallest units (digits) of a stored currency in major units, for people: "125.50 USD". */

@@ -15,11 +15,11 @@ export interface Receipt {
   readonly idempotencyKey: string;
   /** NONE: nothing was done or refused under the key. */
   readonly outcome: 'NONE' | 'SUCCEEDED' | 'REFUSED';
-  /** When the key was first used; null where it was not. */
+  /** When the key was first used; null if it never was. */
   readonly createdAt: Date | null;
   /** The code of the refusal, where there was one. */
   readonly code: RefusalCode | null;
-  /** The record that it created or changed, by its type and uuid; null where that is no record with an id. */
+  /** The record that it created or changed, by its type and uuid; null for a record without an id. */
   readonly result: { readonly type: ResultType | NonNullable<StoredResult['type']>; readonly row: ResultRow } | null;
 }
 

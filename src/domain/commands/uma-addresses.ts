@@ -20,7 +20,7 @@ export function checkUmaAddress(address: string, path: FieldPath): string {
   if (domain === undefined) {
     throw new Refusal(
       'INVALID_UMA_ADDRESS',
-      'a UMA address ends in a domain name such as pay.example.com: no bare host, no address of a machine, no port',
+      'a UMA address ends in a domain name such as pay.example.com, not in a bare host or an IP address, and without a port',
       { path, value: address },
     );
   }
@@ -32,8 +32,8 @@ const addressPath: FieldPath = ['umaAddress'];
 
 /**
  * Checks the UMA address that a customer gets and returns its stored form. Its domain is the platform's own: with an address
- * anywhere else the customer would get what is meant for others (decision 61).
- * @param current the address that the customer has, and may have again
+ * anywhere else the customer would get payments meant for others (decision 61).
+ * @param current the address that the customer has, and may get again
  * @throws Refusal INVALID_UMA_ADDRESS
  */
 export function checkCustomerAddress(umaDomain: string, address: string, current?: string): string {

@@ -3,24 +3,28 @@ import { domainToASCII } from 'node:url';
 /** The domain below which this service names its platforms itself. */
 export const serviceDomain = 'uma.money';
 
-/** One domain name in ASCII: at least two labels, and a last one that is no number. */
+/** One domain name in ASCII: at least two labels, of which the last is not a number. */
 const domainName = /^(?=.{3,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Letters, digits, hyphens and dots of any script. `domainToASCII` alone would also decode and cut what is more. */
+/**
+ * Letters, digits, hyphens and dots of any script. `domainToASCII` alone would also decode and truncate other text.
+ */
 const writtenName = /^[\p{L}\p{M}\p{N}.\-\u3002\uff0e\uff61]+$/u;
 
-/** Top-level domains of machines in a network or of nobody (RFC 6761, 6762, 7686, 9476; ICANN never delegates the others). */
+/**
+ * Top-level domains of local networks and reserved ones (RFC 6761, 6762, 7686, 9476; ICANN never delegates the others).
+ */
 const machines: ReadonlySet<string> = new Set([
   ...['localhost', 'local', 'localdomain', 'internal', 'intranet', 'private', 'corp', 'home', 'lan'],
   ...['arpa', 'onion', 'invalid', 'alt'],
 ]);
 
-/** Domains that belong to nobody, for good: for tests and examples (RFC 2606, RFC 6761). */
+/** Domains reserved for tests and examples (RFC 2606, RFC 6761). */
 const fictional = ['test', 'example', 'example.com', 'example.net', 'example.org'] as const;
 
 /**
- * Returns the one form of a domain name: ASCII in lower case, an international name in punycode. Undefined for anything
- * else than the name of a domain: a bare host, the address of a machine, a port, a name of a local network.
+ * Returns the canonical form of a domain name: ASCII in lower case, an international name in punycode. Undefined for anything
+ * else: a bare host, an IP address, a port, a name of a local network.
  */
 export function normalDomain(domain: string): string | undefined {
   if (!writtenName.test(domain)) return undefined;
@@ -29,12 +33,12 @@ export function normalDomain(domain: string): string | undefined {
   return domainName.test(ascii) && !machines.has(last) ? ascii : undefined;
 }
 
-/** Tells whether a domain is one for tests and examples, which only the sandbox uses. */
+/** Returns whether a domain is one for tests and examples, which only the sandbox uses. */
 export function isFictional(domain: string): boolean {
   return fictional.some((one) => isBelow(domain, one));
 }
 
-/** Tells whether a domain is the service's own, or below it. */
+/** Returns whether a domain is the service's own, or below it. */
 export function isOfService(domain: string): boolean {
   return isBelow(domain, serviceDomain);
 }

@@ -18,7 +18,7 @@ export interface UpdateCustomer {
   readonly umaAddress?: string | null | undefined;
   /** The details to change; fields that are left out stay. */
   readonly details?: CustomerDetails | null | undefined;
-  /** Replaces all that was noted. */
+  /** Replaces all metadata. */
   readonly metadata?: Metadata | null | undefined;
 }
 
@@ -63,7 +63,7 @@ export function updateCustomer(
       const checked = renamed ? await checkedIdentity(payments, caller, identity) : undefined;
       const set = {
         ...columns,
-        // A name that another request gives meanwhile has an identity check of its own, which this one has not made.
+        // A name that a concurrent request gives gets its own identity check, which is not this one.
         ...(columns.name === customer.name && { name: undefined }),
         ...(umaAddress && { umaAddress }),
         ...(checked && { kycStatus: checked.status }),
@@ -76,7 +76,7 @@ export function updateCustomer(
           result: customerId,
         };
       }
-      // Nothing changes: no version, no event. For a deleted customer this is refused nevertheless.
+      // Nothing changes: no version, no event. A deleted customer is refused anyway.
       if (customer.isDeleted)
         throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted', {
           path: at('customerId'),
@@ -89,11 +89,10 @@ export function updateCustomer(
 }
 
 /**
- * Deletes a customer who holds nothing here and has no payment under way (decision 36). Its history stays, it moves no
- * money any more, and its UMA address is free again. The client tokens of the customer, its quotes and its transactions
- * end.
- * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (deleted before), CUSTOMER_IN_USE (with what is left),
- *   CUSTOMER_FROZEN, IDEMPOTENCY_MISMATCH
+ * Deletes a customer who holds nothing here and has no payment under way (decision 36). Its history stays, it can no longer
+ * move money, and its UMA address is free again. The client tokens of the customer, its quotes and its transactions end.
+ * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (deleted before), CUSTOMER_IN_USE (with what is left), CUSTOMER_FROZEN,
+ * IDEMPOTENCY_MISMATCH
  */
 export function deleteCustomer(
   payments: Payments,

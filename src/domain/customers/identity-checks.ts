@@ -10,7 +10,9 @@ import { wholeMs } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { checkOf } from './customers.ts';
 
-/** Identity checks that were not final: the rail is asked again, at the time that it named or when its webhook says so. */
+/**
+ * Identity checks that were not final: the rail is asked again at the time that it named, or when its webhook says so.
+ */
 
 interface DueCheck extends Lease {
   readonly customer: Customer;
@@ -30,7 +32,7 @@ export const leaseIdentityChecks = leasing<DueCheck>(
 
 const postpone = postponing(checks);
 
-/** Locks the customer, as commands do that change its name: they decide its check anew. */
+/** Locks the customer, as the commands do that change its name and so restart its check. */
 const lockStatement = statement<{ isDeleted: boolean }>(
   'lock_checked_customer',
   'select is_deleted from customer where platform_id = $1 and id = $2 for no key update',
@@ -49,13 +51,13 @@ const wakeStatement = statement<object>(
 );
 
 /**
- * Checks the identities of up to `limit` customers that are due again with their rails, and commits what they say. One whose
- * name has changed meanwhile, or that a webhook has made due, is checked anew.
+ * Checks with their rails the identities of up to `limit` customers that are due, and commits the results. A customer whose
+ * name has changed in the meantime, or that a webhook has made due, is checked again.
  * @returns how many there were
  */
 export function checkDueIdentities(payments: Payments, limit: number): Promise<number> {
   return workOnDue(payments, limit, {
-    ...{ lease: leaseIdentityChecks, postpone, failure: 'an identity could not be checked' },
+    ...{ lease: leaseIdentityChecks, postpone, failure: 'could not check an identity' },
     about: ({ customer }) => ({ customer: customer.id }),
     work: (due) => check(payments, due),
   });
@@ -64,7 +66,7 @@ export function checkDueIdentities(payments: Payments, limit: number): Promise<n
 async function check(payments: Payments, due: DueCheck): Promise<void> {
   const { platformId, customer, attempts } = due;
   const rail = connectedRail(payments, due);
-  if (!rail?.checkIdentity) throw new Error(`the rail of the platform ${platformId} checks no identities`);
+  if (!rail?.checkIdentity) throw new Error(`the rail of the platform ${platformId} does not support identity checks`);
   const { id: customerId, customerType, name } = customer;
   const answer = checkOf(await railAnswer(rail.checkIdentity({ customerId, customerType, name, attempts })));
   await retryLostRaces(() =>
@@ -77,7 +79,7 @@ async function check(payments: Payments, due: DueCheck): Promise<void> {
   );
 }
 
-/** Ends the lease: with the time of the next check, or without one. Returns false where somebody else has it meanwhile. */
+/** Ends the lease, with or without the time of the next check. Returns false where another worker has it by now. */
 async function isOurs(client: Queryable, due: DueCheck, checkInMs: number | undefined): Promise<boolean> {
   const { platformId, customer, leasedUntil } = due;
   if (checkInMs === undefined) return (await endStatement(client, platformId, customer.id, leasedUntil)).length > 0;

@@ -25,7 +25,7 @@ export class Channel<T> implements AsyncIterableIterator<T> {
 
   /**
    * @param limit the most messages that wait for the reader
-   * @param onOverflow called when the reader falls too far behind: it may not read at all any more
+   * @param onOverflow called when the reader falls too far behind: it may have stopped reading
    */
   constructor(limit: number, onClose: () => void, onOverflow: () => void = () => undefined) {
     this.#limit = limit;
@@ -52,7 +52,9 @@ export class Channel<T> implements AsyncIterableIterator<T> {
     }
   }
 
-  /** Waits until the reader has taken all messages, or the channel has ended: a writer of many messages waits after each page. */
+  /**
+   * Waits until the reader has taken all messages, or the channel has ended: a writer of many messages waits after each page.
+   */
   async drained(): Promise<void> {
     if (this.#ended || this.#queue.length === 0) return;
     await new Promise<void>((resolve) => {
@@ -72,7 +74,7 @@ export class Channel<T> implements AsyncIterableIterator<T> {
     this.#close();
   }
 
-  /** Takes up to `limit` of the messages that wait, without waiting for any. */
+  /** Takes up to `limit` of the queued messages, without waiting for any. */
   takeQueued(limit: number): T[] {
     const taken = this.#queue.splice(0, limit);
     if (this.#queue.length === 0) this.#releaseWriter();

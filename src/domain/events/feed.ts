@@ -67,7 +67,7 @@ export class Feed {
     return count;
   }
 
-  /** Whether it listens for notifications; else it polls. */
+  /** Whether it listens for notifications rather than polls. */
   get listening(): boolean {
     return this.#listener.listening;
   }
@@ -110,7 +110,7 @@ export class Feed {
   }
 
   /**
-   * Says whether memory shows that all events after a position of the feed are from after `time`. False where only the
+   * Returns whether memory shows that all events after a position of the feed are from after `time`. False where only the
    * database knows.
    */
   isRecent(platformId: string, { sequence, epoch }: FeedPosition, time: Date): boolean {
@@ -139,7 +139,7 @@ export class Feed {
     });
   }
 
-  /** Opens a platform's hub, once for all subscribers that come meanwhile. */
+  /** Opens a platform's hub, once for all subscribers that arrive in the meantime. */
   async #openHub(platformId: string): Promise<Hub> {
     const opening =
       this.#opening.get(platformId) ??
@@ -161,7 +161,7 @@ export class Feed {
   /** Reads the new events of a platform and dispatches them. One read at a time, so the order is the feed's. */
   #read(platformId: string, hub: Hub): void {
     hub.reading ??= this.#readToTarget(platformId, hub)
-      .catch((error: unknown) => this.#log.error({ err: error }, 'the feed could not be read; trying again'))
+      .catch((error: unknown) => this.#log.error({ err: error }, 'could not read the feed; will retry'))
       .finally(() => {
         hub.reading = undefined;
       });
@@ -179,8 +179,8 @@ export class Feed {
   }
 
   /**
-   * Says whether the feed goes on after what was dispatched here, in a new epoch. Where it does not, the database was restored to
-   * an earlier moment, and the hub is abandoned.
+   * Returns whether the feed continues after the last event dispatched here, in a new epoch. If not, the database was restored
+   * to an earlier moment, and the hub is abandoned.
    */
   async #continues(hub: Hub): Promise<boolean> {
     const continues = await this.#reads.has(hub.platformId, position(hub));
@@ -193,7 +193,7 @@ export class Feed {
     const { platformId, subscribers } = hub;
     this.#log.warn(
       { platform: platformId, sequence: hub.head.toString() },
-      'the feed has gone back: subscribers are ended',
+      'the feed went back after a restore of the database: all subscriptions end',
     );
     hub.target = hub.head;
     this.#closeHub(hub);

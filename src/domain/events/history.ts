@@ -3,11 +3,11 @@ import type { Event } from '../../infra/database/generated/client/client.ts';
 import type { Feed } from './feed.ts';
 import { type FollowedNoun, latestEventsOf } from './row-events.ts';
 
-/** How many milliseconds to wait for a committed change that is not yet sequenced: that usually takes a few. */
+/** How many milliseconds to wait for a committed change to be sequenced: usually a few. */
 const waitMs = 2_000;
 
 /**
- * Returns the latest events of rows of the same time, by the ids under which the feed has them, and waits until each has
+ * Returns the latest event of each row, as of one moment, by the ids under which the feed has them, and waits until each has
  * reached its version. One that does not in time (no sequencer runs) is missing.
  */
 export async function latestEvents(

@@ -10,9 +10,9 @@ export interface Hub {
   /** The subscribers that have caught up, indexed by subject: an event costs as much as it has readers. */
   readonly live: SubscriberIndex;
   readonly recent: RecentEvents;
-  /** The read of the newest events, once for all. */
+  /** The shared read of the newest events. */
   filling?: Promise<void>;
-  /** The last sequence that was dispatched here. */
+  /** The last sequence dispatched here. */
   head: bigint;
   /** The epoch of the event with that sequence. */
   epoch: number | null;
@@ -21,7 +21,7 @@ export interface Hub {
   reading: Promise<void> | undefined;
 }
 
-/** Returns a hub that goes on after a position of the feed. */
+/** Returns a hub that continues after a position of the feed. */
 export function newHub(platformId: string, { sequence, epoch }: FeedPosition, recent: RecentEvents): Hub {
   return {
     ...{ platformId, recent },

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { DatabaseClient } from '../../infra/database/connections/hosts.ts';
 import type { Database } from '../../infra/database/database.ts';
 
-/** How many milliseconds a new listener may take to connect; then it is tried again. */
+/** How many milliseconds a new listener may take to connect before a retry. */
 const listenTimeoutMs = 5_000;
 /** After so many polls that find events without a notification, the listener's connection counts as lost. */
 const maxMissedPolls = 3;
@@ -26,14 +26,16 @@ export class FeedListener {
   #missedPolls = 0;
   #closed = false;
 
-  /** @param onAnnounced called with the platforms whose feeds have new events, once or more for each step of a sequencer */
+  /**
+   * @param onAnnounced called with the platforms whose feeds have new events, at least once for each step of a sequencer
+   */
   constructor(database: Database, log: Logger, onAnnounced: (heads: readonly Head[]) => void) {
     this.#database = database;
     this.#log = log;
     this.#onAnnounced = onAnnounced;
   }
 
-  /** Whether it listens; else the feed polls. */
+  /** Whether it listens rather than polls. */
   get listening(): boolean {
     return this.#client !== undefined;
   }
@@ -50,7 +52,7 @@ export class FeedListener {
     this.#missedPolls += 1;
   }
 
-  /** Gives up a connection that brings no notifications, and connects again where there is none. */
+  /** Drops a connection that brings no notifications, and connects again where there is none. */
   renew(): void {
     if (this.#closed) return;
     if (this.#missedPolls >= maxMissedPolls) {
@@ -60,7 +62,7 @@ export class FeedListener {
       this.#client = undefined;
     }
     if (this.#client || this.#connecting) return;
-    this.open().catch((error: unknown) => this.#log.warn({ err: error }, 'the feed cannot listen and polls instead'));
+    this.open().catch((error: unknown) => this.#log.warn({ err: error }, 'the feed cannot LISTEN and polls instead'));
   }
 
   async close(): Promise<void> {

@@ -2,16 +2,16 @@ import { Refusal } from '../../core/refusal.ts';
 import { isReadToken, latest } from '../../infra/database/replicas/read-token.ts';
 import { positionOf } from './cursor.ts';
 
-/** The header field with which a caller says what its reads must include, and in which the answer to a write says so. */
+/** The header field with which a caller says what its reads must include, and which the answer to a write carries. */
 export const readAfterHeader = 'payments-read-after';
 
 /**
- * Reads what the reads of a request must include: the token of a write; or `latest`, or a cursor of the feed, with which they include
- * everything, as without a token.
+ * Parses what the reads of a request must include: the read token of a write; or `latest` or a cursor of the feed, which both
+ * include everything, as without a token.
  * @throws Refusal INVALID_INPUT for anything else
  */
 export function readAfterOf(platformId: string, text: string): string | undefined {
   if (isReadToken(text)) return text;
   if (text === latest || positionOf(platformId, text)) return undefined;
-  throw new Refusal('INVALID_INPUT', 'it must be the token of an answer to a write, a cursor of the feed, or latest');
+  throw new Refusal('INVALID_INPUT', 'it must be the read token of a write, a cursor of the feed, or latest');
 }

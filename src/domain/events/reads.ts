@@ -41,7 +41,7 @@ const eventsOfTypes = statement<Event>(
 const eventsOf = (of: Subject['of']) =>
   statement<Event>(
     `events_of_${of}_after`,
-    // For each id by itself: that many rows of the index are read, however many the others have.
+    // For each id by itself: reads that many rows of the index, however many the others have.
     `select ${columns} from unnest($4::uuid[]) s(id) cross join lateral (
        select * from event e
        where platform_id = $1 and sequence > $2 and sequence <= $3 and ${of}_id = s.id
@@ -71,7 +71,7 @@ const hasPositionStatement = statement<{ found: boolean }>(
      where platform_id = $1 and sequence = $2 and epoch is not distinct from $3::int) as found`,
 );
 
-/** Says whether a position is in a platform's feed. It is not where a restore of the database has undone its event. */
+/** Returns whether a position is in a platform's feed: not where a restore of the database has undone its event. */
 export async function hasPosition(
   on: Queryable,
   platformId: string,
@@ -94,7 +94,7 @@ export interface Page {
  * for replays.
  */
 export class FeedReads {
-  /** How many events were read from the database since the start, by what for. */
+  /** How many events were read from the database since the start, by purpose. */
   readonly count = { live: 0, replay: 0 };
   readonly #live: pg.Pool;
   readonly #replays: pg.Pool;
@@ -109,7 +109,7 @@ export class FeedReads {
     return feedHead({ pool: this.#live }, platformId);
   }
 
-  /** Says whether a position is in a platform's feed. */
+  /** Returns whether a position is in a platform's feed. */
   has(platformId: string, position: FeedPosition): Promise<boolean> {
     return hasPosition(this.#live, platformId, position);
   }
@@ -130,9 +130,9 @@ export class FeedReads {
     return events;
   }
 
-  /** Reads a page of a replay: the next events of the filter's subject and types, which are all that it wants or more. */
+  /** Reads a page of a replay: the next events of the filter's subject and types, a superset of the wanted ones. */
   async page(platformId: string, after: bigint, end: bigint, { subject, types }: EventFilter): Promise<Page> {
-    // A subject's events have an index, which knows where they are. Types have none.
+    // A subject's events have an index of their own; types have none.
     const spanEnd = after + BigInt(pageSpan);
     const to = !subject && types && spanEnd < end ? spanEnd : end;
     const range = [platformId, after.toString(), to.toString()];

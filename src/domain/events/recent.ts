@@ -23,7 +23,7 @@ export class RecentEvents {
   readonly #memory: RecentMemory;
   #events: Event[] = [];
   #sizes: number[] = [];
-  /** The place of the oldest event in the arrays, where the older ones have not been cut off yet. */
+  /** The index of the oldest event in the arrays, where the older ones have not been cut off yet. */
   #start = 0;
 
   constructor(memory: RecentMemory) {

@@ -5,7 +5,7 @@ import { type FeedReads, type Page, pageSize, replayConnections } from './reads.
 import { newestEvents } from './recent.ts';
 import { offer, type Subscriber } from './subscribers.ts';
 
-/** How many events a replay delivers before it lets the process do other work. */
+/** How many events a replay delivers before it yields to other work of the process. */
 const portion = 25;
 /** How many milliseconds a reader may take for a page before the next replay gets its turn. */
 const turnMs = 100;
@@ -42,14 +42,14 @@ export class Replays {
   }
 
   /**
-   * Reads the newest events into memory, once for all that queue: those that were away for a short time read no page of
+   * Reads the newest events into memory, once for all waiting readers: those that were away for a short time read no page of
    * their own.
    */
   async #fill(hub: Hub): Promise<void> {
     hub.filling ??= this.#reads.newest(hub.platformId, hub.head).then(
       (events) => hub.recent.fill(events),
       () => {
-        // Each reads its own page then.
+        // Each reader reads its own page then.
         delete hub.filling;
       },
     );
@@ -57,7 +57,7 @@ export class Replays {
   }
 }
 
-/** Offers a page to a subscriber, in portions. A reader that takes them slowly is not waited for. */
+/** Offers a page to a subscriber, in portions, without waiting for a slow reader. */
 async function deliver({ events, upTo }: Page, subscriber: Subscriber): Promise<void> {
   const { channel } = subscriber;
   const patience = delay(turnMs, undefined, { ref: false });
@@ -68,7 +68,7 @@ async function deliver({ events, upTo }: Page, subscriber: Subscriber): Promise<
     offered += 1;
     if (offered % portion > 0) continue;
     await Promise.race([channel.drained(), patience]);
-    // Reading from a queue gives way to nothing else: neither to live events nor to requests.
+    // Reading from the queue yields neither to live events nor to requests.
     await nextRound();
   }
   await Promise.race([channel.drained(), patience]);

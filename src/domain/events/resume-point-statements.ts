@@ -1,6 +1,6 @@
 import { statement } from '../../infra/database/statement.ts';
 
-/** How long a key is good after its stream was last seen, in SQL. */
+/** How long a key is valid after its stream was last seen, in SQL. */
 export const resumeKeyLife = `interval '1 hour'`;
 
 const keys = 'unnest($2::text[], $3::bytea[], $4::uuid[])';
@@ -33,8 +33,8 @@ export const beginStatement = statement<{ key: Buffer }>(
 );
 
 /**
- * What a client has acknowledged on whichever connection counts. A connection that the client has left may be opened here
- * after its newer one, and so take the key over: how far it has sent is then not how far the client may be.
+ * What a client has acknowledged on any of its connections counts. A connection that the client has abandoned may be opened
+ * here after its newer one, and so take the key over: what that connection was sent then says nothing about the client.
  */
 export const writeStatement = statement<{ key: Buffer }>(
   'write_resume_points',

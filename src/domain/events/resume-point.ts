@@ -1,30 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { type FeedPosition, feedCursor } from './cursor.ts';
 
-/** Whose key it is, and what it is for. */
+/** The owner and the purpose of a key. */
 export interface ResumeKey {
   readonly platformId: string;
   /** The subject of the client's credentials. */
   readonly subject: string;
   /** The digest of the client's key, of its platform and subject, and of the operation. */
   readonly digest: Buffer;
-  /** The most keys of the subject; of more, those that were seen last remain. */
+  /** The most keys of the subject; beyond that, the most recently seen remain. */
   readonly most: number;
 }
 
-/** Where an earlier stream with the same key has come to. */
+/** The state of an earlier stream with the same key. */
 export interface Found {
-  /** The position up to which its client has had everything; null where the stream begins anew. */
+  /** The position up to which its client has received everything; null where the stream starts again. */
   readonly position: FeedPosition | null;
-  /** The sequence up to which its client may have had something. */
+  /** The sequence up to which its client may have received something. */
   readonly sent: bigint;
   /** Whether the stream has ended in an orderly way; if not, it may not even have been the last one. */
   readonly hasEnded: boolean;
 }
 
-/** What a point is stored by. */
+/** The key of a stored point. */
 export interface PointStore {
-  /** Finds where an earlier stream with the key of a point has come to, and gives the key to the point. */
+  /** Finds the state of an earlier stream with the key of a point, and gives the key to the point. */
   find(point: ResumePoint): Promise<Found | undefined>;
   /** Stores a point where a stream begins. */
   begin(point: ResumePoint): Promise<void>;
@@ -32,15 +32,15 @@ export interface PointStore {
   hold(point: ResumePoint): void;
   /** Writes a point that has changed. */
   write(point: ResumePoint): void;
-  /** Writes the last of a point soon: its client may come back at once. */
+  /** Stores an ended point soon: its client may come back at once. */
   release(point: ResumePoint): void;
 }
 
 type State = 'open' | 'closed' | 'ended';
 
 /**
- * How far a client has got in a stream that it resumes by a key. Stored, so that any instance knows it; what an instance that
- * is killed has not written is sent once more.
+ * How far a client has got in a stream that it resumes by a key. It is stored, so that any instance knows it. What a killed
+ * instance has not stored is sent once more.
  */
 export class ResumePoint {
   readonly key: ResumeKey;
@@ -60,7 +60,7 @@ export class ResumePoint {
     this.key = key;
   }
 
-  /** The cursor after which the stream resumes; undefined where it begins anew. */
+  /** The cursor after which the stream resumes; undefined where it starts again. */
   get resumeAfter(): string | undefined {
     const position = this.#found?.position ?? undefined;
     return position === undefined ? undefined : feedCursor(this.key.platformId, position);
@@ -70,12 +70,12 @@ export class ResumePoint {
     return this.#found !== undefined && this.#found.position !== null;
   }
 
-  /** Says whether the client may have had a message with this sequence already. */
+  /** Returns whether the client may already have received a message with this sequence. */
   mayRepeat(sequence: bigint): boolean {
     return this.#found !== undefined && this.isResumed && sequence <= this.#found.sent;
   }
 
-  /** Finds where an earlier stream with the key has come to, and takes the key over. */
+  /** Finds the state of an earlier stream with the key, and takes the key over. */
   async open(): Promise<void> {
     this.#found = await this.#store.find(this);
     this.#sent = this.#found?.sent ?? null;
@@ -85,8 +85,8 @@ export class ResumePoint {
   }
 
   /**
-   * Stores where a stream that does not resume begins: after which sequence it goes on until the client has acknowledged
-   * something, or null where it then begins anew.
+   * Stores where a stream that does not resume begins: the sequence after which it continues until the client has acknowledged
+   * something, or null where it then begins again.
    */
   async begin(position: bigint | null): Promise<void> {
     if (this.#isBegun) return;
@@ -99,7 +99,7 @@ export class ResumePoint {
     if (this.#sent === null || sequence > this.#sent) this.#sent = sequence;
   }
 
-  /** Takes what the client has had: everything up to a position. */
+  /** Records an acknowledgement: the client has received everything up to a position. */
   acknowledge(position: FeedPosition): void {
     // The client is here, and so not on an older connection.
     this.#isNewest = true;
@@ -120,12 +120,14 @@ export class ResumePoint {
     return this.#state;
   }
 
-  /** The sequence after which the stream has begun; null where it has begun with the present state. */
+  /** The sequence after which the stream has begun; null where it has begun with the current state. */
   get begun(): string | null {
     return asText(this.#begun);
   }
 
-  /** What is written: up to where the client has had everything, and up to where it may have had something, if that is known. */
+  /**
+   * What is stored: up to where the client has received everything, and up to where it may have received something, if known.
+   */
   get written(): readonly [position: string | null, epoch: number | null, sent: string | null] {
     const isKnown = this.#state !== 'open' && this.#isNewest;
     const { sequence = null, epoch = null } = this.#acknowledged ?? {};

@@ -12,19 +12,19 @@ import {
   writeStatement,
 } from './resume-point-statements.ts';
 
-/** How often what clients have acknowledged is written, in milliseconds. */
+/** How often acknowledgements of clients are stored, in milliseconds. */
 const writeMs = 1_000;
-/** How often a stream on which nothing happens is seen, in milliseconds. */
+/** How often a stream without events is marked as seen, in milliseconds. */
 const seenMs = 900_000;
 /** How long streams that open at the same time are collected for one statement, in milliseconds, and how many of them. */
 const collectMs = 3;
 const maxBatch = 500;
-/** The keys of a subject are counted when it has begun this part of the most keys that it may have. */
+/** The keys of a subject are counted when it has begun this fraction of the maximum. */
 const countedPart = 0.1;
 
 /**
- * The resume points of this process' streams. Streams that open together share a statement, and what clients acknowledge is
- * written once a second: a point costs the database little, however fast its stream is.
+ * The resume points of this process' streams. Streams that open together share a statement, and acknowledgements are stored
+ * once a second: a point costs the database little, however fast its stream is.
  */
 export class ResumePoints implements PointStore {
   readonly #database: Pick<Database, 'pool'>;
@@ -33,7 +33,7 @@ export class ResumePoints implements PointStore {
   readonly #opening: DataLoader<ResumePoint, Found | undefined>;
   readonly #beginning: DataLoader<ResumePoint, boolean>;
   readonly #timers: readonly NodeJS.Timeout[];
-  /** How many keys subjects have begun since they were counted. */
+  /** How many keys subjects have begun since the last count. */
   readonly #begun = boundedCache<number>(10_000);
   #changed = new Set<ResumePoint>();
   #writing: Promise<void> = Promise.resolve();
@@ -93,7 +93,7 @@ export class ResumePoints implements PointStore {
     setImmediate(() => this.#writeChanged());
   }
 
-  /** Writes what has changed, and ends. */
+  /** Stores the changed points, and ends. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     this.#writeChanged();
@@ -101,7 +101,7 @@ export class ResumePoints implements PointStore {
   }
 
   async #find(points: readonly ResumePoint[]): Promise<(Found | undefined)[]> {
-    // Who reconnects here finds what its last connection has come to.
+    // Flush first, so that a reconnecting client sees its last position.
     if (this.#isWriteDue) this.#writeChanged();
     await this.#writing;
     const found = new Map<string, Found>();
@@ -137,7 +137,7 @@ export class ResumePoints implements PointStore {
     }
   }
 
-  /** Writes what has changed, after what is being written. */
+  /** Stores the changed points, after the write that is running. */
   #writeChanged(): void {
     this.#isWriteDue = false;
     this.#writing = this.#writing.then(async () => {
@@ -147,7 +147,7 @@ export class ResumePoints implements PointStore {
       try {
         for (const [platformId, group] of byPlatform(changed)) await this.#writeGroup(platformId, group);
       } catch (error) {
-        this.#log.warn({ err: error }, 'how far clients have got could not be written; trying again');
+        this.#log.warn({ err: error }, 'could not store the resume points of clients; will retry');
         for (const point of changed) this.#changed.add(point);
       }
     });
@@ -184,7 +184,7 @@ function distinct(points: readonly ResumePoint[]): Iterable<ResumePoint> {
   return new Map(points.map((point) => [point.key.digest.toString('hex'), point])).values();
 }
 
-/** Returns what statements find points by, as columns. */
+/** Returns the keys of points, as columns for statements. */
 function columns(points: readonly ResumePoint[]): readonly [string[], Buffer[], string[]] {
   return [
     points.map(({ key }) => key.subject),

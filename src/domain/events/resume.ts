@@ -39,12 +39,14 @@ const oldOfTypes = statement<{ old: boolean }>(
 );
 
 /**
- * Says whether a stream may resume after this position of the feed, or why not. Events are never deleted, since they are the timeline
- * and the audit trail of payments (and append-only in the database); `retentionDays` limits only what a stream replays. A
- * position is too old when an event that the stream wants lies after it and is older: a stream on which nothing happened may
+ * Returns whether a stream may resume after this position of the feed, or why not. Events are never deleted, since they are the
+ * timeline and the audit trail of payments (and append-only in the database); `retentionDays` limits only what a stream
+ * replays.
+ * A position is too old when an event that the stream wants lies after it and is older: a stream on which nothing happened may
  * resume however old its cursor is. A client with an expired cursor loses nothing: `events(after:)` still reads on from it,
- * page by page. A position that the feed does not have is undone: the database was restored to a moment before it. The stream
- * would skip what has happened since (decision 77).
+ * page by page.
+ * A position that the feed does not have is undone: the database was restored to a moment before it. The stream would skip what
+ * has happened since (decision 77).
  */
 export async function mayResume(
   { pool }: Pick<Database, 'pool'>,

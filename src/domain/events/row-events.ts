@@ -7,7 +7,7 @@ import type { Subject } from './subscribers.ts';
 
 /** The events of one row: each of its versions has exactly one. */
 
-/** The nouns whose every change is in the feed. */
+/** The nouns with an event for every change. */
 export type FollowedNoun = 'Transaction' | 'Quote' | 'Account' | 'Customer';
 
 /** How the events of a noun's rows are found: by an id that the feed has an index on, and by their types. */
@@ -23,7 +23,7 @@ const nounsByType = new Map<EventType, FollowedNoun>(
   Object.entries(eventsOfNoun).flatMap(([noun, { types }]) => types.map((type) => [type, noun as FollowedNoun])),
 );
 
-/** Returns the noun of the row that changed; undefined for an event of none of them. */
+/** Returns the noun of the row that changed; undefined for an event of other rows. */
 export function nounOf({ type }: Pick<Event, 'type'>): FollowedNoun | undefined {
   return nounsByType.get(type);
 }
@@ -60,7 +60,7 @@ const latestOf: Readonly<Record<FollowedNoun, ReturnType<typeof latestStatement>
 const endOfFeed = 2n ** 62n;
 
 /**
- * Reads the latest event of each row, in one statement, so that all of them are of the same time.
+ * Reads the latest event of each row, in one statement, so that all are as of the same moment.
  * @param ids the ids that `subjectIdOf` returns, each once
  */
 export async function latestEventsOf(
@@ -96,7 +96,7 @@ export class PreviousEvents {
     if (known) return known;
     const previous = event.version === 1 ? Promise.resolve(undefined) : this.#loader.load(event);
     this.#known.set(event, previous);
-    // Read again for the next one who asks.
+    // Read again for the next caller.
     previous.catch(() => this.#known.delete(event));
     return previous;
   }

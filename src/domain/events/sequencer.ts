@@ -10,7 +10,7 @@ const batchSize = 2_000;
 /** How many milliseconds a new connection may take. */
 const connectMs = 5_000;
 
-/** What the log and `doctor` say until an operator has marked the restore. */
+/** The message of the log and of `doctor` until an operator has marked the restore. */
 export const unmarkedRestore =
   'the database was restored, or a standby was promoted: follow the operating guide, then run `npm run ops -- restored --yes`';
 
@@ -30,7 +30,7 @@ export class Sequencer {
   readonly #log: Logger | undefined;
   #client: pg.Client | undefined;
 
-  /** @param log is warned where the server is not the one that it was */
+  /** @param log gets a warning where the connected server is no longer the same one */
   constructor(database: Database, log?: Logger) {
     this.#database = database;
     this.#log = log;
@@ -60,7 +60,7 @@ export class Sequencer {
     await client.end().catch(() => undefined);
   }
 
-  /** Returns the sequencer's own connection: one of the pool might have to wait for its other users. */
+  /** Returns the sequencer's own connection: one of the pool might have to wait for other users. */
   async #connect(): Promise<pg.Client> {
     if (this.#client) return this.#client;
     const client = new DatabaseClient({
@@ -80,8 +80,8 @@ export class Sequencer {
   }
 
   /**
-   * Begins an epoch of the feed where the server is not the one that it was. Only then anything is numbered on the connection: a
-   * restore and a failover break all connections.
+   * Begins an epoch of the feed where the connected server is no longer the same one. Nothing is numbered on the connection
+   * before that: a restore and a failover break all connections.
    */
   async #followServer(client: pg.Client): Promise<void> {
     const { rows } = await client.query<{ waits: boolean }>('select follow_server() as waits');

@@ -17,7 +17,7 @@ export interface EventFilter {
 export interface Subscriber {
   readonly filter: EventFilter;
   readonly channel: Channel<Event>;
-  /** The last sequence that this subscriber has been offered. */
+  /** The last sequence offered to this subscriber. */
   position: bigint;
 }
 

@@ -20,7 +20,7 @@ export interface Breach {
 /** The number of rules that an audit checks. */
 export const auditRules = ledgerRules.length;
 
-/** Called with a line about what an audit does now. */
+/** Called with a line of progress. */
 type Progress = (line: string) => void;
 
 /**
@@ -31,13 +31,15 @@ export async function audit({ url }: Pick<Database, 'url'>): Promise<readonly Br
   return onSnapshot(url, (client) => checkAllRows(client, () => undefined));
 }
 
-/** How an audit is to run. */
+/** The options of an audit. */
 export interface AuditOptions {
-  /** Whether it checks all rows. Otherwise it goes on from the checkpoint of the last sound one, where it can. */
+  /** Whether it checks all rows. Otherwise it continues from the checkpoint of the last sound audit, if it can. */
   readonly full?: boolean | undefined;
-  /** The address of a standby on which it reads. */
+  /** The address of a standby to read from. */
   readonly replica?: string | undefined;
-  /** The most milliseconds that the standby may take to replay what was committed when the audit began: a minute. For tests only. */
+  /**
+   * How long the standby may take to replay the position at which the audit began, in milliseconds: a minute. For tests only.
+   */
   readonly replayMs?: number;
   readonly onProgress?: Progress;
 }
@@ -45,22 +47,22 @@ export interface AuditOptions {
 /** A finished audit. */
 export interface Audit {
   readonly breaches: readonly Breach[];
-  /** The moment from which it went on; null where it checked all rows. */
+  /** The moment from which it continued; null where it checked all rows. */
   readonly coversFrom: Date | null;
-  /** The moment that it covers: every commit that was answered before. */
+  /** The moment that it covers: every commit answered before. */
   readonly coversUntil: Date;
-  /** Why it checked all rows although it was not to; null where it did as it was told. */
+  /** Why it checked all rows although an incremental audit was requested; null otherwise. */
   readonly whyAll: string | null;
-  /** Why it could not be stored; undefined where it is. */
+  /** Why it could not be stored; undefined if it was. */
   readonly storeError: unknown;
-  /** Whether the next audit can go on from it. */
+  /** Whether the next audit can continue from it. */
   readonly isCheckpoint: boolean;
 }
 
-/** Says that an audit could not read on a standby, and why, in words for an operator. */
+/** Reports that an audit could not read on a standby, and why, in words for an operator. */
 export class ReplicaUnfit extends Error {}
 
-/** How often an audit begins on a standby, which may cancel it. */
+/** How many times an audit is tried on a standby, which may cancel it. */
 const attempts = 3;
 
 /**
@@ -114,12 +116,12 @@ async function store(
     return { isCheckpoint: await storeAudit(database, client, finished, checkpoint), storeError: undefined };
   } catch (error) {
     if (isReplayConflict(error)) throw error;
-    // What was found is worth more than the note about it, which a full disk refuses.
+    // The result matters more than storing it, which a full disk may prevent.
     return { isCheckpoint: false, storeError: error };
   }
 }
 
-/** A moment of the primary: where its log ends, of which history, and the time. */
+/** A position of the primary: the end of its log, its timeline, and the time. */
 interface Moment {
   readonly lsn: string;
   readonly history: string | null;
@@ -143,9 +145,7 @@ async function replay(client: pg.Client, { lsn, history }: Moment, withinMs: num
     );
     if (rows[0]?.done) return;
     if (!rows[0]?.follows && performance.now() > until) {
-      throw new ReplicaUnfit(
-        'This server is no standby of the primary, or follows another history than the primary has.',
-      );
+      throw new ReplicaUnfit('This server is not a standby of the primary, or follows another timeline.');
     }
     if (performance.now() > until) {
       throw new ReplicaUnfit(
@@ -156,7 +156,7 @@ async function replay(client: pg.Client, { lsn, history }: Moment, withinMs: num
   }
 }
 
-/** Says whether a standby has cancelled a statement or a connection, to replay the log. */
+/** Returns whether a standby has cancelled a statement or a connection, to replay the log. */
 function isReplayConflict(error: unknown): boolean {
   return sqlState(error) === '40001' && error instanceof Error && error.message.includes('conflict with recovery');
 }
@@ -200,7 +200,7 @@ async function checkAllRows(client: pg.Client, onProgress: Progress): Promise<Br
   return breaches;
 }
 
-/** Checks what came after the checkpoint, or may still change. */
+/** Checks the rows that are new since the checkpoint or may still change. */
 async function checkRowsSince(client: pg.Client, onProgress: Progress): Promise<Breach[]> {
   const since = await RowsSince.find(client);
   const found = new Map<string, Breach['rows']>();

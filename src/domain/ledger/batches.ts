@@ -1,7 +1,7 @@
 import type { Alternative, Plan, PlanGroup } from './plan.ts';
 
 /**
- * The conflict keys of a group of plans, as names: what it changes, and what decides its checks or is in its answer.
+ * The conflict keys of a group of plans, as names: what it changes, what decides its checks, and what is in its answer.
  */
 interface ConflictKeys {
   readonly writes: Set<string>;
@@ -83,13 +83,13 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
   if (requireActive?.accounts) keys.reads.add('external accounts');
   if (result) addBoth(keys, rowKey(result.type, result.id));
 
-  // The deletion of a customer depends on all balances and payments of it, which its plan does not name.
+  // The deletion of a customer depends on all its balances and payments, which its plan does not name.
   if (customers?.some(({ set }) => set.isDeleted)) {
     for (const key of ['balances', 'new payments', 'payments under way']) keys.reads.add(key);
   }
 
-  // The capacity of an account depends on its balance and on the payments to it that are under way: on those that begin
-  // with it as their destination, and on any that moves.
+  // The capacity of an account depends on its balance and on the payments under way to it: those that begin with it as their
+  // destination, and any that moves.
   for (const { account } of capacity) {
     keys.reads.add(rowKey('Account', account));
     keys.reads.add(`payments to ${account}`);

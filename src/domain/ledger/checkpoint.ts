@@ -14,11 +14,11 @@ export interface Checkpoint {
   readonly coversUntil: Date | null;
   /** Why the next audit cannot go on from it, in words; null where it can. */
   readonly refusal: string | null;
-  /** The present epoch of the feed. */
+  /** The current epoch of the feed. */
   readonly epochId: number | null;
 }
 
-/** Identifies the rules as they check all rows: a rule that has changed has not seen the old rows. */
+/** Identifies the rules: a changed rule has not seen the old rows. */
 const rulesDigest = createHash('sha256')
   .update(JSON.stringify(ledgerRules.map(({ rule, offenders }) => [rule, offenders(allRows)])))
   .digest();
@@ -90,7 +90,7 @@ export async function storeAudit(
   return inTransaction(database, async ({ client: primary, prisma }) => {
     const { id } = await prisma.auditRun.create({ data: { ...finished, broken: [...finished.broken] } });
     if (finished.broken.length > 0 || !(await claim(primary, id, finished, before))) return false;
-    // Between two pages the reading connection works.
+    // Between two pages the reading connection is busy.
     await primary.query('set local idle_in_transaction_session_timeout = 0');
     for await (const page of pagesOf(client, marks)) await storeMarks(primary, ...page);
     for await (const page of pagesOf(client, changedBalances)) await storeBalances(primary, ...page);
@@ -98,7 +98,7 @@ export async function storeAudit(
   });
 }
 
-/** Makes the checkpoint that of this audit, unless it is not the one that the audit has seen. */
+/** Makes the checkpoint that of this audit, unless another audit has replaced the one that it has seen. */
 async function claim(primary: pg.ClientBase, runId: string, { coversUntil }: FinishedAudit, before: Checkpoint) {
   const claimed = await storeCheckpoint(primary, runId, coversUntil, rulesDigest, before.epochId, before.runId);
   return claimed.length === 1;
@@ -113,7 +113,7 @@ const storeCheckpoint = statement<{ runId: string }>(
    returning run_id`,
 );
 
-/** Where the rows begin that come after this audit (rows-since.ts), for each platform. */
+/** Where the rows after this audit begin (rows-since.ts), for each platform. */
 const marks = `select p.id, coalesce(f.sequence, 0),
     (select uuid_v7_time(j.id) from journal j where j.platform_id = p.id order by j.id desc limit 1)
   from platform p left join feed_head f on f.platform_id = p.id`;
@@ -137,7 +137,7 @@ const storeBalances = statement<Record<never, never>>(
 /** How many rows are stored at a time. */
 const pageSize = 10_000;
 
-/** Reads the rows of a query some at a time, in the present transaction of a connection: as one array for each column. */
+/** Reads the rows of a query in chunks, in the current transaction of a connection: as one array for each column. */
 async function* pagesOf(client: pg.Client, query: string): AsyncGenerator<unknown[][]> {
   await client.query(`declare pages cursor for ${query}`);
   for (;;) {

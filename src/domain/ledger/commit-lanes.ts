@@ -4,8 +4,8 @@ import { plansWaiting } from '../../infra/instruments/instruments.ts';
 import type { Plan, PlatformPlan } from './plan.ts';
 
 /**
- * The error for a plan that was not carried out, because others hold its account or too many plans came before it. It
- * may be tried again.
+ * The error for a plan that was not carried out, because others hold its account or too many plans wait before it. It may be
+ * retried.
  */
 export class LockTimeout extends Error {}
 
@@ -107,7 +107,7 @@ export class CommitLanes<Outcome> {
     for (const other of this.#lanes) if (other.slow) this.#moveWaiting(other);
   }
 
-  /** Moves plans to other lanes that wait behind a slow transaction and are on none of its accounts. */
+  /** Moves plans that wait behind a slow transaction to other lanes, unless they share one of its accounts. */
   #moveWaiting(lane: Lane<Outcome>): void {
     lane.slow = true;
     const busy = new Set(lane.inFlight.map(({ account }) => account));

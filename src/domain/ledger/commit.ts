@@ -28,13 +28,15 @@ export type PlanRefusal =
       readonly type?: 'Quote' | 'Transaction' | 'ExternalAccount';
       readonly id: string;
       readonly status: string;
-      /** When the time to decide was over: the decision came afterwards. */
+      /** The deadline for the decision, which came later. */
       readonly dueAt?: string;
     }
-  /** `id`: of the customer who has it; null where that is another platform's. */
+  /** `id`: of the customer who has it; null if it is another platform's. */
   | { readonly code: 'UMA_ADDRESS_EXISTS'; readonly id: string | null }
   | { readonly code: 'CUSTOMER_DELETED'; readonly id: string }
-  /** The customer cannot be deleted: what its accounts hold, how many payments are under way, and the first of them. */
+  /**
+   * The customer cannot be deleted: the balances of its accounts, how many payments are under way, and the first of them.
+   */
   | {
       readonly code: 'CUSTOMER_IN_USE';
       readonly id: string;
@@ -67,7 +69,7 @@ export type PlanRefusal =
       readonly needed: string;
       readonly currency: string;
     }
-  /** The balance of the account would pass its bound; `coming` counts the payments to it that are under way. */
+  /** The balance of the account would exceed its limit; `coming` counts the payments under way to it. */
   | {
       readonly code: 'AMOUNT_OUT_OF_RANGE';
       readonly id: string;
@@ -117,8 +119,8 @@ export function commitPlan(database: Database, platformId: string, plan: Plan): 
 }
 
 /**
- * Shows a commit to whoever watches the statements of its caller. Plans of several requests may share the statement, so each
- * request notes its own: the wait for the others is in its time.
+ * Reports a commit to whoever records the statements of its caller. Plans of several requests may share the statement, so each
+ * request records its own, with its wait for the others.
  */
 function watched<T>(committing: Promise<T>): Promise<T> {
   const end = beginStatement('commit_batches', commitText);
@@ -149,7 +151,7 @@ async function commitAlone(database: Database, { platformId, plan }: PlatformPla
 }
 
 /**
- * Tells whether Postgres waited for a row that the plan needs, and not for its idempotency key. The context of its
+ * Returns whether Postgres waited for a row that the plan needs, and not for its idempotency key. The context of its
  * error names the function that waited.
  */
 function waitedForRows(error: unknown): boolean {
@@ -164,7 +166,7 @@ export async function commitPlanOn(on: Queryable, platformId: string, plan: Plan
 }
 
 /**
- * Commits groups on one connection, in one statement. Each group is done or refused as a whole, as if they came one
+ * Commits groups on one connection, in one statement. Each group is done or refused as a whole, as if they were committed one
  * after another.
  * @returns the outcome of each
  */
@@ -192,7 +194,7 @@ function prepareCommit(groups: readonly PlanGroup[]): (on: Queryable) => Promise
 }
 
 function requireOutcome(outcome: Outcome | undefined): Outcome {
-  if (!outcome) throw new Error('commit_batches answered nothing');
+  if (!outcome) throw new Error('commit_batches returned no row');
   return outcome;
 }
 

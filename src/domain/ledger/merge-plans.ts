@@ -1,14 +1,14 @@
 import type { Plan } from './plan.ts';
 
 /**
- * Merges plans into one that does all that they do, in their order. Nothing is lost: lists are concatenated.
+ * Merges plans into one that does everything they do, in their order. Nothing is lost: lists are concatenated.
  * @throws Error where two of them have a claim, a result or an alternative, of which a plan has one
  */
 export function mergePlans(...plans: readonly Plan[]): Plan {
   return plans.reduce((plan, other) => mergeFields(plan, other, merges), {});
 }
 
-/** The way to merge each field where both plans have it. The compiler finds a missing field. */
+/** How to merge each field when both plans have it. The compiler finds a missing field. */
 type Merges<T> = { readonly [Field in keyof T]-?: Merge<NonNullable<T[Field]>> };
 type Merge<T> = (one: T, other: T) => T;
 
@@ -57,6 +57,6 @@ function concat<T>(one: readonly T[], other: readonly T[]): readonly T[] {
 
 function onlyOne(field: keyof Plan) {
   return (): never => {
-    throw new Error(`two plans have a ${field}: they cannot be one`);
+    throw new Error(`cannot merge two plans that both have a ${field}`);
   };
 }

@@ -2,8 +2,8 @@ import { maxBalance } from '../../core/checks.ts';
 import type { Rule, Scope } from './rule.ts';
 
 /**
- * The auditor's rules about payments: the journals of a payment must come to what its row and its status demand, on
- * every account. So they find money that is booked to the wrong account, although every journal balances.
+ * The auditor's rules about payments: on every account, the journals of a payment must sum to what its row and its status
+ * require. So they find money that is booked to the wrong account, although every journal balances.
  */
 
 /**
@@ -74,7 +74,7 @@ const payment = ({ payments }: Scope) => `payment as materialized (
   ) t
 )`;
 
-/** Computes what the legs of each payment must come to, on accounts and on system accounts. */
+/** Computes the required sums of the legs of each payment, on accounts and on system accounts. */
 const expected = `expected as (
   select p.platform_id, p.id, e.account_id, e.system, e.currency, e.amount
   from payment p cross join lateral (values

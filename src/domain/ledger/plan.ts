@@ -13,14 +13,14 @@ import type {
 } from '../../infra/database/generated/client/client.ts';
 
 /**
- * Everything that one command wants done, as data. `commitPlan` sends it to the database, which locks, checks and
- * applies it in one transaction, or refuses it as a whole. Commands differ only in their plans.
+ * All changes that one command makes, as data. `commitPlan` sends it to the database, which locks, checks and applies it in one
+ * transaction, or refuses it as a whole. Commands differ only in their plans.
  */
 export interface Plan {
   readonly claim?: Claim | undefined;
   /**
-   * What must be able to take part: customers who are allowed to move money and not frozen, external accounts that are
-   * ACTIVE and not frozen, accounts that are not frozen, and lookups that have not expired.
+   * Who and what a plan requires: customers who may move money and are not frozen, external accounts that are ACTIVE and not
+   * frozen, internal accounts that are not frozen, and lookups that have not expired.
    */
   readonly requireActive?: {
     readonly customers?: readonly string[];
@@ -29,8 +29,7 @@ export interface Plan {
     readonly lookups?: readonly string[];
   };
   /**
-   * Internal accounts that this plan will credit later, with the amounts. Refused now where a balance would then pass
-   * its bound.
+   * Internal accounts that this plan will credit later, with the amounts. Refused now if a balance would then exceed its limit.
    */
   readonly capacity?: readonly { readonly account: string; readonly amount: bigint }[] | undefined;
   readonly insert?: {
@@ -43,8 +42,8 @@ export interface Plan {
     /** External accounts that the rail checks again, each after so many milliseconds. */
     readonly account_check?: readonly { readonly accountId: string; readonly dueInMs: number }[];
     /**
-     * Customers whose identity the rail checks again, each after so many milliseconds, instead of an earlier time; null where
-     * its answer was final.
+     * Customers whose identity the rail checks again, each after so many milliseconds, instead of at an earlier time; null
+     * where its answer was final.
      */
     readonly identity_check?: readonly { readonly customerId: string; readonly dueInMs: number | null }[];
   };
@@ -70,8 +69,8 @@ export interface Plan {
 }
 
 /**
- * The plan that replaces one that comes too late for its quote. The database decides this under the lock of the quote.
- * It changes nothing that its plan does not name. It may come too late itself, and have an alternative again.
+ * The plan that replaces one that comes too late for its quote. The database decides this under the lock of the quote. It
+ * changes nothing that its plan does not name. It may itself be too late, and have an alternative in turn.
  */
 export interface Alternative extends Pick<Plan, 'quotes' | 'transactions' | 'journals'> {
   /** Quotes that must be EXPIRED and not paid yet. They are locked but not changed. */
@@ -136,13 +135,13 @@ export interface TransactionMove {
   >;
   /** Whether the refund that `set` starts waits in suspense: it has no time of settlement yet. */
   readonly refundWaits?: boolean | undefined;
-  /** Whether it pays a refund that waits in suspense; refused where none waits. `to` is the present status. */
+  /** Whether it pays a refund that waits in suspense; refused where none waits. `to` is the current status. */
   readonly paysRefund?: boolean | undefined;
   /** When settlement is expected, in milliseconds from now. */
   readonly expectedInMs?: number | undefined;
   /** How long its platform has to approve or reject it, in milliseconds from now. */
   readonly approvalInMs?: number | undefined;
-  /** Only before that time is over, by the clock of the database once the transaction is locked. */
+  /** Only before that deadline, by the clock of the database once the transaction is locked. */
   readonly approval?: 'before';
   readonly isNew?: boolean;
 }
@@ -178,12 +177,14 @@ export interface Approval {
   readonly reason?: string | undefined;
 }
 
-/** The end of a case: a person settles the payment although the provider has moved another amount. */
+/** The end of a case: an operator settles the payment although the provider has moved another amount. */
 export interface SettledCase {
   readonly orderId: string;
   readonly by: string;
   readonly reason: string;
-  /** What the provider took from the platform's account there, and what it brought in; null where it was to do no such thing. */
+  /**
+   * What the provider took from the platform's account there, and what it credited; null where it was to do neither.
+   */
   readonly movedOut: bigint | null;
   readonly movedIn: bigint | null;
 }
@@ -210,15 +211,15 @@ export interface Journal {
 }
 
 /**
- * One leg of a movement, in the smallest unit of the currency: positive is a credit, negative a debit. System accounts:
- * OUTSIDE is the world beyond the rails, CLEARING is money on its way there, LIQUIDITY is the other side of a
- * conversion, FEES is what the service earned, SUSPENSE is money that neither arrived nor came back, ADJUSTMENTS is the
- * other side of corrections by operators, DIFFERENCES is what providers have moved beyond what was promised, or less.
+ * One leg of a movement, in the smallest unit of the currency: positive is a credit, negative a debit. System accounts: OUTSIDE
+ * is the world beyond the rails, CLEARING is money on its way there, LIQUIDITY is the other side of a conversion, FEES is what
+ * the service earned, SUSPENSE is money that neither arrived nor came back, ADJUSTMENTS is the other side of corrections by
+ * operators, DIFFERENCES is the difference between what providers have moved and what was promised.
  */
 export type Leg = { readonly currency: string; readonly amount: bigint } & (
   | {
       readonly account: string;
-      /** Exempt from the bound for new money: the money is given back, or earned (check_balances.sql). */
+      /** Exempt from the limit for new money: the money is a refund or earned (check_balances.sql). */
       readonly exempt?: true;
     }
   | { readonly system: SystemAccount }

@@ -13,7 +13,9 @@ import type { Scope } from './rule.ts';
 /** How much older than its first event a journal may be: a hundred times what a transaction of the service takes. */
 const margin = '5 minutes';
 
-/** The parameters of each query: for each platform where its rows since begin, and the payments to check now. */
+/**
+ * The parameters of each query: where the rows since the checkpoint begin for each platform, and the payments to check now.
+ */
 const parameters = `
   since as (select * from unnest($1::uuid[], $2::bigint[], $3::uuid[]) as s(platform_id, sequence, first_journal)),
   chunk as (select * from unnest($4::uuid[], $5::uuid[]) as c(platform_id, id))`;
@@ -34,7 +36,7 @@ export const rowsSince: Scope = {
   deposits: ofChunk('rail_deposit', 'transaction_id'),
   journals: journalsSince,
   postings: postingsSince,
-  // The accounts that have changed, and those on which a leg was put past the functions of the ledger.
+  // The accounts that have changed, and those with a leg that bypassed the functions of the ledger.
   accountLegs: `(select p.* from (
       select a.platform_id, a.id, coalesce(b.version, 0) as version
       from account a left join audit_balance b on b.platform_id = a.platform_id and b.account_id = a.id
@@ -48,7 +50,7 @@ export const rowsSince: Scope = {
   marks: 'audit_mark',
 };
 
-/** Payments that changed since, or can still change: with events or journals since, with new rows, and without an end. */
+/** Payments that changed since, or can still change: with events, journals or rows since, or not terminal. */
 const paymentsSince = `seen as materialized (
     select e.platform_id, e.transaction_id as id from since s
       join stored_event e on e.platform_id = s.platform_id and e.sequence > s.sequence where e.transaction_id is not null
@@ -69,7 +71,9 @@ const paymentsSince = `seen as materialized (
   union select platform_id, transaction_id from rail_order where due_at is not null
   order by 1, 2`;
 
-/** Where the rows since the checkpoint begin, for each platform. One that the checkpoint does not know begins with its first rows. */
+/**
+ * Where the rows since the checkpoint begin, for each platform. For one that the checkpoint does not know: at its first rows.
+ */
 const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequence::text) as sequences, array_agg(first_journal) as journals
   from (
     select p.id as platform_id, coalesce(m.sequence, 0) as sequence, case when m.journal_at is null
@@ -82,10 +86,12 @@ const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequen
     left join (select platform_id, min(occurred_at) as oldest from outbox group by platform_id) o on o.platform_id = p.id
   ) beginnings`;
 
-/** How many payments are checked at a time. Postgres expects fewer rows than there are, and joins each with each. */
+/**
+ * How many payments are checked at a time. Postgres underestimates the number of rows, and would join each with each.
+ */
 const chunkSize = 500;
 
-/** The rows since the checkpoint, in the present transaction of a connection. */
+/** The rows since the checkpoint, in the current transaction of a connection. */
 export class RowsSince {
   readonly #client: pg.Client;
   readonly #beginnings: readonly unknown[];
@@ -95,7 +101,9 @@ export class RowsSince {
     this.#beginnings = beginnings;
   }
 
-  /** Finds where they begin. From then on the transaction reads by keys: a plan that reads a whole table would never pay. */
+  /**
+   * Finds where they begin. From then on the transaction reads by keys: a plan that reads a whole table would never pay off.
+   */
   static async find(client: pg.Client): Promise<RowsSince> {
     await client.query('set local enable_seqscan = off');
     const { rows } = await client.query<Record<'platforms' | 'sequences' | 'journals', string[] | null>>(beginnings);
@@ -103,7 +111,7 @@ export class RowsSince {
     return new RowsSince(client, [platforms ?? [], sequences ?? [], journals ?? []]);
   }
 
-  /** Runs a query over rows since: of all rules but those of payments, or of the payments of one chunk. */
+  /** Runs a query over the rows since: of all rules but those of payments, or of the payments of one chunk. */
   async run(query: string, { platforms, ids }: Chunk = { platforms: [], ids: [] }): Promise<Record<string, unknown>[]> {
     const text = `with ${parameters} ${query}`;
     return (await this.#client.query({ text, values: [...this.#beginnings, platforms, ids] })).rows;
@@ -131,7 +139,7 @@ export class RowsSince {
   }
 }
 
-/** Some payments: the ids of their platforms, and their own. */
+/** A chunk of payments: the ids of their platforms, and their own. */
 export interface Chunk {
   readonly platforms: readonly string[];
   readonly ids: readonly string[];

@@ -16,11 +16,11 @@ export interface Scope {
   readonly journals: string;
   /** The legs of these journals, and legs without a journal. */
   readonly postings: string;
-  /** Legs on accounts: for each account all those after its balance in `balances`. */
+  /** Legs on accounts: for each account all after its balance in `balances`. */
   readonly accountLegs: string;
-  /** What is known of accounts already (`audit_balance`): a balance, and the version that the account had then. */
+  /** Known state of accounts (`audit_balance`): a balance, and the version that the account had then. */
   readonly balances: string;
-  /** Up to which event the feed of each platform is known already (`audit_mark`). */
+  /** The last checked event of each platform's feed (`audit_mark`). */
   readonly marks: string;
 }
 
@@ -28,13 +28,13 @@ export interface Scope {
 export interface Rule {
   /** The rule, in words. */
   readonly rule: string;
-  /** Whether it is about single payments and what belongs to them: then it can be checked for some payments at a time. */
+  /** Whether it is about single payments and their rows: then it can be checked for some payments at a time. */
   readonly ofPayments?: true;
   /** Returns the query for the rows that break the rule among those of a scope: none in a sound ledger. */
   readonly offenders: (scope: Scope) => string;
 }
 
-/** All rows. Nothing is known already. */
+/** All rows, without a known state. */
 export const allRows: Scope = {
   payments: 'transaction',
   journalsOfPayments: '(select * from journal where transaction_id is not null)',

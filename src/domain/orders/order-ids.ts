@@ -23,7 +23,7 @@ export function orderIdOfKey(
     : derivedId(caller.platformId, keyedOperation(caller, operation), key);
 }
 
-/** Returns the id of the first order of a quote that was there before: a quote is executed once, with whatever key. */
+/** Returns the id of the first order of an existing quote: a quote is executed once, with whatever key. */
 export function orderIdOfQuote(quote: { readonly platformId: string; readonly id: string }): string {
   return derivedId(quote.platformId, 'quote', quote.id);
 }
@@ -33,7 +33,7 @@ export function nextOrderId(order: { readonly platformId: string; readonly id: s
   return derivedId(order.platformId, 'next', order.id);
 }
 
-/** Returns the id of a deposit that has come in by itself: the same for the same reference of the provider. */
+/** Returns the id of an unsolicited deposit: the same for the same reference of the provider. */
 export function depositId(platformId: string, reference: string): string {
   return derivedId(platformId, 'deposit', reference);
 }

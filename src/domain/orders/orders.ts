@@ -26,7 +26,7 @@ export interface DueOrder extends Lease {
   readonly platformFee: bigint;
   /** What the rail has locked for the payment. */
   readonly lock: RateLock | undefined;
-  /** The account of the platform for its part of the fees, and whether it holds enough to give that part back. */
+  /** The account of the platform for its part of the fees, and whether it holds enough to return that part. */
   readonly platformAccount: { readonly id: string; readonly canReturnFee: boolean } | undefined;
   /** The information about the sender that was given with the quote, and its UMA address. */
   readonly sender: { readonly information: Record<string, string>; readonly umaAddress: string | undefined };
@@ -67,7 +67,7 @@ export interface Incoming {
 const leaseMs = 2_000;
 const renewMs = 600;
 
-/** What a row has with null where it is absent. */
+/** The columns of a row, null where absent. */
 interface Nullable {
   readonly source: Party | null;
   readonly destination: Party | null;
@@ -95,7 +95,7 @@ interface LeasedRow
 
 const orders: LeasedTable = { table: 'rail_order', rows: 'orders', key: ['id', 'uuid'] };
 
-/** Leases as the builder does, in a function that is planned once: what an order needs is in some twenty rows. */
+/** Leases as the builder does, in a function that is planned once: the data of an order is in some twenty rows. */
 const leaseOrdersStatement = statement<LeasedRow>(
   'lease_orders',
   'select * from lease_rail_orders($1::int, $2::bigint)',
@@ -131,7 +131,7 @@ export function renewLeases(on: Queryable, orders: readonly DueOrder[], log: Log
   };
   const timer = setInterval(() => {
     renewing ??= renew()
-      .catch((error: unknown) => log.warn({ err: error }, 'leases of orders could not be renewed; trying again'))
+      .catch((error: unknown) => log.warn({ err: error }, 'could not renew the leases of orders; will retry'))
       .finally(() => {
         renewing = undefined;
       });
@@ -168,7 +168,7 @@ export function wholeMs(ms: number): number {
 /** The longest time between two questions about an order, in milliseconds: a day. */
 const maxWaitMs = 86_400_000;
 
-/** Tells whether the order pulls the money for its payment from an external account. */
+/** Returns whether the order pulls the money for its payment from an external account. */
 export function isPull(order: Pick<DueOrder, 'kind' | 'transaction'>): boolean {
   return order.kind === 'COLLECTION' && order.transaction.type === 'OUTGOING';
 }
@@ -214,7 +214,7 @@ function incomingOf(row: LeasedRow): Incoming | undefined {
     : undefined;
 }
 
-/** Returns the milliseconds until the next order is due, or undefined when none waits. */
+/** Returns the milliseconds until the next order is due, or undefined when none is. */
 export const nextOrderDue = untilNext(orders);
 
 const wakeStatement = statement<object>('wake_orders', 'select wake_orders($1, $2)');
@@ -232,7 +232,7 @@ const lockOrderStatement = statement<object>(
   'select from rail_order where platform_id = $1 and id = $2 and due_at > clock_timestamp() for update',
 );
 
-/** What the lock waited for is read by this statement, and not by the one that locks. */
+/** Read by a statement after the one that locks, to see what was committed during the wait. */
 const wakeOrderStatement = statement<object>(
   'wake_order',
   `update rail_order o set due_at = clock_ms() from transaction t
@@ -241,9 +241,9 @@ const wakeOrderStatement = statement<object>(
 );
 
 /**
- * Makes an order due now that waits for its rail. One that has its outcome, or that nobody knows, stays as it is. So does one
- * that has settled and is asked about once more, unless `alsoSettled` says that it may have come back: the question about it
- * is asked once, and too early it would be answered before the money can have come back.
+ * Makes an order due now that waits for its rail. An order that has its outcome, or that is unknown, stays unchanged. So does
+ * one that has settled and is asked about once more, unless `alsoSettled` says that it may have come back: the rail is asked
+ * only once, and too early it would answer before the money can have come back.
  * @param on a transaction
  */
 export async function wakeOrder(
@@ -268,8 +268,8 @@ const deferStatement = statement<object>(
 );
 
 /**
- * Records that the platform decides later on this incoming transaction. The order that waits for the decision then
- * rejects it when the time is over. An answer after that time counts as none.
+ * Records that the platform decides later on this incoming transaction. The order that waits for the decision rejects it at the
+ * deadline. A later answer counts as none.
  */
 export async function deferApproval(on: Queryable, platformId: string, transactionId: string): Promise<void> {
   await deferStatement(on, platformId, transactionId);

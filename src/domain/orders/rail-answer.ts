@@ -4,14 +4,14 @@ import { Refusal } from '../../core/refusal.ts';
 import { readableText } from '../../core/texts.ts';
 
 /**
- * The time that a rail has to answer, in milliseconds. The lease of an account check is longer, and that of an order is
+ * How long a rail may take to answer, in milliseconds. The lease of an account check is longer, and that of an order is
  * renewed, so nobody else has taken it when its outcome is written. One silent rail does not stop all other work.
  */
 const answerMs = 10_000;
 
 /**
- * Waits for the answer of a rail, without the slot of the request. A late answer is ignored. What Postgres cannot store in its
- * texts is replaced by U+FFFD: others than the provider write some of them, such as who pays.
+ * Waits for the answer of a rail, without holding the slot of the request. A late answer is ignored. Characters that Postgres
+ * cannot store are replaced by U+FFFD: some texts come from third parties, such as the payer.
  * @throws Error when it does not come in time
  */
 export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answer> {
@@ -27,7 +27,7 @@ export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answe
 }
 
 /**
- * Waits for what a request needs of a rail before anything is written.
+ * Waits for an answer of the rail that a request needs before anything is written.
  * @throws Refusal SERVICE_UNAVAILABLE where the rail throws or does not answer in time: nothing has happened
  */
 export async function neededOf<Answer>({ log }: { readonly log: Logger }, answer: Promise<Answer>): Promise<Answer> {
@@ -35,8 +35,8 @@ export async function neededOf<Answer>({ log }: { readonly log: Logger }, answer
     return await railAnswer(answer);
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    log.error({ err: error }, 'the rail could not be asked for what a request needs');
-    throw new Refusal('SERVICE_UNAVAILABLE', 'the rail does not answer now; try again', { retryAfter: 1 });
+    log.error({ err: error }, 'a call to the rail for a request failed');
+    throw new Refusal('SERVICE_UNAVAILABLE', 'the rail does not respond; try again', { retryAfter: 1 });
   }
 }
 

@@ -11,7 +11,7 @@ export function railRequest(order: DueOrder, settled: boolean): RailOrder {
     kind: order.kind,
     ...moneyOf(order),
     account: externalAccount(order),
-    // What the rail has locked for a receiver elsewhere goes there, also where the address is a customer's here by now.
+    // A rate locked for an external receiver goes there, even if the address belongs to a customer here by now.
     umaAddress: order.receiver && !order.lock ? undefined : counterpartyAddress(order),
     lock: order.lock,
     settled,

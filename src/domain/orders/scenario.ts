@@ -49,14 +49,14 @@ export function checkScenario(
   if (requested.approval !== undefined && !approval) {
     throw new Refusal(
       'INVALID_INPUT',
-      'no platform decides here: it is for incoming payments from UMA addresses',
+      'this payment has no approval: that is for incoming payments from UMA addresses',
       at('sandboxScenario', 'approval'),
     );
   }
   if (deposit && requested.failureReason && !depositFailures.includes(requested.failureReason)) {
     throw new Refusal(
       'INVALID_INPUT',
-      `a payment that a deposit funds fails with ${depositFailures.join(' or ')}`,
+      `a payment funded by a deposit can only fail with ${depositFailures.join(' or ')}`,
       at('sandboxScenario', 'failureReason'),
     );
   }

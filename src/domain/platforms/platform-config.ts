@@ -66,10 +66,10 @@ export function readPlatform(payments: Payments, caller: Caller): Promise<Platfo
   return payments.database.prisma.platform.findFirstOrThrow({ where: { id: caller.platformId } });
 }
 
-/** The platform after a change of its settings, and what was changed besides. */
+/** The platform after a change of its settings, and the result of the other changes. */
 export interface ChangedPlatform<Besides> {
   readonly platform: Platform;
-  /** What `besides` returned; undefined for a repeat. */
+  /** The result of `besides`; undefined for a repeat. */
   readonly besides: Besides | undefined;
   readonly replayed: boolean;
 }
@@ -77,9 +77,9 @@ export interface ChangedPlatform<Besides> {
 /**
  * Changes a platform's settings. The platform gets an internal account for each new currency. Existing accounts and the
  * addresses of customers stay.
- * @param besides changes more in the same transaction, with the platform's row locked
- * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's, or the operator has to
- *   give it; the first call with the key is still running), IDEMPOTENCY_MISMATCH, and what `besides` throws
+ * @param besides makes further changes in the same transaction, with the platform's row locked
+ * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's, or only the operator
+ * may give it; the first call with the key is still running), IDEMPOTENCY_MISMATCH, and what `besides` throws
  */
 export async function updatePlatform<Besides = undefined>(
   payments: Payments,
@@ -109,7 +109,7 @@ export async function updatePlatform<Besides = undefined>(
   }
 }
 
-/** Checks settings before they are stored. What is null or left out stays as it is. */
+/** Checks settings before they are stored. Null and missing ones stay unchanged. */
 function checkSettings({ umaDomain, currencies, trustedDocuments }: PlatformSettings): PlatformSettings {
   if (currencies) checkCurrencies(currencies);
   return {
@@ -118,7 +118,9 @@ function checkSettings({ umaDomain, currencies, trustedDocuments }: PlatformSett
   };
 }
 
-/** @param changesMore whether more changes in the same transaction, which counts as a change of the settings */
+/**
+ * @param changesMore whether there are further changes in the same transaction, which count as a change of the settings
+ */
 async function changeSettings(
   payments: Payments,
   transaction: Transaction,

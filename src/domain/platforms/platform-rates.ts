@@ -4,12 +4,12 @@ import { inTransaction, type Transaction } from '../../infra/database/transactio
 import { type Operator, recordAct } from '../access/operator-acts.ts';
 import { formatRate, ownRates, type Rate, type Rates } from '../access/rates.ts';
 
-/** Changes of a platform's own limits of rate: what is left out stays, and null means that the settings hold. */
+/** Changes of a platform's own rate limits: missing ones stay, and null means that the settings apply. */
 export type RateChanges = { readonly [limit in keyof Rates]?: Rate | null };
 
 /**
- * Changes the limits of rate of a platform's own. Instances follow within two seconds: they remember credentials so long.
- * @returns its limits now, null where those of the settings hold
+ * Changes a platform's own rate limits. Instances follow within two seconds, for which they cache credentials.
+ * @returns its limits now, null where those of the settings apply
  * @throws Error for an unknown platform
  */
 export function changeRates(
@@ -46,7 +46,7 @@ async function change(
     },
   });
   const now = ownRates(await prisma.platform.findFirstOrThrow({ where: { name } }));
-  // To show the limits is no act.
+  // Only showing the limits is not an act.
   if (Object.keys(changes).length > 0) {
     const subject = publicId('Platform', before.id);
     const facts = { before: inJson(ownRates(before)), after: inJson(now) };

@@ -22,15 +22,15 @@ export function umaDomainIn(written: string, path: FieldPath): string {
   if (domain !== undefined) return domain;
   throw new Refusal(
     'INVALID_INPUT',
-    'a UMA domain is a domain name such as pay.example.com: no bare host, no address of a machine',
+    'a UMA domain is a domain name such as pay.example.com, not a bare host or an IP address',
     { path, value: written },
   );
 }
 
 /**
- * Checks that a platform may take a UMA domain itself (decision 61): one that it has had, and in the sandbox one that belongs to
- * nobody. The platform's row must be locked. Whether another platform has the domain is seen when it is stored.
- * @throws Refusal INVALID_INPUT (no domain for this environment), CONFLICT (the operator has to give it; too many)
+ * Checks that a platform may take a UMA domain itself (decision 61): one that it already had, or in the sandbox a reserved one.
+ * The platform's row must be locked. Whether another platform has the domain shows when it is stored.
+ * @throws Refusal INVALID_INPUT (not allowed in this environment), CONFLICT (only the operator may give it; too many)
  */
 export async function requireMayTake(
   { prisma }: Transaction,
@@ -45,23 +45,23 @@ export async function requireMayTake(
   };
   if (isOfService(domain)) refuse('CONFLICT', 'this UMA domain is taken');
   if (environment === 'PRODUCTION') {
-    if (isFictional(domain)) refuse('INVALID_INPUT', 'this domain is for tests and examples, and belongs to nobody');
-    refuse('CONFLICT', 'the operator of the service gives a platform its domain: ask for this one there');
+    if (isFictional(domain)) refuse('INVALID_INPUT', 'this domain is reserved for tests and examples');
+    refuse('CONFLICT', 'only the operator of the service can assign this domain to a platform');
   }
   if (!isFictional(domain)) {
     refuse(
       'INVALID_INPUT',
-      'a sandbox has domains that are nobody’s: below .test, .example, example.com, example.net or example.org',
+      'a sandbox platform can have reserved domains only: below .test, .example, example.com, example.net or example.org',
     );
   }
   if (own.length >= maxSandboxDomains)
-    refuse('CONFLICT', `a platform of the sandbox takes at most ${maxSandboxDomains} UMA domains`);
+    refuse('CONFLICT', `a sandbox platform can have at most ${maxSandboxDomains} UMA domains`);
 }
 
 /**
- * Gives a platform a UMA domain, in which its new customers get their addresses. The operator has looked who owns the domain.
+ * Gives a platform a UMA domain, in which its new customers get their addresses. The operator has checked who owns the domain.
  * @returns the domain as it is stored
- * @throws Refusal INVALID_INPUT (no domain), CONFLICT (another platform's); Error for an unknown platform
+ * @throws Refusal INVALID_INPUT (not a domain), CONFLICT (another platform's); Error for an unknown platform
  */
 export async function giveUmaDomain(
   database: Database,

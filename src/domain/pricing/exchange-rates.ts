@@ -43,9 +43,9 @@ export interface RatesQuery {
 const at = pathsIn<RatesQuery>();
 
 /**
- * Returns indicative rates for an amount (smallest units of the source). A destination that the amount is too small or
- * too large for is left out, unless it was requested by name; one that is requested twice is there once. An amount that
- * no payment may move is refused.
+ * Returns indicative rates for an amount (smallest units of the source). Destinations for which the amount is out of range are
+ * left out, unless they were requested by name; one that is requested twice appears once. An amount that no payment may move is
+ * refused.
  * @throws Refusal INVALID_CURRENCY, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
  */
 export async function readExchangeRates(
@@ -56,7 +56,7 @@ export async function readExchangeRates(
   const source = requireCurrency(query.source, at('source'));
   const lockedAmount = smallestUnits(query.sendingAmount ?? defaultAmount, source, at('sendingAmount'));
   const requested = query.destinations?.map((code) => requireCurrency(code, at('destinations')));
-  // One rate for each currency, or a short request would have a long answer.
+  // One rate for each currency, or a short request could have a long answer.
   const destinations = requested ? [...new Set(requested)] : currencies.filter((currency) => currency !== source);
   const platformFee = await readPlatformFee(payments.database.pool, caller, source.code);
   const rates = await Promise.all(

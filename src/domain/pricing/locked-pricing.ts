@@ -33,7 +33,7 @@ export function amountToLock({ lockedSide, lockedAmount }: PricingRequest, liste
 }
 
 /**
- * Checks that a rail has locked what it should.
+ * Checks that a rail has locked what was requested.
  * @throws RangeError where it has not
  */
 export function checkLock(request: PricingRequest, amount: bigint, lock: RateLock, validMs: number): void {

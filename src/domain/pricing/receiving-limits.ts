@@ -9,8 +9,8 @@ export interface ReceivingLimits {
 }
 
 /**
- * Returns the limits of what can be received by a conversion, so that a quote that locks such an amount keeps the
- * limits of its sending side (priceQuote). Undefined where nothing can be received.
+ * Returns the range of receiving amounts of a conversion, so that a quote that locks such an amount stays within the limits of
+ * its sending side (priceQuote). Undefined where nothing can be received.
  * @throws RangeError as priceQuote does
  */
 export function receivingLimits(
@@ -20,7 +20,7 @@ export function receivingLimits(
   const { fixedFees, shareAfterFee, unitsBought } = terms;
   if (!isLess(whole(0n), shareAfterFee)) return undefined;
   const { minSendingAmount, maxSendingAmount } = request.rate;
-  /** What arrives of an amount to send, unrounded. The amount to send is rounded up from what arrives. */
+  /** The unrounded receiving amount for an amount to send. The amount to send is rounded up from what arrives. */
   const worth = (send: bigint) => multiply(multiply(whole(send - fixedFees), shareAfterFee), unitsBought);
   // Whatever needs more than one unit less than the least amount needs the least amount.
   const least = minSendingAmount - 1n;
@@ -31,7 +31,7 @@ export function receivingLimits(
   return min <= max ? { min, max } : undefined;
 }
 
-/** Returns the limits that all of these keep, or undefined where there is none. */
+/** Returns the intersection of these limits, or undefined where it is empty. */
 export function narrowest(all: readonly ReceivingLimits[]): ReceivingLimits | undefined {
   const [first, ...others] = all;
   if (!first) return undefined;

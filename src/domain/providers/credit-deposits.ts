@@ -11,7 +11,7 @@ import { commitPlanOn } from '../ledger/commit.ts';
 import type { Plan } from '../ledger/plan.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 
-/** A deposit that is to be credited, with the account that it is for. */
+/** A deposit to credit, with its account. */
 interface DueDeposit
   extends Lease,
     Pick<RailDeposit, 'id' | 'reference' | 'heldAt' | 'amount' | 'currency' | 'payer' | 'memo' | 'attempts'> {
@@ -49,14 +49,14 @@ const unattributedStatement = statement<object>(
 const postpone = postponing(deposits);
 
 /**
- * Credits up to `limit` deposits: the provider makes the money available, and then one transaction has the payment, its journal
- * and that the deposit is credited. Each is leased for 30 seconds; when a process dies, another one takes it. What cannot be
- * credited is left to a person.
+ * Credits up to `limit` deposits. First the provider makes the money available; then one transaction records the payment and
+ * its journal and marks the deposit as credited. Each is leased for 30 seconds; when a process dies, another takes it. Deposits
+ * that cannot be credited await an operator.
  * @returns how many there were
  */
 export function creditDeposits(payments: Payments, limit: number): Promise<number> {
   return workOnDue(payments, limit, {
-    ...{ lease: leaseDeposits, postpone, failure: 'a deposit could not be credited' },
+    ...{ lease: leaseDeposits, postpone, failure: 'could not credit a deposit' },
     about: ({ id }) => ({ deposit: id }),
     work: (due) => credit(payments, due),
   });
@@ -65,13 +65,13 @@ export function creditDeposits(payments: Payments, limit: number): Promise<numbe
 async function credit(payments: Payments, deposit: DueDeposit): Promise<void> {
   const { platformId, id, reference, amount, currency, heldAt } = deposit;
   const rail = connectedRail(payments, deposit);
-  if (!rail?.takeDeposit) throw new Error(`the rail of the platform ${platformId} takes no deposits`);
+  if (!rail?.takeDeposit) throw new Error(`the rail of the platform ${platformId} does not support deposits`);
   const taken = await railAnswer(rail.takeDeposit({ id, reference, amount, currency, heldAt }));
   if (taken.kind === 'refused') return leaveToPerson(payments, payments.database.pool, deposit, taken.explanation);
   await retryLostRaces(() =>
     inTransaction(payments.database, async ({ client }) => {
       const locked = await lockStatement(client, platformId, id);
-      // Another process has credited it, or a person has it.
+      // Another process has credited it, or an operator has it.
       if (locked.length === 0) return;
       const outcome = await commitPlanOn(client, platformId, planCredit(deposit));
       if (outcome.kind === 'done') return void (await creditedStatement(client, platformId, id, deposit.newId));
@@ -81,7 +81,7 @@ async function credit(payments: Payments, deposit: DueDeposit): Promise<void> {
   );
 }
 
-/** Leaves a deposit to a person, who says whose it is (docs/rails.md). */
+/** Leaves a deposit to an operator, who assigns it (docs/rails.md). */
 async function leaveToPerson(payments: Payments, on: Queryable, deposit: DueDeposit, reason: string): Promise<void> {
   const { platformId, id, amount, currency } = deposit;
   const about = {
@@ -89,11 +89,13 @@ async function leaveToPerson(payments: Payments, on: Queryable, deposit: DueDepo
     platformId,
     amount: formatMajor(amount, requiredCurrency(currency)),
   };
-  payments.log.error({ ...about, reason }, 'a deposit cannot be credited; a person must look at it');
+  payments.log.error({ ...about, reason }, 'a deposit cannot be credited: an operator must assign it');
   await unattributedStatement(on, platformId, id, reason);
 }
 
-/** Plans the payment of a deposit: INCOMING, and COMPLETED at once. Also a frozen account gets it, as all money from outside. */
+/**
+ * Plans the payment of a deposit: INCOMING, and COMPLETED at once. A frozen account gets it, too, like all money from outside.
+ */
 function planCredit(deposit: DueDeposit): Plan {
   const { platformId, newId: id, customerId, accountId, amount, currency, payer, memo } = deposit;
   return {

@@ -5,7 +5,7 @@ import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
 import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../access/operator-acts.ts';
 
-/** Deposits that nobody could be credited with: a person says whose they are. Only the commands of operators do. */
+/** Deposits that could not be assigned: an operator does. Only operators' commands offer this. */
 
 const withPlatform = { platform: { select: { name: true } } } as const satisfies Prisma.RailDepositInclude;
 
@@ -15,7 +15,7 @@ export type Deposit = Prisma.RailDepositGetPayload<{ include: typeof withPlatfor
 /** The outcome of a decision on a deposit. */
 export type DecidedDeposit = { readonly kind: 'done' } | RefusedByHand;
 
-/** Lists the deposits that wait for a person, of all platforms, the oldest first. */
+/** Lists the deposits that await an operator, of all platforms, oldest first. */
 export function listDeposits({ prisma }: Pick<Database, 'prisma'>): Promise<Deposit[]> {
   return prisma.railDeposit.findMany({
     where: { status: 'UNATTRIBUTED' },
@@ -25,7 +25,7 @@ export function listDeposits({ prisma }: Pick<Database, 'prisma'>): Promise<Depo
 }
 
 /**
- * Says for which account a deposit is: the workers credit it. Also one that its account could not take can be tried again so.
+ * Assigns a deposit to an account: the workers credit it. Works also for a retry of a deposit that its account could not take.
  * @param id `Deposit:…`
  * @param accountId an internal account of the same platform and currency: `InternalAccount:…`
  */
@@ -55,7 +55,7 @@ export function attributeDeposit(
   });
 }
 
-/** Closes a deposit that is for no account here, such as the operator's own money. It moves none. */
+/** Closes a deposit that belongs to no account here, such as the operator's own money. It moves no money. */
 export function closeDeposit(
   database: Database,
   id: string,
@@ -71,7 +71,7 @@ type Change =
   | { readonly data: Prisma.RailDepositUncheckedUpdateManyInput; readonly after: Prisma.InputJsonObject }
   | { readonly refused: string };
 
-/** Changes a deposit that waits for a person, and writes the act. */
+/** Changes a deposit that awaits an operator, and writes the act. */
 async function decide(
   database: Database,
   id: string,
@@ -79,7 +79,7 @@ async function decide(
   change: (transaction: Transaction, deposit: { platformId: string; currency: string }) => Promise<Change>,
 ): Promise<DecidedDeposit> {
   const uuid = uuidOf(id, 'Deposit');
-  if (uuid === undefined) return refusedByHand(`${id} is no id of a deposit: Deposit:…`);
+  if (uuid === undefined) return refusedByHand(`${id} is not a deposit id (Deposit:…)`);
   return inTransaction(database, async (transaction): Promise<DecidedDeposit> => {
     const { prisma } = transaction;
     const deposit = await prisma.railDeposit.findFirst({ where: { id: uuid } });
@@ -91,7 +91,7 @@ async function decide(
       where: { platformId, id: uuid, status: 'UNATTRIBUTED' },
       data: made.data,
     });
-    if (count === 0) return refusedByHand(`${id} waits for nobody: it is ${deposit.status}`);
+    if (count === 0) return refusedByHand(`${id} needs no decision: it is ${deposit.status}`);
     const before = { status: deposit.status, reason: deposit.reason };
     const subject = publicId('Deposit', uuid);
     await recordAct(transaction, operator, { platformId, subject, before, after: made.after });

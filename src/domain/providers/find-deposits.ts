@@ -6,9 +6,11 @@ import { connectedRail, type Payments } from '../commands/command.ts';
 import { depositId } from '../orders/order-ids.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 
-/** How often a provider is asked for deposits that no webhook has reported, in milliseconds: the lease of a question, too. */
+/** How often a provider is asked for unreported deposits, in milliseconds: also the lease of such a query. */
 const askMs = 60_000;
-/** How much before the last known deposit a question begins, in milliseconds: the provider may show one later than another. */
+/**
+ * How long before the last known deposit a query begins, in milliseconds: the provider may show deposits out of order.
+ */
 const overlapMs = 120_000;
 /** The longest time for which a deposit under way is looked for, in milliseconds: 31 days. */
 const longestUnderWayMs = 31 * 86_400_000;
@@ -19,7 +21,7 @@ interface DueConnection extends Lease {
 
 const questions: LeasedTable = { table: 'rail_connection', rows: 'deposit_questions', dueAt: 'deposits_due_at' };
 export const leaseDepositQuestions = leasing<DueConnection>(questions, { counter: null, reads: 'l.deposits_from' });
-/** A question that a webhook has made due meanwhile stays due. */
+/** A query that a webhook has made due in the meantime stays due. */
 const postpone = postponing(questions);
 
 const askedStatement = statement<object>(
@@ -27,7 +29,7 @@ const askedStatement = statement<object>(
   'update rail_connection set deposits_from = greatest(deposits_from, $2) where platform_id = $1',
 );
 
-/** A deposit is for the customer's account in its currency. Of a customer who is gone it is for nobody. */
+/** A deposit is for the customer's account in its currency; unassigned where the customer is deleted. */
 const storeStatement = statement<object>(
   'store_deposits',
   `insert into rail_deposit (platform_id, id, reference, held_at, began_at, amount, currency, payer, memo, account_id, status,
@@ -47,9 +49,8 @@ const storeStatement = statement<object>(
 );
 
 /**
- * Asks the providers that are due for money that has come in by itself, and stores each deposit that has settled, once. Those
- * that no webhook has reported are found, too: each question begins where the one before has ended, and where the oldest
- * deposit begins that is still under way.
+ * Asks the providers that are due for deposits, and stores each settled one once. This also finds those that no webhook has
+ * reported: each query begins where the one before ended, or where the oldest unsettled deposit began.
  * @returns how many providers were asked
  */
 export async function findDeposits(payments: Payments, limit: number): Promise<number> {
@@ -61,7 +62,7 @@ export async function findDeposits(payments: Payments, limit: number): Promise<n
       try {
         await askedStatement(pool, platformId, await ask(payments, connection));
       } catch (error) {
-        payments.log.error({ err: error, platformId }, 'a provider could not be asked for deposits; it is asked again');
+        payments.log.error({ err: error, platformId }, 'could not query a provider for deposits; will retry');
       }
       await postpone(pool, [{ lease: connection, dueInMs: askMs }]);
     }),
@@ -69,7 +70,7 @@ export async function findDeposits(payments: Payments, limit: number): Promise<n
   return due.length;
 }
 
-/** Asks one provider. Returns where the next question begins. */
+/** Asks one provider. Returns where the next query begins. */
 async function ask(payments: Payments, { platformId, environment, depositsFrom }: DueConnection): Promise<Date> {
   const rail = connectedRail(payments, { platformId, environment });
   if (!rail?.deposits) return depositsFrom;
@@ -81,7 +82,7 @@ async function ask(payments: Payments, { platformId, environment, depositsFrom }
     const unsound = page.deposits.filter((deposit) => deposit.state === 'SETTLED' && !isSound(deposit));
     for (const { reference, amount } of unsound) {
       const about = { platformId, reference: reference.slice(0, longestName), amount: String(amount) };
-      payments.log.error(about, 'a deposit cannot be stored; its provider is asked again');
+      payments.log.error(about, 'could not store a deposit; will query its provider again');
     }
     await storeDeposits(payments.database.pool, platformId, page.deposits);
     latest = Math.max(latest, page.lookedUpTo?.getTime() ?? 0);
@@ -98,7 +99,7 @@ async function ask(payments: Payments, { platformId, environment, depositsFrom }
 /** The most characters of a provider's name for a deposit or an account. */
 const longestName = 200;
 
-/** Tells whether a deposit can be stored (rail_deposit_sound). One that cannot keeps no other from being stored. */
+/** Returns whether a deposit can be stored (rail_deposit_sound). One that cannot does not block others. */
 function isSound({ amount, reference, heldAt }: RailDeposit): boolean {
   const isName = (text: string) => text.length >= 1 && text.length <= longestName;
   return amount >= 1n && amount <= maxAmount && isName(reference) && isName(heldAt);
@@ -126,7 +127,7 @@ const wakeStatement = statement<object>(
   'update rail_connection set deposits_due_at = clock_ms() where platform_id = $1',
 );
 
-/** Makes the question for deposits of a platform due now. */
+/** Makes the query for deposits of a platform due now. */
 export async function wakeDeposits(on: Queryable, platformId: string): Promise<void> {
   await wakeStatement(on, platformId);
 }

@@ -15,10 +15,10 @@ const storeStatement = statement<object>(
 );
 
 /**
- * Stores a webhook of the provider of a platform's rail, once for each id, to be worked on afterwards. Nothing is stored that
- * the rail does not find to be its provider's.
+ * Stores a webhook of the provider of a platform's rail, once for each id, to be processed later. Only what the rail verifies
+ * as its provider's is stored.
  * @param platformId as the address has it: `Platform:…`
- * @returns undefined where there is no such platform, its rail takes no webhooks, or this is not its provider's
+ * @returns undefined where there is no such platform, its rail does not support webhooks, or this is not its provider's
  * @throws what the rail throws where it cannot tell
  */
 export async function receiveWebhook(

@@ -9,7 +9,9 @@ import { wakeOrder } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { wakeDeposits } from './find-deposits.ts';
 
-/** How long the work pauses when no webhook waits, in milliseconds. One that this process has stored ends the pause. */
+/**
+ * How long the worker pauses when no webhook waits, in milliseconds. A webhook stored by this process ends the pause.
+ */
 export const webhookIdleMs = 1_000;
 
 interface StoredWebhook extends Lease {
@@ -30,13 +32,13 @@ const doneStatement = statement<object>(
 );
 
 /**
- * Works on up to `limit` webhooks of providers that were stored. Each is leased for 30 seconds: when a process dies, another
- * one takes it. What it says is done in the transaction that marks it as done; a second time changes nothing.
+ * Processes up to `limit` stored webhooks of providers. Each is leased for 30 seconds: when a process dies, another takes it.
+ * Its effect is committed in the transaction that marks it as done; a second time changes nothing.
  * @returns how many there were
  */
 export function workOnWebhooks(payments: Payments, limit: number): Promise<number> {
   return workOnDue(payments, limit, {
-    ...{ lease: leaseRailWebhooks, postpone, failure: "a provider's webhook could not be worked on" },
+    ...{ lease: leaseRailWebhooks, postpone, failure: "could not process a provider's webhook" },
     about: ({ webhookId }) => ({ webhookId }),
     work: (due) =>
       inSpan('provider webhook', { isRoot: true, attributes: { 'payments.platform.id': due.platformId } }, () =>
@@ -47,7 +49,7 @@ export function workOnWebhooks(payments: Payments, limit: number): Promise<numbe
 
 async function workOn(payments: Payments, { platformId, webhookId, environment, body }: StoredWebhook): Promise<void> {
   const rail = connectedRail(payments, { platformId, environment });
-  if (!rail?.readWebhook) throw new Error(`the rail of the platform ${platformId} takes no webhooks`);
+  if (!rail?.readWebhook) throw new Error(`the rail of the platform ${platformId} does not support webhooks`);
   const news = await railAnswer(rail.readWebhook(body));
   await inTransaction(payments.database, async ({ client }) => {
     for (const { orderId, mayHaveReturned } of ordersIn(news)) {
@@ -59,7 +61,7 @@ async function workOn(payments: Payments, { platformId, webhookId, environment, 
   });
 }
 
-/** All transactions lock orders in the same order, so that none waits for another one in a circle. */
+/** All transactions lock orders in the same order, which prevents deadlocks. */
 function ordersIn(news: readonly RailNews[]): readonly OrderNews[] {
   const orders = news.filter((one) => one.kind === 'order');
   return orders.toSorted((one, other) => one.orderId.localeCompare(other.orderId));

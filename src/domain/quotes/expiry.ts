@@ -41,14 +41,14 @@ export async function expireQuotes(
     const quote = expired[position]?.id ?? '';
     if (loggedQuotes.has(quote)) return;
     loggedQuotes.set(quote, true);
-    payments.log.error({ ...facts, quote }, 'a quote could not be expired; it is tried again');
+    payments.log.error({ ...facts, quote }, 'could not expire a quote; will retry');
   };
   const refusals = await commitGroups(
     payments.database,
     expired.map((quote) => [{ platformId: quote.platformId, plan: quoteEnd(quote, reason, 'after') }]),
     (error, position) => logFailure({ err: error }, position),
   );
-  // Another process may have expired it at the same time, or this one, where the answer to its commit was lost.
+  // Another process may have expired it at the same time, or this one, if the answer to its commit was lost.
   const isDone = (refusal: PlanRefusal | null | undefined) => refusal === null || refusal?.code === 'QUOTE_EXPIRED';
   for (const [position, refusal] of refusals.entries())
     if (refusal && !isDone(refusal)) logFailure({ refusal }, position);

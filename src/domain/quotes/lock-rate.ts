@@ -21,7 +21,7 @@ export interface LockedPrice {
   readonly validMs: number;
 }
 
-/** What a quote is, for its lock. */
+/** The facts of a quote that its lock needs. */
 export interface ToLock {
   readonly input: CreateQuote;
   readonly parties: Parties;
@@ -29,17 +29,17 @@ export interface ToLock {
   /** The information about the sender. */
   readonly sender: Information;
   readonly request: PricingRequest;
-  /** The price by the rail's list of rates. */
+  /** The price by the rail's indicative rates. */
   readonly listed: Pricing;
   /** The order of a quote that is executed at its creation. */
   readonly orderId: string;
 }
 
 /**
- * Locks the rate of a quote at its rail, before the quote is stored (decision 83). Nothing moves, so there is nothing to
- * undo when the quote is refused afterwards: its lock ends unused.
- * @returns undefined for a quote that is not locked: the rail locks none, nothing is converted, or the money does not
- *   come from an account here to one that the rail knows
+ * Locks the rate of a quote at its rail, before the quote is stored (decision 83). Nothing moves, so there is nothing to undo
+ * when the quote is refused afterwards: its lock ends unused.
+ * @returns undefined for a quote that is not locked: the rail does not lock rates, nothing is converted, or the money does not
+ * go from an internal account to one that the rail knows
  * @throws Refusal AMOUNT_OUT_OF_RANGE, INVALID_BANK_ACCOUNT, INVALID_CURRENCY (the rail refuses), SERVICE_UNAVAILABLE
  */
 export async function lockRate(payments: Payments, caller: Caller, quote: ToLock): Promise<LockedPrice | undefined> {
@@ -80,9 +80,9 @@ export async function lockRate(payments: Payments, caller: Caller, quote: ToLock
 }
 
 /**
- * Tells whether the rail locks a quote: one that converts money of an account here for a known account, and each to a UMA address
- * that the rail has found.
- * @throws Refusal INVALID_INPUT (such an address is paid from elsewhere: a pull outlasts a lock)
+ * Returns whether the rail locks a quote: one that converts money of an internal account for a known account, and any to a UMA
+ * address that the rail has found.
+ * @throws Refusal INVALID_INPUT (such an address is paid from an external account: a pull outlasts a lock)
  */
 function isLockable({ request, parties, to }: ToLock): boolean {
   const isFromHere = parties.source?.kind === 'INTERNAL';
@@ -90,10 +90,10 @@ function isLockable({ request, parties, to }: ToLock): boolean {
     return isFromHere && to.columns.destinationKind === 'ACCOUNT' && request.sending.code !== request.receiving.code;
   }
   if (isFromHere) return true;
-  throw new Refusal('INVALID_INPUT', 'this UMA address is paid from an account here', at('source'));
+  throw new Refusal('INVALID_INPUT', 'this UMA address can only be paid from an internal account', at('source'));
 }
 
-/** Returns the payment to a UMA address that the rail is to lock. */
+/** Returns the payment to a UMA address for the rail to lock. */
 function umaOf({ to, parties, sender }: ToLock): UmaPayment | undefined {
   const { customer } = parties;
   if (to.elsewhere === undefined || !customer) return undefined;
@@ -117,6 +117,6 @@ const freeStatement = statement<{ id: string }>('free_order_id', 'select free_or
 
 async function freeOrderId({ database }: Payments, platformId: string, id: string): Promise<string> {
   const [free] = await freeStatement(database.pool, platformId, id);
-  if (!free) throw new Error('free_order_id answered nothing');
+  if (!free) throw new Error('free_order_id returned no row');
   return free.id;
 }

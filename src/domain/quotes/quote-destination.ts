@@ -120,7 +120,7 @@ export async function umaDestination(
   const lookup = await readLookup(payments, caller, request.lookupId, umaAddress);
   const { customer } = request.parties;
   if (!customer) {
-    throw new Refusal('INVALID_INPUT', 'a payment to a UMA address is sent by a customer', at('source'));
+    throw new Refusal('INVALID_INPUT', 'a payment to a UMA address must be sent by a customer', at('source'));
   }
   if (lookup.receiverPlatformId === caller.platformId && lookup.receiverCustomerId === customer.id) {
     throw new Refusal('SELF_PAYMENT', "the UMA address is the sender's own", at('destination', 'umaAddress'));
@@ -147,7 +147,7 @@ export async function umaDestination(
 function checkSender(requested: readonly RequiredField[], sender: Information): void {
   const missing = missingFields(requested, sender);
   if (missing.length > 0) {
-    throw new Refusal('MISSING_MANDATORY_USER_INFO', `the receiver asks for ${missing.join(', ')} of the sender`, {
+    throw new Refusal('MISSING_MANDATORY_USER_INFO', `the receiver requires ${missing.join(', ')} of the sender`, {
       path: at('senderCustomerInfo'),
       fields: missing,
     });
@@ -163,7 +163,7 @@ function chosenCurrency(lookup: Lookup, code: string | null | undefined) {
   const chosen = code ? all.find((one) => one.code === code) : all[0];
   const receiving = chosen && currencyOf(chosen.code);
   if (!receiving) {
-    throw new Refusal('INVALID_CURRENCY', `the receiver takes ${all.map((one) => one.code).join(', ')}`, {
+    throw new Refusal('INVALID_CURRENCY', `the receiver accepts ${all.map((one) => one.code).join(', ')}`, {
       path: at('destination', 'currency'),
       value: code ?? undefined,
     });

@@ -2,8 +2,8 @@ import type { Quote } from '../../infra/database/rows.ts';
 import type { Plan, QuoteMove } from '../ledger/plan.ts';
 
 /**
- * Plans that a quote which nobody has executed ends as EXPIRED, with its transaction. `expiry`: only before or only after
- * its expiry, by the clock of the database.
+ * Plans that a quote which was not executed ends as EXPIRED, with its transaction. `expiry`: only before or only after its
+ * expiry, by the clock of the database.
  */
 export function quoteEnd(
   quote: Pick<Quote, 'id' | 'transactionId'>,

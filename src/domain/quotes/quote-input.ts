@@ -24,7 +24,7 @@ export interface CreateQuote {
   readonly description?: string | null | undefined;
   /** The information about the sender: the fields that the lookup requires, and the purpose. */
   readonly senderCustomerInfo?: readonly InformationField[] | null | undefined;
-  /** What the platform notes on the quote and on its transaction. */
+  /** Metadata of the quote and its transaction. */
   readonly metadata?: Metadata | null | undefined;
   /** Sandbox: the course of the payment after its execution. */
   readonly sandboxScenario?: GivenScenario | null | undefined;

@@ -93,7 +93,7 @@ export function newRows(
   return { quote, transaction };
 }
 
-/** Returns when a quote ends. It was given its id before the rail was asked for its lock, so it never outlives the lock. */
+/** Returns when a quote ends. Its id is older than the request for the lock, so the quote never outlives the lock. */
 function expiryOf({ quoteSeconds }: Payments, quoteId: string, lock: LockedPrice | undefined): Date {
   const validMs = Math.min(quoteSeconds * 1000, Math.floor(lock?.validMs ?? Number.POSITIVE_INFINITY));
   return new Date(creationTime(quoteId).getTime() + validMs);

@@ -172,7 +172,7 @@ async function readQuoteParties(
   return readParties(payments.database.pool, caller, { ...from, destination: to, ids: 3 });
 }
 
-/** What a price depends on beside its parties. */
+/** What a price depends on besides its parties. */
 interface QuoteSides {
   readonly sending: Currency;
   readonly to: Destination;
@@ -212,7 +212,7 @@ async function quotePrice(
     const bounds = `${formatMajor(to.limits.min, to.receiving)} to ${formatMajor(to.limits.max, to.receiving)}`;
     throw new Refusal(
       'AMOUNT_OUT_OF_RANGE',
-      `the receiver takes ${bounds}; ${formatMajor(received, to.receiving)} would arrive`,
+      `the receiver accepts ${bounds}; ${formatMajor(received, to.receiving)} would arrive`,
       { path, value },
     );
   }
@@ -221,8 +221,8 @@ async function quotePrice(
 }
 
 /**
- * Returns the ways to pay in for a real-time funded quote.
- * @throws Refusal INVALID_CURRENCY where there is none: a quote that nobody could pay is refused at once
+ * Returns the payment instructions of a real-time funded quote.
+ * @throws Refusal INVALID_CURRENCY where there are none: a quote that nobody could pay is refused at once
  */
 async function instructions(payments: Payments, caller: Caller, quote: NewRow<Quote>, reference: string) {
   const currency = currencyOf(quote.sendingCurrency);
@@ -242,7 +242,7 @@ async function instructions(payments: Payments, caller: Caller, quote: NewRow<Qu
   if (ways.length > 0) return jsonOf(ways);
   throw new Refusal(
     'INVALID_CURRENCY',
-    `there is no way to pay in ${quote.sendingCurrency} from outside`,
+    `deposits in ${quote.sendingCurrency} are not supported`,
     at('source', 'currency'),
   );
 }

@@ -36,11 +36,7 @@ export async function partiesOfLookup(
   if (currency === undefined) return { umaAddress, accountId: undefined };
   const accountId = lookup.sender?.accounts[0]?.id;
   if (senderId === null) {
-    throw new Refusal(
-      'INVALID_INPUT',
-      'the lookup named no customer who would send, so the quote names its source',
-      at('source'),
-    );
+    throw new Refusal('INVALID_INPUT', 'the lookup named no sender, so the quote must name its source', at('source'));
   }
   if (accountId === undefined) {
     throw new Refusal(

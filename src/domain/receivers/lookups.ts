@@ -37,8 +37,8 @@ export interface LookupCurrency {
 }
 
 /**
- * The most lookups of one token that have not expired: over ten minutes, more than 16 in a second. Looking up is reading, and
- * leaves a row nevertheless (decision 11).
+ * The most unexpired lookups of one token: over ten minutes, more than 16 a second. A lookup only reads, but stores a row
+ * (decision 11).
  */
 export const maxLookups = 10_000;
 
@@ -80,10 +80,10 @@ const receiverStatement = forCaller(
 const at = pathsIn<LookUpReceiver>();
 
 /**
- * Looks up what the receiver at a UMA address can be paid (specification 4.14): a customer of this installation, or a
- * receiver that the rail finds. The lookup is valid for ten minutes.
- * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, RATE_LIMITED (its token has too many
- *   lookups), SERVICE_UNAVAILABLE (the rail does not answer), IDEMPOTENCY_MISMATCH
+ * Looks up how the receiver at a UMA address can be paid (specification 4.14): a customer of this installation, or a receiver
+ * that the rail finds. The lookup is valid for ten minutes.
+ * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, RATE_LIMITED (its token has too many lookups),
+ * SERVICE_UNAVAILABLE (the rail does not answer), IDEMPOTENCY_MISMATCH
  */
 export async function lookUpReceiver(
   payments: Payments,
@@ -179,8 +179,8 @@ interface SendingCurrency {
 }
 
 /**
- * Returns the currencies of the receiver, each with the price of one unit in the first currency of the platform, and
- * with the limits that a quote keeps from each currency that the sender can pay in.
+ * Returns the currencies of the receiver, each with the price of one unit in the first currency of the platform, and with
+ * limits that a quote from any currency of the sender respects.
  */
 function pricedCurrencies(
   rail: RailWith<'rate'>,
@@ -244,11 +244,11 @@ export async function readLookup(
   const uuid = uuidOf(lookupId, 'Lookup');
   const [found] = uuid && seesLookups(caller) ? await lookupStatement(payments.database.pool, caller, uuid) : [];
   if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', path);
-  // The database decides it once the quote has its locks. This keeps the rail from being asked in vain.
+  // The database decides it once the quote has its locks. This check spares the rail a useless call.
   if (found.expired) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', lookupExpired, path);
   const { lookup } = found;
   if (lookup.umaAddress !== umaAddress) {
-    throw new Refusal('INVALID_INPUT', `the lookup is of ${lookup.umaAddress}, not of ${umaAddress}`, path);
+    throw new Refusal('INVALID_INPUT', `the lookup is for ${lookup.umaAddress}, not for ${umaAddress}`, path);
   }
   return lookup;
 }

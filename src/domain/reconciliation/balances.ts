@@ -10,8 +10,9 @@ import { connectedRail, type Payments } from '../commands/command.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 
 /**
- * What a platform's books say that its provider holds, beside what the provider says. The books have all that has come in
- * from outside less all that has gone out. What is under way may count on one side only, so the difference is a range.
+ * Compares what a platform's books say that its provider holds with the provider's balance. By the books it holds everything
+ * that has come in from outside less everything that has gone out. Payments under way may count on one side only, so the
+ * difference is a range.
  */
 
 /** The two sides of a balance, in smallest units. */
@@ -19,7 +20,7 @@ export interface BothBalances extends Beyond {
   readonly currency: string;
   /** What the books say. */
   readonly booked: bigint;
-  /** What the provider holds; undefined where it names no account in this currency. */
+  /** What the provider holds; undefined where it reports no account in this currency. */
   readonly held: bigint | undefined;
 }
 
@@ -32,7 +33,7 @@ export interface Beyond {
 /**
  * `booked`: what has come from OUTSIDE less what has gone there. `less` and `more`: by how much the provider may hold less or
  * more than that, since a payment may have ended on one side only: those that are under way, and those that have ended since
- * the provider was asked. It also holds the deposits that nobody is credited with yet.
+ * the provider was asked. It also holds the deposits that are not credited yet.
  */
 const bookedStatement = statement<{ currency: string; booked: string; less: string; more: string }>(
   'booked_outside',
@@ -61,12 +62,14 @@ const bookedStatement = statement<{ currency: string; booked: string; less: stri
    ) l group by l.currency`,
 );
 
-/** How long before the provider was asked a change may have begun that is committed afterwards, in milliseconds. */
+/**
+ * How long before the question to the provider a change may have begun that is committed afterwards, in milliseconds.
+ */
 const commitMs = 60_000;
 
 /**
- * Reads both sides of each balance of a platform, as they are now.
- * @returns undefined where its rail names no balances
+ * Reads both sides of each balance of a platform, as of now.
+ * @returns undefined where its rail reports no balances
  */
 export async function readBalances(payments: Payments, tenant: Tenant): Promise<BothBalances[] | undefined> {
   const rail = connectedRail(payments, tenant);
@@ -107,8 +110,8 @@ async function onOwnConnection<T>({ database }: Payments, work: (client: Queryab
 }
 
 /**
- * Tells whether a provider holds as much beyond the books as is known, which is the operator's own money. Where nothing is
- * known, it holds what the books say.
+ * Returns whether a provider holds as much beyond the books as is on record as the operator's own money. Without such a record,
+ * it must hold exactly what the books say.
  */
 export function agrees({ beyondLow, beyondHigh }: Beyond, known: Beyond | undefined): boolean {
   return beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n);

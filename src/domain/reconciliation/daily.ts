@@ -4,13 +4,14 @@ import { runReconciliation } from './reconciliation.ts';
 
 /** The daily reconciliation: the service compares each day once it is over, and again while it has open differences. */
 
-/** How many days back a missed day is still compared, and one with open differences again. */
+/** How many days back a missed day, or one with open differences, is still compared. */
 const missedDays = 7;
 const openDays = 31;
 
 /**
- * The days of a platform that are due, the oldest first, in UTC: one that no reconciliation has finished, and once a day one
- * with open differences. `$2` is the hour of the day from which on the day before is due. Whoever begins one has it for 15 minutes.
+ * The days of a platform that are due, oldest first, in UTC: those without a finished reconciliation, and once a day those with
+ * open differences. `$2` is the hour of the day from which on the day before is due. A worker that begins one has it for 15
+ * minutes.
  */
 const dueStatement = statement<{ from: Date; to: Date }>(
   'due_reconciliations',
@@ -38,8 +39,8 @@ const claimStatement = statement<{ id: string }>(
 );
 
 /**
- * Compares the days that are due, of all platforms whose rails list movements. A platform whose provider cannot be asked
- * holds up no other: its day is tried again 15 minutes later.
+ * Reconciles the days that are due, of all platforms whose rails list movements. A provider that cannot be asked does not delay
+ * the others: its day is retried 15 minutes later.
  * @param hour the hour of the day, in UTC, from which on the day before is compared
  * @returns how many days were compared
  */
@@ -56,11 +57,12 @@ export async function reconcileDueDays(payments: Payments, hour: number): Promis
         const { differences } = await runReconciliation(payments, tenant, { from, to }, null);
         const day = from.toISOString().slice(0, 10);
         const found = { platform: platformId, day, differences: differences.length };
-        if (differences.length > 0) payments.log.error(found, 'the books differ from those of the provider');
+        if (differences.length > 0)
+          payments.log.error(found, 'the books differ from those of the provider: see reconcile list');
         else payments.log.info(found, 'the books agree with those of the provider');
         done += 1;
       } catch (error) {
-        payments.log.error({ err: error, platform: platformId }, 'the provider could not be compared with the books');
+        payments.log.error({ err: error, platform: platformId }, 'could not compare the books with the provider');
         break;
       }
     }

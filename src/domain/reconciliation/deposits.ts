@@ -25,11 +25,13 @@ export interface DepositsHere {
   readonly credited: readonly OrderHere[];
   /** The movements, of which those of deposits name them instead of an order. */
   readonly movements: readonly RailMovement[];
-  /** The references of those that nobody is credited with: a person has them already (`deposits list`), or has closed them. */
+  /**
+   * The references of those that are not credited: an operator has them already (`deposits list`), or has closed them.
+   */
   readonly open: ReadonlySet<string>;
 }
 
-/** Reads the deposits of a period, and those that movements are of. A deposit is found by the provider's reference. */
+/** Reads the deposits of a period, and those that movements name. A deposit is found by the provider's reference. */
 export async function readDeposits(
   on: Queryable,
   platformId: string,

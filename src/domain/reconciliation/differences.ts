@@ -10,13 +10,13 @@ import { readDeposits } from './deposits.ts';
 import { type OrderHere, type Total, totalsOf } from './totals.ts';
 
 /**
- * Reconciliation: what the provider of a platform's rail says that it has moved, beside what stands here. It names every
+ * Reconciliation: compares what the provider of a platform's rail reports to have moved with the orders here. It names every
  * difference with both sides, and corrects none.
  */
 
 /** A difference between the two books. A side is undefined where it has nothing. */
 export interface Difference {
-  /** The uuid of our order; undefined for a movement that no order here began. */
+  /** The uuid of our order; undefined for a movement without an order here. */
   readonly orderId: string | undefined;
   readonly transactionId: string | undefined;
   /** The provider's reference of the movement. */
@@ -36,9 +36,9 @@ export interface Reconciled {
 }
 
 /**
- * The orders of a period that move money outside, or that the rail converts, and those that movements name. An order whose pull has settled has a
- * payout after it, and is settled whatever becomes of that. Where a person has settled one that moved another amount, this is
- * its amount: the difference is in the books (decision 95).
+ * The orders of a period that move money outside, or that the rail converts, and those that movements name. An order whose pull
+ * has settled is followed by a payout, and counts as settled whatever the outcome of that. Where an operator has settled an
+ * order that moved another amount, this is its amount: the difference is in the books (decision 95).
  */
 const ordersStatement = statement<OrderHere>(
   'orders_to_reconcile',
@@ -67,8 +67,8 @@ const ordersStatement = statement<OrderHere>(
 const laterMs = 3_600_000;
 
 /**
- * Compares the orders of a platform that were made from one moment up to another with what its provider says of them.
- * @throws Refusal SERVICE_UNAVAILABLE where its rail lists no movements; what the rail throws
+ * Compares the orders of a platform that were created in a period with what its provider reports of them.
+ * @throws Refusal SERVICE_UNAVAILABLE where its rail cannot list movements; what the rail throws
  */
 export async function reconcile(
   payments: Payments,
@@ -76,7 +76,7 @@ export async function reconcile(
   period: { readonly from: Date; readonly to: Date },
 ): Promise<Reconciled> {
   const rail = connectedRail(payments, tenant);
-  if (!rail?.movements) throw new Refusal('SERVICE_UNAVAILABLE', 'the rail of this platform lists no movements');
+  if (!rail?.movements) throw new Refusal('SERVICE_UNAVAILABLE', 'the rail of this platform cannot list movements');
   const movements: RailMovement[] = [];
   for (let cursor: string | undefined; ; ) {
     const page = await railAnswer(
@@ -113,7 +113,7 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
     const [movement, ...more] = byOrder.get(order.id) ?? [];
     const about = { orderId: order.id, transactionId: order.transactionId, here: wordsOf(order, order.status) };
     if (!movement) {
-      // What has failed here need never have reached the provider; what waits may not have reached it yet.
+      // An order that failed here need never have reached the provider; one that waits may not have reached it yet.
       if (order.state === 'FAILED' || order.state === 'UNDER_WAY' || !order.inPeriod) return [];
       return [{ ...about, reference: undefined, fault: 'MISSING_THERE', there: undefined }];
     }
@@ -129,9 +129,9 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
     if (order.amount !== movement.amount || order.currency !== movement.currency) {
       return [{ ...about, ...there, fault: 'OTHER_AMOUNT' }, ...doubled];
     }
-    // What was collected and given back has failed.
+    // A refunded collection has failed.
     const state = movement.state === 'SETTLED' && returned.has(order.id) ? 'FAILED' : movement.state;
-    // What came back before anybody here saw it arrive has failed: on both sides the money is back.
+    // A payment that came back before anybody here saw it arrive has failed: on both sides the money is back.
     const isBack = order.state === 'FAILED' && state === 'RETURNED';
     if (order.state !== state && !isBack) return [{ ...about, ...there, fault: 'OTHER_OUTCOME' }, ...doubled];
     return doubled;
@@ -139,8 +139,8 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
 }
 
 /**
- * Returns the movements that no order here began: money that the provider moved by itself or for somebody else. What failed has
- * moved none, and what is coming in becomes a deposit.
+ * Returns the movements that belong to no order here: money that the provider moved by itself or for somebody else. Failed ones
+ * have moved none, and incoming ones become deposits.
  */
 function strangers(orders: readonly OrderHere[], movements: readonly RailMovement[]): Difference[] {
   const known = new Set(orders.map(({ id }) => id));

@@ -5,7 +5,7 @@ import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { inTransaction } from '../../infra/database/transaction.ts';
 import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../access/operator-acts.ts';
 
-/** The differences that reconciliations have found, for persons. */
+/** The open differences of reconciliations, for operators. */
 
 const withPlatform = { platform: { select: { name: true } } } as const satisfies Prisma.ReconciliationDifferenceInclude;
 
@@ -29,8 +29,8 @@ export function listDifferences(
 export type ClosedDifference = { readonly kind: 'closed' } | RefusedByHand;
 
 /**
- * Closes a difference: somebody has found out what is true. It moves no money. Of a balance, what the provider holds beyond the
- * books is known from then on.
+ * Closes a difference after an investigation. It moves no money. For a balance, what the provider holds beyond the books is on
+ * record from then on.
  * @param id such as `ReconciliationDifference:…`
  */
 export async function closeDifference(
@@ -56,5 +56,5 @@ export async function closeDifference(
     });
     return true;
   });
-  return isClosed ? { kind: 'closed' } : refusedByHand(`${id} is not open any more`);
+  return isClosed ? { kind: 'closed' } : refusedByHand(`${id} is no longer open`);
 }

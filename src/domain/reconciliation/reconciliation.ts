@@ -10,8 +10,8 @@ import { reconcile } from './differences.ts';
 import type { Total } from './totals.ts';
 
 /**
- * Reconciliation: it compares the orders of a period and the balances of now with what the provider of a platform's rail
- * says, names every difference with both sides, and stores what it found. It corrects none: persons do.
+ * Reconciliation: compares the orders of a period and the current balances with what the provider of a platform's rail reports,
+ * names every difference with both sides, and stores them. It corrects none: operators do.
  */
 
 /** A period: from one moment up to another. */
@@ -32,7 +32,7 @@ export interface Found {
   readonly beyond?: Beyond | undefined;
 }
 
-/** What a reconciliation found. `balances` is undefined where the rail names none. */
+/** The result of a reconciliation. `balances` is undefined where the rail reports none. */
 export interface Outcome {
   readonly orders: number;
   readonly movements: number;
@@ -41,10 +41,12 @@ export interface Outcome {
   readonly differences: readonly Found[];
 }
 
-/** What moved in a period in one currency, as it is stored: smallest units in digits. `booked` and `held` are of its end. */
+/**
+ * The movements of a period in one currency, as stored: smallest units in digits. `booked` and `held` are as of its end.
+ */
 export interface DayTotal extends Readonly<Record<Exclude<keyof Total, 'currency'>, string>> {
   readonly currency: string;
-  /** What the books said that the provider held when it was compared, and what it held; null where it names no balance. */
+  /** The balance by the books when it was compared, and by the provider; null where it reports no balance. */
   readonly booked: string | null;
   readonly held: string | null;
 }
@@ -57,9 +59,9 @@ const beginStatement = statement<{ id: string }>(
 );
 
 /**
- * Compares, and stores what was found.
+ * Compares, and stores the differences.
  * @param by the operator; null where the service does it
- * @throws Refusal SERVICE_UNAVAILABLE where its rail lists no movements; what the rail throws, which is stored, too
+ * @throws Refusal SERVICE_UNAVAILABLE where its rail cannot list movements; what the rail throws, which is stored, too
  */
 export async function runReconciliation(
   payments: Payments,
@@ -69,10 +71,10 @@ export async function runReconciliation(
 ): Promise<Outcome> {
   const { pool } = payments.database;
   if (!connectedRail(payments, tenant)?.movements) {
-    throw new Refusal('SERVICE_UNAVAILABLE', 'the rail of this platform lists no movements');
+    throw new Refusal('SERVICE_UNAVAILABLE', 'the rail of this platform cannot list movements');
   }
   const [run] = await beginStatement(pool, tenant.platformId, period.from, period.to, by);
-  if (!run) throw new Error('begin_reconciliation answered nothing');
+  if (!run) throw new Error('begin_reconciliation returned no row');
   try {
     const { differences, ...compared } = await reconcile(payments, tenant, period);
     const balances = await readBalances(payments, tenant);
@@ -87,12 +89,12 @@ export async function runReconciliation(
     const failure = (error instanceof Error ? error.message : String(error)).slice(0, 1_000);
     await payments.database.prisma.reconciliation
       .update({ where: { platformId_id: { platformId: tenant.platformId, id: run.id } }, data: { failure } })
-      .catch((unstored: unknown) => payments.log.warn({ err: unstored }, 'a failed reconciliation could not be noted'));
+      .catch((unstored: unknown) => payments.log.warn({ err: unstored }, 'could not record a failed reconciliation'));
     throw error;
   }
 }
 
-/** Returns the balances whose two sides differ by something else than what is known of each. */
+/** Returns the balances whose two sides differ by more than the known difference of each. */
 async function wrongBalances(
   { prisma }: Transaction,
   platformId: string,
@@ -128,8 +130,8 @@ const noteStatement = statement<object>(
 );
 
 /**
- * Notes what was found, and that the others of the period are gone. A difference between orders is the same while both sides
- * say the same, and stays closed. One of a balance is the same until somebody has closed it.
+ * Stores the differences found, and marks the others of the period as gone. A difference between orders is the same as before
+ * while both sides report the same, and stays closed. One of a balance is the same until it is closed.
  */
 async function store(
   { client, prisma }: Transaction,

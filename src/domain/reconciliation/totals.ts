@@ -13,7 +13,9 @@ export interface OrderHere {
   readonly inPeriod: boolean;
 }
 
-/** What has moved in a period in one currency, on both sides, in smallest units: received from outside, and paid out. */
+/**
+ * The movements of a period in one currency, on both sides, in smallest units: received from outside, and paid out.
+ */
 export interface Total {
   readonly currency: string;
   readonly receivedHere: bigint;
@@ -25,8 +27,8 @@ export interface Total {
 type Sums = { -readonly [Sum in Exclude<keyof Total, 'currency'>]: bigint };
 
 /**
- * Sums what has settled of the orders of a period, and of the movements there that belong to it: those of its orders, and
- * those of no order that began in it.
+ * Sums the settled orders of a period, and the provider's movements that belong to it: those of its orders, and those without
+ * an order that began in it.
  */
 export function totalsOf(
   orders: readonly OrderHere[],
@@ -48,7 +50,7 @@ export function totalsOf(
     const order = byId.get(orderId ?? returnOf ?? '');
     const isInPeriod = order ? order.inPeriod : at === undefined || (at >= from && at < to);
     if (!isInPeriod || state !== 'SETTLED') continue;
-    // What gives a collection back is paid out.
+    // The refund of a collection is paid out.
     const isPaid = returnOf !== undefined || (order ? order.kind === 'PAYOUT' : direction === 'OUT');
     add(currency, isPaid ? 'paidThere' : 'receivedThere', amount);
   }

@@ -42,9 +42,9 @@ const receiverStatement = forCaller(
 );
 
 /**
- * Announces a payment from an external UMA address to a customer (sandbox only). It takes the whole approval flow.
+ * Announces a payment from an external UMA address to a customer (sandbox only). It goes through the whole approval flow.
  * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_UMA_ADDRESS, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
- *   USER_NOT_FOUND, USER_NOT_READY, IDEMPOTENCY_MISMATCH
+ * USER_NOT_FOUND, USER_NOT_READY, IDEMPOTENCY_MISMATCH
  */
 export function sandboxReceiveUma(
   payments: Payments,
@@ -111,10 +111,14 @@ async function readReceiver(payments: Payments, caller: Caller, input: SandboxRe
   if (!receiver) customerNotFound(customer ? at('customerId') : at('receiverUmaAddress'));
   const { depositAccountId } = receiver;
   if (!currency || depositAccountId === null) {
-    throw new Refusal('INVALID_CURRENCY', `the receiver takes no ${JSON.stringify(input.receivingCurrencyCode)}`, {
-      path: at('receivingCurrencyCode'),
-      value: input.receivingCurrencyCode,
-    });
+    throw new Refusal(
+      'INVALID_CURRENCY',
+      `the receiver does not accept ${JSON.stringify(input.receivingCurrencyCode)}`,
+      {
+        path: at('receivingCurrencyCode'),
+        value: input.receivingCurrencyCode,
+      },
+    );
   }
   return { ...receiver, depositAccountId, currency };
 }
@@ -124,7 +128,7 @@ function extraFields(names: readonly string[]) {
   if (names.length > 30) throw new Refusal('INVALID_INPUT', 'at most 30 facts can be asked for', path);
   return [...new Set(names)].map((name) => {
     if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name)) {
-      throw new Refusal('INVALID_INPUT', 'a name has capitals and underscores, such as FULL_NAME', {
+      throw new Refusal('INVALID_INPUT', 'a name consists of capitals and underscores, such as FULL_NAME', {
         path,
         value: name,
       });

@@ -23,10 +23,10 @@ export interface SetExternalAccountStatus {
 const at = pathsIn<SetExternalAccountStatus>();
 
 /**
- * Sets the status or the owner verification of an external account, or both, as its bank or the rail would (sandbox
- * only). This also ends the check of the account by the sandbox itself.
- * @throws Refusal FORBIDDEN, ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (its present status does not allow this, or the
- *   same account was registered again while it was INACTIVE), IDEMPOTENCY_MISMATCH
+ * Sets the status or the owner verification of an external account, or both, as its bank or the rail would (sandbox only). This
+ * also ends the sandbox's own check of the account.
+ * @throws Refusal FORBIDDEN, ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (its current status does not allow this, or the same
+ * account was registered again while it was INACTIVE), IDEMPOTENCY_MISMATCH
  */
 export function setExternalAccountStatus(
   payments: Payments,
@@ -44,16 +44,12 @@ export function setExternalAccountStatus(
       const reason = checkText(input.reason, at('reason'), longest.memo);
       const { status, beneficiaryVerificationStatus: verification } = input;
       if (!status && !verification) {
-        throw new Refusal(
-          'INVALID_INPUT',
-          'say what moves: the status, the verification of its owner, or both',
-          at('status'),
-        );
+        throw new Refusal('INVALID_INPUT', 'set the status, the verification of the owner, or both', at('status'));
       }
       const account = await readExternal(payments, caller, input.accountId, at('accountId'));
       const name = ownerOf(account);
       if (verification && name === undefined) {
-        throw new Refusal('INVALID_INPUT', 'a wallet has no owner to compare', at('beneficiaryVerificationStatus'));
+        throw new Refusal('INVALID_INPUT', 'a wallet has no owner to verify', at('beneficiaryVerificationStatus'));
       }
       const move: AccountMove = {
         id: account.id,

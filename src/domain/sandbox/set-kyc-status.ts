@@ -14,8 +14,8 @@ export interface SetKycStatus {
 const at = pathsIn<SetKycStatus>();
 
 /**
- * Decides the identity check of a customer, as its provider would (sandbox only). A new name of the customer decides it
- * again.
+ * Decides the identity check of a customer, as its provider would (sandbox only). A new name of the customer starts another
+ * check.
  * @throws Refusal FORBIDDEN, USER_NOT_FOUND, CUSTOMER_DELETED, IDEMPOTENCY_MISMATCH
  */
 export function setKycStatus(

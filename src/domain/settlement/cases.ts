@@ -11,14 +11,14 @@ import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../
 import { type DueOrder, isPull } from '../orders/orders.ts';
 
 /**
- * Contradictions of rails. Where a rail says of an order something else than what stands here, neither side is believed: the
- * ledger stays as it is, and a person finds out what is true. Each order has at most one case of a kind.
+ * Contradictions of rails. Where a rail reports an order otherwise than it is recorded here, neither side is believed: the
+ * ledger stays as it is, and an operator investigates. Each order has at most one case of a kind.
  */
 
 /** An outcome that does not contradict an earlier one. */
 export type CredibleOutcome = Exclude<RailOutcome, { kind: 'contradiction' }>;
 
-/** A contradiction, as it is noted. */
+/** A contradiction, as recorded. */
 export interface Contradiction {
   readonly kind: RailCaseKind;
   readonly said: string;
@@ -31,7 +31,7 @@ const noteStatement = statement<object>(
    on conflict (platform_id, order_id, kind) do update set times = rail_case.times + 1`,
 );
 
-/** Notes a contradiction, or counts that it was said again. */
+/** Records a contradiction, or counts its repetition. */
 export async function noteCase(
   { pool }: Pick<Database, 'pool'>,
   order: Pick<DueOrder, 'platformId' | 'id' | 'transaction'>,
@@ -48,7 +48,7 @@ const statusStatement = statement<{ status: TransactionStatus; pulled: boolean }
 );
 
 /**
- * Describes the contradiction between what a rail says of an order and how the order has ended here. Undefined where both
+ * Describes the contradiction between what a rail reports of an order and how the order has ended here. Undefined where both
  * agree, as where the same outcome was committed before, and where the order has not ended.
  */
 export async function contradictionOf(
@@ -73,8 +73,8 @@ export function otherOutcome(outcome: RailOutcome, status: string): Contradictio
 }
 
 /**
- * Describes the amount of a settled order that is not what was ordered; undefined where it is, or nothing is said of it. What
- * was locked must be said.
+ * Describes the amount of a settled order that differs from the ordered one; undefined if the amount matches or the rail
+ * reported none. For a locked rate the rail must report it.
  * @param sentCurrency the currency in which a lock is paid
  */
 export function otherAmount(
@@ -113,7 +113,7 @@ function otherThanLocked(
   };
 }
 
-/** Lists contradictions of all platforms, the oldest first: those that nobody has closed, or all. */
+/** Lists contradictions of all platforms, oldest first: the open ones, or all. */
 export function listCases(
   { prisma }: Pick<Database, 'prisma'>,
   { all }: { readonly all: boolean } = { all: false },
@@ -129,12 +129,12 @@ export function listCases(
 export type ClosedCase = { readonly kind: 'closed' } | RefusedByHand;
 
 /**
- * Closes a case: somebody has found out what is true. It moves no money.
- * @param transactionId the payment, such as `Transaction:…`: all of its open cases are closed
+ * Closes the open cases of a payment after an investigation. It moves no money.
+ * @param transactionId the payment, such as `Transaction:…`
  */
 export async function closeCases(database: Database, transactionId: string, operator: Operator): Promise<ClosedCase> {
   const uuid = uuidOf(transactionId, 'Transaction');
-  if (uuid === undefined) return refusedByHand(`${transactionId} is no transaction id: Transaction:…`);
+  if (uuid === undefined) return refusedByHand(`${transactionId} is not a transaction id (Transaction:…)`);
   const closed = await inTransaction(database, async (transaction) => {
     const { client, prisma } = transaction;
     const open = await prisma.railCase.findMany({ where: { transactionId: uuid, closedAt: null } });

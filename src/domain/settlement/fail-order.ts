@@ -11,24 +11,24 @@ import { planFailure } from './outcomes.ts';
 import { concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
 
 /**
- * Ends an order by hand whose rail cannot tell any more what became of it (decision 80). The payment ends as when the
- * rail refuses it: its money is back at its source. No API offers this: only the command of the operator does.
+ * Ends an order by hand whose rail can no longer report its outcome (decision 80). The payment ends as when the rail refuses
+ * it: its money is back at its source. No API offers this: only the operators' command does.
  */
 
-/** The outcome. `said`: what the rail answered; undefined where it was not asked. */
+/** The outcome. `said`: the rail's answer; undefined where it was not asked. */
 export type FailedOrder =
   | { readonly kind: 'failed'; readonly orderId: string; readonly said: string | undefined }
   | RefusedByHand;
 
-/** What an operator decides. */
+/** The decision of an operator. */
 export interface ByHand {
   readonly operator: Operator;
-  /** Whether the rail is not asked once more: it is gone, or does not answer. */
+  /** Whether to skip asking the rail once more: it is gone, or does not answer. */
   readonly withoutAsking: boolean;
 }
 
 /**
- * Ends the order of a payment that waits for its rail. It takes the order's lease, so no worker works on it meanwhile.
+ * Ends the order of a payment that waits for its rail. Takes the order's lease, so no worker processes it in the meantime.
  * @param id the payment: `Transaction:…`
  */
 export async function failOrder(payments: Payments, id: string, byHand: ByHand): Promise<FailedOrder> {
@@ -38,13 +38,13 @@ export async function failOrder(payments: Payments, id: string, byHand: ByHand):
 async function failLeased(payments: Payments, order: DueOrder, byHand: ByHand): Promise<FailedOrder> {
   const id = publicId('Transaction', order.transaction.id);
   if (!isPull(order) && waitsForPlatform(order)) {
-    return refusedByHand(`${id} is not with a rail: the platform of its receiver decides on it`);
+    return refusedByHand(`${id} is not with a rail: it awaits the decision of the receiving platform`);
   }
   const open = await payments.database.prisma.railCase.findFirst({
     where: { platformId: order.platformId, orderId: order.id, closedAt: null },
   });
   if (open) {
-    return refusedByHand(`the rail has said: ${open.said}. Find out what is true and close the case of ${id} first`);
+    return refusedByHand(`the rail has reported: ${open.said}. Resolve and close the case of ${id} first`);
   }
   const answer = byHand.withoutAsking ? undefined : await askOnceMore(payments, order);
   if (answer && 'reason' in answer) return answer;
@@ -57,13 +57,13 @@ function waitsForPlatform({ receiver, incoming }: DueOrder): boolean {
 }
 
 /**
- * Asks the rail once more, by the part that sends nothing where it has one.
- * @returns what it said, where it does not know the outcome; else why the order is not ended by hand
+ * Asks the rail once more, by the method that sends nothing if it has one.
+ * @returns what it reported, where it does not know the outcome; else why the order is not ended by hand
  */
 async function askOnceMore(payments: Payments, order: DueOrder): Promise<{ readonly said: string } | RefusedByHand> {
   const answer = await askWithoutSending(payments, order);
   if (answer.kind === 'refused') {
-    return refusedByHand(`${answer.reason}. --without-asking ends the order nevertheless`);
+    return refusedByHand(`${answer.reason}. --without-asking ends the order anyway`);
   }
   const { outcome } = answer;
   if (!outcome) return { said: 'the provider has no such payment' };
@@ -74,7 +74,7 @@ async function askOnceMore(payments: Payments, order: DueOrder): Promise<{ reado
     case 'settled':
       return refusedByHand('the rail says that it has settled: the workers book it now');
     case 'contradiction':
-      return refusedByHand(`the rail contradicts itself${explanation}: find out what is true`);
+      return refusedByHand(`the rail contradicts itself${explanation}: investigate with the provider`);
     case 'failed':
     case 'rejected':
     case 'returned':
@@ -82,7 +82,7 @@ async function askOnceMore(payments: Payments, order: DueOrder): Promise<{ reado
   }
 }
 
-/** What platforms read. The operator's reason is in the act, and no API shows it (decision 79). */
+/** The explanation for platforms. The operator's reason is in the act, and no API shows it (decision 79). */
 const reasonForTimeline = 'ended by the operator of the service: its outcome could not be found out';
 
 /** Commits the end, the act and, where the account of the refund is full, its wait in suspense. */

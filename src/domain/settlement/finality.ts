@@ -6,9 +6,9 @@ import { statement } from '../../infra/database/statement.ts';
 export interface Finality {
   /** The version of the transaction that this is about. */
   readonly version: number;
-  /** Whether nothing can follow: its status is terminal, no bank may return it any more, and no refund of it waits. */
+  /** Whether nothing can follow: its status is terminal, no bank can return it, and no refund of it is pending. */
   readonly isFinal: boolean;
-  /** In how many milliseconds the rail is asked again; null where it is not. */
+  /** In how many milliseconds the rail is asked again; null if it is not. */
   readonly dueInMs: number | null;
 }
 

@@ -9,11 +9,11 @@ import { type DueOrder, leaseOrders, postponeOrders, renewLeases } from '../orde
 import { railAnswer } from '../orders/rail-answer.ts';
 import { findOrder } from './perform.ts';
 
-/** What commands of operators do with the order of a payment that waits for its rail. */
+/** What operators' commands do with the order of a payment that waits for its rail. */
 
 /**
- * Works on the order of a payment under its lease, so that no worker does meanwhile. It is due again afterwards, unless it
- * has its outcome: the workers go on where this was refused.
+ * Runs work on the order of a payment under its lease, so that no worker processes it in the meantime. The order is due again
+ * afterwards, unless it has its outcome: workers continue where this was refused.
  * @param id the payment: `Transaction:…`
  */
 export async function withOrder<Done>(
@@ -22,7 +22,7 @@ export async function withOrder<Done>(
   work: (order: DueOrder) => Promise<Done | RefusedByHand>,
 ): Promise<Done | RefusedByHand> {
   const uuid = uuidOf(id, 'Transaction');
-  if (uuid === undefined) return refusedByHand(`${id} is no transaction id: Transaction:…`);
+  if (uuid === undefined) return refusedByHand(`${id} is not a transaction id (Transaction:…)`);
   const order = await takeOrder(payments, uuid);
   if (!order) return refusedByHand(await whyNone(payments, id, uuid));
   const leases = renewLeases(payments.database.pool, [order], payments.log);
@@ -35,8 +35,8 @@ export async function withOrder<Done>(
 }
 
 /**
- * Asks the rail once more, by the part that sends nothing where it has one. Its outcome is undefined where the provider has
- * no such payment.
+ * Asks the rail once more, by the method that sends nothing if it has one. The outcome is undefined where the provider has no
+ * such payment.
  */
 export async function askWithoutSending(
   payments: Payments,
@@ -45,15 +45,15 @@ export async function askWithoutSending(
   try {
     return { kind: 'answered', outcome: await railAnswer(findOrder(payments, order)) };
   } catch (error) {
-    payments.log.error({ err: error, order: order.id }, 'the rail could not be asked once more');
+    payments.log.error({ err: error, order: order.id }, 'could not ask the rail once more');
     return refusedByHand(`the rail cannot be asked: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-/** The answer where the database refuses what an operator has decided. */
+/** The answer where the database refuses an operator's decision. */
 export function endedMeanwhile(refusal: PlanRefusal): RefusedByHand {
   const status = refusal.code === 'CONFLICT' ? refusal.status : refusal.code;
-  return refusedByHand(`nothing done: another has ended the order meanwhile (${status})`);
+  return refusedByHand(`nothing done: the order has ended in the meantime (${status})`);
 }
 
 const firstStatement = statement<object>(
@@ -64,9 +64,9 @@ const firstStatement = statement<object>(
 );
 
 /**
- * Takes the lease of the order of a payment, also from the worker that has it, whose outcome the database then accepts
- * only before ours. It becomes the first that is due, and is leased in the same transaction, so nobody else leases it. What
- * has ended is left alone: its order may wait for a return of the money.
+ * Takes the lease of a payment's order, even from a running worker, whose outcome the database then accepts only before ours.
+ * It becomes the first order due and is leased in the same transaction, so nobody else leases it. An order that has ended is
+ * left alone: it may be waiting for a return of the money.
  */
 async function takeOrder({ database }: Payments, transactionId: string): Promise<DueOrder | undefined> {
   return inTransaction(database, async ({ client }) => {
@@ -78,5 +78,5 @@ async function takeOrder({ database }: Payments, transactionId: string): Promise
 
 async function whyNone({ database }: Payments, id: string, uuid: string): Promise<string> {
   const transaction = await database.prisma.transaction.findFirst({ where: { id: uuid } });
-  return transaction ? `${id} is ${transaction.status}: no order of it waits for an outcome` : `there is no ${id}`;
+  return transaction ? `${id} is ${transaction.status}: it has no order that awaits an outcome` : `there is no ${id}`;
 }

@@ -21,7 +21,7 @@ import { planPayout, planPullFailure, quoteEnd } from '../quotes/pull.ts';
 
 const openStatuses = ['PENDING', 'PROCESSING'] as const;
 
-/** What the rail has said of a settled order. */
+/** The rail's report of a settled order. */
 type Settled = Pick<Extract<RailOutcome, { kind: 'settled' }>, 'watchMs' | 'information'>;
 
 /**
@@ -37,7 +37,7 @@ export function planDelivery(order: DueOrder, { watchMs, information }: Settled)
       set: { counterpartyInformation: { ...readFacts(transaction.counterpartyInformation), ...information } },
     }),
   };
-  // Only what has left this installation can come back from a bank.
+  // Only money that has left this installation can come back from a bank.
   const leaves = order.kind === 'PAYOUT' && !incoming && order.destination?.kind !== 'INTERNAL';
   const orders = [{ id: order.id, dueInMs: leaves ? (watchMs ?? null) : null }];
   if (order.kind === 'COLLECTION') {
@@ -63,8 +63,7 @@ export function planDelivery(order: DueOrder, { watchMs, information }: Settled)
   }
   const to = order.destination;
   if (to?.kind === 'INTERNAL' && to.customerId !== transaction.customerId) {
-    // The receiver has a transaction of its own: the money leaves through this transaction and arrives through that
-    // one.
+    // The receiver has its own transaction: the money leaves through this one and arrives through that one.
     const arrival = directArrival(order, to);
     const sent: Plan = { orders, quotes, transactions: [move], journals: [delivery(flow)] };
     return groupOf(order, mergePlans(sent, arrival));
@@ -86,13 +85,13 @@ export interface Failure {
   readonly failureReason?: FailureReason | undefined;
   /** The reason of the receiving side; OFFRAMP_FAILED when left out. */
   readonly incomingReason?: FailureReason | undefined;
-  /** Whether the rail has not given the money back. */
+  /** Whether the rail has not returned the money. */
   readonly moneyStuck?: boolean | undefined;
 }
 
 /**
- * Plans the end of a payment that was not delivered. The money goes back to its source (or waits in suspense), and the
- * receiving side ends in the same way.
+ * Plans the end of a payment that was not delivered. The money goes back to its source (or to suspense), and the receiving side
+ * ends in the same way.
  */
 export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
   const { transaction, incoming } = order;
@@ -187,14 +186,14 @@ export function planAnnouncement(payments: Payments, order: DueOrder, receiver: 
   ];
 }
 
-/** Closes an order that has its outcome, or needs none any more. */
+/** Closes an order that has its outcome, or no longer needs one. */
 export function planClose(order: DueOrder): PlanGroup {
   return groupOf(order, { orders: [{ id: order.id, dueInMs: null }] });
 }
 
 /**
- * Returns the default failure reason of the receiving side. A transfer-in pulls from an account, and fails like every
- * payment; a payment that was sent to us fails here.
+ * Returns the default failure reason of the receiving side. A transfer-in pulls from an account, and fails like every payment;
+ * a payment sent to an account here fails as an incoming one.
  */
 function defaultReason({ transaction }: DueOrder): FailureReason {
   return transaction.type === 'INCOMING' && transaction.sourceKind === 'ACCOUNT'

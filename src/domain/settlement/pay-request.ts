@@ -6,10 +6,9 @@ import type { CredibleOutcome } from './cases.ts';
 import { simulatedDecision } from './simulated-approval.ts';
 
 /**
- * An incoming UMA payment in CREATED (specification 3.2): its sender has looked the receiver up, and its pay request
- * has not come. No money is under way, and the platform has not been asked for approval. When the request comes, the
- * payment is PENDING, and the time for the approval begins. If it does not come within the lifetime of a quote, the
- * payment expires.
+ * An incoming UMA payment in CREATED (specification 3.2): its sender has looked the receiver up, but not sent its pay request
+ * yet. No money is under way, and the platform has not been asked for approval. When the request comes, the payment is PENDING,
+ * and the time for the approval begins. If it does not come within the lifetime of a quote, the payment expires.
  */
 
 /** Returns the time left for the pay request, in milliseconds by the clock of the database. */
@@ -17,7 +16,7 @@ function leftMs(payments: Payments, order: DueOrder): number {
   return payments.quoteSeconds * 1_000 - order.ageMs;
 }
 
-/** Tells whether the time for the pay request is over. */
+/** Returns whether the time for the pay request is over. */
 export function payRequestIsLate(payments: Payments, order: DueOrder): boolean {
   return leftMs(payments, order) <= 0;
 }
@@ -28,8 +27,8 @@ export function planPayRequestExpiry(order: DueOrder): PlanGroup {
 }
 
 /**
- * Plans what follows from the answer of the rail about the pay request: CREATED → PENDING, CREATED → FAILED, or another
- * question later.
+ * Plans what follows from the rail's answer about the pay request: CREATED → PENDING, CREATED → FAILED, or another question
+ * later.
  */
 export function concludePayRequest(
   payments: Payments,

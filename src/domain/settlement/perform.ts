@@ -6,7 +6,7 @@ import { railRequest } from '../orders/rail-request.ts';
 /**
  * Asks the rail of an order's platform to perform it.
  * @param settled whether it has settled before
- * @throws whatever keeps the rail from being asked
+ * @throws any error that keeps the rail from answering
  */
 export async function performOrder(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
   const request = railRequest(order, settled);
@@ -16,7 +16,7 @@ export async function performOrder(payments: Payments, order: DueOrder, settled:
 }
 
 /**
- * Says what has become of an order, and sends nothing where the rail can be asked like that.
+ * Asks for the state of an order without sending it, where the rail supports that.
  * @returns undefined where the rail does not have it
  */
 export async function findOrder(payments: Payments, order: DueOrder): Promise<RailOutcome | undefined> {

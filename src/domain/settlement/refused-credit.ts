@@ -16,20 +16,20 @@ export interface Conclusion {
   readonly group: PlanGroup;
 }
 
-/** A credit that the database refused: the balance of the account would pass its bound, or its customer is deleted. */
+/** A credit that the database refused: the balance would exceed its limit, or the customer is deleted. */
 type CreditRefusal = Extract<PlanRefusal, { code: 'AMOUNT_OUT_OF_RANGE' | 'CUSTOMER_DELETED' }>;
 
-/** Tells whether the database refused a credit. */
+/** Returns whether the database refused a credit. */
 export function isCreditRefused(refusal: PlanRefusal): refusal is CreditRefusal {
   return refusal.code === 'AMOUNT_OUT_OF_RANGE' || refusal.code === 'CUSTOMER_DELETED';
 }
 
 /**
  * Concludes an order again after the database refused its outcome, because an account cannot take the money
- * (check_balances.sql). That is given back: by the rail what it collected, by a refund what was debited here. A refund that
- * cannot be taken either waits in suspense for a person: that of a deleted customer, and one beyond a thousand others. Each of
- * these credits less than the one before, and the last nothing, so an order always ends.
- * @throws what the rail throws when it is asked to give money back
+ * (check_balances.sql). The money is returned: by the rail what it collected, by a refund what was debited here. A refund that
+ * cannot be taken either waits in suspense for an operator: that of a deleted customer, and one beyond a thousand others. Each
+ * of these credits less than the one before, and the last nothing, so an order always ends.
+ * @throws what the rail throws when it is asked to return money
  */
 export async function concludeWithoutCredit(
   payments: Payments,
@@ -41,7 +41,7 @@ export async function concludeWithoutCredit(
     return { order, outcome, group: suspendRefund(order, group) };
   }
   if (outcome?.kind === 'settled' && isShareOnly(order, refusal.id)) {
-    // Delivered nevertheless: the service keeps the part of the fees that the account of the platform cannot take.
+    // Delivered anyway: the service keeps the part of the fees that the account of the platform cannot take.
     payments.log.error({ order: order.id, refusal }, "the platform's fee was not paid: its account cannot take it");
     const withoutShare = { ...order, platformAccount: undefined };
     return { order: withoutShare, outcome, group: planDelivery(withoutShare, outcome) };
@@ -57,17 +57,17 @@ export async function concludeWithoutCredit(
   return { order, outcome, group: planFailure(order, { to: 'FAILED', reason }) };
 }
 
-/** Asks the rail to give back what it has collected. The payment does not end until this succeeds. */
+/** Asks the rail to refund a collection. The payment does not end until this succeeds. */
 async function giveBack(payments: Payments, order: DueOrder): Promise<void> {
   await railAnswer(railOf(payments, order, 'giveBack').giveBack(railRequest(order, true)));
 }
 
-/** Tells whether an account takes part in a payment only as the account for the fees of the platform. */
+/** Returns whether an account takes part in a payment only as the account for the fees of the platform. */
 function isShareOnly({ platformAccount, destination, incoming }: DueOrder, accountId: string): boolean {
   return platformAccount?.id === accountId && ![destination?.id, incoming?.destination?.id].includes(accountId);
 }
 
-/** Returns the same end of the payment with its refund in suspense, as if the rail had not given the money back. */
+/** Returns the same end of the payment with its refund in suspense, as if the rail had not returned the money. */
 function suspendRefund(order: DueOrder, group: PlanGroup): PlanGroup {
   return group.map(({ platformId, plan }) => ({ platformId, plan: suspendPlanRefund(order, plan) }));
 }

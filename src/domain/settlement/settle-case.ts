@@ -18,7 +18,7 @@ import { planDelivery } from './outcomes.ts';
 
 /**
  * Settles a payment by hand whose provider has moved another amount than was promised (decision 95): its customer and its
- * receiver have what the payment says, and the difference is booked on DIFFERENCES. No API offers this.
+ * receiver get what the payment says, and the difference is booked on DIFFERENCES. No API offers this.
  */
 
 /** A part of a difference, in smallest units: what DIFFERENCES got; negative is the operator's loss. */
@@ -37,7 +37,7 @@ export type SettledByHand =
       readonly said: string;
       readonly stands: string;
       readonly differences: readonly BookedDifference[];
-      /** What the receiver outside lacks, in smallest units; undefined where it has what was promised. */
+      /** What the receiver outside lacks, in smallest units; undefined where it has the promised amount. */
       readonly short: BookedDifference | undefined;
     }
   | RefusedByHand;
@@ -64,7 +64,7 @@ export function settleCase(
 
 type Settled = Extract<RailOutcome, { kind: 'settled' }>;
 
-/** What is to be settled: what was promised, and what the rail says of it now. */
+/** The case to settle: the promised amount, and the rail's current report. */
 interface ToSettle {
   readonly order: DueOrder;
   readonly open: RailCase;
@@ -82,13 +82,15 @@ async function askOnceMore(
   if (answer.kind === 'refused') return answer;
   const { outcome } = answer;
   if (outcome?.kind !== 'settled') {
-    return refusedByHand(`the rail says ${outcome?.kind ?? 'that it has no such payment'}: find out what is true`);
+    return refusedByHand(
+      `the rail says ${outcome?.kind ?? 'that it has no such payment'}: investigate with the provider`,
+    );
   }
   const contradiction = otherAmount(outcome, railRequest(order, false), order.transaction.sentCurrency);
-  if (!contradiction) return refusedByHand('the rail says now what was promised: the workers book it');
+  if (!contradiction) return refusedByHand('the rail now reports the promised amount: the workers book it');
   const { said, stands } = contradiction;
   const moved = movedBy(order, outcome);
-  if (!moved) return refusedByHand(`the rail has said: ${said}. That is not what it can have moved`);
+  if (!moved) return refusedByHand(`the rail has reported: ${said}. That is not an amount that it can have moved`);
   return { outcome, said, stands, moved };
 }
 
@@ -105,7 +107,9 @@ function promisedOf(order: DueOrder): Moves {
   };
 }
 
-/** Returns what the provider has moved on that account; undefined where it does not say so, or no such amount can be. */
+/**
+ * Returns what the provider has moved on that account; undefined where it does not report it, or the amount is impossible.
+ */
 function movedBy(order: DueOrder, { amount, sent }: Settled): Moves | undefined {
   const promised = promisedOf(order);
   const taken = order.lock ? sent : (sent ?? amount);
@@ -118,7 +122,7 @@ function movedBy(order: DueOrder, { amount, sent }: Settled): Moves | undefined 
   return isWhole && canBe ? moved : undefined;
 }
 
-/** Returns what the receiver outside has got less than was promised. */
+/** Returns how much less than promised the receiver outside has got. */
 function shortOf(order: DueOrder, { amount: arrived }: Settled): BookedDifference | undefined {
   const { amount, currency } = railRequest(order, false);
   const isOutside = order.kind === 'PAYOUT' && order.destination?.kind !== 'INTERNAL';
@@ -161,8 +165,8 @@ async function settle(
 }
 
 /**
- * Plans the delivery as it was promised, and the difference. The order is not asked about any more: what comes back later is
- * found by the reconciliation.
+ * Plans the delivery as it was promised, and the difference. The rail is not asked about the order again: the reconciliation
+ * finds money that comes back later.
  */
 function planSettlement(
   { order, outcome, moved }: ToSettle,
@@ -183,7 +187,7 @@ function booked(journal: Journal | undefined): BookedDifference[] {
   );
 }
 
-/** What the act has. */
+/** The content of the act. */
 function factsOf(
   { order, open, said, stands }: ToSettle,
   { differences, short }: Extract<SettledByHand, { kind: 'settled' }>,

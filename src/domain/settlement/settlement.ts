@@ -32,13 +32,12 @@ import { performOrder } from './perform.ts';
 import { type Conclusion, concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
 import { decideBySimulation } from './simulated-approval.ts';
 
-/** How long an order waits for a person until its rail is asked again, in milliseconds. */
+/** How long an order waits for an operator until its rail is asked again, in milliseconds. */
 const caseMs = 60_000;
 
 /**
  * About how many orders rails are asked at once: as many as a rail has connections (upstream-client.ts). With more, those that
- * wait for a connection use up their time. A provider that is slow would then answer none of them in time, and all would be sent
- * again.
+ * wait for a connection use up their time: a slow provider would answer none of them in time, and all would be sent again.
  */
 const askedAtOnce = 32;
 
@@ -58,7 +57,7 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
 }
 
 /**
- * Works on orders. Announcements are committed apart from the others: the time to approve a payment runs from its id, which
+ * Processes orders. Announcements are committed apart from the others: the time to approve a payment runs from its id, which
  * was made with the lease, and a rail may take long to answer.
  */
 async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Promise<void> {
@@ -70,7 +69,7 @@ async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Pr
   await retryLostRaces(() => postponeOrders(pool, postponements.flat()));
 }
 
-/** Asks the rail about orders, and commits what it says. Returns the orders that wait. */
+/** Asks the rail about orders, and commits the outcomes. Returns the orders that wait. */
 async function settleTogether(payments: Payments, orders: readonly DueOrder[]): Promise<Postponement[]> {
   const postponements: Postponement[] = [];
   const concluded: Conclusion[] = [];
@@ -90,11 +89,11 @@ async function settleTogether(payments: Payments, orders: readonly DueOrder[]): 
         else concluded.push({ order, outcome, group: next });
       } catch (error) {
         // A failure of one order does not stop the others.
-        postponements.push(postponeFailed(payments, order, error, 'an order could not be worked on'));
+        postponements.push(postponeFailed(payments, order, error, 'could not process an order'));
       }
     }),
   );
-  // A conclusion whose money an account cannot take is replaced, until there is nothing that an account could refuse.
+  // A conclusion whose money an account cannot take is replaced, until no account could refuse anything.
   for (let remaining: readonly Conclusion[] = concluded; remaining.length > 0; )
     remaining = await commitConcluded(payments, remaining, postponements);
   return postponements;
@@ -127,17 +126,15 @@ async function commitConcluded(
     concluded.map(async (one, position) => {
       const refusal = refusals[position];
       if (errors.has(position)) {
-        postponements.push(postponeFailed(payments, one.order, errors.get(position), 'an order could not be settled'));
+        postponements.push(postponeFailed(payments, one.order, errors.get(position), 'could not settle an order'));
       } else if (refusal && isCreditRefused(refusal)) {
         return concludeWithoutCredit(payments, one, refusal).catch((error: unknown) => {
-          postponements.push(
-            postponeFailed(payments, one.order, error, 'the rail could not be told to give money back'),
-          );
+          postponements.push(postponeFailed(payments, one.order, error, 'could not send a refund to the rail'));
         });
       } else if (refusal) {
         const postponed = postponeRefused(payments, one, refusal);
         postponements.push(
-          await postponed.catch((error) => postponeFailed(payments, one.order, error, 'an order could not be settled')),
+          await postponed.catch((error) => postponeFailed(payments, one.order, error, 'could not settle an order')),
         );
       }
     }),
@@ -146,8 +143,8 @@ async function commitConcluded(
 }
 
 /**
- * Postpones an order whose outcome the database refused, because something has changed since the order was read, such
- * as a decision of the platform.
+ * Postpones an order whose outcome the database refused, because something has changed since the order was read, such as a
+ * decision of the platform.
  */
 async function postponeRefused(
   payments: Payments,
@@ -156,20 +153,20 @@ async function postponeRefused(
 ): Promise<Postponement> {
   const contradiction = outcome && (await contradictionOf(payments.database, order, outcome));
   if (contradiction) await openCase(payments, order, contradiction);
-  else payments.log.info({ order: order.id, refusal: refusal.code }, 'an outcome came too late; looking again');
+  else payments.log.info({ order: order.id, refusal: refusal.code }, 'an outcome was stale; rereading the order');
   return { lease: order, dueInMs: Math.min(60_000, 100 * 2 ** order.attempts) };
 }
 
-/** Notes a contradiction for a person. */
+/** Records a contradiction for an operator. */
 async function openCase(payments: Payments, order: DueOrder, contradiction: Contradiction): Promise<void> {
   payments.log.error(
     { order: order.id, ...contradiction },
-    'the rail contradicts what stands; a person must look at it',
+    'the rail contradicts a recorded outcome; an operator must resolve the case',
   );
   await noteCase(payments.database, order, contradiction).catch((error: unknown) => {
     payments.log.error(
       { err: error, order: order.id },
-      'a contradiction could not be noted; it is when it is said again',
+      "could not store the rail's contradiction; will retry on its next answer",
     );
   });
 }
@@ -177,7 +174,7 @@ async function openCase(payments: Payments, order: DueOrder, contradiction: Cont
 /** Postpones an order after an error, longer each time: a lasting error is logged every five minutes at most. */
 function postponeFailed(payments: Payments, order: DueOrder, error: unknown, message: string): Postponement {
   const dueInMs = Math.min(300_000, 1000 * 2 ** order.attempts);
-  payments.log.error({ err: error, order: order.id }, `${message}; it is taken up again in ${dueInMs / 1000} s`);
+  payments.log.error({ err: error, order: order.id }, `${message}; will retry in ${dueInMs / 1000} s`);
   return { lease: order, dueInMs };
 }
 
@@ -235,12 +232,12 @@ async function settle(
   return askRail(false);
 }
 
-/** Tells whether the receiver of an order is a customer here whose platform has not heard of the payment yet. */
+/** Returns whether the receiver of an order is a customer here whose platform does not know of the payment yet. */
 function isToAnnounce(order: DueOrder): order is DueOrder & { readonly receiver: Receiver } {
   return order.receiver !== undefined && !order.incoming && !order.lock && !isPull(order);
 }
 
-/** Notes a contradiction, and lets its order wait for a person. */
+/** Records a contradiction, and lets its order wait for an operator. */
 async function waitForPerson(payments: Payments, order: DueOrder, contradiction: Contradiction): Promise<Postponement> {
   await openCase(payments, order, contradiction);
   return { lease: order, dueInMs: caseMs };
@@ -269,14 +266,13 @@ function conclude(payments: Payments, order: DueOrder, outcome: CredibleOutcome)
 }
 
 /**
- * Asks the rail to perform an order. When it fails nothing is known, so the order is asked about again, later each
- * time.
+ * Asks the rail to perform an order. A failure tells nothing about the outcome, so the rail is asked again, later each time.
  */
 async function perform(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
   try {
     return await railAnswer(performOrder(payments, order, settled));
   } catch (error) {
-    payments.log.error({ err: error, order: order.id }, 'the rail could not be asked');
+    payments.log.error({ err: error, order: order.id }, 'a call to the rail failed');
     return { kind: 'pending', checkInMs: Math.min(60_000, 500 * 2 ** order.attempts) };
   }
 }

@@ -17,9 +17,9 @@ import { newTransaction } from '../transfers/transfer.ts';
 import { betweenAccounts } from '../transfers/transfer-internal.ts';
 
 /**
- * Money that neither arrived nor came back waits in SUSPENSE (decision 34), and a person must find out where it is.
- * Once the provider of the rail has given it back, the operator releases it and the refund is paid. No API offers this:
- * only the command of the operator does.
+ * Money that neither arrived nor came back waits in SUSPENSE (decision 34), and an operator must find out where it is. Once the
+ * provider of the rail has returned it, the operator releases it and the refund is paid. No API offers this: only the
+ * operators' command does.
  */
 
 /** A refund that waits in suspense, or did. Amounts in smallest units. */
@@ -31,13 +31,13 @@ export interface SuspendedRefund {
   readonly rateLock: Prisma.JsonValue;
   /** The internal account that the refund is for. */
   readonly refundAccountId: string;
-  /** Where its customer is deleted: to whom the money goes on. Null otherwise. */
+  /** Where the money goes on to if its customer is deleted; null otherwise. */
   readonly onward: Onward | null;
   /** Whether its money is or was in suspense. */
   readonly wasSuspended: boolean;
 }
 
-/** Where the money of a deleted customer goes on to: its platform. */
+/** Where the money of a deleted customer goes: its platform. */
 interface Onward {
   /** Its account in the currency; null where it has none. */
   readonly accountId: string | null;
@@ -78,7 +78,7 @@ const refundStatement = statement<SuspendedRefund>(
   { transaction: 'Transaction' },
 );
 
-/** Lists the refunds that wait in suspense, on all platforms, the oldest first. */
+/** Lists the refunds that wait in suspense, on all platforms, oldest first. */
 export async function listSuspense(database: Database): Promise<SuspendedRefund[]> {
   return waitingStatement(database.pool);
 }
@@ -92,12 +92,12 @@ export async function listSuspense(database: Database): Promise<SuspendedRefund[
  */
 export async function releaseSuspense(database: Database, transactionId: string, operator: Operator): Promise<Release> {
   const uuid = uuidOf(transactionId, 'Transaction');
-  if (uuid === undefined) return refusedByHand(`${transactionId} is no transaction id: Transaction:…`);
+  if (uuid === undefined) return refusedByHand(`${transactionId} is not a transaction id (Transaction:…)`);
   const suspended = await findRefund(database.pool, uuid);
   if (!suspended) return refusedByHand(`there is no ${transactionId}`);
   const { transaction } = suspended;
   if (!suspended.wasSuspended) {
-    return refusedByHand(`${transactionId} is ${transaction.status}: nothing of it is in suspense`);
+    return refusedByHand(`${transactionId} is ${transaction.status}: it has nothing in suspense`);
   }
   if (transaction.refundSettledAt) return { kind: 'paid-before', suspended, settledAt: transaction.refundSettledAt };
 
@@ -106,14 +106,14 @@ export async function releaseSuspense(database: Database, transactionId: string,
   }
 
   const refused = await retryLostRaces(() => inTransaction(database, (act) => payRefund(act, suspended, operator)));
-  // The customer was deleted meanwhile.
+  // The customer was deleted in the meantime.
   if (refused?.code === 'CUSTOMER_DELETED' && !suspended.onward)
     return releaseSuspense(database, transactionId, operator);
   if (refused?.code === 'AMOUNT_OUT_OF_RANGE')
     return refusedByHand(`nothing done: ${fullAccount(refused)}; it has ${refused.balance}`);
   const released = await findRefund(database.pool, uuid);
   if (!released?.transaction.refundSettledAt) throw new Error(`the refund of ${transactionId} was not paid`);
-  // Refused: another release has paid it meanwhile.
+  // Refused: another release has paid it in the meantime.
   return {
     kind: refused ? 'paid-before' : 'paid',
     suspended: released,

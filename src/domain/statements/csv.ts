@@ -8,7 +8,7 @@ const columns = ['occurredAt', 'entryId', 'kind', 'transactionId', 'reference', 
 
 /**
  * Writes a statement as CSV (RFC 4180): the opening balance, every entry with the balance after it, the closing balance.
- * Amounts are in major units, exact. No column has text of people, which a spreadsheet could take for a formula.
+ * Amounts are in major units, exact. No column has free text, which a spreadsheet could take for a formula.
  */
 export async function* statementCsv(
   head: StatementHead,

@@ -21,7 +21,7 @@ export interface StatementHead {
   readonly creditSum: string;
   readonly debitCount: number;
   readonly debitSum: string;
-  /** When it was made. */
+  /** When the statement was made. */
   readonly madeAt: Date;
 }
 
@@ -57,8 +57,8 @@ const headStatement = forCaller(
 );
 
 /**
- * Reads the head of a statement. Everything in it is of one snapshot.
- * @throws Refusal ACCOUNT_NOT_FOUND for an account that the caller may not see, and for one outside; INVALID_INPUT
+ * Reads the head of a statement, from one snapshot.
+ * @throws Refusal ACCOUNT_NOT_FOUND for an account that the caller may not see, and for an external one; INVALID_INPUT
  */
 export async function readStatementHead(
   { pool }: Pick<Database, 'pool'>,
@@ -74,7 +74,7 @@ export async function readStatementHead(
   return head;
 }
 
-/** How many entries are read at once. */
+/** How many entries are read per query. */
 const chunk = 500;
 
 const entriesStatement = forCaller(
@@ -92,8 +92,8 @@ const entriesStatement = forCaller(
 );
 
 /**
- * Reads the entries of a statement, oldest first, some at a time. Postings never change, and their versions say which belong
- * to the statement, so all that is read is of the moment at which its head was read.
+ * Reads the entries of a statement, oldest first, in chunks. Postings never change, and their versions say which belong to the
+ * statement, so all entries match the head's snapshot.
  */
 export async function* statementEntries(
   { pool }: Pick<Database, 'pool'>,

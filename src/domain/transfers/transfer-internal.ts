@@ -21,10 +21,10 @@ import {
 
 /**
  * Moves money in one currency from an internal account to another owner's: between a customer and the platform, or between
- * customers (decision 63). It is COMPLETED at once. The receiver has an INCOMING transaction of its own (decision 26). To
- * the platform's own account money comes from any customer, also from one who may move none.
+ * customers (decision 63). It is COMPLETED at once. The receiver has an INCOMING transaction of its own (decision 26). The
+ * platform's own account can receive money from any customer, even one who may not move money.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY, SELF_PAYMENT,
- *   INSUFFICIENT_BALANCE, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, IDEMPOTENCY_MISMATCH
+ * INSUFFICIENT_BALANCE, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, IDEMPOTENCY_MISMATCH
  */
 export function transferInternal(
   payments: Payments,

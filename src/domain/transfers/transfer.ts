@@ -81,7 +81,7 @@ function requireKind(account: Account | undefined, kind: Account['kind'], side: 
   return account;
 }
 
-/** What a transfer's row has besides its input. */
+/** The fields of a transfer's row besides its input. */
 export interface TransferRow extends Pick<NewRow<Transaction>, 'metadata' | 'customerId'> {
   readonly from: Pick<Account, 'id' | 'currency'>;
   readonly to: Pick<Account, 'id' | 'currency'>;

@@ -22,7 +22,7 @@ export class Binding {
     return `f${this.#aliases}`;
   }
 
-  /** Writes a query that others do not reach into. Its aliases begin anew, so that the same query has the same text. */
+  /** Writes a subquery that is not correlated. Its aliases start again, so that the same query has the same text. */
   writeApart(write: () => void): void {
     const aliases = this.#aliases;
     this.#aliases = 0;
@@ -49,7 +49,7 @@ const uneven: ReadonlySet<string> = new Set(
 /** The fields that leave few rows of a platform: with one of them, any plan is good enough. */
 const narrow: ReadonlySet<string> = new Set(['id', 'customerId', 'transactionId', 'endpointId', 'reference']);
 
-/** What the conditions of one row consist of. */
+/** The parts of the conditions on one row. */
 interface Found {
   uneven: boolean;
   narrow: boolean;
@@ -104,8 +104,8 @@ export function conditionsOf(model: string, alias: string, where: object, binds:
   return text;
 }
 
-// AND and OR have conditions or lists of them, `in` has a list, and a relation has conditions: so do types of Prisma's `where` say,
-// of which every caller makes them.
+// AND and OR have conditions or lists of them, `in` has a list, and a relation has conditions, by the types of Prisma's
+// `where`.
 function conditions(model: string, alias: string, where: Where, binds: Binds, found: Found): string[] {
   return Object.entries(where).flatMap(([name, condition]): string[] => {
     if (condition === undefined) return [];
@@ -157,7 +157,7 @@ function comparisons(left: string, field: ModelField, condition: unknown, binds:
       }
       case 'not':
         if (value === null) return [`${left} is not null`];
-        // A literal: only so does Postgres see that a partial index has all such rows. Names of enum values need no escaping.
+        // A literal: only then does Postgres see that a partial index has all such rows. Names of enum values need no escaping.
         if (field.kind === 'enum' && typeof value === 'string') return [`${left} <> '${value}'`];
         break;
       case 'has':

@@ -76,7 +76,7 @@ export interface DatabaseOptions {
 
 const INT8 = 20;
 
-/** How much longer its result may take to arrive. After that it was lost on the way, and its connection with it. */
+/** How much longer its result may take to arrive. After that the result counts as lost, and its connection with it. */
 const graceMs = 2_000;
 /**
  * The most milliseconds that Prisma may take in one transaction. Prisma requires such a limit. The shorter limits of the
@@ -91,7 +91,7 @@ function answerTimeoutMs(statementMs = defaultStatementMs): number {
 interface ConnectionOptions {
   readonly url: string;
   readonly role: DatabaseRole;
-  /** What the connection is for, as its name says: the role's work, if left out. */
+  /** The purpose of the connection, as its name says: the role's work by default. */
   readonly use?: string | undefined;
   readonly statementMs?: number | undefined;
   readonly settings?: readonly string[] | undefined;
@@ -172,7 +172,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
-/** What the pool of a database needs to know of it. */
+/** The options of the pool of a database. */
 type PoolOptions = Pick<DatabaseOptions, 'role' | 'poolSize' | 'acquireTimeoutMs' | 'statementMs'>;
 
 /** Opens a pool that destroys connections on which no result arrives in time, and those that can only read. */
@@ -199,7 +199,7 @@ export function openPool(
   pool.on('remove', (client) => idle.delete(client));
   pool.on('release', (error, client) => {
     if (!error) idle.add(client);
-    // The others have probably lost the server too, or can only read too: a statement on one of them would fail as this one.
+    // The others have probably lost the server, too, or become read-only: a statement on one of them would fail like this one.
     else if (isAnswerTimeout(error) || isReadOnly(error)) {
       connection.hosts?.suspect();
       for (const other of idle) discard(other, error);
@@ -209,8 +209,8 @@ export function openPool(
 }
 
 /**
- * Removes an idle connection from its pool at once, as the pool does with one that breaks, so that nothing uses it again.
- * Then destroys its socket without Postgres' end message: the other end does not answer.
+ * Removes an idle connection from its pool at once, as the pool does with a broken one, so that nothing uses it again. Then
+ * destroys its socket without Postgres' end message: the other end does not answer.
  */
 function discard(client: pg.PoolClient, error: Error): void {
   client.emit('error', error);

@@ -6,7 +6,7 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 /**
- * Says whether Postgres reports that a statement failed and its connection is still open: then the transaction had no
+ * Returns whether Postgres reports that a statement failed and its connection is still open: then the transaction had no
  * effect. When the connection ends instead, the outcome is unknown.
  */
 export function wasRolledBack(error: unknown): boolean {
@@ -25,7 +25,7 @@ export class OutcomeUnknown extends Error {
 }
 
 /**
- * Awaits a read that follows a commit. Its error must not look like one that says that nothing has happened.
+ * Awaits a read that follows a commit. Its error must not suggest that nothing has happened.
  * @throws OutcomeUnknown for every error of the read
  */
 export async function afterCommit<T>(reading: Promise<T>): Promise<T> {
@@ -34,26 +34,26 @@ export async function afterCommit<T>(reading: Promise<T>): Promise<T> {
   });
 }
 
-/** Says whether the connection of this error broke or timed out, so that no further statement can use it. */
+/** Returns whether the connection of this error broke or timed out, so that no further statement can use it. */
 export function isConnectionLost(error: unknown): boolean {
   return error instanceof OutcomeUnknown || (isDatabaseFault(error) && !wasRolledBack(error));
 }
 
-/** Says whether a result did not arrive in time: a connection may look open and reach nobody (a firewall dropped it). */
+/** Returns whether a result did not arrive in time: a connection may look open and reach nobody (a firewall dropped it). */
 export function isAnswerTimeout(error: unknown): boolean {
   const cause = error instanceof OutcomeUnknown ? error.cause : error;
   return cause instanceof Error && cause.message === 'Query read timeout';
 }
 
 /**
- * Says whether the session can only read. It stays so when the server, or another one in its stead, writes again: a new
+ * Returns whether the session is read-only. It stays so even when the server, or its successor, becomes writable: a new
  * connection is needed.
  */
 export function isReadOnly(error: unknown): boolean {
   return sqlState(error) === '25006';
 }
 
-/** The SQLSTATEs, or whole classes of them, of failures that may pass: the same statement may succeed another time. */
+/** The SQLSTATEs, or whole classes of them, of temporary failures: the same statement may succeed another time. */
 const transientStates = [
   '08', // connection exceptions
   '25006', // read only: a standby, or a primary that is being replaced
@@ -88,14 +88,14 @@ const connectionMessages =
 const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1011', 'P1017', 'P1018', 'P2024', 'P2028', 'P2034', 'P2037']);
 
 /**
- * Says whether the database could not be reached, was overloaded, or could not write: the same request may succeed
- * another time. Says nothing about whether it took effect (see `OutcomeUnknown`). Prisma's errors wrap its driver's.
+ * Returns whether the database was unreachable, overloaded or read-only: the same request may succeed another time. Says
+ * nothing about whether it took effect (see `OutcomeUnknown`). Prisma's errors wrap its driver's.
  */
 export function isDatabaseFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = sqlState(error);
   if (code !== undefined && connectionErrors.has(code)) return true;
-  // Whatever the reason, Postgres ends the session or refuses to begin one: the login, the database, a fence around it.
+  // Whatever the reason, Postgres ends the session or refuses a new one: the login, the database, a firewall.
   if (error instanceof pg.DatabaseError) return isTransient(code) || isFatal(error.severity);
   if (connectionMessages.test(error.message)) return true;
   if (error.name.startsWith('Prisma') && code !== undefined && prismaCodes.has(code)) return true;

@@ -11,7 +11,7 @@ export interface LeasedTable {
   readonly table: string;
   /** What its rows are, for the names of statements: `lease_account_checks`. */
   readonly rows: string;
-  /** The column of its primary key beside `platform_id`, and its type. Absent where a platform has one row. */
+  /** The column of its primary key besides `platform_id`, and its type. Absent where a platform has one row. */
   readonly key?: readonly [column: string, type: 'text' | 'uuid'];
   /** The column that says when a row is due, and when the lease of a leased row ends: `due_at` where this is left out. */
   readonly dueAt?: string;
@@ -21,7 +21,7 @@ export interface LeasedTable {
 export interface Lease {
   readonly platformId: string;
   readonly environment: Environment;
-  /** The end of the lease, as the database writes it. Where the row has another one, it is not ours any more. */
+  /** The end of the lease, as the database writes it. If the row has another one, the lease is no longer ours. */
   leasedUntil: string;
 }
 
@@ -35,9 +35,9 @@ interface Claim {
   readonly due?: string;
   /** The column of the end of a lease, where it is not that of the due time. */
   readonly until?: string;
-  /** What is read beside the fields of a lease. */
+  /** The columns to read besides the fields of a lease. */
   readonly reads: string;
-  /** The joins that it is read from. */
+  /** The joins for these columns. */
   readonly joins?: string;
 }
 
@@ -72,8 +72,8 @@ export interface Postponement {
 }
 
 /**
- * Makes the function that gives leased rows back, or renews their leases. A row whose lease is not ours any more stays as it
- * is: somebody has made it due, or another worker has it. Returns the new time of each row, undefined where it was not ours.
+ * Makes the function that gives leased rows back, or renews their leases. A row whose lease is no longer ours stays unchanged:
+ * it was made due again, or another worker has it. Returns the new time of each row, undefined where it was not ours.
  */
 export function postponing({ table, rows, key: [key, type] = platformKey, dueAt = 'due_at' }: LeasedTable) {
   const field = fieldName(key);
@@ -99,7 +99,7 @@ export function postponing({ table, rows, key: [key, type] = platformKey, dueAt 
   };
 }
 
-/** Returns the SQL of the time when the first row that waits is due; it selects no row when none waits. */
+/** Returns the SQL of the due time of the first waiting row; it selects no row when none waits. */
 export function firstDue({ table, dueAt = 'due_at' }: Pick<LeasedTable, 'table' | 'dueAt'>): string {
   return `select ${dueAt} as due_at from ${table} where ${dueAt} is not null order by ${dueAt} limit 1`;
 }
@@ -117,7 +117,7 @@ export function untilNext(leased: LeasedTable): (on: Queryable) => Promise<numbe
 /** How long a worker has for a row of `workOnDue`, in milliseconds: longer than a rail may take to answer. */
 const workMs = 30_000;
 
-/** Returns how long a row waits that could not be worked on, in milliseconds: longer each time, at most an hour. */
+/** Returns how long a row waits after a failure, in milliseconds: longer each time, at most an hour. */
 export function retryMs(attempts: number): number {
   return Math.min(3_600_000, 500 * 2 ** attempts);
 }
@@ -127,14 +127,14 @@ interface Work<Row> {
   readonly lease: (on: Queryable, limit: number, leaseMs: number) => Promise<Row[]>;
   readonly postpone: ReturnType<typeof postponing>;
   readonly work: (due: Row) => Promise<void>;
-  /** What the log says of a row that could not be worked on, which is tried again. */
+  /** The log message for a row whose processing failed and is retried. */
   readonly failure: string;
   /** Names the row in the log. */
   readonly about: (due: Row) => object;
 }
 
 /**
- * Leases up to `limit` due rows and works on each. One that fails is logged and given back.
+ * Leases up to `limit` due rows and processes each. A failure is logged, and its row given back.
  * @returns how many there were
  */
 export async function workOnDue<Row extends Lease & { readonly attempts: number }>(
@@ -146,7 +146,7 @@ export async function workOnDue<Row extends Lease & { readonly attempts: number 
   await Promise.all(
     due.map((one) =>
       work(one).catch(async (error: unknown) => {
-        log.error({ err: error, platformId: one.platformId, ...about(one) }, `${failure}; it is tried again`);
+        log.error({ err: error, platformId: one.platformId, ...about(one) }, `${failure}; will retry`);
         await postpone(pool, [{ lease: one, dueInMs: retryMs(one.attempts) }]);
       }),
     ),

@@ -2,9 +2,9 @@ import { type Binds, conditionsOf, fieldsOfModel, tableOf } from './conditions.t
 import { columnName, fieldName } from './rows.ts';
 
 // The rows of a list that belong to something (an account, a customer, a reference) are found by the index on that, however
-// many rows the platform has. Left to itself, Postgres reads another index where it expects a match soon, such as all payments
-// from the newest on: for an account with few payments, or with none, it reads them to the end. So no other index fits: what
-// else is asked of the rows stands in `(…) is true`, and an order that the index does not have behind `offset 0`.
+// many rows the platform has. By itself Postgres would read another index where it expects a match soon, such as all payments
+// from the newest on: for an account with few payments, or with none, it would read them to the end. To prevent that, the other
+// conditions are wrapped in `(…) is true`, and an order that the index does not have comes after `offset 0`.
 
 /** The fields that leave few rows of a platform, by model, and whether the index on each has the order of ids. */
 const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
@@ -31,7 +31,7 @@ const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
 };
 
 type Where = Readonly<Record<string, unknown>>;
-/** One condition: the name of a field, `OR`, and what it is compared with. */
+/** One condition: the name of a field, `OR`, and the value that it is compared with. */
 type Condition = readonly [name: string, value: unknown];
 
 /** The rows of a list. */
@@ -48,19 +48,19 @@ export interface ListRows {
     | undefined;
 }
 
-/** One way to find rows: what an index finds, and what is asked of those rows. */
+/** One way to find rows: an index condition, and further conditions on those rows. */
 interface Way {
   readonly found: string;
   readonly rest: string;
   /** Whether that index has the order of the list. */
   readonly isOrdered: boolean;
-  /** The other rows that the rows refer to, where these are found first, and the column that refers to them. */
+  /** The other rows that the rows refer to, if these are found first, and the column that refers to them. */
   readonly through?: { readonly column: string; readonly ids: string } | undefined;
 }
 
 /**
- * Writes that a column has a value. Postgres takes a range for the two hundredth part of the rows at most: it expects few rows
- * with the value, even where most values have many, and reads the index of the column rather than the table.
+ * Writes that a column has a value. Postgres estimates a range at a two hundredth of the rows at most: it expects few rows with
+ * the value, even where most values have many, and reads the index of the column rather than the table.
  */
 export function oneOfFew(alias: string, column: string, value: string): string {
   return `${alias}.${column} = ${value} and ${alias}.${column} between ${value} and ${value}`;
@@ -69,8 +69,8 @@ export function oneOfFew(alias: string, column: string, value: string): string {
 /** Writes the FROM clause, with all conditions, of the rows of a list. No row comes twice. */
 export function listRows(list: ListRows, binds: Binds): string {
   const { model, alias, where, below = [] } = list;
-  // Of a parent all plans are the same index, but Postgres estimates one for any values to be dearer, and plans twenty such lists
-  // of a document anew in each run: ten times as long as they run.
+  // For a parent, all plans use the same index. But Postgres estimates a generic plan to be more expensive, and plans twenty
+  // such lists of a document in each run: ten times as long as they run.
   if (below.length > 0) binds.planning ??= 'once';
   const conditions = flattened(where as Where);
   const platform = conditions.find(([name]) => name === 'platformId');
@@ -95,7 +95,7 @@ export function listRows(list: ListRows, binds: Binds): string {
     platformId,
     binds,
   );
-  // Of a customer's accounts an index has the few internal ones, in another order.
+  // For a customer's accounts an index has the few internal ones, in another order.
   const isFew = model === 'Account' && others.some(([name, value]) => name === 'kind' && value === 'INTERNAL');
   const few = isFew ? ` and ${alias}.kind = 'INTERNAL'` : '';
   return fromWays(
@@ -120,7 +120,9 @@ function textOf(model: string, alias: string, conditions: readonly Condition[], 
   return conditionsOf(model, alias, { AND: conditions.map((one) => Object.fromEntries([one])) }, binds, true);
 }
 
-/** Writes conditions on rows that are found by others. Another row that they name is sought once, not for each of the rows. */
+/**
+ * Writes conditions on rows that are found by others. Another row that they name is looked up once, not for each of the rows.
+ */
 function restOf(
   model: string,
   alias: string,
@@ -139,7 +141,7 @@ function restOf(
   return texts.join(' and ') || 'true';
 }
 
-/** Writes the condition that the other row of an id, which a field refers to, is as that field says. */
+/** Writes the condition that the row with an id that a field refers to is as that field requires. */
 function namedRow(model: string, [name, value]: Condition, id: string, platformId: string, binds: Binds): string {
   const { type } = fieldsOfModel(model).get(name) ?? { type: '' };
   const row = binds.alias();
@@ -158,13 +160,13 @@ function flattened(where: Where): Condition[] {
 interface Chosen {
   /** The conditions of each way to find rows. */
   readonly choices: readonly (readonly Condition[])[];
-  /** The conditions that they are made of. */
+  /** The conditions that they consist of. */
   readonly used: ReadonlySet<Condition>;
 }
 
 const nothingChosen: Chosen = { choices: [], used: new Set() };
 
-/** Chooses the conditions by which rows are found: those on what leaves few, or a choice between such. */
+/** Chooses the conditions by which rows are found: selective ones, or an OR of such. */
 function choose(model: string, conditions: readonly Condition[]): Chosen {
   const finds = ([name, value]: Condition) =>
     finders[model]?.[name] !== undefined &&
@@ -206,7 +208,7 @@ function wayOf(model: string, alias: string, choice: readonly Condition[], platf
       isOrdered ||= isOrderedFinder === true;
       continue;
     }
-    // Of the other row, which does not depend on this one: it is sought once.
+    // A condition on the other row, which does not depend on this one: it is looked up once.
     const id = idOfNamed(model, condition, choice);
     if (id !== undefined) {
       rest.push(namedRow(model, condition, id, platformId, binds));
@@ -252,12 +254,12 @@ function fromWay(list: ListRows, own: string, { found, rest, isOrdered, through 
   }
   const matching = `${rows} and (${rest}) is true`;
   if (order === undefined || (isOrdered && order.columns.length === 1)) return matching;
-  // Their ids are sorted, and of a page alone the rows are read: Postgres would copy each row before it compares.
+  // Their ids are sorted, and only the rows of a page are read: Postgres would copy each row before it compares.
   const ids = `select ${alias}.id from (select ${alias}.* from ${matching} offset 0) ${alias}${pageOrder(list)}`;
   return `${tableOf(model)} ${alias} where ${own} and ${alias}.id = any (array(${ids}))`;
 }
 
-/** Writes the condition on a row that one way finds it. */
+/** Writes the condition on a row that one of the ways finds it. */
 function isFoundBy({ found, rest, through }: Way, alias: string): string {
   const refers = through ? ` and ${alias}.${through.column} = any (array(${through.ids}))` : '';
   return `${found}${refers} and ${rest}`;

@@ -1,10 +1,10 @@
 import { type Queryable, statement } from './statement.ts';
 
-/** Says why a login must not serve. The message is for the person who started the program. */
+/** Reports why a login must not serve. The message is for the person who started the program. */
 export class OwnerError extends Error {
   constructor(login: string, reason: string) {
     super(
-      `The login ${login} of DATABASE_URL ${reason}, so the walls inside the database would not hold against this program. Serve with a login that is only a member of gateway_serving and gateway_work (prisma/roles.sql makes one), and set DATABASE_OWNER_URL for migrations; or set ALLOW_UNSAFE=owner-login to serve as it is.`,
+      `The login ${login} of DATABASE_URL ${reason}, so the database could not restrict what this program does. Serve with a login that is only a member of gateway_serving and gateway_work (prisma/roles.sql makes one), and set DATABASE_OWNER_URL for migrations; or set ALLOW_UNSAFE=owner-login to serve as it is.`,
     );
     this.name = 'OwnerError';
   }
@@ -20,8 +20,8 @@ const powersStatement = statement<{ login: string; isSuperuser: boolean; bypasse
 );
 
 /**
- * Refuses a login that the walls of the database do not hold: a superuser, one that bypasses row-level security, or one that owns
- * a table or may become its owner.
+ * Refuses a login that row-level security and privileges do not bind: a superuser, one that bypasses row-level security, or one
+ * that owns a table or may become its owner.
  * @throws OwnerError
  */
 export async function refuseOwners({ pool }: { readonly pool: Queryable }): Promise<void> {

@@ -7,7 +7,7 @@ import { sqlState } from './faults.ts';
 import { refuseOwners } from './owners.ts';
 import { inRolledBackTransaction, transactionOn } from './transaction.ts';
 
-/** Says what is wrong with a pooler. The message is for the person who started the program. */
+/** Reports what is wrong with a pooler. The message is for the person who started the program. */
 export class PoolerError extends Error {
   constructor(message: string) {
     super(message);
@@ -15,15 +15,15 @@ export class PoolerError extends Error {
   }
 }
 
-/** The role that requests have. Only they go through a pooler. */
+/** The role of requests. Only they go through a pooler. */
 const role = 'gateway_serving';
 
 /** The advisory lock of the process that changes the settings of a login ("pool" in ASCII). */
 const settingsLock = 0x706f6f6c;
 
 /**
- * Returns the settings of the sessions behind a pooler, and their values: a pooler passes none of a client's own. The platform is
- * not among them, since each transaction sets it.
+ * Returns the settings that sessions behind a pooler need: it passes none of a client's own. The platform is not among them,
+ * since each transaction sets it.
  */
 const loginSettings = () =>
   sessionSettings(role)
@@ -64,7 +64,7 @@ function loginOf(url: string): string {
 }
 
 /**
- * Connects through a pooler, and finds out what it can do.
+ * Connects through a pooler, and detects its capabilities.
  * @param direct the address of the server itself
  * @throws PoolerError when a setting of its sessions is missing, or the two addresses lead to different databases
  */
@@ -90,7 +90,7 @@ export async function findPooler(url: string, direct: string): Promise<Pooler> {
   return { url, prepares };
 }
 
-/** Returns what tells a database of a running server from all others. */
+/** Returns what distinguishes a database of a running server from all others. */
 async function identityOf(client: pg.Client): Promise<string | undefined> {
   const { rows } = await client.query<{ identity: string }>(
     // As a number: both sessions may have different time zones.
@@ -100,7 +100,7 @@ async function identityOf(client: pg.Client): Promise<string | undefined> {
   return rows[0]?.identity;
 }
 
-/** Returns the names of the settings that the session has not from its login. */
+/** Returns the names of the session's settings that do not come from its login. */
 async function missingSettings(client: pg.Client): Promise<string[]> {
   // Over a socket of the file system Postgres shows no keep-alive.
   const settings = loginSettings().filter(([name]) => !name.startsWith('tcp_'));
@@ -120,8 +120,8 @@ async function missingSettings(client: pg.Client): Promise<string[]> {
 }
 
 /**
- * Says whether a pooler prepares statements for its clients. One that does gives them names of its own. Under the client's name a
- * statement is in one session of the server, where the client's next transaction may not find it.
+ * Returns whether a pooler supports prepared statements of its clients, which it renames. Otherwise a statement prepared by a
+ * client is in one session of the server, where the client's next transaction may not find it.
  */
 async function preparesStatements(client: pg.Client): Promise<boolean> {
   const name = 'payments_gateway_probe';

@@ -1,7 +1,7 @@
 import { fieldsOfModel, type ModelField } from './conditions.ts';
 
-// Compiles conditions in the form of Prisma's `where` to a function that says whether a row in memory meets them: the
-// counterpart of conditions.ts, for rows of the past. What the row alone does not decide is not compiled.
+// Compiles conditions in the form of Prisma's `where` to a function that tests a row in memory: the counterpart of
+// conditions.ts, for rows of the past. Conditions that the row alone does not decide are not compiled.
 
 type Row = Readonly<Record<string, unknown>>;
 type Where = Readonly<Record<string, unknown>>;
@@ -31,8 +31,8 @@ export class NotFollowable extends Error {
 }
 
 /**
- * The fields of referred rows that never change, which triggers of the database hold (guard_account) or no command sets: only
- * these decide for a row of the past what they decide now.
+ * The fields of referenced rows that never change, which triggers of the database enforce (guard_account) or no command sets:
+ * only for these the current value is also that of the past.
  */
 const unchanging: Readonly<Record<string, readonly string[]>> = {
   Account: ['id', 'platformId', 'kind', 'currency', 'customerId'],
@@ -48,7 +48,7 @@ type Test = (row: Row, find: FindRow) => boolean;
 
 /**
  * Compiles the conditions that rows of a model must meet.
- * @throws NotFollowable for conditions that the row, and what never changes about the rows it refers to, do not decide
+ * @throws NotFollowable for conditions that depend on more than the row and the constant fields of the rows it references
  */
 export function predicateOf(model: string, where: object): Predicate {
   const references = new Map<string, Reference>();
@@ -56,7 +56,7 @@ export function predicateOf(model: string, where: object): Predicate {
   return { matches: test, references: [...references.values()] };
 }
 
-/** Tells whether no row meets conditions, whatever it has. */
+/** Returns whether conditions are unsatisfiable. */
 export function matchesNone(where: object): boolean {
   return Object.entries(where).some(([name, condition]) => {
     if (name === 'AND') return [condition].flat().some((part) => matchesNone(part as Where));
@@ -133,7 +133,7 @@ function equalTo(model: string, field: ModelField, value: unknown): Test {
   return (row) => row[name] === value;
 }
 
-/** As in SQL, nothing is known to differ from null. */
+/** As in SQL, a comparison with null is unknown. */
 function differentFrom(model: string, field: ModelField, value: unknown): Test {
   const isEqual = equalTo(model, field, value);
   return (row, find) => row[field.name] !== null && !isEqual(row, find);

@@ -18,7 +18,7 @@ export class ReferredRows {
     this.#database = database;
   }
 
-  /** Reads what these rows refer to, and returns how to find it. */
+  /** Reads the rows that these rows refer to, and returns a function that finds them. */
   async of(platformId: string, references: readonly Reference[], rows: readonly Row[]): Promise<FindRow> {
     for (const { model, field } of references) {
       const ids = new Set(rows.map((row) => row[field]).filter((id) => typeof id === 'string'));

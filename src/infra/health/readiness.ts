@@ -46,8 +46,8 @@ const stateStatement = statement<{ writable: boolean; applied: number; oldest: b
 const schemaStates = new Set(['42P01', '42703', '42883', '42501']);
 
 /**
- * Watches what an instance needs of its database, on a connection of its own: those of the pools may all be taken. It checks
- * by itself every few seconds, and logs what has changed; and whenever it is asked, one check at a time.
+ * Watches the database for an instance, on a connection of its own: those of the pools may all be taken. It checks every few
+ * seconds and on request, one check at a time, and logs changes.
  */
 export class ReadinessWatch {
   readonly #database: Database;
@@ -144,7 +144,7 @@ export class ReadinessWatch {
     };
   }
 
-  /** Says whether the feed moves: whether the oldest event in the outbox has not been the same for too long. */
+  /** Returns whether the feed moves: whether the oldest event in the outbox has not been the same for too long. */
   #moves(oldest: bigint | null): boolean {
     const now = performance.now();
     if (oldest === null) this.#oldest = undefined;
@@ -161,12 +161,12 @@ export class ReadinessWatch {
     }
     if (!now.database) return;
     if (before.schema && !now.schema) log.error({ err: failure }, 'the database lacks migrations of this program');
-    if (before.writable && !now.writable && now.schema) log.error('the database cannot be written');
+    if (before.writable && !now.writable && now.schema) log.error('the database is read-only');
     if (before.feed && !now.feed && now.schema) {
-      log.error({ oldest: this.#oldest?.id.toString() }, 'the feed does not move: events wait in the outbox');
+      log.error({ oldest: this.#oldest?.id.toString() }, 'the feed is stalled: events wait in the outbox');
     }
     if (!before.feed && now.feed) log.info('the feed moves again');
-    if (!isReady(before) && isReady(now)) log.info('the database has all that the instance needs');
+    if (!isReady(before) && isReady(now)) log.info('the database is ready for this instance');
   }
 
   async #connect(): Promise<pg.Client> {
@@ -198,8 +198,8 @@ export class ReadinessWatch {
 }
 
 /**
- * Says whether an instance can answer requests. A feed that stands still stops no request, and is the same for all instances: a
- * balancer that took them all away would turn late events into an outage (decision 70).
+ * Returns whether an instance can answer requests. A stalled feed stops no request, and is the same for all instances: if a
+ * balancer removed them all, late events would become an outage (decision 70).
  */
 function isReady({ database, writable, schema }: Readiness): boolean {
   return database && writable && schema;

@@ -18,8 +18,8 @@ export interface OperatorServer {
 }
 
 /**
- * Serves what an operator reads, such as `/metrics`, on a port of its own. Anything but GET of these paths is 404; an answer that
- * cannot be made is logged, and is 500.
+ * Serves pages for operators, such as `/metrics`, on a port of its own. Anything but GET of these paths is 404; a failing page
+ * is logged, and is 500.
  * @param port 0 for a free one
  * @throws Error where the port cannot be listened at
  */

@@ -8,8 +8,9 @@ const authorityForm = /^(?:[a-z\d._~-]+|\[[a-f\d:.]+\])(?::\d{0,5})?$/i;
 const absoluteForm = /^https?:\/\/([^/?]*)(.*)$/i;
 
 /**
- * Makes an HTTP server answer 400 to what is sent to no address, before any listener of its requests and upgrades sees it: one
- * Host, which names a host and nothing else (RFC 9112, 3.2), and a path. Paths that come with a host lose it here.
+ * Makes an HTTP server answer 400 to requests with an invalid address, before any listener of its requests and upgrades sees
+ * them: they need exactly one Host, which is a valid authority (RFC 9112, 3.2), and a path. Absolute request targets are
+ * reduced to their path here.
  */
 export function refuseWrongAddresses(server: EventEmitter): void {
   const emit = server.emit.bind(server);
@@ -63,8 +64,8 @@ function takeAddress(request: IncomingMessage): string | undefined {
   for (let index = 0; index < rawHeaders.length; index += 2) {
     if (rawHeaders[index]?.toLowerCase() === 'host') hosts += 1;
   }
-  if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) return 'a request has one Host header';
-  if (host !== undefined && !isAuthority(host)) return 'the Host header names no host';
+  if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) return 'a request must have exactly one Host header';
+  if (host !== undefined && !isAuthority(host)) return 'the Host header is not a valid host';
   if (url.includes('#')) return 'the path has a fragment';
   if (url.startsWith('/') || (url === '*' && method === 'OPTIONS')) return undefined;
   const [, named, path = ''] = absoluteForm.exec(url) ?? [];

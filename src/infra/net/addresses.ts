@@ -30,15 +30,15 @@ export class RefusedAddress extends Error {
 }
 
 /**
- * Addresses in public ranges that only the cloud of this machine answers: the metadata and key service of one large
- * provider. (Those of the others are in ranges that are refused as a whole.)
+ * Addresses in public ranges that lead to services of this machine's cloud: the metadata and key service of one large provider.
+ * (Those of the others are in ranges that are refused as a whole.)
  */
 const cloudInternal: ReadonlySet<string> = new Set(['168.63.129.16']);
 /** The only part of IPv6 that is assigned for global unicast (RFC 4291, 2.4). */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * Says whether an address is public: global unicast and nothing else. Not loopback, private, link-local, shared (RFC
+ * Returns whether an address is public: global unicast and nothing else. Not loopback, private, link-local, shared (RFC
  * 6598), documentation, benchmarking or multicast; and no IPv6 form that contains an IPv4 address (mapped, compatible,
  * NAT64, 6to4, Teredo), which may be any of these.
  */
@@ -49,7 +49,7 @@ export function isPublicAddress(address: string): boolean {
   return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast);
 }
 
-/** Says whether an address is this machine itself. */
+/** Returns whether an address is this machine itself. */
 export function isLoopbackAddress(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.parse(address).range() === 'loopback';
 }

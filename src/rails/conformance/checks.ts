@@ -2,7 +2,7 @@ import type { Rail, RailOrder } from '../rail.ts';
 import { Breach, NotTried, TrialDrive, words } from './driver.ts';
 import type { CheckResult, ProviderFault, RailTrial, TrialProvider, TrialTimes } from './trial.ts';
 
-/** What a check works on. */
+/** The arguments of a check. */
 export interface Tried {
   readonly trial: RailTrial;
   readonly kind: RailOrder['kind'];
@@ -22,7 +22,7 @@ export interface ReadyCheck extends Check {
   readonly kind: CheckResult['kind'];
 }
 
-const noProvider = 'the trial has no provider whose faults could be tried';
+const noProvider = 'the trial has no provider to inject faults into';
 
 /** The promises of the port about orders, for payouts and collections alike. */
 export const checks: readonly Check[] = [
@@ -30,12 +30,12 @@ export const checks: readonly Check[] = [
   { name: 'ends an order that the provider refuses, with an explanation, and moves nothing', run: refuses },
   { name: 'moves the money once where the answer to it is lost', run: losesAnswers },
   { name: 'moves the money once where two processes have the same order', run: answersTwice },
-  { name: 'says no second outcome of what has settled', run: contradicts },
-  { name: 'says pending of an order that takes its time, and settles it', run: takesTime },
-  { name: 'takes an answer that is late for nothing known', run: isSlow },
-  { name: 'takes a provider that is down for nothing known', run: isDown },
-  { name: 'goes on with the order of a process that was killed', run: killed },
-  { name: 'answers failed for what it has given back', run: givesBack },
+  { name: 'reports no other outcome after settling', run: contradicts },
+  { name: 'reports a slow order as pending, and settles it', run: takesTime },
+  { name: 'treats a late answer as an unknown outcome', run: isSlow },
+  { name: 'treats a provider that is down as an unknown outcome', run: isDown },
+  { name: 'continues the order of a killed process', run: killed },
+  { name: 'reports an order as failed after refunding it', run: givesBack },
 ];
 
 async function settles(tried: Tried): Promise<void> {
@@ -59,7 +59,7 @@ async function refuses(tried: Tried): Promise<void> {
   await expectMoved(tried, drive, 0n);
 }
 
-/** The gateway loses the answer, and so does the rail where its provider has this fault. */
+/** The gateway loses the answer, and so does the rail if its provider has this fault. */
 async function losesAnswers(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'settles');
   const rail = await tried.open();
@@ -94,7 +94,7 @@ async function takesTime(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'slow');
   const rail = await tried.open();
   let first = await drive.ask(rail);
-  // An answer that was lost says nothing; the order has an outcome in time nevertheless.
+  // A lost answer says nothing; the order still has an outcome in time.
   for (let lost = 0; first.kind === 'unknown' && lost < 3; lost += 1) first = await drive.ask(rail);
   if (first.kind !== 'pending') throw new Breach(`the order is under way, and the rail answered ${words(first)}`);
   await expectSettled(drive, rail);
@@ -119,7 +119,7 @@ async function isDown(tried: Tried): Promise<void> {
   await expectMoved(tried, drive, 1n);
 }
 
-/** A process that is killed sees no answer: another one opens the rail anew and knows nothing of the first. */
+/** A killed process sees no answer: another one opens the rail again and knows nothing of the first. */
 async function killed(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'settles');
   await drive.ask(await tried.open());
@@ -134,7 +134,7 @@ async function givesBack(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'settles');
   const rail = await tried.open();
   await expectSettled(drive, rail);
-  // At least once: the gateway cannot know whether a call that was lost has done it.
+  // At least once: the gateway cannot know whether a lost call has taken effect.
   await rail.giveBack?.(drive.request(true));
   await rail.giveBack?.(drive.request(true));
   await expectMoved(tried, drive, 0n);
@@ -153,7 +153,7 @@ export function providerOf({ trial }: Tried): TrialProvider {
   return trial.provider;
 }
 
-/** Runs a step while the provider has a fault; where there is no provider, `otherwise`. */
+/** Runs a step while the provider has a fault; without a provider, `otherwise`. */
 export async function withFault(
   { trial: { provider } }: Tried,
   fault: ProviderFault,
@@ -169,7 +169,7 @@ export async function withFault(
   }
 }
 
-/** While the provider says nothing, the rail knows nothing: an outcome then is a guess. */
+/** While the provider is silent, the rail knows nothing: any outcome would be a guess. */
 async function expectNothingFinal(drive: TrialDrive, rail: Rail, times: number): Promise<void> {
   for (let asked = 0; asked < times; asked += 1) {
     const answer = await drive.ask(rail);
@@ -185,7 +185,7 @@ async function expectSettled(drive: TrialDrive, rail: Rail): Promise<void> {
     throw new Breach(`the provider settles the order, and the rail answered ${words(outcome)}`);
 }
 
-/** What has settled stands or has come back. */
+/** A settled order stays settled or has come back. */
 const stands = ['settled', 'returned', 'unknown'];
 
 async function expectStanding(drive: TrialDrive, rail: Rail, kinds: readonly string[] = stands): Promise<void> {

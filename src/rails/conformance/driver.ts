@@ -6,12 +6,12 @@ import type { TrialOrder, TrialTimes } from './trial.ts';
 /** The error for a rail that breaks the contract of the port. */
 export class Breach extends Error {}
 
-/** The error for a check that a rail or its provider gives no means for. */
+/** The error for a check that a rail or its provider does not support. */
 export class NotTried extends Error {}
 
 /** The longest time that a rail may ask the gateway to wait, in milliseconds: a day. */
 const maxCheckInMs = 86_400_000;
-/** The pause after an answer that did not come, in milliseconds. */
+/** The pause after a missing answer, in milliseconds. */
 const retryMs = 20;
 
 /** An answer of a rail; `unknown` where it threw or did not answer in time. */

@@ -18,7 +18,7 @@ const depositChecks: readonly ReadyCheck[] = [
   { kind: 'DEPOSIT', name: 'takes a deposit once, also where the answer to it is lost', run: takesOnce },
 ];
 
-/** Returns the promises of the port about what comes in by itself, of the parts that a rail has. */
+/** Returns the promises of the port about webhooks and deposits, for the methods that a rail has. */
 export function incomingChecks(rail: Rail): readonly ReadyCheck[] {
   return [...(rail.receiveWebhook ? webhookChecks : []), ...(rail.deposits ? depositChecks : [])];
 }
@@ -32,7 +32,7 @@ async function accepts(tried: Tried): Promise<void> {
   if (first.id !== again.id) throw new Breach(`the same webhook had the id ${first.id}, and then ${again.id}`);
   const other = await rail.receiveWebhook?.(await webhookOf(tried, orderId));
   if (other?.id === first.id) throw new Breach(`two webhooks have the id ${first.id}`);
-  // Another process works on it, and perhaps a second time.
+  // Another process handles it, and perhaps a second time.
   for (const reader of [rail, await tried.open()]) {
     const news = (await reader.readWebhook?.(webhook.body)) ?? [];
     if (!news.some((one) => one.kind === 'order' && one.orderId === orderId)) {
@@ -77,7 +77,7 @@ async function takesOnce(tried: Tried): Promise<void> {
   await provider?.setFault('loses-answers');
   await take(rail).catch(() => undefined);
   await provider?.setFault('none');
-  // As another process does that takes it up again, and once more.
+  // As by another process that takes over, and once more.
   const successor = await tried.open();
   for (const one of [successor, successor]) {
     const taken = await take(one);
@@ -92,7 +92,7 @@ async function webhookOf({ trial: { incoming } }: Tried, orderId: string): Promi
   return incoming.webhook(orderId);
 }
 
-/** Lets money come in, and waits until the rail lists it. */
+/** Makes a deposit, and waits until the rail lists it. */
 async function depositOf({ trial: { incoming }, times }: Tried, rail: Rail): Promise<RailDeposit> {
   if (!incoming?.deposit) throw new NotTried('the trial has no deposits');
   const from = new Date(Date.now() - 3_600_000);

@@ -6,13 +6,13 @@ import type { TrialReceivers } from './trial.ts';
 
 const lookUpChecks: readonly Check[] = [
   { name: 'finds who receives at a UMA address, and nobody at another', run: finds },
-  { name: 'takes a provider that says nothing for no answer about a receiver', run: isDown },
+  { name: 'treats a silent provider as unknown, not as no receiver', run: isDown },
 ];
 const paymentChecks: readonly Check[] = [
   { name: 'pays a UMA address what it has locked, once, also where the answer is lost', run: pays },
 ];
 
-/** Returns the promises of the port about receivers at UMA addresses, of the parts that a rail has. */
+/** Returns the promises of the port about receivers at UMA addresses, for the methods that a rail has. */
 export function receiverChecks(rail: Rail): readonly Check[] {
   if (!rail.lookUp) return [];
   return [...lookUpChecks, ...(rail.lockRate ? paymentChecks : [])];
@@ -27,7 +27,7 @@ async function finds(tried: Tried): Promise<void> {
   if (await rail.lookUp?.(unknown)) throw new Breach(`nobody receives at ${unknown}, and it found somebody`);
 }
 
-/** Nobody is an answer, too: it would refuse a payment that can be made. */
+/** "Nobody" is an answer, too: it would refuse a possible payment. */
 async function isDown(tried: Tried): Promise<void> {
   providerOf(tried);
   const { known } = receiversOf(tried);

@@ -3,7 +3,7 @@ import type { RailDeposit } from '../rail-deposits.ts';
 import type { RailWebhook } from '../rail-webhooks.ts';
 import type { LockRequest } from '../rate-lock.ts';
 
-/** The trial of a rail: what its author gives to the conformance suite, as the export `trial` of a module. */
+/** The trial of a rail: what its author provides to the conformance suite, as the export `trial` of a module. */
 export interface RailTrial {
   /** Opens the rail, as a process that starts does. The provider stays as it is. Called several times. */
   open(): Promise<Rail>;
@@ -27,7 +27,7 @@ export interface RailTrial {
   /** Receivers at UMA addresses; undefined where the rail looks none up. */
   readonly receivers?: TrialReceivers;
 
-  /** What comes in by itself at the provider; undefined where the rail has no such parts, or they cannot be tried. */
+  /** Webhooks and deposits of the provider; undefined where the rail has no such methods, or they cannot be tried. */
   readonly incoming?: TrialIncoming;
 
   /** Ends the trial. */
@@ -51,11 +51,13 @@ export interface TrialReceivers {
   lock?(lockedSide: LockRequest['lockedSide']): TrialLock;
 }
 
-/** What comes in by itself, for a rail with `receiveWebhook` or `deposits`. Each is left out where the rail lacks the part. */
+/**
+ * Webhooks and deposits, for a rail with `receiveWebhook` or `deposits`. Each is left out where the rail lacks the method.
+ */
 export interface TrialIncoming {
   /** Returns a new webhook as the provider signs and sends it now, about this order. */
   webhook?(orderId: string): Promise<RailWebhook>;
-  /** Lets money come in for a customer, and returns it as the rail should list it once it has settled. */
+  /** Makes a deposit for a customer, and returns it as the rail should list it once it has settled. */
   deposit?(): Promise<Pick<RailDeposit, 'amount' | 'currency' | 'customerId'>>;
   /** Returns how much money the provider has made available of a deposit: nothing, its amount, or a multiple of it. */
   taken?(reference: string): Promise<bigint>;
@@ -75,13 +77,13 @@ export interface TrialProvider {
 }
 
 /**
- * A fault of a provider. `loses-answers`: it does what it is asked, and the connection ends before its answer. `is-down`:
- * nobody answers, and nothing is done. `is-slow`: its answers take longer than the gateway waits. `contradicts`: it says of
- * what it has settled that it has failed.
+ * A fault of a provider. `loses-answers`: it carries out requests, and the connection ends before its answer. `is-down`: nobody
+ * answers, and nothing is done. `is-slow`: its answers take longer than the gateway waits. `contradicts`: it reports a settled
+ * order as failed.
  */
 export type ProviderFault = 'none' | 'loses-answers' | 'is-down' | 'is-slow' | 'contradicts';
 
-/** The times that the suite keeps, in milliseconds. */
+/** The time limits of the suite, in milliseconds. */
 export interface TrialTimes {
   /** How long the gateway waits for one answer. */
   readonly answerMs: number;

@@ -24,7 +24,7 @@ import {
 } from '../../core/fraction.ts';
 import type { RateTerms } from '../rail.ts';
 
-/** The price of one unit of each currency in US dollars, between buying and selling. Plausible, not live. */
+/** The mid price of one unit of each currency in US dollars. Plausible, not live. */
 const midPrices: Readonly<Record<CurrencyCode, string>> = {
   USD: '1',
   EUR: '1.0869',

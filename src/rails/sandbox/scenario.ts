@@ -43,7 +43,7 @@ export function scenarioFault(scenario: Scenario): ScenarioFault | undefined {
   if (step === 'PAY_REQUEST' || step === 'PULL') {
     const requested = { reject, refundFails, returnAfterMs };
     const unfit = (['reject', 'refundFails', 'returnAfterMs'] as const).find((field) => requested[field] !== undefined);
-    if (unfit) return { field: unfit, reason: `this is of the step SETTLEMENT, not of ${step}` };
+    if (unfit) return { field: unfit, reason: `this belongs to the step SETTLEMENT, not to ${step}` };
   }
   if (reject && failureReason) return { field: 'reject', reason: 'a payment is refused or fails, not both' };
   if (refundFails && !failureReason)

@@ -11,7 +11,7 @@ import {
   internalAccountList,
 } from './upstream-records.ts';
 
-/** After how long an account that upstream still checks is asked about again, in milliseconds. */
+/** After how long an account that upstream is still checking is asked about again, in milliseconds. */
 const recheckMs = 5_000;
 
 /** The accounts of a platform at its upstream service: its own internal ones, and the external ones registered there. */
@@ -25,7 +25,7 @@ export class UpstreamAccounts {
     this.#client = client;
   }
 
-  /** Reads what the platform holds upstream, in smallest units by currency. */
+  /** Reads the platform's balances upstream, in smallest units by currency. */
   async balances(): Promise<ReadonlyMap<string, bigint>> {
     const { data } = await this.#client.get('/platform/internal-accounts', internalAccountList);
     return new Map(data.map(({ balance }) => [balance.currency.code, BigInt(balance.amount)]));
@@ -56,7 +56,7 @@ export class UpstreamAccounts {
     return found.id;
   }
 
-  /** Registers an external account upstream, unless it is there, and returns what upstream says of it. */
+  /** Registers an external account upstream, unless it exists, and returns upstream's view of it. */
   async check(account: AccountToCheck): Promise<AccountCheck> {
     const { id, type, currency, details, beneficiary } = account;
     const found = await this.#find(account, currency);
@@ -75,7 +75,7 @@ export class UpstreamAccounts {
     }
   }
 
-  /** Upstream has an account once for each owner, in whatever spelling it was registered first (decision 37). */
+  /** Upstream has an account once for each owner, in the spelling of its first registration (decision 37). */
   async #find({ type, details }: RailAccount, currency: string): Promise<ExternalAccountRecord | undefined> {
     const path = `/platform/external-accounts?currency=${encodeURIComponent(currency)}`;
     const { data } = await this.#client.get(path, externalAccountList);
@@ -112,7 +112,7 @@ function checkOf(record: ExternalAccountRecord): AccountCheck {
   };
 }
 
-/** Leaves out what is null: the interface leaves it out, too. */
+/** Leaves out null values, as the interface does. */
 function withoutNulls(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(value)

@@ -23,7 +23,7 @@ export class UpstreamRefusal extends Error {
   }
 }
 
-/** The error for an answer that says nothing about what becomes of the request. */
+/** The error for an answer that leaves the outcome of the request open. */
 export class UpstreamFault extends Error {
   readonly code: string;
 
@@ -61,7 +61,7 @@ export class UpstreamClient {
     this.#connection = connection;
   }
 
-  /** Reads a path. @throws UpstreamRefusal (404 and other refusals), Error where nothing is known */
+  /** Reads a path. @throws UpstreamRefusal (404 and other refusals), Error for an unknown outcome */
   get<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.infer<Schema>> {
     return this.#send('GET', path, schema);
   }
@@ -100,7 +100,7 @@ export class UpstreamClient {
     const content = jsonIn(text, what);
     // No text of the answer in these errors: it could repeat what was sent, and so could the error of a parser.
     if (statusCode >= 200 && statusCode < 300) {
-      if (content === undefined) throw new UpstreamFault('UNREADABLE', `upstream answered no JSON to ${what}`);
+      if (content === undefined) throw new UpstreamFault('UNREADABLE', `upstream did not answer ${what} with JSON`);
       return schema.parse(content);
     }
     const failure = errorSchema.safeParse(content);
@@ -113,21 +113,21 @@ export class UpstreamClient {
   }
 }
 
-/** Takes a secret out of the provider's words, which callers and operators read. */
+/** Removes a secret from the provider's text, which callers and operators read. */
 function hide(words: string, secret: string): string {
   return words.replaceAll(secret, '[hidden]');
 }
 
 /**
- * Parses an answer; undefined where it is no JSON.
- * @throws UpstreamFault for JSON that says something twice, or has a number that cannot be read: it may mean another thing
+ * Parses an answer; undefined where it is not JSON.
+ * @throws UpstreamFault for JSON with duplicate members or inexact numbers, which may be misread
  */
 function jsonIn(text: string, what: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
     if (error instanceof InexactJson)
-      throw new UpstreamFault('UNREADABLE', `upstream answered JSON that is not exact to ${what}`);
+      throw new UpstreamFault('UNREADABLE', `upstream answered ${what} with numbers that are not exact`);
     return undefined;
   }
 }

@@ -36,7 +36,7 @@ const pageSize = 100;
 export class UpstreamDeposits {
   readonly #client: UpstreamClient;
   readonly #accounts: UpstreamAccounts;
-  /** Upstream's ids of customers who were made a moment ago: their accounts here are made right afterwards. */
+  /** Upstream's ids of customers that were just created: their accounts here are created right afterwards. */
   readonly #customers = boundedCache<string>(10_000);
 
   constructor(client: UpstreamClient, accounts: UpstreamAccounts) {
@@ -44,12 +44,14 @@ export class UpstreamDeposits {
     this.#accounts = accounts;
   }
 
-  /** Remembers upstream's id of a customer who was just made there. */
+  /** Remembers upstream's id of a customer that was just created there. */
   noteCustomer(customerId: string, upstreamId: string): void {
     this.#customers.set(customerId, upstreamId);
   }
 
-  /** Returns the ways to pay in of the customer's account upstream. None for quotes, and for the platform's own accounts. */
+  /**
+   * Returns the payment instructions of the customer's account upstream. None for quotes, and for the platform's own accounts.
+   */
   async instructions({ customerId, currency, expiresAt }: FundingRequest): Promise<PaymentInstruction[]> {
     if (!customerId || expiresAt) return [];
     const upstreamId = this.#customers.get(customerId);
@@ -62,7 +64,7 @@ export class UpstreamDeposits {
     );
   }
 
-  /** Lists what has come in there, without what our orders have collected and what was only moved within the account. */
+  /** Lists deposits there, without the collections of our orders and movements within the account. */
   async list({ from, cursor }: DepositsRequest): Promise<DepositsPage> {
     const query = new URLSearchParams({
       ...{ type: 'INCOMING', sortOrder: 'asc', limit: String(pageSize), startDate: from.toISOString() },
@@ -97,7 +99,7 @@ export class UpstreamDeposits {
   }
 }
 
-/** What is for a customer is a deposit, whatever its payer wrote. What orders and sweeps bring is for the platform. */
+/** Money for a customer is a deposit, whatever its payer wrote. Money of orders and sweeps is for the platform. */
 function isDeposit(record: IncomingRecord): boolean {
   if (isWithin(record)) return false;
   return Boolean(record.platformCustomerId) || orderIdIn(record.description) === undefined;

@@ -5,8 +5,8 @@ import type { UpstreamClient } from './upstream-client.ts';
 import { customerPage, customerRecord } from './upstream-records.ts';
 
 /**
- * Has upstream check the identity of a customer: it gets a customer of the same name there, anew for each name.
- * @param checkInMs after how long one who is still checked there is asked about again
+ * Has upstream check the identity of a customer: it gets a customer of the same name there, a new one for each name.
+ * @param checkInMs after how long a customer with a pending check there is asked about again
  */
 export async function checkIdentity(
   client: UpstreamClient,
@@ -22,12 +22,12 @@ export async function checkIdentity(
 /** A customer by its name. */
 type Named = Omit<IdentityRequest, 'attempts'>;
 
-/** Returns the customer there of one of ours. One who was made before the rail was connected is made there now. */
+/** Returns the customer there of one of ours, created now if the rail was connected after it. */
 export async function customerThere(client: UpstreamClient, customer: Named): Promise<{ readonly id: string }> {
   return (await readCustomer(client, customer)) ?? (await makeCustomer(client, customer));
 }
 
-/** Reads the customer there of one who was asked about before: the same request again would get the first answer. */
+/** Reads the customer there of an earlier check: the same request again would get the first answer. */
 async function readCustomer(client: UpstreamClient, customer: Named) {
   const query = new URLSearchParams({ platformCustomerId: nameThere(customer) });
   const [found, another] = (await client.get(`/customers?${query}`, customerPage)).data;
@@ -48,12 +48,12 @@ function makeCustomer(client: UpstreamClient, customer: Named) {
   return client.post('/customers', customerRecord, { body, key: `customer-${platformCustomerId}` });
 }
 
-/** Returns what upstream knows the customer by: our uuid, and a part that changes with the name. */
+/** Returns upstream's name for the customer: our uuid, and a part that changes with the name. */
 function nameThere({ customerId, name }: Named): string {
   return `${customerId}-${hash('sha256', name ?? '').slice(0, 8)}`;
 }
 
-/** Returns our customer of whom a customer upstream was made. */
+/** Returns our customer for a customer upstream. */
 export function customerIn(platformCustomerId: string | null | undefined): string | undefined {
   return /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-[0-9a-f]{8}$/.exec(platformCustomerId ?? '')?.[1];
 }

@@ -118,7 +118,7 @@ function platformRail(
   return {
     name: 'upstream',
     rate: (sending, receiving) => readTerms(client, sending, receiving),
-    // What is paid to a UMA address is locked, too.
+    // Payments to UMA addresses are locked, too.
     ...(settings.lockQuotes && {
       lockRate: (request) => lockRate(client, { accounts, uma }, request),
       lookUp: (umaAddress) => uma.lookUp(umaAddress),

@@ -14,7 +14,7 @@ export function sweepMemo(depositId: string): string {
   return `deposit ${depositId}`;
 }
 
-/** The memo of a transfer upstream that gives an order to a UMA address its money, and of what it did not use. */
+/** The memo of a transfer upstream that funds an order to a UMA address, or returns its unused money. */
 export function fundingMemo(orderId: string): string {
   return `funding of ${orderId}`;
 }
@@ -23,8 +23,8 @@ export function unusedMemo(orderId: string): string {
 }
 
 /**
- * Says whether a payment only moves money between two accounts of the platform there, for a deposit or an order: nothing came
- * in, and nothing left. Whoever pays in from outside may write any memo, but pays from no such account.
+ * Returns whether a payment only moves money between two accounts of the platform there, for a deposit or an order: nothing
+ * came in, and nothing left. An outside payer may write any memo, but pays from no such account.
  */
 export function isWithin({
   description,
@@ -67,14 +67,14 @@ const states: Readonly<Record<TransactionRecord['status'], RailMovement['state']
   REFUNDED: 'RETURNED',
 };
 
-/** Tells whether a payment has begun: that of a quote which nobody has executed moves nothing. */
+/** Returns whether a payment has begun: that of a quote which was not executed moves nothing. */
 export function hasBegun({ status, quoteId }: TransactionRecord): boolean {
   return quoteId === undefined || (status !== 'PENDING' && status !== 'EXPIRED');
 }
 
 function movementOf(transaction: TransactionRecord): RailMovement {
   const { id, type, createdAt, status, description, receivedAmount, sentAmount } = transaction;
-  // What an outgoing payment has moved on the account is what it took from there.
+  // An outgoing payment has moved what it took from the account there.
   const moved = type === 'OUTGOING' ? (sentAmount ?? receivedAmount) : receivedAmount;
   return {
     orderId: orderIdIn(description),

@@ -16,18 +16,20 @@ export interface UpstreamTimes {
 }
 
 /**
- * The age of an order, in milliseconds, from which it is not sent any more. Upstream forgets idempotency keys after thirty
- * days: the same key would then be a second payment.
+ * The age of an order, in milliseconds, beyond which it is no longer sent. Upstream forgets idempotency keys after thirty days:
+ * the same key would then be a second payment.
  */
 const maxSendAgeMs = 25 * 86_400_000;
 
 /** How much the clock of the upstream service may differ from ours, in milliseconds: an hour. */
 const clocksDifferMs = 3_600_000;
 
-/** What upstream says at once of a payment. Its record may name what it takes, and need not (specification 2.6). */
+/**
+ * Upstream's immediate answer about a payment. Its record may name what it takes, but need not (specification 2.6).
+ */
 type Sent = Pick<TransactionRecord, 'id' | 'sentAmount'>;
 
-/** What orders are carried out with. */
+/** The dependencies for carrying out orders. */
 export interface UpstreamParts {
   readonly accounts: UpstreamAccounts;
   readonly uma: UpstreamUma;
@@ -57,8 +59,8 @@ export class UpstreamOrders {
   }
 
   /**
-   * Pays to a UMA address: the quote upstream is paid from a customer's account there, which gets the money first. Where it was
-   * not delivered, the money is there again, and is moved back before the outcome is said.
+   * Pays to a UMA address: the quote upstream is paid from a customer's account there, which gets the money first. If it was
+   * not delivered, the money is there again, and is moved back before the outcome is reported.
    */
   async #payUma(order: RailOrder, lock: RateLock): Promise<RailOutcome> {
     let isFunded = order.settled;
@@ -89,14 +91,16 @@ export class UpstreamOrders {
     });
   }
 
-  /** Finds an order by its memo among the account's payments upstream, and sends nothing. Undefined where it is not there. */
+  /**
+   * Finds an order by its memo among the account's payments upstream, and sends nothing. Undefined where it is unknown.
+   */
   async find(order: RailOrder): Promise<RailOutcome | undefined> {
     if (!order.account && !order.lock) return order.umaAddress === undefined ? { kind: 'settled' } : noUma;
     const found = await this.#findTransaction(order);
     return found && this.#outcomeOfOrder(order, found);
   }
 
-  /** Finds the payment of an order there by its memo, among those of its account outside where it has one. */
+  /** Finds the payment of an order there by its memo, among those of its external account if it has one. */
   async #findTransaction(order: RailOrder): Promise<TransactionRecord | undefined> {
     const query = new URLSearchParams({
       type: order.kind === 'PAYOUT' ? 'OUTGOING' : 'INCOMING',
@@ -120,7 +124,7 @@ export class UpstreamOrders {
   async #counterpartyOf({ kind, account, umaAddress, currency }: RailOrder): Promise<Record<string, string>> {
     if (!account) return { receiverAccountIdentifier: umaAddress ?? (await this.#accounts.internalId(currency)) };
     const id = await this.#accounts.externalId(account, currency).catch((error: unknown) => {
-      // Upstream does not know the account any more: what it knows of the order is looked for among all.
+      // Upstream no longer knows the account: the order is looked for among all payments.
       if (error instanceof UpstreamRefusal) return undefined;
       throw error;
     });
@@ -128,7 +132,7 @@ export class UpstreamOrders {
     return kind === 'PAYOUT' ? { receiverAccountIdentifier: id } : { senderAccountIdentifier: id };
   }
 
-  /** Sends back to its source what was collected. */
+  /** Refunds a collection to its source. */
   async giveBack(order: RailOrder): Promise<void> {
     if (!order.account) throw new Error('only what was pulled from an account is given back');
     await this.#transferOut(order, order.account, keyOfReturn(order), memoOf('return of', order));
@@ -137,9 +141,9 @@ export class UpstreamOrders {
   async #perform(order: RailOrder, send: () => Promise<Sent>): Promise<RailOutcome> {
     if (order.settled) return this.#lookAgain(order);
     if (order.ageMs > maxSendAgeMs)
-      throw new Error('the order is too old to be sent under its key: a person must look');
+      throw new Error('the order is too old to be sent again with its idempotency key: an operator must decide');
     try {
-      // The same key again is the answer of the first time, so the present state is read apart.
+      // The same key again returns the first answer, so the current state is read separately.
       const { id, sentAmount } = await send();
       const transaction = await this.#client.get(`/transactions/${encodeURIComponent(id)}`, transactionRecord);
       return await this.#outcomeOfOrder(order, { sentAmount, ...transaction });
@@ -152,13 +156,13 @@ export class UpstreamOrders {
   }
 
   /**
-   * Says what has become of an order that has settled. It is not sent again: upstream may have been restored to an earlier
-   * moment and know nothing of it, and its bank would pay it a second time.
+   * Returns the state of a settled order. It is not sent again: upstream may have been restored to an earlier moment and know
+   * nothing of it, and its bank would pay it a second time.
    */
   async #lookAgain(order: RailOrder): Promise<RailOutcome> {
     const found = await this.#findTransaction(order);
     if (found) return this.#outcomeOfOrder(order, found);
-    return { kind: 'contradiction', explanation: 'the upstream service does not have it any more' };
+    return { kind: 'contradiction', explanation: 'the upstream service no longer has it' };
   }
 
   /**
@@ -180,7 +184,7 @@ export class UpstreamOrders {
       if (found) return found;
       // Upstream was restored to an earlier moment. It may have paid by then, so this is no refusal.
       if (isUnknown)
-        throw new Error('the upstream service does not know the quote that it has locked: a person must look');
+        throw new Error('the upstream service does not know the quote that it has locked: an operator must decide');
       throw error;
     }
   }
@@ -213,12 +217,12 @@ export class UpstreamOrders {
       case 'REJECTED':
         return settled ? { kind: 'contradiction', explanation } : { kind: 'rejected', explanation };
       case 'REFUNDED':
-        // Where its settlement was never seen, it has only not been delivered.
+        // If its settlement was never seen, it only counts as not delivered.
         return settled ? { kind: 'returned', explanation } : { kind: 'failed', explanation };
       case 'FAILED':
       case 'EXPIRED':
         if (settled) return { kind: 'contradiction', explanation };
-        // Stuck: upstream has the money neither delivered nor given back.
+        // Stuck: upstream has neither delivered nor returned the money.
         return { kind: 'failed', explanation, moneyStuck: refund !== undefined && !refund.settledAt };
     }
   }
@@ -234,7 +238,9 @@ export class UpstreamOrders {
     return this.#client.post('/transfer-out', transactionRecord, { body, key });
   }
 
-  /** Says whether money was sent back for an order that is not settled here: its process may have died right after. */
+  /**
+   * Returns whether money was refunded for an order that is not settled here: its process may have died right after.
+   */
   async #wasGivenBack(order: RailOrder): Promise<boolean> {
     if (order.settled || !order.account) return false;
     const account = await this.#accounts.externalId(order.account, order.currency);
@@ -247,7 +253,7 @@ export class UpstreamOrders {
 /** The codes for a key that has executed another quote, and for a quote that was executed. */
 const executedBefore: ReadonlySet<string> = new Set(['IDEMPOTENCY_MISMATCH', 'CONFLICT']);
 
-/** What a payout took from the account upstream, where it is named. A collection takes nothing there. */
+/** What a payout took from the account upstream, if reported. A collection takes nothing there. */
 function sentOf(kind: RailOrder['kind'], lock: RateLock | undefined, sentAmount: TransactionRecord['sentAmount']) {
   return (lock || kind === 'PAYOUT') && sentAmount && { sent: BigInt(sentAmount.amount) };
 }

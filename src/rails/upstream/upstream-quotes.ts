@@ -6,7 +6,7 @@ import { type QuoteRecord, quoteRecord } from './upstream-records.ts';
 import type { UpstreamUma } from './upstream-uma.ts';
 
 /**
- * The share of its life for which a quote upstream is promised on: the rest is for the way of its execution, from the
+ * The fraction of an upstream quote's lifetime that is promised here: the rest is for the time of its execution, from the
  * commit here to upstream.
  */
 const promisedShare = 0.9;

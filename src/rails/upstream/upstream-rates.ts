@@ -18,7 +18,7 @@ import { rateList } from './upstream-records.ts';
 /** The decimal places of a variable fee rate that is found from amounts. */
 const feePlaces = 6;
 
-/** Reads the present terms of a conversion from upstream's list of rates; undefined where it does not convert them. */
+/** Reads the current terms of a conversion from upstream's list of rates; undefined where it does not convert them. */
 export async function readTerms(
   client: UpstreamClient,
   sending: Currency,
@@ -47,7 +47,7 @@ export async function readTerms(
   };
 }
 
-/** Returns a share as a decimal, rounded up, so that what upstream charges is never more than what is charged here. */
+/** Returns a share as a decimal, rounded up, so that upstream never charges more than is charged here. */
 function shareOf(part: number, of: number): string {
   const share = divide(whole(BigInt(part)), whole(BigInt(of)));
   const units = roundUp(multiply(share, tenTo(feePlaces)));

@@ -8,7 +8,7 @@ import { internalAccountList, paidFromQuote, receiverRecord, transactionRecord }
 
 /**
  * Payments to UMA addresses that the upstream service finds (decision 92). There a customer sends them, so each is paid from
- * the account of our customer's customer there, which gets the money for it first.
+ * the account of our customer's counterpart there, which gets the money for it first.
  */
 export class UpstreamUma {
   readonly #client: UpstreamClient;
@@ -37,7 +37,9 @@ export class UpstreamUma {
     );
   }
 
-  /** Returns the parties of a quote there to a UMA address: the customer of the sender, and the receiver, looked up anew. */
+  /**
+   * Returns the parties of a quote there to a UMA address: the customer of the sender, and the receiver, looked up again.
+   */
   async parties({ address, sender }: UmaPayment, { sending, receiving }: Pick<LockRequest, 'sending' | 'receiving'>) {
     const { id: customerId } = await customerThere(this.#client, sender);
     const query = new URLSearchParams({ customerId, currency: sending.code });
@@ -52,13 +54,13 @@ export class UpstreamUma {
     };
   }
 
-  /** Moves what an order takes to the account that its quote there is paid from, once. */
+  /** Moves the amount of an order to the account that its quote there is paid from, once. */
   async fund(order: RailOrder, lock: RateLock): Promise<void> {
     const { own, customers } = await this.#accountsOf(lock);
     await this.#move({ from: own, to: customers, amount: lock.sent, memo: fundingMemo(order.id) });
   }
 
-  /** Moves back what an order has not used: its payment has ended there, and the money is where it came from. Once. */
+  /** Moves back the unused money of an order whose payment has ended there, once. */
   async takeBack(order: RailOrder, lock: RateLock): Promise<void> {
     const { own, customers } = await this.#accountsOf(lock);
     await this.#move({ from: customers, to: own, amount: lock.sent, memo: unusedMemo(order.id) });

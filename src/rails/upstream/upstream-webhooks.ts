@@ -23,7 +23,7 @@ const messageSchema = z.object({
 /** What upstream says of a payment whose money is back. What had settled there before has come back. */
 const returnStatuses: ReadonlySet<string> = new Set(['REFUNDED', 'FAILED', 'REJECTED']);
 
-/** Returns a header field that is there once. */
+/** Returns a header field that occurs once. */
 function fieldOf({ headers }: RailWebhook, name: string): string | undefined {
   const field = headers[name];
   return typeof field === 'string' ? field : undefined;
@@ -33,7 +33,7 @@ function fieldOf({ headers }: RailWebhook, name: string): string | undefined {
  * Checks the signature of a webhook (standardwebhooks.com), and that it was sent within the last five minutes.
  * @param secret that of the platform's webhook endpoint upstream; without one no webhook is accepted
  * @returns undefined for a webhook that upstream did not sign with this secret
- * @throws InexactJson for one that it did sign, and that says something twice
+ * @throws InexactJson for a signed one with duplicate members or inexact numbers
  */
 export function verifyWebhook(secret: string | undefined, webhook: RailWebhook): ReceivedWebhook | undefined {
   if (secret === undefined) return undefined;
@@ -54,7 +54,7 @@ export function verifyWebhook(secret: string | undefined, webhook: RailWebhook):
 }
 
 /**
- * Says whether upstream asks for the approval of a payment to a customer there: it is decided later, and elsewhere.
+ * Returns whether upstream asks for the approval of a payment to a customer there: it is decided later, and elsewhere.
  * @throws InexactJson
  */
 function asksForApproval(body: Uint8Array): boolean {
@@ -63,8 +63,7 @@ function asksForApproval(body: Uint8Array): boolean {
 }
 
 /**
- * Reads a webhook: of a payment that an order of ours began, of money that came in by itself, or of the identity of a customer.
- * Nothing else is news.
+ * Reads a webhook: of a payment by one of our orders, of a deposit, or of the identity of a customer. Nothing else is news.
  */
 export function newsIn(body: Uint8Array): readonly RailNews[] {
   const parsed = messageSchema.safeParse(jsonIn(body));
@@ -77,7 +76,7 @@ export function newsIn(body: Uint8Array): readonly RailNews[] {
   const { description, status, platformCustomerId } = transaction;
   const isIncoming = parsed.data?.type === 'INCOMING_PAYMENT';
   const orderId = orderIdIn(description);
-  // What comes in for a customer there is no order of ours, whatever its payer wrote.
+  // Money for a customer there does not belong to an order of ours, whatever its payer wrote.
   if (orderId !== undefined && !(isIncoming && platformCustomerId)) {
     return [{ kind: 'order', orderId, mayHaveReturned: returnStatuses.has(status) }];
   }

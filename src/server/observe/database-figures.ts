@@ -3,7 +3,7 @@ import { DatabaseClient } from '../../infra/database/connections/hosts.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { firstDue } from '../../infra/database/leases.ts';
 
-/** The most milliseconds that the figures may take; then the scrape goes without them. */
+/** The most milliseconds that the figures may take; after that the scrape goes without them. */
 const limitMs = 2_000;
 /** How many rows are counted at most: an alert needs no more, and a backlog must not make the scrape slow. */
 const maxCount = 100_000;
@@ -12,7 +12,7 @@ const countOf = (rows: string) => `(select count(*)::int from (select ${rows} li
 const ageOf = (time: string) => `coalesce(greatest(0, extract(epoch from clock_timestamp() - (${time}))), 0)::float8`;
 const lastAudit = '(select finished_at, broken from audit_run order by id desc limit 1) as last_audit';
 
-/** All figures, in one statement. What the role may not see is null. */
+/** All figures, in one statement. Figures that the role may not see are null. */
 const figures = `select
   ${countOf('from outbox')} as outbox_events,
   ${ageOf('select occurred_at from outbox order by id limit 1')} as outbox_oldest_seconds,
@@ -45,7 +45,7 @@ const figures = `select
              where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'suspension')
          group by t.sent_currency) as suspended) as suspense`;
 
-/** What each figure says. The name of the metric is that of the column, after `payments_database_`. */
+/** The descriptions of the figures. The name of a metric is that of the column, after `payments_database_`. */
 const meanings = {
   outbox_events: 'Events in the outbox that are not in the feed yet.',
   outbox_oldest_seconds: 'How long the oldest event has waited in the outbox.',

@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'p
 import { currentPlatform, noPlatform } from '../../infra/database/connections/platform-scope.ts';
 import { currentRequest } from '../../infra/instruments/request-facts.ts';
 
-/** The names of fields that hold secrets or personal data. What is logged under them is hidden, also one level deeper. */
+/** The names of fields with secrets or personal data. Their values are hidden, also one level deeper. */
 const hiddenNames = [
   ...['authorization', 'password', 'secret', 'clientSecret', 'token', 'cookie', 'body', 'variables'],
   ...[
@@ -24,7 +24,7 @@ const hiddenNames = [
 const options: LoggerOptions = {
   redact: { paths: hiddenNames.flatMap((name) => [name, `*.${name}`]), censor: '[hidden]' },
   serializers: { err: errorFacts },
-  // Each line says for which request and platform it is. What a line says itself comes last, and stands.
+  // Each line names its request and platform. Fields of the line itself come last, and win.
   mixin: () => ({ ...factsOfWork() }),
 };
 
@@ -40,7 +40,7 @@ function factsOfWork(): object | undefined {
   return { ...facts, platform };
 }
 
-/** Returns what the log has of an error: no row and no value of a statement, which may be personal data. */
+/** Returns the logged form of an error: without rows and values of a statement, which may be personal data. */
 export function errorFacts(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
   const { code, severity, constraint, table, column, routine } = error as Partial<pg.DatabaseError>;
@@ -58,7 +58,7 @@ export function errorFacts(error: unknown): object {
   };
 }
 
-/** Postgres names the values that it cannot take, and Prisma shows the arguments of a call: both are taken out. */
+/** Postgres names the values that it cannot take, and Prisma shows the arguments of a call: both are removed. */
 function safeMessage(error: Error): string {
   if (error instanceof pg.DatabaseError && error.code?.startsWith('22')) {
     return error.message.replaceAll(/"[^"]*"/g, '"…"');

@@ -21,7 +21,7 @@ export interface Observed {
 /** Figures of the process itself: event loop, heap, CPU, file descriptors. Once for a process, whatever it starts. */
 let hasDefaults = false;
 
-/** Makes the gauges of an instance, which are set for each scrape. */
+/** Makes the gauges of an instance, which are set at each scrape. */
 function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Observed, registers: Registry[]) {
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Gauge({ name: `payments_${name}`, help, labelNames, registers });
@@ -72,7 +72,7 @@ function replicaGauges(
     for (const { number, isUsable, lag } of replicas.all) {
       const labels = { replica: String(number) };
       usable.set(labels, isUsable ? 1 : 0);
-      // Nobody knows how far a lost one is behind.
+      // The lag of a lost replica is unknown.
       bytes.set(labels, lag?.bytes ?? Number.NaN);
       seconds.set(labels, lag?.seconds ?? Number.NaN);
     }

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 /**
  * Stores the compiled form of modules, which halves the processor time of the next start. `npm start` loads this module before
- * all others. The folder is below the project and not in the machine's folder for temporary files: what another user stores there
- * would be run. Where the folder cannot be written, the start is as it would be without.
+ * all others. The folder is below the project and not in the machine's temporary folder, where code stored by another user
+ * could be run. If the folder cannot be written, the start is as slow as without.
  */
 enableCompileCache(path.resolve(import.meta.dirname, '../../../node_modules/.cache/compiled'));

@@ -10,11 +10,11 @@ interface KeyFile {
   readonly encoding: 'base64' | 'base64url';
   /** Matches the text of a valid key. */
   readonly pattern: RegExp;
-  /** How many characters that has. */
+  /** The number of characters of such a key. */
   readonly characters: number;
   /** The setting that replaces the file. */
   readonly setting: 'SECRET_KEY' | 'CLIENT_TOKEN_KEY';
-  /** What a new key makes unusable, for error messages. */
+  /** The consequences of a new key, for error messages. */
   readonly loss: string;
 }
 

@@ -51,7 +51,7 @@ export async function missingKeys(database: Pick<Database, 'prisma'>, config: Ke
 }
 
 /**
- * Says that no instance could read what is encrypted with the key of the settings.
+ * Reports that no instance could read what is encrypted with the key of the settings.
  * @returns undefined where one uses it, or where none has a key yet
  */
 export async function strangeKey(database: Pick<Database, 'prisma'>, config: Keys): Promise<string | undefined> {

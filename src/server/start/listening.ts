@@ -37,6 +37,6 @@ export function listenError(error: unknown, config: GatewaySettings, prefix?: 'M
         `${name}PORT ${PORT} may not be opened by this user: set a ${name}PORT of 1024 or above`,
       ]);
     default:
-      return new ConfigError([`${name}HOST ${HOST} is no address of this machine (${error.code})`]);
+      return new ConfigError([`${name}HOST ${HOST} is not an address of this machine (${error.code})`]);
   }
 }

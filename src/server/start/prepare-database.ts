@@ -7,8 +7,8 @@ import { type Config, ConfigError } from '../config.ts';
 import { reachDatabase } from './reach-database.ts';
 
 /**
- * Brings the database of the settings to the present schema for a start, or checks that it is, as MIGRATE says. An embedded
- * database is always migrated.
+ * Migrates the database of the settings to the current schema for a start, or checks it, as MIGRATE says. An embedded database
+ * is always migrated.
  * @returns the address for the program, whose login need not own the tables, and the pooler for its requests
  * @throws MigrationError
  * @throws PoolerError for a pooler that cannot be used
@@ -32,13 +32,13 @@ export async function prepareDatabase(
   return { databaseUrl, pooler: await poolerOf(config) };
 }
 
-/** Returns the address for what needs a session of its own. */
+/** Returns the address for connections that need a session of their own. */
 export function directUrl({ DATABASE_DIRECT_URL, DATABASE_URL }: Config): string {
   return DATABASE_DIRECT_URL ?? DATABASE_URL ?? '';
 }
 
 /**
- * Finds out what the pooler of the settings can do, where they name one.
+ * Detects the capabilities of the pooler of the settings, if they name one.
  * @throws PoolerError
  */
 export async function poolerOf({ DATABASE_DIRECT_URL, DATABASE_URL = '' }: Config): Promise<Pooler | undefined> {
@@ -56,7 +56,7 @@ export async function preparePooledLogin({ DATABASE_DIRECT_URL, DATABASE_URL = '
 }
 
 /**
- * Checks that the database of the settings has the present schema, for a command, which never migrates.
+ * Checks that the database of the settings has the current schema, for a command, which never migrates.
  * @returns the address for the program, whose login need not own the tables
  * @throws MigrationError
  */

@@ -29,8 +29,8 @@ const balances: Readonly<Record<string, bigint>> = {
 const PREPARATION_LOCK = 0x73616e64;
 
 /**
- * Makes the platform of the local sandbox, unless it exists: two customers with money and external accounts to pay to. Of
- * several instances that start at once, one makes it and the others wait. An interrupted start continues at the next one,
+ * Creates the platform of the local sandbox, unless it exists: two customers with money and external accounts to pay to. Of
+ * several instances that start at once, one creates it and the others wait. An interrupted start continues at the next one,
  * since every step has an idempotency key.
  * @returns its credentials, and the accounts of a first payment
  */
@@ -38,7 +38,7 @@ export async function prepareSandboxPlatform(payments: Payments): Promise<Sandbo
   const { platformId } = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrCreate(payments));
   const person = await payments.database.prisma.customer.findFirstOrThrow({
     where: { platformId, platformCustomerId: personId },
-    // Others may have been given the same id since.
+    // Others may have got the same id since.
     orderBy: { id: 'asc' },
     include: {
       accounts: {
@@ -154,7 +154,7 @@ const inEur = (iban: string, swiftBic: string) => ({
   details: { iban, swiftBic },
 });
 
-/** Of each owner the last one is the newest, which lists show first. */
+/** For each owner the last one is the newest, which lists show first. */
 const externalAccounts = [
   { id: 'individual-usd', of: 'person', ...inUsd('1234567890'), beneficiary: person },
   {

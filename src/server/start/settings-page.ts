@@ -22,7 +22,7 @@ ${rows.join('\n')}
 `;
 }
 
-/** A setting's default as a person would write it. One that depends on others says so in its declaration. */
+/** The default of a setting as a person would write it. One that depends on others says so in its declaration. */
 function shownDefault(setting: z.ZodType): string {
   const { shownDefault } = setting.meta() ?? {};
   if (typeof shownDefault === 'string') return shownDefault;

@@ -40,7 +40,7 @@ export async function startTracing({
   });
   const provider = new sdk.TracerProvider({
     resource: resources.resourceFromAttributes({ 'service.name': service }),
-    // A caller that samples decides for its traces; of the others, a share is kept.
+    // A sampled caller decides for its traces; of the others, a share is kept.
     sampler: new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(share) }),
     spanProcessors: [new sdk.BatchSpanProcessor({ exporter })],
   });
@@ -55,7 +55,7 @@ export async function startTracing({
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, flushMs);
       });
-      // A collector that is away keeps no service from stopping.
+      // An unavailable collector does not keep the service from stopping.
       await Promise.race([provider.shutdown().catch(() => undefined), late]);
       clearTimeout(timer);
       for (const one of [api.trace, api.context, api.propagation]) one.disable();

@@ -1,8 +1,10 @@
-/** The fewest different characters or bytes of a key. Of 32 random ones, also of hexadecimal digits, it has more. */
+/** The fewest different characters or bytes of a key. A random key of 32 has more, also in hexadecimal. */
 const fewest = 9;
 const placeholder = /change.?me|example|password|secret|sample|your.?key/i;
 
-/** Tells whether a key is no random one: few different characters or bytes, an even sequence, a repetition, or a placeholder. */
+/**
+ * Returns whether a key is not random: few different characters or bytes, an even sequence, a repetition, or a placeholder.
+ */
 export function isWeakKey(key: string | Uint8Array): boolean {
   if (typeof key === 'string' && placeholder.test(key)) return true;
   const text = Buffer.from(key).toString('latin1');

@@ -4,7 +4,7 @@ import { statement } from '../../infra/database/statement.ts';
 
 /** The most rows that one statement deletes: few enough that others do not wait for its locks. */
 const batchSize = 500;
-/** The SQL of the time before which what is not needed any more is deleted (decision 6). */
+/** The SQL of the time before which expired rows are deleted (decision 6). */
 const retentionStart = `clock_timestamp() - interval '30 days'`;
 
 const deleteKeysStatement = statement<{ key: string }>(
@@ -67,10 +67,9 @@ const deleteWebhooksStatement = statement<{ webhookId: string }>(
 );
 
 /**
- * Deletes a batch of rows past their retention: idempotency records; webhook deliveries that have ended and whose last attempt is
- * as old, with their attempts; client tokens; expired lookups without a quote, an hour old where no key names them; resume points of
- * streams that are gone; and webhooks of providers that were worked on.
- * Any number of processes may do it at once.
+ * Deletes a batch of rows past their retention: idempotency records; ended webhook deliveries whose last attempt is as old,
+ * with their attempts; client tokens; expired lookups without a quote, an hour old where no key names them; resume points of
+ * ended streams; and processed webhooks of providers. Any number of processes may do it at once.
  * @returns whether there may be more
  */
 export async function deleteExpired({ pool }: Database): Promise<boolean> {

@@ -11,14 +11,13 @@ export interface Loop {
 
 /**
  * Runs `round` again and again until stopped. A round returns how many milliseconds to pause; when one throws, the error is
- * logged and the next follows after a second. After a `wake` during a round there is no pause but the rest, so no work is
- * missed.
- * @param restMs the first part of each pause, which no `wake` ends: one round then does all the work that came meanwhile
+ * logged and the next follows after a second. After a `wake` during a round only the rest pause follows, so no work is missed.
+ * @param restMs the first part of each pause, which no `wake` ends, so that one round does all the work that arrived during it
  */
 export function startLoop(name: string, log: Logger, round: () => Promise<number>, restMs = 0): Loop {
   const succeeded = loopSuccess.labels(name);
   const failed = loopFailures.labels(name);
-  // Prometheus sees the first failure only where there was a figure before, and the alert compares it with the last success.
+  // Prometheus sees the first failure only if there was a figure before, and the alert compares it with the last success.
   failed.inc(0);
   succeeded.setToCurrentTime();
   let stopped = false;
@@ -47,7 +46,7 @@ export function startLoop(name: string, log: Logger, round: () => Promise<number
       } catch (error) {
         if (stopped) return;
         failed.inc();
-        log.error({ err: error, loop: name }, 'background work failed; trying again');
+        log.error({ err: error, loop: name }, 'a background loop failed; will retry');
         pauseMs = 1000;
       }
       if (stopped || pauseMs <= 0) continue;

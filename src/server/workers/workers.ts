@@ -19,23 +19,23 @@ import { type Loop, startLoop } from './loop.ts';
 
 /** The most orders, quotes or accounts that one round takes. */
 const batchSize = 100;
-/** How long a loop pauses when nothing is due. Another process may add work meanwhile. */
+/** How long a loop pauses when nothing is due. Another process may add work in the meantime. */
 const idleMs = 250;
-/** How long the work on deposits and on identity checks pauses. A webhook that was worked on ends the pause. */
+/** How long the work on deposits and on identity checks pauses. A processed webhook ends the pause. */
 const reportedIdleMs = 1_000;
 /** How long settlement collects due orders before a round: the fixed cost of a round is that of settling some payments. */
 const settlementRestMs = 20;
 /**
  * The pauses of a sequencer: short after a step with work, and twice as long after each step without, up to the longest: an
- * instance at rest then costs the database half as much. A commit of this process wakes an idle sequencer, so only the first
- * change after a rest that another process has made, one that runs no sequencer, waits for the end of the pause. A commit does
- * not shorten the pause of a busy sequencer: under load each change would then be a step of its own.
+ * idle instance then costs the database half as much. A commit of this process wakes an idle sequencer, so only the first
+ * change after an idle time that comes from another process, one without a sequencer, waits for the end of the pause. A commit
+ * does not shorten the pause of a busy sequencer: under load each change would then be a step of its own.
  */
 const busySequencerMs = 4;
 const longestIdleSequencerMs = 80;
 /** How often the database's clock is checked. */
 const clockMs = 1_000;
-/** How often it is looked whether a day is due to be compared with the providers. */
+/** How often the worker looks for days to reconcile. */
 const reconciliationMs = 300_000;
 /** How often rows past their retention are deleted, and the pause between two batches, in which other work can run. */
 const housekeepingMs = 3_600_000;
@@ -44,8 +44,8 @@ const betweenBatchesMs = 100;
 const contendedSequencerMs = 10;
 
 /**
- * Makes the function that says how many milliseconds one sequencer pauses after a step. Its argument is the number of changes
- * that the step sequenced, undefined when another process was sequencing.
+ * Makes the function that computes how many milliseconds one sequencer pauses after a step. Its argument is the number of
+ * changes that the step sequenced, undefined when another process was sequencing.
  */
 export function sequencerPauses(): (count: number | undefined) => number {
   let latest = busySequencerMs;
@@ -65,9 +65,9 @@ interface WorkerOptions {
 }
 
 /**
- * Starts the background work of a process: sequencing the feed, settling the rail's orders, working on the webhooks of their
- * providers and on deposits there, expiring quotes, checking external accounts, delivering webhooks, following the database's clock, comparing each day with the providers of rails,
- * and deleting rows past their retention. Any number of processes may do it side by side.
+ * Starts the background work of a process: sequencing the feed, settling the rail's orders, processing webhooks and deposits of
+ * their providers, expiring quotes, checking external accounts, delivering webhooks, following the database's clock, the daily
+ * reconciliation, and deleting rows past their retention. Any number of processes may do it side by side.
  */
 export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer, reconcileHour, log }: WorkerOptions) {
   const { database } = payments;
@@ -172,7 +172,7 @@ function startSettlement(payments: Payments, log: Logger): Loop {
   return startLoop('settlement', log, settle, settlementRestMs);
 }
 
-/** Starts the work on webhooks of providers; `onWork` is called when a round worked on some. */
+/** Starts the processing of providers' webhooks; `onWork` is called when a round processed some. */
 function startReceived(payments: Payments, log: Logger, onWork: () => void): Loop {
   return startLoop('provider webhooks', log, async () => {
     const count = await workOnWebhooks(payments, batchSize);

@@ -107,7 +107,7 @@ function differenceOfStatements(foreign: Sent, never: Sent): string | undefined 
 
 /** Tells what is wrong with an answer to a key that somebody else has used: it must be as good as a new one. */
 export function foreignKeyUsed({ text }: Reply): string | undefined {
-  return /IDEMPOTENCY_MISMATCH|"replayed":true|this idempotency key has made|this was done before/.test(text)
+  return /IDEMPOTENCY_MISMATCH|"replayed":true|this idempotency key has created|this was done before/.test(text)
     ? text.slice(0, 300)
     : undefined;
 }

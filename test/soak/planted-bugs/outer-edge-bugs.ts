@@ -134,7 +134,7 @@ export const outerEdgeBugs: Bugs = {
     },
     'a message that only servers send ends a socket as a fault of the service': {
       file: 'src/api/graphql/transports/socket-protocol.ts',
-      find: "return sentByClients.has(type) ? undefined : 'a message has a type that clients send';",
+      find: "return sentByClients.has(type) ? undefined : 'unknown message type';",
       put: 'return type === null ? undefined : undefined;',
       test: 'is closed with 4400, with one line in the log: %j',
     },

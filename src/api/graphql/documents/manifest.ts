@@ -44,21 +44,21 @@ function documentsIn(json: object): readonly HashedDocument[] {
   if (texts.success) return Object.entries(texts.data).map(([hash, text]) => ({ hash, text }));
   throw new Refusal(
     'INVALID_INPUT',
-    'this is no manifest: neither one of Apollo (format, version and operations with id and body), nor an object with the text of each document under its hash, as those of Relay and GraphQL Code Generator',
+    'unknown manifest format: expected that of Apollo (format, version and operations with id and body), or an object from hash to text, as Relay and GraphQL Code Generator write it',
   );
 }
 
-/** Returns a hash as it is stored: in small letters, without the prefix of GraphQL over HTTP (`sha256:`). */
+/** Returns a hash as it is stored: in lower case, without the prefix of GraphQL over HTTP (`sha256:`). */
 export function plainHash(given: string): string {
   return given.replace(/^sha256:/, '').toLowerCase();
 }
 
-/** Tells whether a text is the hash of some document, in hex. */
+/** Returns whether a text is the hash of some document, in hex. */
 export function isHash(text: string): boolean {
   return text.length in algorithms && /^[0-9a-f]+$/.test(text);
 }
 
-/** Tells whether a text has this hash: which algorithm it is, its length says. */
+/** Returns whether a text has this hash, whose length gives its algorithm. */
 export function isHashOf(hash: string, text: string): boolean {
   const algorithm = algorithms[hash.length];
   return algorithm !== undefined && digest(algorithm, text, 'hex') === hash;

@@ -15,7 +15,7 @@ import { type HashedDocument, isHash } from './manifest.ts';
 /** The most documents of a platform: many versions of several apps. */
 export const maxDocuments = 10_000;
 
-/** How long an instance takes what it has read for true, in milliseconds: what is there, and what is not. */
+/** How long an instance trusts its cache, in milliseconds, for known and for unknown documents. */
 const cacheMs = { found: 10_000, absent: 1_000 } as const;
 /** The most that is cached, in characters of texts. */
 const cacheSize = 2 ** 24;
@@ -28,7 +28,7 @@ const registerStatement = statement<{ hash: string }>(
    select $1, * from unnest($2::text[], $3::text[], $4::bytea[]) on conflict do nothing returning hash`,
 );
 
-/** What the cache knows of a document: its text, or that it is not there. */
+/** A cache entry: the text of a document, or that it is not registered. */
 interface Known {
   readonly text: string | undefined;
 }
@@ -38,7 +38,7 @@ export function documentDigest(text: string): Buffer {
   return digestOf('sha256', stripIgnoredCharacters(text), 'buffer');
 }
 
-/** The documents that platforms have registered: each is there or not, and its text never changes. */
+/** The documents that platforms have registered. The text of a document never changes. */
 export class TrustedDocuments {
   readonly #database: Database;
   readonly #known = new LRUCache<string, Known>({
@@ -52,11 +52,11 @@ export class TrustedDocuments {
 
   /** Returns the text of the document with this hash; undefined where the platform has registered none. */
   async find(platformId: string, hash: string): Promise<string | undefined> {
-    // Nothing else can be a document's, nor need it be text that the database can compare.
+    // No other text can be the hash of a document, and it may be one that the database cannot compare.
     return isHash(hash) ? this.#lookUp(platformId, `hash ${hash}`, { hash }) : undefined;
   }
 
-  /** Tells whether the platform has registered a document: its digest is that of `documentDigest`. */
+  /** Returns whether the platform has registered a document: its digest is that of `documentDigest`. */
   async has(platformId: string, digest: Buffer): Promise<boolean> {
     const where = { digest: new Uint8Array(digest) };
     return (await this.#lookUp(platformId, `digest ${digest.toString('base64')}`, where)) !== undefined;
@@ -79,7 +79,7 @@ export class TrustedDocuments {
   }
 
   /**
-   * Registers documents. One that is registered already stays as it is.
+   * Registers documents. A registered document stays unchanged.
    * @param problemIn returns why a document could not be executed, or undefined
    * @returns how many are new
    * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents). Then none is registered
@@ -114,7 +114,7 @@ export class TrustedDocuments {
   }
 
   /**
-   * Deletes a document: from now on clients that send its hash are refused. It is no error where there is none.
+   * Deletes a document: from now on clients that send its hash are refused. Deleting an unknown one is not an error.
    * @throws Refusal FORBIDDEN
    */
   async delete(caller: Caller, hash: string): Promise<void> {
@@ -136,7 +136,7 @@ export class TrustedDocuments {
     });
   }
 
-  /** Forgets what the cache knows of a platform. Other instances do in time. */
+  /** Drops the cache entries of a platform. Those of other instances expire. */
   #forget(platformId: string): void {
     for (const key of this.#known.keys()) if (key.startsWith(platformId)) this.#known.delete(key);
   }

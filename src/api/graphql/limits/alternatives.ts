@@ -9,7 +9,7 @@ export interface Cost {
   readonly costliest: CostlyField | undefined;
 }
 
-/** The cost of a selection set: that of what every row has, and in addition what only rows of one object type have. */
+/** The cost of a selection set: that of every row, and in addition that of rows of one object type. */
 export interface SelectionCost extends Cost {
   /** By the name of the object type; undefined where no fragment is on some types alone. */
   readonly alternatives: ReadonlyMap<string, Cost> | undefined;
@@ -35,14 +35,14 @@ export function costInFragment(
   parent: GraphQLNamedType | undefined,
 ): SelectionCost {
   const types = possibleTypes(schema, on);
-  // Every row of the parent has it; or nobody knows.
+  // Every row of the parent has it; or that is unknown.
   if (!types || on === parent || (isAbstractType(on) && isObjectType(parent) && schema.isSubType(on, parent)))
     return inner;
   const alternatives = new Map(types.map((name) => [name, ofType(inner, name)]));
   return { ...noCost, alternatives };
 }
 
-/** Returns the cost for a row of the dearest type: a row has one type, and of all fragments what is on that. */
+/** Returns the cost for a row of the most expensive type: a row has one type, and only the fragments on that. */
 export function dearestCost(schema: GraphQLSchema, sum: SelectionCost, type: GraphQLNamedType | undefined): Cost {
   if (!sum.alternatives) return sum;
   const types = possibleTypes(schema, type) ?? [...sum.alternatives.keys()];

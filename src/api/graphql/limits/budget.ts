@@ -15,7 +15,7 @@ import { type DocumentRequest, type DocumentSize, measureDocument } from './docu
 
 /**
  * The limits of one document, the same on HTTP, SSE and WebSocket. `DocumentSize` says how each is counted. Every operation and
- * fragment of a document must keep them, whether it is run or not.
+ * fragment of a document must stay within them, executed or not.
  */
 export const documentBudget = {
   tokens: 2000,
@@ -83,7 +83,7 @@ function limitExceeded(budget: BudgetLimit, value: string, details: object): Gra
   });
 }
 
-/** Tells whether a count is exact: beyond 2^53 it is approximate, or infinite. */
+/** Returns whether a count is exact: beyond 2^53 it is approximate, or infinite. */
 function isExact(count: number | undefined): count is number {
   return Number.isSafeInteger(count);
 }

@@ -1,19 +1,19 @@
-/** The costliest field of a selection set, with the costliest below it. */
+/** The most expensive field of a selection set, with the most expensive one below it. */
 export interface CostlyField {
   /** Its key in the answer. */
   readonly responseKey: string;
-  /** Its cost with that of all below it, where the selection set around it is read once. */
+  /** Its cost including everything below it, where the selection set around it is read once. */
   readonly cost: number;
   /** Whether it is a list whose arguments say how many rows it can have. */
   readonly isSized: boolean;
-  /** Whether it is there once in a list, not for each of its rows. */
+  /** Whether it occurs once in a list, not for each of its rows. */
   readonly isOnce: boolean;
-  /** How often its own selection set is counted, but for what is there once. */
+  /** How often its own selection set is counted, except for what occurs once. */
   readonly times: number;
   readonly below: CostlyField | undefined;
 }
 
-/** A field of a document with its cost, that of all below it included. */
+/** A field of a document with its cost, including everything below it. */
 export interface CostlyPath {
   /** The response keys from the root to the field. */
   readonly path: readonly string[];

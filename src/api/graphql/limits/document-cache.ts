@@ -27,7 +27,7 @@ export function documentCache(): LRUCache<string, DocumentNode> {
   });
 }
 
-/** Creates the cache of query plans by their keys, with space for some eight hundred. */
+/** Creates the cache of query plans by their keys, with space for about eight hundred. */
 export function planCache<Plan extends object>() {
   const plans = new LRUCache<string, Plan>({ maxSize: 16 * mebibyte });
   return {

@@ -51,13 +51,13 @@ export interface DocumentRequest extends SentDocument {
 
 export interface Measure {
   readonly size: DocumentSize;
-  /** The costliest root field; undefined where nothing costs anything. */
+  /** The most expensive root field; undefined where nothing costs anything. */
   readonly costliest: CostlyField | undefined;
   /** The first `__schema` or `__type` in the document, if any. */
   readonly schemaField: FieldNode | undefined;
 }
 
-/** A measure, and what it holds for. */
+/** A measure, and the variables that it is valid for. */
 interface Measured {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
@@ -65,10 +65,10 @@ interface Measured {
   readonly measure: Measure;
 }
 
-/** The measures of documents whose page sizes are no variables: they are the same each time, whichever operation is run. */
+/** The measures of documents whose page sizes are not variables: always the same, whichever operation is run. */
 const measures = new WeakMap<DocumentNode, Measured>();
 
-/** The measures of all others, for as long as the variables of the one request are there: it asks several times. */
+/** The measures of all others, kept as long as the variables of their request: it asks several times. */
 const measuresWithVariables = new WeakMap<object, Measured>();
 
 /** Measures a document in time linear in what is written: each fragment is counted once, however often it is spread. */
@@ -158,7 +158,10 @@ const nothing: Expansion = {
 /** A field that adds a level, and to no other count. */
 const uncounted: Expansion = { ...nothing, depth: 1 };
 
-/** A field without fields of its own. Shared, since most fields are such, and documents with variable sizes are measured for every request. */
+/**
+ * A field without subfields. Shared, since most fields are such, and documents with variable sizes are measured for every
+ * request.
+ */
 const leaf: Expansion = { ...uncounted, ownFields: 1, fields: 1, cost: 1 };
 const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
 
@@ -249,7 +252,7 @@ function inFragment(
   return { ...inner, ...costInFragment(schema, inner, on, parent), leadingFragments, nestedFragments };
 }
 
-/** What a field costs that its type does not have. */
+/** The price of a field that its type does not have. */
 const ofUnknown = { cost: 1, isVariable: false };
 
 /** Counts a field. One that the type does not have counts like any other, its children with it: validation comes later. */
@@ -261,7 +264,7 @@ function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | un
   const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
   const { cost: own, isVariable } = definition ? pass.ownCostOf(field, definition) : ofUnknown;
   pass.hasVariableSizes ||= isVariable;
-  // Of a connection, only the rows are there several times.
+  // In a connection, only the rows repeat.
   const isOnce = definition !== undefined && name !== 'edges' && isConnection(parent);
   if (field.selectionSet === undefined && name !== '__typename' && own === 1 && !isOnce)
     return alias ? aliasedLeaf : leaf;

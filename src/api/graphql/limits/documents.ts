@@ -15,7 +15,7 @@ import { documentCache } from './document-cache.ts';
 import type { SentDocument } from './list-sizes.ts';
 import { findConditionalRoots } from './stream-rules.ts';
 
-/** Validation gives up after this many errors: an invalid document earns no more work than a valid one. */
+/** Validation stops after this many errors: an invalid document gets no more work than a valid one. */
 const maxErrors = 10;
 
 interface DocumentsOptions {
@@ -51,7 +51,7 @@ export class Documents {
     return document;
   }
 
-  /** Returns the refusals of the budget; where there are none, the errors of validation, which does not run before. */
+  /** Returns the refusals of the budget; without any, the errors of validation, which runs only then. */
   check({ document, operationName, variables }: SentDocument): readonly GraphQLError[] {
     const { schema, introspection } = this.#options;
     const refusals = checkBudget({ schema, document, operationName, variables, introspection });

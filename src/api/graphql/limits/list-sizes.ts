@@ -20,7 +20,7 @@ import { isSearchArgument, searchCost } from './search-cost.ts';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** What the field costs without what is below it: 1, if left out. */
+    /** The price of the field without its subfields: 1 by default. */
     price?: number;
   }
 }
@@ -45,13 +45,13 @@ export interface ListSize {
 const maxRows = 1_000_000;
 
 /**
- * Returns a function that tells the size of each list of a document.
- *
+ * Returns a function that computes the size of each list of a document.
  * - A connection, which is any type with `edges` and `pageInfo`, can have `first` or `last` rows, or the default size.
  * - A list with an argument that is a list (`nodes(ids:)`) has a row for each value in it. A repeated value counts again: it is
  *   read once, but answered each time. Ten times what one id may select took 1.3 s of the processor and answered 17 MB, and
  *   there may be a hundred ids.
- * - For other lists it returns undefined, as for fields that are none: they are short, and their fields count once.
+ * - For other lists, and for fields that are not lists, it returns undefined: those lists are short, and their fields count
+ *   once.
  */
 export function listSizes(
   request: SentDocument,
@@ -87,7 +87,7 @@ export function listSizes(
   };
 }
 
-/** Tells whether a type is a connection, which is any type with `edges` and `pageInfo`. */
+/** Returns whether a type is a connection, which is any type with `edges` and `pageInfo`. */
 export function isConnection(type: GraphQLNamedType | undefined): boolean {
   if (!isObjectType(type) && !isInterfaceType(type)) return false;
   const { edges, pageInfo } = type.getFields();
@@ -112,14 +112,16 @@ function argumentReader({ document, operationName, variables }: SentDocument): (
   };
 }
 
-/** What a field costs without what is below it. */
+/** The price of a field without its subfields. */
 export interface OwnCost {
   readonly cost: number;
   /** Whether it depends on a variable. */
   readonly isVariable: boolean;
 }
 
-/** Returns a function that prices a field: by itself, for each value in the lists of its arguments, and for what it searches. */
+/**
+ * Returns a function that prices a field: for itself, for each value in the lists of its arguments, and for its search.
+ */
 export function ownCosts(
   request: SentDocument,
 ): (field: FieldNode, definition: GraphQLField<unknown, unknown>) => OwnCost {
@@ -182,7 +184,7 @@ function hasVariable(value: ValueNode): boolean {
 
 const typesWithLists = new WeakMap<GraphQLInputType, boolean>();
 
-/** Tells whether values of a type can have lists. */
+/** Returns whether values of a type can have lists. */
 function hasList(type: GraphQLInputType): boolean {
   const nullable = getNullableType(type);
   if (isListType(nullable)) return true;
@@ -197,14 +199,14 @@ function hasList(type: GraphQLInputType): boolean {
   return known;
 }
 
-/** Returns a page size; undefined where the value is no number, which coercion refuses later. */
+/** Returns a page size; undefined where the value is not a number, which coercion refuses later. */
 function pageSize(value: ArgumentValue): number | undefined {
   if ('sent' in value) return typeof value.sent === 'number' ? clampSize(value.sent) : undefined;
   const { written } = value;
   return written?.kind === Kind.INT || written?.kind === Kind.FLOAT ? clampSize(Number(written.value)) : undefined;
 }
 
-/** Counts the values of a list. Coercion makes a list of one of what is no list. */
+/** Counts the values of a list. Coercion makes a list of one of any other value. */
 function listLength(value: ArgumentValue): number {
   if ('sent' in value) return clampSize(Array.isArray(value.sent) ? value.sent.length : 1);
   return clampSize(value.written?.kind === Kind.LIST ? value.written.values.length : 1);
@@ -212,7 +214,7 @@ function listLength(value: ArgumentValue): number {
 
 /**
  * Limits a size to 1 up to `maxRows`. Coercion and the resolver refuse negative, fractional and absurd sizes later; here they
- * must only not lower the cost, or make it no number. A size of 0 counts as 1, since one row is read to see whether there is any.
+ * must only not lower the cost or make it NaN. A size of 0 counts as 1, since one row is read to see whether there is any.
  */
 function clampSize(size: number): number {
   return size >= 1 ? Math.min(Math.ceil(size), maxRows) : 1;

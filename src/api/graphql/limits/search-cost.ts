@@ -16,7 +16,9 @@ export type FoundBy = 'one' | 'index' | 'created' | 'updated' | 'any' | 'kind';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** What it costs in addition to search for the rows of a list, and whether the list belongs to a parent, by which it is found. */
+    /**
+     * The extra cost of searching for the rows of a list, and whether the list belongs to a parent, by which it is found.
+     */
     search?: { readonly price: number; readonly isBelow: boolean };
   }
   interface GraphQLInputFieldExtensions {
@@ -25,9 +27,9 @@ declare module 'graphql' {
 }
 
 /**
- * Returns what it costs in addition to find the rows of a list by its arguments `filter` and `orderBy`. Nothing, where one index
- * has just these rows in their order. Two conditions need a search, however many rows each of them leaves: all of these may be
- * looked at before one is found that meets the other. A parent is a condition, too, and so is another order than that of creation.
+ * Returns the extra cost of finding the rows of a list by its arguments `filter` and `orderBy`: nothing where one index has
+ * just these rows in their order. Two conditions need a search, however selective each of them is: all rows that meet one may
+ * be read before one is found that meets the other. A parent counts as a condition, and so does any order but that of creation.
  */
 export function searchCost(
   definition: GraphQLField<unknown, unknown>,
@@ -52,7 +54,7 @@ export function searchCost(
   return conditions > 1 ? search.price : 0;
 }
 
-/** Tells whether an argument says which rows are found, or in which order. */
+/** Returns whether an argument selects or orders rows. */
 export function isSearchArgument(name: string): boolean {
   return name === 'filter' || name === 'orderBy';
 }

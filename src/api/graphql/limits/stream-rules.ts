@@ -12,7 +12,7 @@ export function findConditionalRoots({ definitions }: DocumentNode): GraphQLErro
   );
   const visited = new Set<SelectionSetNode>();
 
-  /** Returns the selections of a subscription's root, those in fragments included. */
+  /** Returns the selections of a subscription's root, including those in fragments. */
   function rootSelections(selectionSet: SelectionSetNode | undefined): SelectionNode[] {
     if (!selectionSet || visited.has(selectionSet)) return [];
     visited.add(selectionSet);

@@ -30,15 +30,17 @@ export function withCost(answer: ExecutionResult | TextAnswer, args: ExecutionAr
     : { ...answer, extensions: { ...answer.extensions, cost } };
 }
 
-/** The most that a document costs which counts as one request: a list of a hundred rows with two or three fields of each. */
+/**
+ * The highest cost of a document that counts as one request: a list of a hundred rows with two or three fields each.
+ */
 export const costOfRequest = 500;
 
-/** Returns as how many requests an operation counts, by the cost of its document. */
+/** Returns how many requests an operation counts as, by the cost of its document. */
 export function requestsOf(args: ExecutionArgs): number {
   return Math.max(1, Math.ceil(costReport(args).cost / costOfRequest));
 }
 
-/** Tells whether an operation is a query: with that, the cost of its document is the work that it makes. */
+/** Returns whether an operation is a query: only then is the cost of its document its work. */
 export function isQuery({ document, operationName }: ExecutionArgs): boolean {
   return getOperationAST(document, operationName)?.operation === 'query';
 }

@@ -51,7 +51,7 @@ export interface Transport {
   readonly session?: Session | undefined;
   /** Closes the connection of a reader that does not keep up or cannot be served, so that it reconnects and resumes. */
   readonly closeForRetry?: () => void;
-  /** Whether the client has gone, or has ended the operation; for a transport without `response`. */
+  /** Whether the client has disconnected or ended the operation; for a transport without `response`. */
   readonly isGone?: () => boolean;
   /** The cursor after which an event stream resumes (Last-Event-ID). */
   readonly resumeAfter?: string | undefined;
@@ -79,9 +79,11 @@ export interface OperationsOptions {
   readonly streams: TokenCap;
   /** Waits for the turn of a message, among all that its platform asks for. */
   readonly takeTurn: TakeTurn;
-  /** Counts further requests, for a document that costs as much as several. Returns the error of one that is too many. */
+  /**
+   * Counts further requests, for a document that costs as much as several. Returns the error of a request beyond the limit.
+   */
   readonly countMore: (context: Context, requests: number) => Promise<GraphQLError | undefined>;
-  /** Limits the documents of a platform that cost much, and are executed at once. */
+  /** Limits how many expensive documents of a platform are executed at once. */
   readonly expensive: ExpensiveTurns;
   /** Authenticates the caller. Throws a GraphQLError where the credentials are not valid. */
   readonly contextOf: (transport: Transport) => Promise<Context>;
@@ -142,7 +144,7 @@ export class Operations {
         isSubscription: operation.operation === 'subscription',
       };
     } catch (error) {
-      // An answer, not a fault of the connection: a syntax error, a token that has ended, or a database out of reach.
+      // A response, not a failure of the connection: a syntax error, a token that has ended, or an unreachable database.
       return [this.#options.present(error)];
     }
   }
@@ -198,7 +200,7 @@ export class Operations {
   async #run(args: ExecutionArgs, context: Context, reads?: ReadScope): Promise<ExecutionResult | TextAnswer> {
     const answer = await answerByPlan(args, context);
     if (answer) return answer;
-    // It may combine several reads, and those of the primary: an older one beside a newer one would contradict it.
+    // It may combine several reads with those of the primary, and an older one beside a newer one would contradict it.
     reads?.requireLatest();
     if (selectsFeedCursor(args.document)) await readFeedHead(context);
     return execute(args);
@@ -226,7 +228,7 @@ export class Operations {
   ): Promise<AsyncIterableIterator<StreamMessage> | ExecutionResult> {
     const { present } = this.#options;
     const context = contextIn(args);
-    // The wait for its turn is outside of the time limit.
+    // The wait for its turn does not count against the time limit.
     const { platformId } = context.viewer;
     const stream = await this.#openings.run(() => asPlatform(platformId, () => this.#open(args, context)));
     if (!isAsyncIterable(stream)) {
@@ -277,7 +279,7 @@ export class Operations {
   }
 }
 
-/** Returns what a message of a stream says beside its result: the document's cost, and whether it is a repeat. */
+/** Returns the extensions of a stream's message: the document's cost, and whether it is a repeat. */
 function extensionsOf(args: ExecutionArgs, cursor: string | undefined, isFirst: boolean) {
   const { reportsCost, resumePoint, viewer } = contextIn(args);
   const cost = isFirst && reportsCost ? { cost: costReport(args) } : undefined;

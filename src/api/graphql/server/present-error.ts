@@ -66,7 +66,7 @@ function requestIdIn(facts: RequestFacts | undefined) {
 }
 
 /**
- * Tells whether the executor itself could not coerce the input: the value of a variable, before anything has run, or an
+ * Returns whether the executor itself could not coerce the input: the value of a variable, before anything has run, or an
  * argument whose variable has no value.
  */
 function isInputError({ message, path, extensions }: GraphQLError): boolean {

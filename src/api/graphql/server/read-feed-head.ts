@@ -12,7 +12,7 @@ export async function readFeedHead(context: Context): Promise<void> {
 
 const documentsWithCursor = new WeakMap<DocumentNode, boolean>();
 
-/** Tells whether a document selects a field named feedCursor anywhere. Computed once per cached document. */
+/** Returns whether a document selects a field named feedCursor anywhere. Computed once per cached document. */
 export function selectsFeedCursor(document: DocumentNode): boolean {
   let isSelected = documentsWithCursor.get(document);
   if (isSelected === undefined) {

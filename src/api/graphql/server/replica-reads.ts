@@ -44,7 +44,7 @@ export async function withReplicas(
   const { viewer, readAfter, eventStream: response } = contextIn(args);
   const operation = getOperationAST(args.document, args.operationName)?.operation;
   if (operation === 'query') {
-    // The page after a cursor must have what the page before it was read from.
+    // The page after a cursor must be read from the same source as the page before it.
     return replicas.reading(viewer.platformId, namesCursor(args.document) ? undefined : readAfter, run);
   }
   const answer = (await run()) as ExecutionResult;
@@ -55,7 +55,7 @@ export async function withReplicas(
 
 const documentsWithCursors = new WeakMap<DocumentNode, boolean>();
 
-/** Tells whether a document has an argument for a cursor anywhere. Computed once per cached document. */
+/** Returns whether a document has an argument for a cursor anywhere. Computed once per cached document. */
 function namesCursor(document: DocumentNode): boolean {
   let isNamed = documentsWithCursors.get(document);
   if (isNamed === undefined) {

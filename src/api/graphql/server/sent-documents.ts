@@ -21,7 +21,7 @@ export interface OperationParams extends SentOperation {
   readonly query: string;
 }
 
-/** The most that is remembered of automatic persisted queries, in characters. */
+/** The capacity for automatic persisted queries, in characters. */
 const rememberedSize = 2 ** 23;
 
 /**
@@ -35,7 +35,7 @@ export class SentDocuments {
   readonly #automatic: LRUCache<string, string> | undefined;
   readonly #digests = new WeakMap<DocumentNode, Buffer>();
 
-  /** @param isAutomatic whether clients may have documents remembered under their hashes, without registering them */
+  /** @param isAutomatic whether clients may have documents stored under their hashes without registering them */
   constructor(trusted: TrustedDocuments, isAutomatic: boolean) {
     this.#trusted = trusted;
     this.#automatic = isAutomatic
@@ -70,7 +70,7 @@ export class SentDocuments {
     return { ...sent, query: text };
   }
 
-  /** Tells whether the platform of a viewer has registered a document. */
+  /** Returns whether the platform of a viewer has registered a document. */
   isRegistered({ platformId }: Viewer, document: DocumentNode): Promise<boolean> {
     const digest = this.#digests.get(document) ?? documentDigest(document.loc?.source.body ?? '');
     this.#digests.set(document, digest);
@@ -83,9 +83,13 @@ export class SentDocuments {
    */
   async check(viewer: Viewer, document: DocumentNode): Promise<void> {
     if (await this.isRegistered(viewer, document)) return;
-    throw failure('QUERY_NOT_IN_SAFELIST', 'this token may send registered documents only, and this is none', {
-      status: 403,
-    });
+    throw failure(
+      'QUERY_NOT_IN_SAFELIST',
+      'this token may send registered documents only, and this one is not registered',
+      {
+        status: 403,
+      },
+    );
   }
 
   async #remember(text: string, hash: string, authenticate: () => Promise<Viewer>): Promise<void> {

@@ -34,7 +34,7 @@ export interface GraphqlOptions {
   /** The documents that platforms have registered. */
   readonly trusted: TrustedDocuments;
   /** Counts the documents that are executed. */
-  /** Whether clients may have documents remembered under their hashes. */
+  /** Whether clients may have documents stored under their hashes. */
   readonly automaticPersistedQueries: boolean;
   readonly sessions: Sessions;
   /** The standbys that answer queries, where there are any. */
@@ -62,7 +62,7 @@ export interface GraphqlOptions {
 export interface GraphqlServer {
   /** Runs the operations of every transport. */
   readonly operations: Operations;
-  /** Answers over HTTP: event streams with a connection of their own, and requests that are unusual or malformed. */
+  /** Answers over HTTP: event streams with a connection of their own, and unusual or malformed requests. */
   readonly yoga: ReturnType<typeof createYogaServer>;
 }
 
@@ -104,8 +104,8 @@ async function contextOf(options: GraphqlOptions, transport: Transport): Promise
 }
 
 /**
- * Counts further requests of a caller, and says anew in the header fields how many more it may send. A refusal waits for its
- * time (access/limits/refusal-pace.ts).
+ * Charges further requests to a caller, and updates the rate limit header fields. A refusal is delayed
+ * (access/limits/refusal-pace.ts).
  */
 async function countMore(
   { limits, pace }: GraphqlOptions,
@@ -225,7 +225,7 @@ export function unauthenticated(): GraphQLError {
   );
 }
 
-/** Creates the error of a request that cannot be authenticated, since the database is out of reach. Nothing has run. */
+/** Creates the error of a request that cannot be authenticated, since the database is unreachable. Nothing has run. */
 export function unavailable(): GraphQLError {
   return badRequest(databaseAway, {
     code: 'SERVICE_UNAVAILABLE',

@@ -83,7 +83,7 @@ export class SharedResults {
 
   async #execute(args: ExecutionArgs, payload: unknown): Promise<string> {
     const { platformId } = contextIn(args).viewer;
-    // Whichever follower asks first: all are of this platform.
+    // Whichever follower asks first: all belong to this platform.
     const turn = await this.#takeTurn(platformId);
     const result = await inTurn(turn, () =>
       asPlatform(platformId, async () => execute({ ...args, rootValue: payload })),
@@ -98,7 +98,7 @@ function newGroup(args: ExecutionArgs): Group {
     texts: new Map(),
     args: {
       ...args,
-      // On behalf of all members: what one of them does ends nothing for the others.
+      // On behalf of all members: an action of one of them ends nothing for the others.
       contextValue: {
         ...contextIn(args),
         isAbandoned: () => group.members === 0,
@@ -109,12 +109,15 @@ function newGroup(args: ExecutionArgs): Group {
   return group;
 }
 
-/** Returns the key of what decides a result beside the document: the caller's scope, and the variables below the root field. */
+/**
+ * Returns the key of everything that decides a result besides the document: the caller's scope, and the variables below the
+ * root field.
+ */
 function groupKey(operation: OperationDefinitionNode, args: ExecutionArgs): string {
   const { document, variableValues } = args;
-  // A caller is known by everything but its token: whatever else it has may decide what it sees.
+  // A caller is identified by everything but its token, since anything else may decide what it sees.
   const { tokenId: _token, subject: _subject, expiresAt: _end, ...scope } = contextIn(args).viewer;
-  // A variable that is not given is not one that is null.
+  // A missing variable differs from a null one.
   const variables = variablesBelowRoot(operation, document).map((name) =>
     variableValues && name in variableValues ? [name, variableValues[name]] : [name],
   );

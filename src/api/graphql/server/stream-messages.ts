@@ -13,7 +13,7 @@ export interface StreamMessage {
 interface MessageOptions {
   /** Converts an error of the stream to the one that clients see. */
   readonly present: (error: unknown) => GraphQLError;
-  /** Returns what a message says beside its result. */
+  /** Returns the extensions of a message. */
   readonly extensionsOf: (cursor: string | undefined, isFirst: boolean) => ExecutionResult['extensions'];
 }
 

@@ -6,7 +6,7 @@ import { contextIn } from '../context.ts';
 import { failure } from '../failure.ts';
 import type { SentDocuments } from './sent-documents.ts';
 
-/** A reader that has taken nothing from its event stream for this long is considered gone. */
+/** A reader that has taken nothing from its event stream for this long counts as disconnected. */
 const stallTimeoutMs = 30_000;
 
 /** The time between the last message to a reader and the close of its connection. */
@@ -26,18 +26,18 @@ export async function holdStream(
   const { viewer: begun, session, eventStream, farewell } = contextIn(args);
   const held = session ?? (eventStream && farewell && superviseStream(sessions, begun, eventStream, farewell));
   if (!held) return () => undefined;
-  // It goes on with all that the token may do with which it was begun.
+  // It keeps the rights of the token with which it began.
   const end = await held.begin(
     async (viewer) =>
       mayDoAllThat(viewer, begun) && (!viewer.trustedDocumentsOnly || sent.isRegistered(viewer, args.document)),
   );
-  return end ?? failure('FORBIDDEN', 'the token that has renewed this connection may not do this');
+  return end ?? failure('FORBIDDEN', 'the renewed token does not permit this operation');
 }
 
 /**
- * Supervises an event stream (SSE) for as long as it is open, and closes it when its token ends or may not do it any more, the
- * server stops or its reader stalls. The connection is cut, without `complete`: a stock client reconnects and resumes after a cut,
- * and takes `complete` as the end. What became of the token is sent as an error before the cut.
+ * Supervises an event stream (SSE) for as long as it is open. Closes it when its token ends or no longer permits the operation,
+ * the server stops or its reader stalls. The connection is cut, without `complete`: a stock client reconnects and resumes after
+ * a cut, and takes `complete` as the end. A token's error is sent before the cut.
  * @param farewell writes that error
  */
 export function superviseStream(

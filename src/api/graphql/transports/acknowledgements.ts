@@ -1,21 +1,23 @@
 import type { FeedPosition } from '../../../domain/events/cursor.ts';
 import type { ResumePoint } from '../../../domain/events/resume-point.ts';
 
-/** A socket is asked how far its client is after this time, in milliseconds, or so many messages, as in a replay. */
+/**
+ * A socket is pinged for its client's progress after this time, in milliseconds, or after so many messages, as in a replay.
+ */
 const askMs = 250;
 const askMessages = 50;
 
 /**
- * What the client of one socket has had of its streams that resume by a key. Clients of graphql-transport-ws answer a ping by
- * a pong with the same payload, after they have passed on every message before it: so a ping after a message asks for its
- * acknowledgement, without any code of the app. One question is under way at a time.
+ * Tracks which messages the client of one socket has received, for streams that resume by a key. Clients of
+ * graphql-transport-ws answer a ping by a pong with the same payload, after they have passed on every message before it: so a
+ * ping after a message asks for its acknowledgement, without any code of the app. At most one ping is outstanding.
  */
 export class Acknowledgements {
   readonly #sendPing: (payload: object) => void;
-  /** What was sent since the last question. */
+  /** Messages sent since the last ping. */
   #sent = new Map<ResumePoint, FeedPosition>();
   #messages = 0;
-  /** What the question that is under way asks about. */
+  /** The last message that the outstanding ping covers. */
   #asked: ReadonlyMap<ResumePoint, FeedPosition> | undefined;
   #question = 0;
   #askedAt = Number.NEGATIVE_INFINITY;
@@ -25,7 +27,7 @@ export class Acknowledgements {
     this.#sendPing = sendPing;
   }
 
-  /** Takes a message that was sent, and asks for its acknowledgement. */
+  /** Records a message that was sent, and asks for its acknowledgement. */
   noteSent(point: ResumePoint, position: FeedPosition): void {
     point.noteSent(position.sequence);
     this.#sent.set(point, position);
@@ -33,7 +35,7 @@ export class Acknowledgements {
     this.#ask();
   }
 
-  /** Takes the payload of a pong. */
+  /** Processes the payload of a pong. */
   take(payload: Readonly<Record<string, unknown>> | undefined): void {
     if (!this.#asked || payload?.acknowledge !== String(this.#question)) return;
     for (const [point, position] of this.#asked) point.acknowledge(position);

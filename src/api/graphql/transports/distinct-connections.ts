@@ -15,14 +15,14 @@ export type DistinctConnections = (
   body: Buffer,
 ) => Promise<boolean>;
 
-/** A client waits this long before it opens a stream again, in milliseconds: not all at once after a restart. */
+/** How long a client waits before it opens a stream again, in milliseconds: not all at once after a restart. */
 const reconnect = { leastMs: 500, spreadMs: 2_000 } as const;
 
 interface DistinctConnectionOptions {
   readonly operations: Operations;
-  /** How often an open stream sends a sign of life, in milliseconds. */
+  /** How often an open stream sends a keep-alive, in milliseconds. */
   readonly keepAliveMs: number;
-  /** Whether event streams are compressed for clients that take it. */
+  /** Whether event streams are compressed for clients that accept it. */
   readonly compresses: boolean;
 }
 

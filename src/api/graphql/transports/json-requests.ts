@@ -46,7 +46,7 @@ export async function answerJsonRequest(
   await sendAnswer(request, response, answerOf(answer, type));
 }
 
-/** The header fields that speak of a connection, and not of an answer. */
+/** The header fields that belong to a connection, not to an answer. */
 const ofConnection: ReadonlySet<string> = new Set(['connection', 'transfer-encoding']);
 
 /** Answers a request whose body has been read by Yoga. */

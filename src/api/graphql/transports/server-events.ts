@@ -8,7 +8,7 @@ import { acceptsEncoding } from '../../http/bodies/answer.ts';
  * JSON, comments as signs of life.
  */
 
-/** What compresses the event streams that are compressed. */
+/** The compressor of each compressed event stream. */
 const compressors = new WeakMap<ServerResponse, Writable>();
 
 /**
@@ -17,7 +17,7 @@ const compressors = new WeakMap<ServerResponse, Writable>();
  */
 const compression = { windowBits: 12, memLevel: 4, level: 6, flush: constants.Z_SYNC_FLUSH } as const;
 
-/** Compresses the event stream that will begin on a response, where its client takes that. */
+/** Compresses the event stream that will begin on a response, if its client accepts that. */
 export function compressEvents(request: IncomingMessage, response: ServerResponse): void {
   if (!acceptsEncoding(request, 'gzip')) return;
   const compressor = createGzip(compression);
@@ -27,7 +27,7 @@ export function compressEvents(request: IncomingMessage, response: ServerRespons
   response.once('close', () => compressor.destroy());
 }
 
-/** Returns where the text of a response is written. */
+/** Returns the writer for the text of a response. */
 function bodyOf(response: ServerResponse): Writable {
   return compressors.get(response) ?? response;
 }

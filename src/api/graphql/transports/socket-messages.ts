@@ -11,7 +11,7 @@ import { unavailable } from '../server/server.ts';
 import type { StreamMessage } from '../server/stream-messages.ts';
 import { closeTryAgain, type Extra } from './socket-sessions.ts';
 
-/** An operation that may run, and the socket that it came on. */
+/** A valid operation, and its socket. */
 export interface SocketOperation extends Prepared {
   readonly id: string;
   readonly extra: Extra;
@@ -23,7 +23,7 @@ export interface SocketOperation extends Prepared {
   readonly turn: WorkTurn;
 }
 
-/** What the streams of sockets are opened with. */
+/** The dependencies for opening the streams of sockets. */
 export interface SocketStreams {
   readonly operations: Operations;
   readonly resumePoints: ResumePoints;
@@ -59,7 +59,7 @@ function sendNext({ socket, request }: Extra, id: string, payload: string): Prom
   if (socket.readyState !== socket.OPEN) return Promise.resolve();
   const connection = request.socket;
   if (connection.writableCorked === 0) {
-    // What other operations of this socket send meanwhile goes to the system in the same call.
+    // Messages of other operations of this socket in the meantime go to the system in the same call.
     connection.cork();
     process.nextTick(() => connection.uncork());
   }
@@ -101,7 +101,7 @@ function sendAll(
         // A stream that throws is not returned by its reader, and one whose socket has broken would go on without one.
         await stream.return?.();
         if (isOpen(extra)) throw error;
-        // The connection has broken. Once the socket has noticed, graphql-ws tells nobody that the operation is over.
+        // The connection has broken. Once the socket has noticed, graphql-ws does not report the end of the operation.
         if (extra.socket.readyState !== extra.socket.CLOSED) await once(extra.socket, 'close');
         return { done: true, value: undefined };
       }
@@ -119,7 +119,7 @@ function sendAll(
   };
 }
 
-/** Says whether a socket is open. Its connection may have broken, and the socket not have noticed yet. */
+/** Returns whether a socket is open. Its connection may have broken without the socket noticing yet. */
 function isOpen({ socket, request }: Extra): boolean {
   return socket.readyState === socket.OPEN && !request.socket.destroyed;
 }

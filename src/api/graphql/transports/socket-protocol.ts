@@ -7,16 +7,16 @@ import { InexactJson, parseJson } from '../../../core/json.ts';
 import type { RefusalPace } from '../../../domain/access/limits/refusal-pace.ts';
 import type { Extra } from './socket-sessions.ts';
 
-/** What sockets are served with, beside the hooks of the protocol. */
+/** What sockets are served with, besides the hooks of the protocol. */
 interface ProtocolOptions {
   readonly pace: RefusalPace;
   readonly addressOf: (request: IncomingMessage) => string;
-  /** How often a client must show that it is there, in milliseconds. */
+  /** How often a client must show that it is alive, in milliseconds. */
   readonly keepAliveMs: number;
   readonly log: Logger;
 }
 
-/** How clients are refused who break the protocol; 4403 and 4408 are no breaches. */
+/** The close codes for protocol violations; 4403 and 4408 are not among them. */
 const breaches: ReadonlySet<number> = new Set([
   CloseCode.BadRequest,
   CloseCode.Unauthorized,
@@ -29,8 +29,9 @@ const breaches: ReadonlySet<number> = new Set([
 const sentByClients: ReadonlySet<unknown> = new Set(['connection_init', 'ping', 'pong', 'subscribe', 'complete']);
 
 /**
- * Serves graphql-transport-ws on the sockets of a server. graphql-ws has the same for `ws`, which prints the stack of each error that
- * a client causes. Here who breaks the protocol gets one line in the log, and is closed when a refusal may be sent.
+ * Serves graphql-transport-ws on the sockets of a server. The server that graphql-ws has for `ws` prints a stack trace for each
+ * error that a client causes. Here a protocol violation is one line in the log, and its socket closes when the pace of refusals
+ * allows.
  * @returns the function that closes the server, when its sockets have closed
  */
 export function serveProtocol(
@@ -54,7 +55,7 @@ export function serveProtocol(
             const wrong = isBinary ? 'messages are text' : wrongIn(data, extra);
             if (wrong !== undefined) return close(CloseCode.BadRequest, wrong);
             handle(String(data)).catch((error: unknown) => {
-              options.log.error({ err: error }, 'a message of a socket failed');
+              options.log.error({ err: error }, 'could not handle a WebSocket message');
               socket.close(CloseCode.InternalServerError, 'Internal server error');
             });
           });
@@ -77,7 +78,10 @@ export function serveProtocol(
   };
 }
 
-/** Says what is wrong with a message. What is not exact in the payload of an operation is noted: it is an error of that operation. */
+/**
+ * Returns what is wrong with a message. Inexact JSON in the payload of an operation is recorded: it is an error of that
+ * operation.
+ */
 function wrongIn(data: RawData, extra: Extra): string | undefined {
   const text = String(data);
   let message: unknown;
@@ -91,14 +95,17 @@ function wrongIn(data: RawData, extra: Extra): string | undefined {
     extra.inexact = error;
   }
   const type = typeOf(message);
-  return sentByClients.has(type) ? undefined : 'a message has a type that clients send';
+  return sentByClients.has(type) ? undefined : 'unknown message type';
 }
 
 function typeOf(message: unknown): unknown {
   return typeof message === 'object' && message !== null && 'type' in message ? message.type : undefined;
 }
 
-/** Closes the socket of a client that has broken the protocol, when it may be refused. Nothing that it sends meanwhile counts. */
+/**
+ * Closes the socket of a client that has violated the protocol, once its refusal may be sent. Its messages in the meantime are
+ * ignored.
+ */
 async function refuse(options: ProtocolOptions, extra: Extra, code: number, reason: string): Promise<void> {
   const { socket, session } = extra;
   if (extra.isRefused) return;
@@ -112,7 +119,7 @@ async function refuse(options: ProtocolOptions, extra: Extra, code: number, reas
 }
 
 function logBreach({ log, addressOf }: ProtocolOptions, { request }: Extra, reason: string): void {
-  log.info({ address: addressOf(request), reason }, 'a client has broken the protocol of sockets: it is disconnected');
+  log.info({ address: addressOf(request), reason }, 'a client violated the WebSocket protocol and is disconnected');
 }
 
 /** The most bytes of a reason (RFC 6455, 5.5). */
@@ -130,7 +137,9 @@ function send(socket: WebSocket, text: string): Promise<void> {
   });
 }
 
-/** Pings a client, and cuts its connection where it does not answer until the next ping. Returns the function that ends this. */
+/**
+ * Pings a client, and cuts its connection if it does not answer before the next ping. Returns the function that ends this.
+ */
 function watch(socket: WebSocket, everyMs: number): () => void {
   let isThere = true;
   socket.on('pong', () => {

@@ -42,20 +42,20 @@ export type Extra = {
   readonly request: IncomingMessage;
   authorization?: string;
   session?: Session;
-  /** What the client calls itself. */
+  /** The name that the client gives itself. */
   client?: ClientFacts | undefined;
-  /** How many operations are under way, those too that the client has ended and the service has not yet. */
+  /** How many operations are open, including those that the client has ended and the service has not yet. */
   operations?: number;
   /** Whether each subscription resumes by its own id, when it is sent again on another socket. */
   resumes?: boolean;
   acknowledgements?: Acknowledgements;
-  /** What is not exact in the operation that has arrived. */
+  /** The inexact JSON in the operation that has arrived. */
   inexact?: InexactJson | undefined;
-  /** Whether its client has broken the protocol: the socket is about to be closed. */
+  /** Whether its client has violated the protocol: the socket is about to be closed. */
   isRefused?: boolean;
 };
 
-/** What sockets are served with. */
+/** The dependencies for serving sockets. */
 export interface SocketOptions {
   readonly operations: Operations;
   readonly credentials: Credentials;
@@ -63,10 +63,10 @@ export interface SocketOptions {
   /** How many sockets each token may have open. */
   readonly sockets: TokenCap;
   readonly resumePoints: ResumePoints;
-  /** How many subscriptions each token may have open: as many resume keys its subject may have. */
+  /** How many subscriptions each token may have open; also the most resume keys of its subject. */
   readonly streams: TokenCap;
   readonly limits: RateLimits;
-  /** Notes that the client of a connection has shown right credentials. */
+  /** Records that the client of a connection has shown valid credentials. */
   readonly noteKnown: (socket: Socket) => void;
   readonly pace: RefusalPace;
   readonly takeTurn: TakeTurn;
@@ -76,7 +76,7 @@ export interface SocketOptions {
   readonly acceptsOrigin: (request: IncomingMessage) => boolean;
   readonly keepAliveMs: number;
   readonly log: Logger;
-  /** Whether messages are compressed for clients that take it. */
+  /** Whether messages are compressed for clients that accept it. */
   readonly compresses: boolean;
 }
 
@@ -114,7 +114,7 @@ export async function openSession(
   return true;
 }
 
-/** Counts a socket against the limits of its token. Returns the error of one too many. */
+/** Counts a socket against the limits of its token. Returns the error of a socket beyond the limit. */
 function admitSocket({ limits, sockets }: SocketOptions, socket: WebSocket, viewer: Viewer): RateLimited | undefined {
   const { refusal } = limits.count(viewer);
   if (refusal) return refusal;
@@ -125,7 +125,9 @@ function admitSocket({ limits, sockets }: SocketOptions, socket: WebSocket, view
   return undefined;
 }
 
-/** Counts an operation against the limits of its token. Returns the error of one too many, when it may be sent. */
+/**
+ * Counts an operation against the limits of its token. Returns the error of one beyond the limit, when it may be sent.
+ */
 export async function countOperation(
   { limits, pace }: SocketOptions,
   { session }: Extra,
@@ -136,8 +138,8 @@ export async function countOperation(
 }
 
 /**
- * Renews the session of a socket by the credentials in a ping, or closes the socket where they are not of the same subject, or may
- * not do what is under way. Where they cannot be looked up now, the present ones stay.
+ * Renews the session of a socket by the credentials in a ping. Closes the socket where they are invalid, belong to another
+ * subject, or do not permit an open operation. If they cannot be checked now, the old ones stay.
  */
 export async function renewSession(
   { credentials, addressOf }: SocketOptions,
@@ -148,10 +150,14 @@ export async function renewSession(
   const viewer = await credentials.authenticateFrom(addressOf(extra.request), authorization).catch(() => null);
   if (viewer === null) return;
   if (viewer && (await extra.session.renew(viewer))) extra.authorization = authorization;
-  else extra.socket.close(closeForbidden, 'not a good token of the same subject for all that is under way');
+  else
+    extra.socket.close(
+      closeForbidden,
+      'the new token is invalid, has another subject, or does not permit an open operation',
+    );
 }
 
-/** Returns how to close a socket whose token ends, whose server stops, or whose reader does not keep up. */
+/** Returns how to close a socket whose token ends, whose server stops, or whose reader is too slow. */
 function superviseSocket(socket: WebSocket): Connection {
   return {
     forbid: ({ message }) => socket.close(closeForbidden, message),

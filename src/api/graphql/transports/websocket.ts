@@ -32,8 +32,8 @@ import {
 } from './socket-sessions.ts';
 
 /**
- * permessage-deflate (RFC 7692) with little memory for each socket. Also short messages are compressed, since they repeat what
- * lies in those before; not the protocol's own. What clients send is short: its compression is not asked for.
+ * permessage-deflate (RFC 7692) with little memory for each socket. Short messages are compressed, too, since they repeat
+ * earlier ones, but not the protocol's own. Clients send little, so compression in that direction is not negotiated.
  */
 const compression = {
   zlibDeflateOptions: { memLevel: 4, level: 6 },
@@ -42,7 +42,7 @@ const compression = {
   threshold: 128,
 } as const;
 
-/** The error of an operation too many. */
+/** The error of an operation beyond the limit. */
 const tooManyOperations = rateLimited(
   new RateLimited(`a connection carries at most ${socketLimits.operations} operations at once`, 1),
 );
@@ -69,7 +69,7 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
     /** Closes the sockets that are still open: those that have never sent credentials. */
     async close(): Promise<void> {
       for (const client of sockets.clients) client.close(closeRestart, 'the server restarts: resume with after');
-      // A client that does not answer the close is not waited for.
+      // The close does not wait for a client that does not answer it.
       const cut = setTimeout(() => {
         for (const client of sockets.clients) client.terminate();
       }, socketLimits.closeMs);

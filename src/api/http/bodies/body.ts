@@ -16,19 +16,20 @@ export function unsupportedBody(headers: {
 }): Unsupported | undefined {
   if (headers.type === 'application/json' && !headers.encoding) return undefined;
   const [type = '', ...parameters] = headers.type?.toLowerCase().split(';') ?? [];
-  if (type.trim() !== 'application/json') return { message: 'a request body is application/json', headers: {} };
-  if (!parameters.every(allowsUtf8)) return { message: 'a request body is application/json in UTF-8', headers: {} };
+  if (type.trim() !== 'application/json') return { message: 'a request body must be application/json', headers: {} };
+  if (!parameters.every(allowsUtf8))
+    return { message: 'a request body must be application/json in UTF-8', headers: {} };
   const encoding = headers.encoding?.trim().toLowerCase() ?? '';
   return encoding === '' || encoding === 'identity'
     ? undefined
     : {
-        message: 'a request body is sent as it is, without a Content-Encoding',
+        message: 'a request body must not have a Content-Encoding',
         // RFC 9110, 15.5.16: names what would be accepted.
         headers: { 'Accept-Encoding': 'identity' },
       };
 }
 
-/** Says whether a parameter of a media type allows UTF-8: it is no charset, or the charset UTF-8. */
+/** Returns whether a parameter of a media type allows UTF-8: it is no charset, or the charset UTF-8. */
 function allowsUtf8(parameter: string): boolean {
   const [name = '', value = ''] = parameter.split('=', 2);
   return name.trim() !== 'charset' || /^("?)utf-?8\1$/.test(value.trim());

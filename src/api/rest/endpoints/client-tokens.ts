@@ -44,7 +44,7 @@ const list = pagedEndpoint({
   name: 'ClientTokenPage',
 });
 
-/** Adds the endpoint of client tokens. GraphQL makes and revokes them. */
+/** Adds the endpoint of client tokens. GraphQL creates and revokes them. */
 export function clientTokenEndpoints(app: RestApp, { database }: Payments): void {
   const tokens = rowList(database, 'ClientToken', {
     where: (viewer, filter: Parameters<typeof whereClientTokens>[0]) => ({

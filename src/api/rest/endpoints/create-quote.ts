@@ -193,7 +193,7 @@ async function destinationOf(
 /** Returns a value that a body may have in two fields, and refuses two different values. `field` is that of `second`. */
 function sameValue(first: string | undefined, second: string | undefined, field: string): string | undefined {
   if (first !== undefined && second !== undefined && first !== second) {
-    throw new Refusal('INVALID_INPUT', `this is ${second}, but ${first} is said elsewhere`, {
+    throw new Refusal('INVALID_INPUT', `${second} conflicts with ${first}, which another field has`, {
       path: [field],
       value: second,
     });
@@ -205,7 +205,7 @@ function senderInfoOf({ senderCustomerInfo, senderUserInfo }: Body): Readonly<Re
   if (!senderCustomerInfo || !senderUserInfo) return senderCustomerInfo ?? senderUserInfo;
   const names = new Set([...Object.keys(senderCustomerInfo), ...Object.keys(senderUserInfo)]);
   if ([...names].some((name) => senderCustomerInfo[name] !== senderUserInfo[name])) {
-    throw new Refusal('INVALID_INPUT', 'what the sender tells of itself is given under two names, and differs', {
+    throw new Refusal('INVALID_INPUT', 'conflicts with senderCustomerInfo, of which it is another name', {
       path: ['senderUserInfo'],
     });
   }

@@ -193,7 +193,7 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
     const { accountInfo, platformAccountId, ...rest } = input;
     const { accountType, beneficiary, platformAccountId: nestedId, ...details } = accountInfo;
     if (platformAccountId !== undefined && nestedId !== undefined && platformAccountId !== nestedId) {
-      throw new Refusal('INVALID_INPUT', 'the same is given twice, with different values', {
+      throw new Refusal('INVALID_INPUT', 'this value is given twice, and the two differ', {
         path: ['platformAccountId'],
       });
     }

@@ -64,7 +64,9 @@ export function statementEndpoints(app: RestApp, { database }: Payments): void {
   });
 }
 
-/** Makes a stream of text that is read as the client takes it. Where the client goes, the reading ends. */
+/**
+ * Makes a stream of text that is read as fast as the client takes it. When the client disconnects, the reading ends.
+ */
 function streamOf(lines: AsyncIterator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({

@@ -68,7 +68,7 @@ const list = pagedEndpoint({
   name: 'TransactionPage',
 });
 
-/** The filters of the list in the words of REST. */
+/** The filters of the list under REST's names. */
 type ListParameters = Omit<TransactionFilter, 'amount' | 'createdAfter' | 'createdBefore'> & {
   readonly startDate?: Date | undefined;
   readonly endDate?: Date | undefined;

@@ -122,7 +122,7 @@ export function transferEndpoints(app: RestApp, payments: Payments): void {
   const { database } = payments;
   const record = async (row: Transaction) => transactionRecord(row, await readPaymentParties(database.pool, row));
 
-  /** Returns the accounts of a request and what describes it. The accounts must be as it says. */
+  /** Returns the accounts of a request and the data of its transfer. The accounts must match their descriptions. */
   const partiesOf = async (viewer: Viewer, { source, destination, ...rest }: TransferParties) => {
     await checkNamedAccount(database, viewer, { currency: ['source', 'currency'] }, source);
     await checkNamedAccount(database, viewer, { currency: ['destination', 'currency'] }, destination);

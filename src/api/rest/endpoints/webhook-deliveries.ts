@@ -90,7 +90,7 @@ export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void
   app.openapi(list, async (context) => {
     const viewer = context.get('viewer');
     const query = context.req.valid('query');
-    // Without an endpoint there is nothing to list: no delivery has the id of none.
+    // Without an endpoint there is nothing to list: no delivery belongs to none.
     const endpoint =
       query.endpointId === undefined
         ? { endpointId: { in: [(await findConfigEndpoint(prisma, viewer))?.id ?? []].flat() } }

@@ -7,7 +7,7 @@ const hidden = '__proto__';
 
 const map = z.record(z.string(), z.string().openapi({ maxLength: longest.memo }));
 
-/** Refuses the key that would be left out in silence. */
+/** Refuses the key that would be left out silently. */
 const sentMap = z.preprocess((value, { addIssue }) => {
   if (typeof value === 'object' && value !== null && Object.hasOwn(value, hidden)) {
     addIssue({ code: 'custom', path: [hidden], message: 'a key begins with a letter or digit' });

@@ -25,16 +25,16 @@ const fieldName = /^[A-Za-z_]{1,64}$/;
 /** The most characters of a list of names in a reason. */
 const namesLength = 400;
 
-/** Says whether a status is an answer to the question. */
+/** Returns whether a status is an answer to the approval request. */
 export function isAnswer(status: number | undefined): boolean {
   return status !== undefined && answering.has(status);
 }
 
-/** The answer to a question: a decision, or that the decision comes later by a command. */
+/** The answer to an approval request: a decision, or that a command decides later. */
 export type QuestionAnswer = Decision | { readonly kind: 'defer' };
 
 /**
- * Reads the answer to a question (decision 33). Undefined when none came in time: then the payment ends by its own
+ * Reads the answer to an approval request (decision 33). Undefined when none came in time: then the payment ends by its own
  * deadline.
  */
 export function questionAnswer(

@@ -31,7 +31,7 @@ export const relatedFields = Object.entries(relatedSql)
   .map(([field, column]) => `${column} as "${field}"`)
   .join(', ');
 
-/** Writes the joins that bring the rows related to an event. */
+/** Writes the joins for the rows related to an event. */
 export const relatedRows = (event: string) =>
   `left join customer c on c.platform_id = ${event}.platform_id and c.id = ${event}.customer_id
    left join account a on a.platform_id = ${event}.platform_id and a.id = ${event}.account_id
@@ -94,7 +94,7 @@ function payload(event: Event, related: RelatedFields): Record<string, unknown> 
     case 'CUSTOMER_CHANGE':
     case 'ACCOUNT_CHANGE':
     case 'WEBHOOK_DELIVERY':
-      throw new Error(`${event.type} is in the feed only`);
+      throw new Error(`${event.type} is not sent as a webhook`);
   }
 }
 

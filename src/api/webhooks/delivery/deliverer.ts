@@ -70,7 +70,10 @@ export class Deliverer {
       )
         .catch((error: unknown) => {
           // It is attempted again when its lease has expired.
-          this.#webhooks.payments.log.error({ err: error, delivery: delivery.id }, 'a webhook could not be attempted');
+          this.#webhooks.payments.log.error(
+            { err: error, delivery: delivery.id },
+            'could not attempt a webhook delivery',
+          );
         })
         .finally(() => {
           this.#attempts.delete(attempt);
@@ -81,7 +84,7 @@ export class Deliverer {
     return deliveries.length >= capacity ? 0 : idleMs;
   }
 
-  /** Waits a moment for running attempts, then aborts the rest and releases their deliveries. */
+  /** Waits briefly for running attempts, then aborts the rest and releases their deliveries. */
   async stop(): Promise<void> {
     const finished = Promise.allSettled(this.#attempts);
     let timer: NodeJS.Timeout | undefined;
@@ -95,7 +98,7 @@ export class Deliverer {
   }
 
   async #attempt(delivery: LeasedDelivery): Promise<void> {
-    // A question is sent only once. This one's process died, and nothing is known of an answer.
+    // An approval request is sent only once. The process of this one died, and any answer is unknown.
     if (delivery.question && delivery.begun > 1) {
       return settleDelivery(this.#webhooks, delivery, undefined, { status: 'FAILED' });
     }
@@ -125,7 +128,7 @@ export class Deliverer {
     });
   }
 
-  /** Logs an attempt, where that is wanted, with the ids by which the line of the request is found that made the payment. */
+  /** Logs an attempt, if enabled, with the ids that lead to the log line of the request that made the payment. */
   #log({ platformId: platform, endpointId, event }: LeasedDelivery, outcome: Outcome): void {
     const { attemptLog } = this.#webhooks;
     if (!attemptLog) return;
@@ -134,7 +137,7 @@ export class Deliverer {
     attemptLog.info({ platform, ...about, ...subjectsOf(event), status, ms, error }, 'webhook');
   }
 
-  /** Decrypts the secrets that sign now; undefined when they are encrypted with another key than this process has. */
+  /** Decrypts the current secrets; undefined when they are encrypted with a key that this process lacks. */
   #secretsOf(delivery: LeasedDelivery, box: SecretBox): string[] | undefined {
     const owner = secretOwner(delivery.platformId, delivery.endpointId);
     const sealed = delivery.previousSecret ? [delivery.secret, delivery.previousSecret] : [delivery.secret];
@@ -163,11 +166,13 @@ export class Deliverer {
     return nextInMs === undefined ? { status: 'FAILED' } : { status: 'PENDING', nextInMs, failed: true };
   }
 
-  /** Applies the answer to the payment first: if the process dies after that, only the delivery's record is missing. */
+  /**
+   * Applies the answer to the payment first: if the process dies after that, only the delivery's record is missing.
+   */
   async #settleQuestion(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
     const { platformId, environment, event } = delivery;
     const answer = questionAnswer(outcome);
-    if (event.transactionId === null) throw new Error('a question is about a transaction');
+    if (event.transactionId === null) throw new Error('an approval request needs a transaction');
     if (answer) await applyAnswer(this.#webhooks.payments, { platformId, environment }, event.transactionId, answer);
     const answered = isAnswer(outcome.responseStatus);
     const attempt = answered ? { ...outcome, error: undefined } : outcome;
@@ -177,22 +182,24 @@ export class Deliverer {
   }
 }
 
-/** The time that a receiver has at least, in milliseconds. An answer after the payment's deadline changes nothing. */
+/** The least time that a receiver gets, in milliseconds. An answer after the payment's deadline changes nothing. */
 const leastQuestionMs = 1_000;
 
-/** Returns the time that is left for the answer to a question, in milliseconds: until the payment's own deadline. */
+/**
+ * Returns the remaining time for the answer to an approval request, in milliseconds: until the payment's own deadline.
+ */
 function questionMs({ event, now }: LeasedDelivery): number {
   const { approvalDueAt } = rowFromSnapshot('Transaction', trustedJson<Record<string, unknown>>(event.snapshot));
-  if (!approvalDueAt) throw new Error('a question is about a payment that waits for approval');
+  if (!approvalDueAt) throw new Error('an approval request needs a payment that awaits approval');
   return Math.max(leastQuestionMs, approvalDueAt.getTime() - now.getTime());
 }
 
-/** Returns the id of the request of an attempt: its receiver's log and ours have it. */
+/** Returns the request id of an attempt, for the receiver's log and ours. */
 function requestIdOf({ id, begun }: LeasedDelivery): string {
   return `${publicId('WebhookDelivery', id)}:${begun}`;
 }
 
-/** Returns the public ids of what an event is about. The quote of a payment is what an execution names. */
+/** Returns the public ids of an event's objects. The quote of a payment is named as in its execution. */
 function subjectsOf({ transactionId, snapshot, customerId }: LeasedDelivery['event']) {
   if (transactionId === null) return customerId === null ? {} : { customer: publicId('Customer', customerId) };
   const { quoteId } = rowFromSnapshot('Transaction', trustedJson<Record<string, unknown>>(snapshot));
@@ -211,8 +218,8 @@ function attributesOf({ id, platformId, endpointId, begun, event }: LeasedDelive
 }
 
 /**
- * Applies a platform's answer to the question about a payment. Does nothing to a payment that is decided already: by hand, by its
- * deadline, or by the same decision, which comes twice where a process died after the first time.
+ * Applies a platform's answer to the approval request of a payment. Does nothing to a payment that is decided already: by an
+ * operator, by its deadline, or by the same decision, which comes twice where a process died after the first time.
  * @param transactionId the bare uuid
  */
 async function applyAnswer(

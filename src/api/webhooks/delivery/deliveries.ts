@@ -79,7 +79,7 @@ const lease = leasing<LeasedRow>(
   },
 );
 
-/** Leases up to `limit` deliveries (and as many questions) that are due. */
+/** Leases up to `limit` deliveries (and as many approval requests) that are due. */
 export async function leaseDeliveries(on: Queryable, limit: number, leaseMs: number): Promise<LeasedDelivery[]> {
   const rows = await lease(on, limit, leaseMs);
   return rows.map((row) => ({ ...row, id: row.deliveryId, event: row }));
@@ -98,7 +98,7 @@ export async function releaseDelivery({ payments }: Webhooks, delivery: LeasedDe
 
 const settleStatement = statement<object>(
   'settle_delivery',
-  // One reading of the clock, so that the pause that is seen is the one that was meant.
+  // One reading of the clock, so that the observed pause is the intended one.
   `with ended as materialized (
      select clock_ms() as at
    ), attempt as (
@@ -146,7 +146,7 @@ export async function settleDelivery(
 
 const healedStatement = statement<object>(
   'webhook_endpoint_healed',
-  // Every success writes, so nobody waits for the disk meanwhile: what a crash loses, the next success writes again.
+  // Every success writes this, so the write does not wait for the disk: the next success repeats what a crash loses.
   `with relaxed as materialized (select set_config('synchronous_commit', 'off', true))
    update webhook_endpoint set failures = 0, failing_since = null, failures_after = greatest(failures_after, $3),
      status = case status when 'FAILING' then 'ENABLED' else status end

@@ -26,7 +26,9 @@ export interface Message {
   readonly readAnswer: boolean;
 }
 
-/** The outcome of one attempt. `error` is a text for the platform that owns the endpoint; it quotes nothing of the response. */
+/**
+ * The outcome of one attempt. `error` is a text for the platform that owns the endpoint, without any text of the response.
+ */
 export interface Outcome {
   readonly durationMs: number;
   readonly responseStatus: number | undefined;
@@ -110,12 +112,12 @@ export class Sender {
   }
 }
 
-/** Says whether a status means delivered: 2xx, or 409, with which a receiver has the event already (decision 23). */
+/** Returns whether a status means delivered: 2xx, or 409, with which a receiver has the event already (decision 23). */
 export function isDelivered(status: number): boolean {
   return (status >= 200 && status < 300) || status === 409;
 }
 
-/** Says whether a status means that the receiver wants no more events. */
+/** Returns whether a status means that the receiver wants no more events. */
 export function isGone(status: number | undefined): boolean {
   return status === 410;
 }

@@ -14,11 +14,11 @@ import { sendTest } from './test-event.ts';
 // every type of event, with the mark `ofConfig`. Setting it never changes the others.
 
 /**
- * Makes the endpoint, changes its URL or (with null) removes it, in the caller's transaction, which has locked the
- * platform's row. A new URL gets a test event. Setting the URL of a disabled endpoint, even the same one, enables it: it
- * gets events from now on.
- * @returns the signing secret of a new endpoint, which is shown only here; undefined where none was made
- * @throws Refusal FORBIDDEN, CONFLICT (the platform has as many endpoints as it may)
+ * Creates the endpoint, changes its URL or (with null) removes it, in the caller's transaction, which has locked the platform's
+ * row. A new URL gets a test event. Setting the URL of a disabled endpoint, even the same one, enables it: it gets events from
+ * now on.
+ * @returns the signing secret of a new endpoint, which is shown only here; undefined where none was created
+ * @throws Refusal FORBIDDEN, CONFLICT (the platform has the maximum number of endpoints)
  */
 export async function setConfigEndpoint(
   webhooks: Webhooks,

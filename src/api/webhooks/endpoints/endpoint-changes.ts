@@ -12,9 +12,9 @@ import { requireBox, secretOwner, type Webhooks } from '../webhooks.ts';
 import { lockEndpoint } from './endpoint-queries.ts';
 import { announceTest } from './test-event.ts';
 
-// Makes, changes and removes endpoints in the caller's transaction. An endpoint ends with the token that made it, or that last
-// changed its URL, enabled it or had it asked for approvals: so that token must live. Locked are the platform, its tokens, and the
-// endpoint, in this order.
+// Creates, changes and removes endpoints in the caller's transaction. An endpoint ends with the token that created it, or that
+// last changed its URL, enabled it or had it asked for approvals, so that token must be valid. Locks are taken in the order
+// platform, tokens, endpoint.
 
 /** The most endpoints that a platform may have. */
 const maxEndpoints = 20;
@@ -26,9 +26,9 @@ export interface EndpointWithSecret {
 }
 
 /**
- * Makes an endpoint, which gets the events from now on, and sends it a test event.
- * @throws Refusal FORBIDDEN (its token is revoked, or may not approve payments), CONFLICT (the platform has as many as it may), SERVICE_UNAVAILABLE (no key
- *   for secrets is set)
+ * Creates an endpoint, which gets the events from now on, and sends it a test event.
+ * @throws Refusal FORBIDDEN (its token is revoked, or may not approve payments), CONFLICT (the platform has the maximum number
+ * of endpoints), SERVICE_UNAVAILABLE (no key for secrets is set)
  */
 export async function insertEndpoint(
   webhooks: Webhooks,
@@ -76,8 +76,8 @@ const enabledState = {
 } as const satisfies Prisma.WebhookEndpointUpdateInput;
 
 /**
- * Changes an endpoint. A new URL begins without failures, whatever attempts at the old one come to, and gets a test event. Enabling an endpoint does not send the
- * events that it missed: a replay of the range does.
+ * Changes an endpoint. A new URL starts without failures, whatever the outcome of attempts at the old one, and gets a test
+ * event. Enabling an endpoint does not send the events that it missed: a replay of the range does.
  * @throws Refusal FORBIDDEN (its token is revoked, or may not approve payments), WEBHOOK_ENDPOINT_NOT_FOUND
  */
 export async function changeEndpoint(

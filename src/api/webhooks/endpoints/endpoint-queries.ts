@@ -19,7 +19,7 @@ export async function readEndpoint(
   return (await prisma.webhookEndpoint.findFirst({ where })) ?? notFound();
 }
 
-/** Makes the refusal of what only an enabled endpoint does. */
+/** Makes the refusal of operations that need an enabled endpoint. */
 export function endpointDisabled(id: string): Refusal {
   return new Refusal('CONFLICT', 'the endpoint is disabled: enable it first', {
     existingId: publicId('WebhookEndpoint', id),

@@ -26,7 +26,7 @@ export interface NewEndpoint {
 }
 
 /**
- * Makes an endpoint, which gets the events from now on, and sends it a test event.
+ * Creates an endpoint, which gets the events from now on, and sends it a test event.
  * @returns the endpoint and its signing secret, which is not shown again; a repeat of the call is refused with CONFLICT
  */
 export function createEndpoint(
@@ -61,7 +61,7 @@ export function checkUrl(webhooks: Webhooks, caller: Caller, url: string): void 
   parseEndpointUrl(url, loopbackAllowed(webhooks, caller.environment));
 }
 
-/** Changes an endpoint. A new URL begins without failures and gets a test event. */
+/** Changes an endpoint. A new URL starts without failures and gets a test event. */
 export function updateEndpoint(
   webhooks: Webhooks,
   caller: Caller,

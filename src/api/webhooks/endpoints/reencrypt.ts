@@ -9,10 +9,10 @@ const batch = 500;
 type Sealed = Pick<WebhookEndpoint, 'platformId' | 'id' | 'secret' | 'previousSecret'>;
 
 /**
- * Encrypts with the present key all signing secrets, of all platforms, that were encrypted with another one.
+ * Encrypts with the current key all signing secrets, of all platforms, that were encrypted with another one.
  * @param keyId the id of that other key, which the service must still have
  * @returns how many endpoints had such a secret
- * @throws Error where that key is not here
+ * @throws Error where this instance lacks that key
  */
 export async function reencryptSecrets(webhooks: Webhooks, keyId: string): Promise<number> {
   const { prisma } = webhooks.payments.database;
@@ -31,7 +31,7 @@ export async function reencryptSecrets(webhooks: Webhooks, keyId: string): Promi
   }
 }
 
-/** Encrypts the secrets of one endpoint anew. One whose secret changes meanwhile is read again. */
+/** Encrypts the secrets of one endpoint again. One whose secret changes in the meantime is reread. */
 async function reencrypt(
   prisma: Database['prisma'],
   box: SecretBox,

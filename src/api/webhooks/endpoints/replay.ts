@@ -41,7 +41,10 @@ const countStatement = statement<{ count: number }>(
   `select count(*)::int as count from (select 1 ${inRange} limit ${maxEvents + 1}) counted`,
 );
 
-/** Sends the deliveries there are again, and makes those that are missing. Under the lock of the endpoint: nobody else makes one of them meanwhile. */
+/**
+ * Sends the existing deliveries again, and creates the missing ones, under the lock of the endpoint: nobody else creates one in
+ * the meantime.
+ */
 const replayStatement = statement<object>(
   'replay_deliveries',
   `with replayed as materialized (

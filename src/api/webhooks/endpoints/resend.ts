@@ -8,7 +8,7 @@ import { statement } from '../../../infra/database/statement.ts';
 import type { Webhooks } from '../webhooks.ts';
 import { endpointDisabled, lockEndpoint } from './endpoint-queries.ts';
 
-/** What makes a delivery due now, with a whole schedule of attempts before it. One that asks for an approval and waits still asks. */
+/** Makes a delivery due now, with a full schedule of attempts before it. A pending approval request remains one. */
 export const restart = `status = 'PENDING', tries = 0, next_attempt_at = clock_ms(), question = d.question and d.status = 'PENDING'`;
 
 const resendStatement = statement<object>(
@@ -17,8 +17,8 @@ const resendStatement = statement<object>(
 );
 
 /**
- * Sends one delivery again, whatever became of it, under the webhook id that it always had. The record of its attempts
- * stays, and the new ones follow. One that waits for its next attempt is attempted at once.
+ * Sends one delivery again, in any status, under its original webhook id. The record of its attempts stays, and the new ones
+ * follow. A delivery that waits for its next attempt is attempted at once.
  * @throws Refusal WEBHOOK_DELIVERY_NOT_FOUND, CONFLICT (its endpoint is disabled), IDEMPOTENCY_MISMATCH
  */
 export function resend(
@@ -35,7 +35,7 @@ export function resend(
     effect: async (transaction) => {
       const { client, prisma } = transaction;
       const { endpointId } = await readDelivery(prisma, caller, id);
-      // Locked, so that nothing disables it and gives up what waits before this is one of them.
+      // Locked, so that the endpoint cannot be disabled, with its pending deliveries, before this is one of them.
       const endpoint = await lockEndpoint(transaction, caller, endpointId);
       if (endpoint.status === 'DISABLED') throw endpointDisabled(endpointId);
       await resendStatement(client, caller.platformId, id);

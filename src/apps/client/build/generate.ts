@@ -18,14 +18,16 @@ import {
 } from 'graphql';
 import { scalars } from '../scalars.ts';
 
-// `npm run client:generate`: writes what the client package knows of the schema, and its typed operations. With --check it
-// changes nothing, and fails where that is not what is there.
+// `npm run client:generate`: writes the client package's knowledge of the schema, and its typed operations. With --check it
+// changes nothing, and fails where the files are stale.
 
 const folder = path.resolve(import.meta.dirname, '..');
 const root = path.resolve(folder, '../../..');
 const heading = '// Made by `npm run client:generate`. Do not edit.\n';
 
-/** Lists what caches must know: which types an abstract type may be, how a connection is paged, which objects have no id. */
+/**
+ * Lists what caches must know: the possible types of an abstract type, how a connection is paged, which objects have no id.
+ */
 function schemaFacts(schema: GraphQLSchema): string {
   const possibleTypes: Record<string, string[]> = {};
   const connections: Record<string, Record<string, string[]>> = {};
@@ -39,7 +41,7 @@ function schemaFacts(schema: GraphQLSchema): string {
       embedded.push(type.name);
     for (const field of Object.values(type.getFields())) {
       const names = field.args.map(({ name }) => name);
-      // The first page of a followed list is no list of its own: it cannot be paged.
+      // The first page of a followed list is not a list of its own: it cannot be paged.
       if (!getNamedType(field.type).name.endsWith('Connection') || !names.includes('after')) continue;
       connections[type.name] ??= {};
       const ofType = connections[type.name] ?? {};

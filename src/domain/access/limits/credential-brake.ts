@@ -6,7 +6,7 @@ import { type Clock, secondsUntil, TokenBucket } from './token-bucket.ts';
 
 /** The most addresses whose failures are counted. The least recently seen is forgotten. */
 const maxAddresses = 20_000;
-/** How often a log line says that an address is braked, at most, in milliseconds. */
+/** The shortest time between two log lines about a slowed-down address, in milliseconds. */
 const logMs = 60_000;
 
 interface Attempts {
@@ -16,8 +16,8 @@ interface Attempts {
 }
 
 /**
- * Slows down who guesses credentials: of the wrong ones from one address, only so many a minute are looked up. All others are
- * refused without a look, and so are right ones that were never seen before.
+ * Slows down guessing of credentials: of the wrong ones from one address, only so many a minute are looked up. All others are
+ * refused without a lookup, and so are valid ones that were never seen before.
  */
 export class CredentialBrake {
   readonly #rate: Rate;
@@ -25,7 +25,7 @@ export class CredentialBrake {
   readonly #now: Clock;
   readonly #attempts = boundedCache<Attempts>(maxAddresses);
 
-  /** @param perMinute how many wrong credentials an address may try at once, and a minute */
+  /** @param perMinute how many wrong credentials an address may try at once, and per minute */
   constructor(perMinute: number, log: Logger, now: Clock) {
     this.#rate = { perSecond: perMinute / 60, burst: perMinute };
     this.#log = log;
@@ -50,7 +50,7 @@ export class CredentialBrake {
     return { succeed: () => bucket.putBack() };
   }
 
-  /** Counts a failure of somebody who was not to be refused. */
+  /** Counts a failure that `begin` did not count. */
   fail(address: string): void {
     const { bucket } = this.#attemptsOf(address, this.#now());
     if (bucket.tokens >= 1) bucket.take();
@@ -71,7 +71,7 @@ export class CredentialBrake {
     if (now - attempts.loggedAt < logMs) return;
     this.#log.warn(
       { address, refused: attempts.refused },
-      'too many wrong credentials from an address: its unknown credentials are refused unseen',
+      'too many wrong credentials from an address: its unknown credentials are refused without a lookup',
     );
     attempts.refused = 0;
     attempts.loggedAt = now;

@@ -4,7 +4,7 @@ import type { Rate, Rates } from '../rates.ts';
 import type { Viewer } from '../viewer.ts';
 import { type Clock, secondsUntil, TokenBucket } from './token-bucket.ts';
 
-/** The error of a request that was refused because of too many before it. Nothing has happened. */
+/** The error of a request that exceeds a rate limit. Nothing has happened. */
 export class RateLimited extends Error {
   /** The whole seconds after which the same request may succeed. */
   readonly retryAfter: number;
@@ -23,7 +23,7 @@ interface Quota {
   readonly bucket: TokenBucket;
 }
 
-/** What the limits say to a request. */
+/** The answer of the limits to a request. */
 export interface RateDecision {
   /** The error of a request that is refused. */
   readonly refusal: RateLimited | undefined;
@@ -31,7 +31,7 @@ export interface RateDecision {
   readonly quotas: readonly Quota[];
 }
 
-/** The most buckets of each kind. The least recently used is dropped, and would begin full again. */
+/** The most buckets of each kind. The least recently used is dropped, and would start full again. */
 const maxBuckets = { platform: 10_000, token: 20_000 } as const;
 
 /**
@@ -42,11 +42,11 @@ export class RateLimits {
   readonly #rates: Rates;
   readonly #now: Clock;
   readonly #platforms = boundedCache<TokenBucket>(maxBuckets.platform);
-  /** Apart from those of apps: a platform with very many apps drops no server's bucket. */
+  /** Separate from those of apps: a platform with very many apps evicts no server's bucket. */
   readonly #apiTokens = boundedCache<TokenBucket>(maxBuckets.token);
   readonly #clientTokens = boundedCache<TokenBucket>(maxBuckets.token);
 
-  /** Takes the limits of platforms that have none of their own. */
+  /** Takes the default limits, for platforms without their own. */
   constructor(rates: Rates, now: Clock) {
     this.#rates = rates;
     this.#now = now;
@@ -58,8 +58,8 @@ export class RateLimits {
   }
 
   /**
-   * Counts as many requests more for one that was counted already, and turns out to be as much work as several. Where so many
-   * are not left it is refused, and counts against no limit. What asks for more than a bucket holds takes a full one.
+   * Charges a counted request for more when it turns out to be as much work as several. Where too few are left it is refused
+   * and charged nothing. A charge beyond the capacity of a bucket takes a full one.
    */
   countMore(viewer: Viewer, requests: number): RateDecision {
     const quotas = this.#quotasOf(viewer);
@@ -86,7 +86,7 @@ export class RateLimits {
   }
 }
 
-/** Takes from each bucket what is wanted of it, or nothing from any where one of them holds less. */
+/** Takes the requested tokens from each bucket, or none from any if one of them holds too few. */
 function take(quotas: readonly Quota[], wantedOf: (rate: Rate) => number): RateDecision {
   const lacking = quotas.filter(({ bucket, rate }) => bucket.tokens < wantedOf(rate));
   if (lacking.length > 0) return { refusal: refusalOf(lacking, wantedOf), quotas };
@@ -113,7 +113,7 @@ const owners = {
 function refusalOf(lacking: readonly Quota[], wantedOf: (rate: Rate) => number): RateLimited {
   const waits = lacking.map(({ bucket, rate }) => secondsUntil(wantedOf(rate), bucket.tokens, rate));
   const longest = waits.indexOf(Math.max(...waits));
-  // Only a request that lacks something is refused, and a longest wait is one of these.
+  // Only a request that lacks tokens is refused, so there is a longest wait.
   const { name, rate } = lacking[longest] as Quota;
   return new RateLimited(
     `${owners[name]} has made too many requests: at most ${rate.perSecond} a second and ${rate.burst} at once`,

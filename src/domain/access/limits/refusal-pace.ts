@@ -3,31 +3,32 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { boundedCache } from '../../../core/bounded-cache.ts';
 import type { Clock } from './token-bucket.ts';
 
-/** Refusals for one source that are sent at once, and those beyond them that are sent each second. */
+/** How many refusals for one source are sent at once, and how many a second beyond them. */
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
 /**
- * How long a refusal waits at most, in milliseconds: less than clients usually wait for an answer. So 300 connections that go on get
- * hardly more than the refusals of a second.
+ * How long a refusal waits at most, in milliseconds: less than clients usually wait for an answer. So 300 connections that keep
+ * sending get hardly more than the refusals of a second.
  */
 const maxWaitMs = 12_000;
-/** Those that would wait for longer come in the last part of this time, in milliseconds, apart from each other. */
+/** Refusals that would wait for longer are spread over the last part of this time, in milliseconds. */
 const spreadMs = 3_000;
 /** The golden ratio: its multiples without their whole parts are spread evenly, however many there are. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;
 /** The most sources whose refusals are counted. */
 const maxSources = 10_000;
 
-/** Whom refusals are for. */
+/** The source that refusals are for. */
 interface Source {
   /** When the next one would be due if each came at its time. */
   due: number;
-  /** How many waited as long as one may. */
+  /** How many waited for the longest time. */
   longest: number;
 }
 
 /**
- * Slows down refusals for a source that goes on in spite of them. A refusal costs little, but a client that sends its next
- * request as soon as it is refused would get tens of thousands of them a second, and everybody else would wait behind these.
+ * Slows down refusals for a source that keeps sending in spite of them. A refusal costs little, but a client that sends its
+ * next request as soon as it is refused would get tens of thousands of them a second, and everybody else would wait behind
+ * these.
  */
 export class RefusalPace {
   readonly #now: Clock;
@@ -36,7 +37,7 @@ export class RefusalPace {
 
   constructor(now: Clock) {
     this.#now = now;
-    // As many refusals wait for it as there are connections.
+    // At most one refusal per connection waits for it.
     setMaxListeners(0, this.#ended.signal);
   }
 
@@ -46,7 +47,7 @@ export class RefusalPace {
     if (ms > 0) await delay(ms, undefined, { signal: this.#ended.signal }).catch(() => undefined);
   }
 
-  /** Lets all that waits go, and nothing wait any more: an instance that stops does not wait for it. */
+  /** Ends all waits, now and from now on: an instance that stops does not wait for them. */
   end(): void {
     this.#ended.abort();
   }

@@ -1,9 +1,9 @@
 import type { Rate } from '../rates.ts';
 
-/** Returns the time in milliseconds. It only goes forward, and begins anywhere. */
+/** Returns a monotonic time in milliseconds, from any origin. */
 export type Clock = () => number;
 
-/** A token bucket: holds at most `burst` tokens, and gains `perSecond` of them a second. It begins full. */
+/** A token bucket: holds at most `burst` tokens, and gains `perSecond` of them a second. It starts full. */
 export class TokenBucket {
   #tokens: number;
   #at: number;
@@ -13,18 +13,18 @@ export class TokenBucket {
     this.#at = now;
   }
 
-  /** How many tokens it held when it was filled last, less what was taken since. */
+  /** How many tokens it held at the last refill, less those taken since. */
   get tokens(): number {
     return this.#tokens;
   }
 
-  /** Adds what it has gained since the last time. The rate may be another than before. */
+  /** Adds the tokens gained since the last refill. The rate may have changed. */
   refill({ perSecond, burst }: Rate, now: number): void {
     this.#tokens = Math.min(burst, this.#tokens + ((now - this.#at) * perSecond) / 1_000);
     this.#at = now;
   }
 
-  /** Takes tokens, one where it is not said how many: call `refill` before, and only where it holds them. */
+  /** Takes tokens, one by default: call `refill` first, and only where it holds them. */
   take(count = 1): void {
     this.#tokens -= count;
   }
@@ -35,7 +35,7 @@ export class TokenBucket {
   }
 }
 
-/** Returns after how many seconds a bucket with so many tokens holds as many as are wanted. */
+/** Returns after how many seconds a bucket with so many tokens holds the wanted number. */
 export function secondsUntil(wanted: number, tokens: number, { perSecond }: Rate): number {
   return Math.max(0, (wanted - tokens) / perSecond);
 }

@@ -1,16 +1,16 @@
 import type { Viewer } from '../viewer.ts';
 import { RateLimited } from './rate-limits.ts';
 
-/** How many of a thing one API token and one client token may have at once. */
+/** How many of something (sockets, streams) one API token and one client token may have at once. */
 export interface Cap {
   readonly apiToken: number;
   readonly clientToken: number;
 }
 
-/** The whole seconds after which a refused client may try again: it must end something itself before. */
+/** The seconds after which a refused client may try again: it must first end one of its own. */
 const retryAfter = 1;
 
-/** Limits how many of a thing each token has open on this instance: sockets or streams. */
+/** Limits how many sockets or streams each token has open on this instance. */
 export class TokenCap {
   readonly #things: string;
   readonly #cap: Cap;

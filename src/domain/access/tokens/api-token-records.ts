@@ -6,9 +6,9 @@ import { hashSecret } from './api-tokens.ts';
 /** A filter of API tokens. Its fields combine with AND; both ends of a range of date-times are inclusive. */
 export interface ApiTokenFilter {
   readonly name?: Given<string>;
-  /** A permission that it has. */
+  /** A permission that the token has. */
   readonly permission?: Given<Permission>;
-  /** The public id of the token that made it. */
+  /** The public id of the token that created it. */
   readonly createdById?: Given<string>;
   readonly createdAfter?: Given<Date>;
   readonly createdBefore?: Given<Date>;
@@ -61,7 +61,7 @@ export interface NewApiToken {
   readonly secret: string;
   readonly name: string;
   readonly permissions: readonly Permission[];
-  /** The uuid of the API token that makes it; null where no token does. */
+  /** The uuid of the API token that creates it; null where no token does. */
   readonly createdById: string | null;
 }
 

@@ -88,7 +88,7 @@ export class ApiTokens {
       rates: ownRates(row),
     };
     this.#viewers.set(digest, viewer);
-    // The time of last use is for people who manage tokens, so a request does not wait for it.
+    // The time of last use is informational, so a request does not wait for it.
     asPlatform(row.platformId, () => usedStatement(this.#database.pool, row.platformId, row.id)).catch(() => undefined);
     return viewer;
   }

@@ -6,11 +6,11 @@ import type { ClientToken, Prisma } from '../../../infra/database/generated/clie
 export interface ClientTokenFilter {
   /** Whether it has neither expired nor been revoked. */
   readonly active?: Given<boolean>;
-  /** The public id of the customer that it is bound to, or whose quote or transaction. */
+  /** The customer that it is bound to, directly or by a quote or transaction (public id). */
   readonly customerId?: Given<string>;
 }
 
-/** What Postgres reads as the time of the statement: its clock decides what has expired. */
+/** Postgres reads this as the time of the statement: its clock decides what has expired. */
 const now = 'now';
 
 /** Returns the condition for client tokens that match a filter. */
@@ -25,7 +25,7 @@ export function whereClientTokens(filter: ClientTokenFilter): Prisma.ClientToken
   };
 }
 
-/** Converts a row to the record of its token, without the token itself. It has one of the three ids. */
+/** Converts a row to the record of its token, without the token itself. Exactly one of the three ids is set. */
 export function clientTokenRecord(row: ClientToken) {
   const { customerId, quoteId, transactionId, createdById, revokedAt } = row;
   return {

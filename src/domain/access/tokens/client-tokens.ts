@@ -112,7 +112,7 @@ export class ClientTokens {
     return token === undefined ? undefined : this.#viewers.get(digestOf(token));
   }
 
-  /** Returns the viewer for `Bearer <token>`, or undefined when the token is not ours, expired or revoked. */
+  /** Returns the viewer for `Bearer <token>`, or undefined when the token is forged, expired or revoked. */
   async authenticate(authorization: string | null | undefined): Promise<Viewer | undefined> {
     const token = tokenIn(authorization ?? '');
     if (token === undefined) return undefined;
@@ -162,7 +162,7 @@ function digestOf(token: string): string {
 
 /**
  * Verifies the signature of a token. Does not check its expiry, which the database decides by its clock.
- * @returns the key of the row that it names; undefined where it is not ours
+ * @returns the key of the row that it names; undefined where this service did not sign it
  */
 async function verifySignature(token: string, keys: ReadonlyMap<string, Uint8Array>): Promise<Claims | undefined> {
   try {
@@ -172,7 +172,7 @@ async function verifySignature(token: string, keys: ReadonlyMap<string, Uint8Arr
     const claims: unknown = JSON.parse(new TextDecoder().decode(payload));
     if (typeof claims !== 'object' || claims === null || !('jti' in claims) || !('platform' in claims))
       return undefined;
-    // What else was ever signed with the key is no token.
+    // Anything else signed with the key is not a token.
     if (!('iss' in claims) || claims.iss !== issuer) return undefined;
     const [platformId, id] = [String(claims.platform), String(claims.jti)];
     if (!uuidForm.test(platformId) || !uuidForm.test(id)) return undefined;
@@ -206,7 +206,7 @@ function boundOf(row: Row): Bound {
   return { kind: 'PAYMENT', transactionId: row.boundTransactionId, quoteId: row.boundQuoteId };
 }
 
-/** Returns the public id of what a token is bound to. */
+/** Returns the public id of the record that a token is bound to. */
 export function subjectOf(bound: {
   readonly customerId: string | null;
   readonly quoteId: string | null;

@@ -5,7 +5,7 @@ import type { Viewer } from '../viewer.ts';
 import type { ApiTokens } from './api-tokens.ts';
 import type { ClientTokens } from './client-tokens.ts';
 
-/** How many credentials that were right once are remembered, and for how many milliseconds. */
+/** How many verified credentials are remembered, and for how many milliseconds. */
 const proven = { max: 20_000, ttlMs: 3_600_000 } as const;
 
 /** Authenticates an Authorization header of either kind: a server's `Basic` or an app's `Bearer`. */
@@ -13,7 +13,9 @@ export class Credentials {
   readonly #servers: ApiTokens;
   readonly #apps: ClientTokens;
   readonly #brake: CredentialBrake;
-  /** Digests of headers that were right: the brake does not stop them, whoever else guesses at the same address. */
+  /**
+   * Digests of verified headers: the brake does not stop them, even while somebody else guesses at the same address.
+   */
   readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
   constructor(servers: ApiTokens, apps: ClientTokens, brake: CredentialBrake) {
@@ -41,7 +43,7 @@ export class Credentials {
       } else this.#proven.delete(digest);
       return viewer;
     } catch (error) {
-      // Nobody knows whether they were right: the database is out of reach.
+      // Unknown whether they are valid: the database is unreachable.
       attempt?.succeed();
       throw error;
     }

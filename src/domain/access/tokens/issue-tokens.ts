@@ -31,16 +31,16 @@ export interface NewClientToken {
   readonly quoteId?: string | null | undefined;
   readonly transactionId?: string | null | undefined;
   readonly permissions: readonly Permission[];
-  /** What the app of a customer may do besides. */
+  /** Extra rights of a customer's app. */
   readonly grants?: readonly ClientGrant[] | null | undefined;
-  /** Whether it may send registered documents only, whatever the setting of the platform. */
+  /** Whether it may send registered documents only, regardless of the platform's setting. */
   readonly trustedDocumentsOnly?: boolean | null | undefined;
   readonly expiresInSeconds: number;
 }
 
 const at = pathsIn<NewClientToken>();
 
-/** Finds a record that a token is to be bound to, with its customer. */
+/** Finds a record to bind a token to, with its customer. */
 type Finder = (
   prisma: Prisma.TransactionClient,
   caller: Caller,
@@ -93,13 +93,13 @@ export async function createClientToken(
   const target = targetOf(input);
   checkPermissions(caller, input.permissions);
   if (!input.permissions.includes('VIEW')) {
-    throw new Refusal('INVALID_INPUT', 'a client token has VIEW, and TRANSACT if it may also pay', at('permissions'));
+    throw new Refusal('INVALID_INPUT', 'a client token needs VIEW, and TRANSACT if it may also pay', at('permissions'));
   }
   if (input.permissions.includes('MANAGE')) {
     throw new Refusal('INVALID_INPUT', 'an app cannot be given MANAGE', at('permissions'));
   }
   if (input.grants?.length && target.name !== 'customerId') {
-    throw new Refusal('INVALID_INPUT', 'only the token of a customer has grants', at('grants'));
+    throw new Refusal('INVALID_INPUT', 'only the token of a customer can have grants', at('grants'));
   }
   if (input.expiresInSeconds < 1 || input.expiresInSeconds > maxClientSeconds) {
     throw new Refusal('INVALID_INPUT', `a client token lives 1 to ${maxClientSeconds} seconds`, at('expiresInSeconds'));
@@ -129,7 +129,7 @@ function targetOf(input: NewClientToken): Target {
   if (name === undefined || given.length > 1) {
     throw new Refusal(
       'INVALID_INPUT',
-      'a client token is bound to exactly one customer, quote or transaction',
+      'a client token must be bound to exactly one customer, quote or transaction',
       at(given[1] ?? 'customerId'),
     );
   }
@@ -172,8 +172,8 @@ async function storeClientToken(
 }
 
 /**
- * Issues a token once per idempotency key. Only its id is stored with the key, so that no secret ever is. So an answer
- * cannot be given again: a repeat is refused.
+ * Issues a token once per idempotency key. Only its id is stored with the key, so that no secret ever is. The answer can
+ * therefore not be repeated: a repeat is refused.
  */
 function issueOnce<Row extends { readonly id: string }>(
   database: Database,
@@ -198,7 +198,7 @@ function issueOnce<Row extends { readonly id: string }>(
       const existingId = publicId(type, row.id);
       throw new Refusal(
         'CONFLICT',
-        `this idempotency key has made ${existingId}; its secret was shown once and is not kept`,
+        `this idempotency key has created ${existingId}; its secret was shown once and is not stored`,
         { path: keyPath, existingId },
       );
     },
@@ -211,7 +211,7 @@ function issueOnce<Row extends { readonly id: string }>(
  */
 function checkPermissions(caller: Caller, permissions: readonly Permission[]): void {
   if (permissions.length === 0) {
-    throw new Refusal('INVALID_INPUT', 'a token needs a permission', at('permissions'));
+    throw new Refusal('INVALID_INPUT', 'a token needs at least one permission', at('permissions'));
   }
   const missing = permissions.find((permission) => !caller.permissions.includes(permission));
   if (missing) {

@@ -13,11 +13,11 @@ import { lockTokens } from './token-locks.ts';
 /** The input of revokeApiToken. */
 export interface RevokeApiToken {
   readonly tokenId: string;
-  /** Whether what the token made ends, too (tokens, webhook endpoints), and what that made, and so on. */
+  /** Whether to end what the token created, too (tokens, webhook endpoints), and what those created, and so on. */
   readonly revokeDescendants: boolean;
 }
 
-/** What ended because a token did. */
+/** Everything that ended because a token did. */
 export interface Ended {
   readonly endedApiTokens: number;
   readonly endedClientTokens: number;
@@ -26,9 +26,10 @@ export interface Ended {
 }
 
 /**
- * Revokes an API token and, if asked, its descendants. A token that was revoked before has descendants, too: it may have
- * been revoked without them. Client tokens are locked by id, as the deletion of a customer locks them. Rows to change are
- * found by a list of their keys: a join may read the whole table. What waits for the endpoints is given up after this.
+ * Revokes an API token and, if requested, its descendants. An already revoked token can have descendants, too: it may have been
+ * revoked without them. Client tokens are locked in the order of their ids, as the deletion of a customer locks them. Rows to
+ * change are found by a list of their keys: a join may read the whole table. Deliveries that wait for the endpoints are
+ * abandoned afterwards.
  */
 const revokeStatement = forCaller(
   statement<Omit<Ended, 'disabledEndpoints'> & { isKnown: boolean; isLastManager: boolean; endpoints: string[] }>(
@@ -68,9 +69,9 @@ const revokeStatement = forCaller(
 );
 
 /**
- * Revokes a token of a server, with what it made unless the input says otherwise: tokens end, and webhook endpoints are disabled.
- * Within seconds no request is answered under any of the tokens, and their open connections are closed. To revoke a token again is
- * no error.
+ * Revokes a server's token, with everything that it created unless the input says otherwise: tokens end, and webhook endpoints
+ * are disabled. Within seconds no request is answered under any of the tokens, and their open connections are closed. Revoking
+ * a token again is not an error.
  * @returns how many other tokens and endpoints ended with it
  * @throws Refusal TOKEN_NOT_FOUND, CONFLICT (no token with MANAGE would be left)
  */
@@ -116,13 +117,13 @@ function endedIn({ endedApiTokens, endedClientTokens, disabledEndpoints }: Store
   return {
     endedApiTokens: Number(endedApiTokens),
     endedClientTokens: Number(endedClientTokens),
-    // Missing in what the version before has stored.
+    // Missing in records stored by the previous version.
     disabledEndpoints: Number(disabledEndpoints ?? 0),
   };
 }
 
 /**
- * Revokes a token of an app, as `revokeApiToken` does that of a server. It has made no others.
+ * Revokes an app's token, as `revokeApiToken` does a server's. It has created no others.
  * @throws Refusal TOKEN_NOT_FOUND
  */
 export function revokeClientToken(

@@ -3,7 +3,7 @@ import type { Database } from '../../../infra/database/database.ts';
 import { statement } from '../../../infra/database/statement.ts';
 import type { Viewer } from '../viewer.ts';
 
-/** What a token may do: all of it that can change while the token lives, by the setting of its platform or by hand. */
+/** The rights of a token that can change during its lifetime, by the setting of its platform or by hand. */
 type Rights = Pick<Viewer, 'permissions' | 'grants' | 'trustedDocumentsOnly'>;
 
 const rightsStatement = statement<Rights & { id: string }>(
@@ -17,13 +17,13 @@ const rightsStatement = statement<Rights & { id: string }>(
  */
 const sweepMs = 1_000;
 
-/** Why a connection is closed: its token has ended, or may not do any more what is under way. */
+/** Why a connection is closed: its token has ended, or no longer permits an open operation. */
 export const endings = {
-  ended: { code: 'UNAUTHENTICATED', message: 'the token has ended: come back with a new one' },
-  narrowed: { code: 'FORBIDDEN', message: 'the token may not do any more what is under way' },
+  ended: { code: 'UNAUTHENTICATED', message: 'the token has ended: reconnect with a new one' },
+  narrowed: { code: 'FORBIDDEN', message: 'the token no longer permits an open operation' },
 } as const;
 
-/** Tells whether an operation under way could be begun with a token. */
+/** Returns whether an open operation could be begun with a token. */
 export type CouldBegin = (viewer: Viewer) => Promise<boolean>;
 
 /** A connection that stays open: a WebSocket or an event stream. */
@@ -39,13 +39,14 @@ export interface Connection {
 export interface Session {
   readonly viewer: Viewer;
   /**
-   * Replaces the token by a newer one of the same subject, which may do all that is under way.
+   * Replaces the token by a newer one of the same subject that permits all open operations.
    * @returns false for any other: the token stays
    */
   renew(viewer: Viewer): Promise<boolean>;
   /**
-   * Holds an operation that goes on, such as a subscription: the connection is closed when its token could not begin it any more.
-   * @returns its end; undefined where the present token could not begin it
+   * Registers an operation that goes on, such as a subscription: the connection is closed when its token could no longer begin
+   * it.
+   * @returns its end; undefined where the current token could not begin it
    */
   begin(couldBegin: CouldBegin): Promise<(() => void) | undefined>;
   close(): void;
@@ -58,8 +59,8 @@ interface Open {
 }
 
 /**
- * Holds all connections that outlive their first request. A connection does only what its present token could begin to do: when
- * a newer one renews it, and whatever becomes of the token meanwhile. Tokens are checked together, on a timer and in one
+ * Holds all connections that outlive their first request. A connection does only what its current token could begin to do, also
+ * after a newer one renews it, or after the token is revoked or expires. Tokens are checked together, on a timer and in one
  * statement: ten thousand idle connections cost one small query a second, and an event costs none.
  */
 export class Sessions {
@@ -81,7 +82,7 @@ export class Sessions {
     return this.#open.size;
   }
 
-  /** Holds a connection until it closes. */
+  /** Registers a connection until it closes. */
   open(viewer: Viewer, connection: Connection): Session {
     const open: Open = { viewer, connection, underWay: new Set() };
     this.#open.add(open);
@@ -92,7 +93,7 @@ export class Sessions {
       },
       renew: (newer) => renew(open, newer),
       begin: async (couldBegin) => {
-        // Before the check: a renewal meanwhile checks it, too.
+        // Set before the check: a concurrent renewal checks it, too.
         open.underWay.add(couldBegin);
         if (await couldBegin(open.viewer)) return () => open.underWay.delete(couldBegin);
         open.underWay.delete(couldBegin);
@@ -125,7 +126,9 @@ export class Sessions {
     if (this.#open.size === 0) return;
     for (const { connection } of this.#open) connection.check();
     this.#sweeping ??= this.#forbidEnded()
-      .catch((error: unknown) => this.#log.warn({ err: error }, 'tokens could not be looked at; trying again'))
+      .catch((error: unknown) =>
+        this.#log.warn({ err: error }, 'could not check the tokens of open connections; will retry'),
+      )
       .finally(() => {
         this.#sweeping = undefined;
       });
@@ -157,12 +160,12 @@ export class Sessions {
 }
 
 /**
- * Gives a connection the token that holds from now on, unless that could not begin something under way.
+ * Gives a connection its new token, unless that could not begin an open operation.
  * @param replaced the token that it replaces; a later one stays
  */
 async function renew(open: Open, viewer: Viewer, replaced?: Viewer): Promise<boolean> {
   if (viewer.platformId !== open.viewer.platformId || viewer.subject !== open.viewer.subject) return false;
-  // What begins meanwhile is checked, too: a set's iterator goes on with what is added.
+  // Operations that begin during the loop are checked, too: a set's iterator visits added members.
   for (const couldBegin of open.underWay) if (!(await couldBegin(viewer))) return false;
   if (replaced === undefined || open.viewer === replaced) open.viewer = viewer;
   return true;

@@ -3,10 +3,10 @@ import type { Tenant } from '../../../core/tenant.ts';
 import { type Queryable, statement } from '../../../infra/database/statement.ts';
 import type { Caller } from '../caller.ts';
 
-// One lock for each platform decides between what tokens make (tokens, webhook endpoints) and API tokens that are revoked. Who
-// makes something shares it, and who revokes a token has it alone: so nothing is made by one that ends, and of two revocations the second
-// sees the first. It is an advisory lock, because these are granted in turn. On a row, a steady stream of those who share
-// the lock would keep the other waiting.
+// One lock for each platform orders the creation of tokens and webhook endpoints against the revocation of API tokens. Creation
+// takes it shared, revocation exclusively: so a token that ends creates nothing, and of two revocations the second sees the
+// first. It is an advisory lock, because these are granted in turn. On a row, a steady stream of shared locks would starve the
+// exclusive one.
 const lockName = "hashtextextended('tokens of ' || $1, 0)";
 
 const shareStatement = statement<object>('share_tokens', `select pg_advisory_xact_lock_shared(${lockName})`);
@@ -26,23 +26,23 @@ const ownerStatement = statement<{ isDeleted: boolean }>(
 /**
  * Makes sure that the caller's token is not revoked, and stays so until the transaction ends: for what ends with the token. A
  * server whose token was authenticated a moment ago may hold one that has ended since.
- * @returns the uuid of the API token that makes it; null for the platform itself
+ * @returns the uuid of the API token; null for the platform itself
  * @throws Refusal FORBIDDEN
  */
 export async function lockMaker(on: Queryable, { platformId, tokenId }: Caller): Promise<string | null> {
   if (tokenId === null) return null;
   await shareStatement(on, platformId);
   const [alive] = await aliveStatement(on, platformId, tokenId);
-  if (!alive) throw new Refusal('FORBIDDEN', 'this token is revoked, so it makes no other, and no webhook endpoint');
+  if (!alive) throw new Refusal('FORBIDDEN', 'this token is revoked, so it cannot create tokens or webhook endpoints');
   return tokenId;
 }
 
-/** Lets nobody else make tokens or revoke API tokens of the platform until the transaction ends. */
+/** Keeps others from making tokens or revoking API tokens of the platform until the transaction ends. */
 export async function lockTokens(on: Queryable, { platformId }: Tenant): Promise<void> {
   await lockStatement(on, platformId);
 }
 
-/** Tells whether the customer that a new token shows is deleted. It stays as it is until the transaction ends. */
+/** Returns whether the customer that a new token shows is deleted. That cannot change until the transaction ends. */
 export async function isDeletedOwner(on: Queryable, { platformId }: Tenant, customerId: string): Promise<boolean> {
   const [owner] = await ownerStatement(on, platformId, customerId);
   return owner?.isDeleted ?? true;

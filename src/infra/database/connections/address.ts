@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import os from 'node:os';
 import pg from 'pg';
 
-/** An address of a database, and what it says about the sessions of its connections. */
+/** An address of a database, and its settings for the sessions of its connections. */
 export interface DatabaseAddress {
-  /** The address without anything about sessions, and with its first host alone. */
+  /** The address without settings of sessions, and with its first host alone. */
   readonly url: string;
   /** Its `options`, in the form of a server's command line such as `-c work_mem=8MB`; '' for none. */
   readonly options: string;
@@ -18,7 +18,7 @@ export interface Server {
   readonly port: number;
 }
 
-/** The scheme and the login of an address, its hosts, and what follows. */
+/** The scheme and the login of an address, its hosts, and the rest. */
 const parts = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s;
 
 /** Returns the servers of an address, whose hosts are separated by commas as libpq has them: `host1:5432,host2:5433`. */
@@ -39,7 +39,7 @@ export function firstServer(address: string): string {
   );
 }
 
-/** The parameters of an address that pg lets win over the settings of the program. */
+/** The parameters of an address that in pg override the settings of the program. */
 const ofSessions = [
   'options',
   'application_name',
@@ -50,8 +50,8 @@ const ofSessions = [
 ];
 
 /**
- * Takes what an address says about sessions out of it: pg would let that replace the program's settings. A limit of time is left
- * out, since the program has its own.
+ * Removes the settings of sessions from an address: pg would let them override the program's. Time limits are left out, since
+ * the program has its own.
  */
 export function readAddress(given: string): DatabaseAddress {
   const address = firstServer(given);
@@ -62,7 +62,7 @@ export function readAddress(given: string): DatabaseAddress {
   const applicationName = parameters.get('application_name') ?? undefined;
   const count = parameters.size;
   for (const name of ofSessions) parameters.delete(name);
-  // Written anew only where something was taken out: other parameters stay exactly as the operator wrote them.
+  // Rewritten only if something was taken out: other parameters stay exactly as the operator wrote them.
   const query = parameters.size === count ? address.slice(start + 1) : parameters.toString();
   return { url: address.slice(0, start) + (query && `?${query}`), options, applicationName };
 }
@@ -126,7 +126,9 @@ export function connectionName(use: string, program = 'payments-gateway'): strin
  */
 export type Protection = 'VERIFIED' | 'UNVERIFIED' | 'NONE' | 'LOCAL';
 
-/** Says how pg protects the connections to an address, of which also the environment decides (PGSSLMODE, PGHOST). */
+/**
+ * Returns how pg protects the connections to an address, which also depends on the environment (PGSSLMODE, PGHOST).
+ */
 export function protectionOf(address: string): Protection {
   const client = new pg.Client({ connectionString: readAddress(address).url });
   const others = serversOf(address).slice(1);
@@ -138,7 +140,7 @@ export function protectionOf(address: string): Protection {
   return isUnverified ? 'UNVERIFIED' : 'VERIFIED';
 }
 
-/** Tells whether a host is this machine: a folder of sockets, or its loopback interface. */
+/** Returns whether a host is this machine: a folder of sockets, or its loopback interface. */
 function isLocal(host: string): boolean {
   if (host.startsWith('/') || host === 'localhost' || host === '::1' || host === '[::1]') return true;
   return isIP(host) === 4 && host.startsWith('127.');

@@ -26,7 +26,7 @@ export class ConnectionShares {
   readonly #most: number;
   readonly #timeoutMs: number;
   readonly #shares = new Map<string, Share>();
-  /** The platform that has each connection in use. */
+  /** The platform that uses each connection. */
   readonly #users = new WeakMap<pg.PoolClient, string>();
 
   constructor(pool: pg.Pool) {
@@ -40,7 +40,7 @@ export class ConnectionShares {
   }
 
   /**
-   * Connects as a platform, as soon as that has fewer connections than it may.
+   * Connects as a platform, as soon as it has fewer connections than its share.
    * @param connect takes a connection of the pool
    * @param done gets it, or the error of a wait that took as long as one for the pool may
    */
@@ -64,7 +64,7 @@ export class ConnectionShares {
     }
   }
 
-  /** Waits for the platform's share and then for the pool, both within one limit: half a request's time is not spent twice. */
+  /** Waits for the platform's share and then for the pool, within one time limit. */
   #wait({ waiting }: Share, begin: (done: Connected) => void, done: Connected): void {
     let givenUp = false;
     const giveUp = () => {
@@ -85,14 +85,14 @@ export class ConnectionShares {
     waiting.add(wait);
   }
 
-  /** Ends the use of a connection: the next one that waits has it, or else nobody. */
+  /** Ends the use of a connection and passes it to the next waiting call, if any. */
   #end(platform: string): void {
     const share = this.#shares.get(platform);
     if (!share) return;
     const [next] = share.waiting;
     if (next) {
       share.waiting.delete(next);
-      // When the pool has taken the connection back, or it would open another one.
+      // After the pool has taken the connection back, or it would open another one.
       queueMicrotask(next.begin);
       return;
     }

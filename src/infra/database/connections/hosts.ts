@@ -5,7 +5,7 @@ import type { Connection } from './platform-statement.ts';
 import { PreparedStatements } from './statement-names.ts';
 import { traceQuery } from './traced-query.ts';
 
-/** The most milliseconds that a server may take to say whether it can be written. */
+/** How many milliseconds a server may take to say whether it is writable. */
 const answerMs = 2_000;
 
 const probe = `select not (pg_is_in_recovery() or current_setting('transaction_read_only')::boolean) as writable`;
@@ -19,8 +19,8 @@ class OnlyReads extends Error {
 }
 
 /**
- * The servers of an address with several hosts, of which one can be written: the primary. Who it is is found out before the first
- * connection, and again after a connection has failed or could only read.
+ * The servers of an address with several hosts, of which one is writable: the primary. It is determined before the first
+ * connection, and again after a connection has failed or was read-only.
  */
 export class Hosts {
   static readonly #all = new Map<string, Hosts>();
@@ -44,7 +44,7 @@ export class Hosts {
   }
 
   /**
-   * Returns the server to connect to: the one that can be written, or one that can only be read while there is no other.
+   * Returns the server to connect to: the writable one, or a read-only one while there is no other.
    * @throws the error of a server when none answers
    */
   async primary(): Promise<Server> {
@@ -55,7 +55,7 @@ export class Hosts {
     return this.#finding;
   }
 
-  /** Finds the primary again before the next connection: the one so far has failed, or can only be read. */
+  /** Finds the primary again before the next connection: the last one has failed, or is read-only. */
   suspect(): void {
     this.#primary = undefined;
   }
@@ -72,7 +72,7 @@ export class Hosts {
     }
   }
 
-  /** Returns the server when it can be written. */
+  /** Returns the server if it is writable. */
   async #probe(server: Server): Promise<Server> {
     const limits = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
     const client = Object.assign(new pg.Client({ connectionString: this.#address, ...limits }), server);
@@ -118,8 +118,8 @@ export class DatabaseClient extends pg.Client {
   constructor(config: ConnectionConfig = {}) {
     super(config);
     this.#hosts = config.hosts;
-    // An error that nobody listens for ends the process, and the server may send one before whoever connects has the client.
-    // The next statement fails with it.
+    // An error without a listener ends the process, and the server may send one before the caller has the client. The next
+    // statement fails with it.
     this.on('error', () => undefined);
   }
 

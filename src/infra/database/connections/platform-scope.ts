@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-// The platform in whose name this process runs statements at the moment. The serving role of the database sees the rows of that
-// platform alone (docs/database-roles.md), whatever conditions a statement has.
+// The platform in whose name this process currently runs statements. The serving role of the database sees only the rows of
+// that platform (docs/database-roles.md), whatever conditions a statement has.
 
 const scope = new AsyncLocalStorage<string>();
 

@@ -35,13 +35,15 @@ export const platformStatement = {
   text: "select set_config('gateway.platform', $1, false)",
 } as const;
 
-/** Returns the statement that sets the platform of the present transaction alone. It leaves nothing behind in the session. */
+/**
+ * Returns the statement that sets the platform of the current transaction only. It leaves nothing behind in the session.
+ */
 export const localPlatformText = (value: string) => `select set_config('gateway.platform', ${value}, true)`;
 
 /** The same, prepared: for sessions that a connection pooler shares between clients. */
 export const localPlatformStatement = { name: 'set_local_platform', text: localPlatformText('$1') } as const;
 
-/** The names of both. Neither is of a request: later queries of the connection execute them by their names, whoever asks. */
+/** The names of both. They belong to no request: later queries of the connection execute them by their names. */
 export const platformStatementNames = [platformStatement.name, localPlatformStatement.name] as const;
 
 /** A platform that a query sets before it runs. */

@@ -17,9 +17,9 @@ interface NamedQuery {
 }
 
 /**
- * A connection through a connection pooler in transaction mode: each transaction may run on another session of the server. So
- * nothing may depend on a session: the platform is set in each transaction for that transaction alone, and where the pooler does
- * not prepare statements, they have no names.
+ * A connection through a connection pooler in transaction mode: each transaction may run on another session of the server, so
+ * nothing may depend on a session. Each transaction sets the platform for itself, and where the pooler does not support
+ * prepared statements, they have no names.
  */
 export class PooledClient extends DatabaseClient {
   /** The platform of the transactions that begin on it. */

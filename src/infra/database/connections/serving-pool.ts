@@ -10,9 +10,9 @@ import { inCurrentTrace } from './traced-query.ts';
 type Connected = Parameters<pg.Pool['connect']>[0];
 
 /**
- * A pool of connections of the serving role. Each statement runs in the name of the current platform (platform-scope.ts): a
- * connection remembers the platform that it was set to, and is set anew where the next statement is another's. Behind a connection
- * pooler each statement and each transaction sets it for itself.
+ * A pool of connections of the serving role. Each statement runs in the name of the current platform (platform-scope.ts). A
+ * connection remembers its platform, and is switched when the next statement belongs to another. Behind a connection pooler
+ * each statement and each transaction sets it for itself.
  */
 export class ServingPool extends pg.Pool {
   /** The platform of each connection; none while it is unknown, as after an error. */

@@ -15,7 +15,7 @@ export const sessionSettings = (role: string, statementMs = defaultStatementMs) 
   'idle_in_transaction_session_timeout=10000',
   // Postgres estimates a million rows for a plan over JSON that has two: compiling it took ten times as long as the payment.
   'jit=off',
-  // The locks of a process whose machine is gone end when a few keep-alive probes have found no answer.
+  // The locks of a process whose machine is gone end after a few unanswered keep-alive probes.
   'tcp_keepalives_idle=10',
   'tcp_keepalives_interval=5',
 ];

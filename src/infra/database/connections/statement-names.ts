@@ -38,7 +38,7 @@ export class PreparedStatements {
     });
   }
 
-  /** Notes that the connection executes a statement, before it does. */
+  /** Records that the connection executes a statement, before it does. */
   use(name: string | undefined): void {
     if (name?.startsWith(prefix)) this.#used.set(name, true);
   }

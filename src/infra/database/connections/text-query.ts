@@ -3,7 +3,7 @@ import { serialize } from 'pg-protocol';
 import { type Connection, type PlatformFirst, platformMessages, prepareValue } from './platform-statement.ts';
 import type { TextRead } from './read-scope.ts';
 
-/** The statement by which a standby says whether it may answer the query that follows in the same batch. */
+/** The statement by which a standby checks whether it may answer the query that follows in the same batch. */
 const guard = { name: 'has_replayed', text: 'select has_replayed($1::pg_lsn, $2)' } as const;
 
 /** The statement by which the query that follows in the same batch is planned once for all values. */
@@ -27,7 +27,7 @@ export class ReplicaBehind extends Error {
   }
 }
 
-/** What comes in the place of an answer that the server may not give. */
+/** The result in place of an answer that the server may not give. */
 const refused = Symbol('refused');
 type Result = string | null | typeof refused;
 
@@ -46,7 +46,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   /** Whether one plan is made for any values, rather than what Postgres finds better. */
   readonly isPlannedOnce: boolean;
   readonly #required: Replayed | undefined;
-  /** The results that come before that of the query: of the statements of the platform and of the plan, then of the guard. */
+  /** The results before that of the query: of the statements of the platform and of the plan, then of the guard. */
   #before = 0;
   #answer: Result | undefined;
   /** Set by pg, which waits for the call. */
@@ -54,8 +54,8 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
 
   /**
    * @param name under which the text is prepared, or ''
-   * @param required what a standby must have replayed. It checks that itself, in the statement before the query: the snapshot of
-   *   the query is younger than the check, whichever server a proxy leads to
+   * @param required what a standby must have replayed. It checks that itself, in the statement before the query: the snapshot
+   * of the query is younger than the check, whichever server a proxy leads to
    */
   constructor(name: string, { text, values, planning }: TextRead, required?: Replayed) {
     this.name = name;
@@ -123,7 +123,7 @@ function firstMessages(
 ): readonly Buffer[] {
   const messages = [serialize.bind({ statement: name, values, valueMapper: prepareValue }), serialize.execute()];
   if (submittedNamedStatements[name] !== undefined) return messages;
-  // It stays noted there: pg takes the end of a preparation for that of the query.
+  // It stays prepared there: pg takes the end of a preparation for that of the query.
   submittedNamedStatements[name] = text;
   return [serialize.parse({ name, text }), ...messages];
 }

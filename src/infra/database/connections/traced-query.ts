@@ -3,7 +3,10 @@ import type pg from 'pg';
 import { beginStatement, hasSpan } from '../../instruments/spans.ts';
 import { platformStatementNames } from './platform-statement.ts';
 
-/** Statements of no request: those that tell who asks, and that of payments, which several requests may share (ledger/commit.ts). */
+/**
+ * Statements that belong to no request: those that identify the caller, and those of payments, which several requests may share
+ * (ledger/commit.ts).
+ */
 const ofNoRequest: ReadonlySet<string | undefined> = new Set([
   'api_token_by_client_id',
   'api_token_used',
@@ -26,14 +29,16 @@ interface Query {
 type Connected = Parameters<pg.Pool['connect']>[0];
 
 /**
- * Makes a callback run in the current span, where there is one. Whoever releases a connection calls the next one that waits for it,
- * and would be taken for the sender of its statements.
+ * Makes a callback run in the current span, if there is one. Otherwise the call that releases a connection, and so starts the
+ * next waiting one, would be taken for the sender of its statements.
  */
 export function inCurrentTrace(connected: Connected): Connected {
   return hasSpan() ? AsyncResource.bind(connected) : connected;
 }
 
-/** Runs a query of a client, and notes its statement, its time and its rows. Takes what `pg.Client.query` takes. */
+/**
+ * Runs a query of a client, and records its statement, its time and its rows. Takes the arguments of `pg.Client.query`.
+ */
 export function traceQuery(given: unknown[], run: (given: unknown[]) => unknown): unknown {
   const query: Query = typeof given[0] === 'string' ? { text: given[0] } : (given[0] as Query);
   if (ofNoRequest.has(query.name)) return run(given);

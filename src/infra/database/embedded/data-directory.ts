@@ -1,7 +1,9 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Says why the embedded Postgres cannot be used and what to do about it, for the person who started the program. */
+/**
+ * Reports why the embedded Postgres cannot be used and what to do about it, for the person who started the program.
+ */
 export class EmbeddedPostgresError extends Error {}
 
 /**
@@ -66,5 +68,5 @@ async function isFolder(path: string): Promise<boolean> {
 export function unusableDataDirectory(dataDirectory: string, error: unknown): string | undefined {
   // Only errors that name a file: a refused program or connection has codes, too.
   if (!(error instanceof Error && 'path' in error) || 'spawnargs' in error) return undefined;
-  return `DATA_DIR ${dataDirectory} cannot be used (${error.message}): repair that, or set DATA_DIR to another folder, or set DATABASE_URL, CLIENT_TOKEN_KEY and SECRET_KEY, with which none is needed`;
+  return `DATA_DIR ${dataDirectory} cannot be used (${error.message}): repair that, set DATA_DIR to another folder, or set DATABASE_URL, CLIENT_TOKEN_KEY and SECRET_KEY, which replace it`;
 }

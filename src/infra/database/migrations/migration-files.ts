@@ -47,7 +47,7 @@ export async function readFunctions(prismaDirectory: string): Promise<SqlFunctio
   );
 }
 
-/** Returns the text of a function without the comment above it: migrations do not say again what it does. */
+/** Returns the text of a function without the comment above it, which migrations do not repeat. */
 export function definitionIn(text: string): string {
   return text.replace(/^(--.*\n)+/, '');
 }

@@ -43,7 +43,7 @@ function withoutKeysByHand(sql: string): string {
   return statements.filter((one) => !isByHand(/ (?:ADD|DROP) CONSTRAINT "(\w+)"/.exec(one)?.[1])).join('\n\n');
 }
 
-/** Says whether the last migration that defines the function has this text. */
+/** Returns whether the last migration that defines the function has this text. */
 function isInstalled({ name, sql }: SqlFunction, migrations: readonly Migration[]): boolean {
   const definition = new RegExp(`create\\s+(or\\s+replace\\s+)?function\\s+"?${name}"?\\s*\\(`, 'i');
   return migrations.findLast((migration) => definition.test(migration.sql))?.sql.includes(sql) ?? false;
@@ -93,12 +93,12 @@ async function run(serverUrl: string, name: string): Promise<string | undefined>
   const described = 'prisma/schema.prisma and prisma/functions';
   if (name === '--check') {
     const sql = await missingSql(serverUrl);
-    if (sql !== '') return `The migrations do not make what ${described} describe. They lack:\n\n${sql}`;
-    console.log(`The migrations make what ${described} describe.`);
+    if (sql !== '') return `The migrations do not match ${described}. They lack:\n\n${sql}`;
+    console.log(`The migrations match ${described}.`);
     return undefined;
   }
   const folder = await writeMigration(serverUrl, name);
-  if (folder === undefined) return `Nothing to write: the migrations already make ${described}.`;
+  if (folder === undefined) return `Nothing to write: the migrations already match ${described}.`;
   console.log(`Wrote ${relative(process.cwd(), folder)}/migration.sql. ${advice}`);
   return undefined;
 }

@@ -15,8 +15,8 @@ interface Sample {
 }
 
 /**
- * Measures how long a replica has been behind: the time since the primary was where the replica is now. The time of the last
- * transaction, which Postgres knows, would say hours where nobody has written for hours.
+ * Measures how long a replica has been behind: the time since the primary was at the replica's position. Postgres' own measure,
+ * the time of the last transaction, would say hours where nobody has written for hours.
  */
 export class LagMeter {
   #samples: Sample[] = [];

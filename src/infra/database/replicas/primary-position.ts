@@ -13,8 +13,8 @@ const positionStatement = statement<{ lsn: string; history: string | null }>(
 );
 
 /**
- * Says where the log of the primary ends. Many reads share one question, but none shares one that was sent before the read began:
- * its answer may lack a commit that the caller knows of.
+ * Finds the end of the primary's log. Concurrent reads share one query, but never one sent before the read began: its answer
+ * may lack a commit that the caller knows of.
  */
 export class PrimaryPosition {
   readonly #database: Pick<Database, 'connectionFor'>;
@@ -33,8 +33,8 @@ export class PrimaryPosition {
   }
 
   /**
-   * Returns a position that no commit that was answered until now lies behind. Undefined where no standby can be compared with the
-   * primary (read_position).
+   * Returns a position after every commit answered so far. Undefined where no standby can be compared with the primary
+   * (read_position).
    * @throws what the connection throws
    */
   now(): Promise<Position | undefined> {

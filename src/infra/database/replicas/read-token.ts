@@ -18,21 +18,21 @@ const tokenBytes = nonceBytes + tagBytes + 16;
 const prefix = 'wal_';
 const form = new RegExp(`^${prefix}[\\w-]{${Math.ceil((tokenBytes * 4) / 3)}}$`);
 
-/** Tells whether a text has the form of a token. */
+/** Returns whether a text has the form of a token. */
 export function isReadToken(text: string): boolean {
   return form.test(text);
 }
 
 /**
- * Encrypts and decrypts tokens. A position in the log grows with whatever anybody writes, so in plain it would tell each platform
- * how much all others do.
+ * Encrypts and decrypts tokens. A position in the log grows with all writes, so in plain it would reveal to each platform how
+ * much the others do.
  */
 export class ReadTokens {
   readonly #key: Buffer;
 
   /**
-   * @param secret the same on all instances: a token of another secret cannot be opened, and without one those of other instances
-   * cannot
+   * @param secret the same on all instances: a token of another secret cannot be decrypted, and without one neither can those
+   * of other instances
    */
   constructor(secret: string | undefined) {
     this.#key = secret === undefined ? randomBytes(32) : hash('sha256', `key of read tokens ${secret}`, 'buffer');

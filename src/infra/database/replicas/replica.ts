@@ -30,8 +30,8 @@ const notChecked = 'it could not be compared with the primary yet';
 const answerMs = 1_000;
 
 /**
- * The most milliseconds that a statement may take on a replica, and two seconds later its answer. Then the primary reads, and has half
- * of the time of an operation left.
+ * The most milliseconds that a statement may take on a replica, plus two seconds for its answer. Then the primary reads, with
+ * half of the operation's time left.
  */
 const statementMs = 3_000;
 
@@ -134,7 +134,7 @@ export class Replica {
   }
 
   /**
-   * Checks what it is and how far it is, one check at a time.
+   * Checks the identity and the position of the replica, one check at a time.
    * @param find finds the position of the primary; its error, or nothing, says nothing about the replica
    */
   check(find: () => Promise<Position | undefined>): Promise<void> {
@@ -176,7 +176,7 @@ export class Replica {
   ): string | undefined {
     if (!state || state.lsn === null || !state.follows) {
       this.#lag = undefined;
-      return 'it is no standby of this database, or follows another timeline, or has not replayed the present epoch of the feed yet';
+      return 'it is not a standby of this database, or follows another timeline, or has not replayed the current epoch of the feed yet';
     }
     this.#replayed = lsnOf(state.lsn);
     this.#lag = this.#meter.measure(position, this.#replayed, at);
@@ -190,8 +190,8 @@ export class Replica {
     // What it answers now may never come.
     if (trouble !== undefined) for (const reject of this.#running) reject(new Error(`the replica is lost: ${trouble}`));
     if (this.#closed || (before !== notChecked && (before === undefined) === (trouble === undefined))) return;
-    if (trouble === undefined) this.#log.info('the replica gets reads');
-    else this.#log.warn({ trouble }, 'the replica gets no reads: the primary answers them');
+    if (trouble === undefined) this.#log.info('the replica is used for reads');
+    else this.#log.warn({ trouble }, 'the replica is not used: its reads go to the primary');
   }
 
   /** Asks how far it is, once for all who wait. */

@@ -90,8 +90,8 @@ export class Replicas {
   }
 
   /**
-   * Runs the reads of a request, on a replica where one can answer them.
-   * @param token what its first reads need not be newer than
+   * Runs the reads of a request, on a replica if one can answer them.
+   * @param token the state that its first reads must include
    */
   reading<T>(platformId: string, token: string | undefined, work: (scope: ReadScope) => T): T {
     let after = token;
@@ -107,8 +107,8 @@ export class Replicas {
   }
 
   /**
-   * Returns the token for what a platform has just written. It is no error where it cannot be found out: the reads of the caller are
-   * as new without it.
+   * Returns the token for what a platform has just written. A failure is not an error: without it the reads of the caller are
+   * still as fresh.
    */
   async afterWrite(platformId: string): Promise<string> {
     const position = await this.#primary.now().catch(() => undefined);

@@ -5,8 +5,8 @@ import type { FundingRequest, PaymentInstruction } from '../../rail.ts';
 import { digitsOf, seedOf } from './seed.ts';
 
 /**
- * The sandbox's bank accounts: one for each quote and account. Numbers have the check digits of their formats, so that
- * a client's validation accepts them. A bank that needs a code has one that belongs to no bank.
+ * The sandbox's bank accounts: one for each quote and account. Numbers have the check digits of their formats, so that a
+ * client's validation accepts them. Bank codes belong to no real bank.
  */
 
 const bankName = 'Sandbox Bank';

@@ -18,7 +18,7 @@ import { baseWallet, polygonWallet, solanaWallet, tronWallet } from './chains.ts
 type Way = (request: FundingRequest) => PaymentInstruction;
 
 /**
- * The ways to pay in each currency (specification 1, decision 49). For Canada, Britain, the Philippines and Singapore
+ * The payment instructions of each currency (specification 1, decision 49). For Canada, Britain, the Philippines and Singapore
  * these are the account forms of decision 16 with a reference. For yen the interface has no form of account.
  */
 const ways: Readonly<Record<CurrencyCode, readonly Way[]>> = {
@@ -38,7 +38,7 @@ const ways: Readonly<Record<CurrencyCode, readonly Way[]>> = {
   USDT: [tronWallet, solanaWallet],
 };
 
-/** Returns all the ways to pay in for a request; none for a currency that the sandbox has no form of account for. */
+/** Returns all payment instructions for a request; none for a currency without a form of account in the sandbox. */
 export function waysToPay(request: FundingRequest): PaymentInstruction[] {
   return ways[request.currency.code].map((way) => way(request));
 }
