@@ -5,7 +5,7 @@ import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { fetchExchange, subscriptionExchange, Client as UrqlClient } from '@urql/core';
 import { cacheExchange } from '@urql/exchange-graphcache';
 import { buildSchema, introspectionFromSchema, parse } from 'graphql';
-import relay, { type ConcreteRequest, type SubscribeFunction } from 'relay-runtime';
+import relay, { type ConcreteRequest } from 'relay-runtime';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { newestVersions } from '../../src/apps/client/apollo.ts';
@@ -15,6 +15,7 @@ import { FollowTransaction, Transaction, Transactions } from '../../src/apps/cli
 import { applyChanges } from '../../src/apps/client/live-list.ts';
 import { openPayments, type Payments } from '../../src/apps/client/payments.ts';
 import { relayNetwork } from '../../src/apps/client/relay.ts';
+import { forwardSubscription } from '../../src/apps/client/urql.ts';
 import { urqlCache } from '../../src/apps/client/urql-cache.ts';
 import { ended, mint, pay } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
@@ -211,6 +212,17 @@ test('Apollo: pages become one list, streams write into it, and nothing older re
   await list.fetchMore({ variables: { after } });
   await vi.waitFor(() => expect(ids()).toEqual(paid));
 
+  // The end of the list is another list, and so is what a directive names.
+  const page = '{ edges { cursor node { id } } pageInfo { startCursor } }';
+  await client.query({ query: parse(`{ transactions(last: 1) ${page} }`) });
+  await client.query({ query: parse(`{ transactions(first: 1) @connection(key: "newest") ${page} }`) });
+  expect(ids()).toEqual(paid);
+  expect(Object.keys(cache.extract().ROOT_QUERY ?? {}).filter((key) => key.startsWith('transactions'))).toEqual([
+    'transactions:[]',
+    'transactions:[]:last',
+    'transactions:newest',
+  ]);
+
   const id = String(paid[0]);
   await new Promise<void>((complete, error) => {
     client.subscribe({ query: FollowTransaction, variables: { id } }).subscribe({ complete, error });
@@ -258,13 +270,7 @@ test('urql: pages become one list, and streams write into it', async () => {
     exchanges: [
       cacheExchange({ ...urqlCache(), schema: schema as never }),
       fetchExchange,
-      subscriptionExchange({
-        forwardSubscription: ({ query = '', variables }) => ({
-          subscribe: (sink) => ({
-            unsubscribe: payments.socket.client.subscribe({ query, variables: variables as never }, sink as never),
-          }),
-        }),
-      }),
+      subscriptionExchange({ forwardSubscription: forwardSubscription(payments) }),
     ],
   });
   const read = async (variables: object, requestPolicy?: 'cache-only') => {
@@ -329,7 +335,7 @@ test('Relay: a query and a stream write into its store', async () => {
   const network = relayNetwork(open(), relay.Observable);
   const store = new Store(new RecordSource());
   const environment = new Environment({
-    network: Network.create(network.fetch, network.subscribe as SubscribeFunction),
+    network: Network.create(network.fetch, network.subscribe),
     store,
   });
   const query = compiled(

@@ -1,3 +1,4 @@
+import type { FieldNode } from 'graphql';
 import { connections, embedded, possibleTypes } from './generated/schema-facts.ts';
 
 interface Connection {
@@ -24,8 +25,8 @@ interface MergeContext {
 interface ConnectionPolicy {
   readonly keyArgs: (
     args: Readonly<Record<string, unknown>> | null,
-    context: { readonly fieldName: string; readonly directives?: Readonly<Record<string, unknown>> },
-  ) => string | undefined;
+    context: { readonly fieldName: string; readonly field: FieldNode | null },
+  ) => string;
   readonly merge: (existing: Connection | undefined, incoming: Connection, context: MergeContext) => Connection;
 }
 
@@ -35,8 +36,10 @@ interface ConnectionPolicy {
  */
 const keyOf =
   (names: readonly string[]): ConnectionPolicy['keyArgs'] =>
-  (args, { fieldName, directives }) => {
-    if (directives?.connection) return undefined;
+  (args, { fieldName, field }) => {
+    const connection = field?.directives?.find(({ name }) => name.value === 'connection');
+    const key = connection?.arguments?.find(({ name }) => name.value === 'key')?.value;
+    if (key?.kind === 'StringValue') return `${fieldName}:${key.value}`;
     const given = names.filter((name) => args?.[name] !== undefined).map((name) => [name, args?.[name]]);
     return `${fieldName}:${JSON.stringify(given)}${typeof args?.last === 'number' ? ':last' : ''}`;
   };

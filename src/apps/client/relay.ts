@@ -13,15 +13,15 @@ interface Sink {
 }
 
 /** `Observable` of relay-runtime. */
-interface ObservableClass<Stream> {
-  create(source: (sink: Sink) => () => void): Stream;
+interface ObservableClass {
+  create(source: (sink: Sink) => () => void): unknown;
 }
 
 /**
  * Makes the two functions of a Relay network: `Network.create(fetch, subscribe)`. Queries and mutations go over
  * HTTP with the newest token; subscriptions go over the socket, and resume after a reconnect.
  */
-export function relayNetwork<Stream>(payments: Payments, Observable: ObservableClass<Stream>) {
+export function relayNetwork(payments: Payments, Observable: ObservableClass) {
   return {
     async fetch(request: RequestParameters, variables: object) {
       const response = await payments.fetch(payments.url, {
@@ -32,7 +32,8 @@ export function relayNetwork<Stream>(payments: Payments, Observable: ObservableC
       // The service answers in the form of GraphQL, which is the one that Relay's own type describes.
       return (await response.json()) as never;
     },
-    subscribe(request: RequestParameters, variables: object): Stream {
+    // As above: Relay's type of a stream names its answers.
+    subscribe(request: RequestParameters, variables: object): never {
       return Observable.create((sink) =>
         payments.socket.client.subscribe(
           { query: request.text ?? '', operationName: request.name, variables: { ...variables } },
@@ -43,7 +44,7 @@ export function relayNetwork<Stream>(payments: Payments, Observable: ObservableC
             complete: () => sink.complete(),
           },
         ),
-      );
+      ) as never;
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { DocumentNode } from 'graphql';
+import type { Payments } from './payments.ts';
 import { resumable } from './resume.ts';
 
 /** An operation of urql. */
@@ -52,3 +53,32 @@ export const resumeExchange: Exchange =
         sink(signal);
       });
   };
+
+/** A subscription as urql forwards it. */
+interface Forwarded {
+  readonly query?: string;
+  readonly variables?: Record<string, unknown> | undefined;
+}
+
+interface Sink {
+  next(result: never): void;
+  error(error: unknown): void;
+  complete(): void;
+}
+
+/** Makes `forwardSubscription` of urql's subscriptionExchange: subscriptions go over the socket, and resume after a reconnect. */
+export const forwardSubscription =
+  ({ socket }: Payments) =>
+  ({ query = '', variables = {} }: Forwarded) => ({
+    subscribe: (sink: Sink) => ({
+      // The service answers in the form of GraphQL, which is the one that urql's own type describes.
+      unsubscribe: socket.client.subscribe(
+        { query, variables },
+        {
+          next: (result) => sink.next(result as never),
+          error: (error) => sink.error(error),
+          complete: () => sink.complete(),
+        },
+      ),
+    }),
+  });
