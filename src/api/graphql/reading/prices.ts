@@ -9,17 +9,17 @@ import type { Read } from './reads.ts';
  */
 const prices: Readonly<Record<Costs | 'list', number>> = {
   /** A list below a parent, for each way to find its rows. */
-  list: 40,
+  list: 80,
   /** What is in other rows, for each query that finds some, or what functions of Postgres make: for each row that has the field. */
   rows: 10,
   /** A row as it was at a change, which Postgres makes of what has changed since. */
   past: 80,
   /** A read of its own, with its own plan: a field of the query, or one whose resolver sends statements. */
-  read: 250,
+  read: 300,
   /** All rows that match, some 30,000: they are counted. */
   all: 4_000,
   /** All rows that match, and their amounts are added up. */
-  sums: 8_000,
+  sums: 8_200,
 };
 
 /** Returns what a field costs without what is below it, for each row that has it. */

@@ -59,7 +59,7 @@ function followList<Row, Filter extends object>(list: FollowedList<Row, Filter>)
         waitMs: t.arg.int({
           required: true,
           defaultValue: 0,
-          description: `How many milliseconds to wait for further changes, which then come in one message, 0 to ${maxWaitMs}.`,
+          description: `How many milliseconds to wait for further changes, which then come in one message, 0 to ${maxWaitMs}. Each row is in it once, as it is after the last of them.`,
         }),
         after: t.arg.string({ description: afterDescription }),
       },

@@ -171,13 +171,36 @@ class ListStream implements AsyncIterableIterator<ListMessage> {
     const groups = this.#options.waitMs > 0 ? [all] : all.map((one) => [one]);
     return groups.flatMap((group) => {
       const last = group.at(-1)?.event;
-      const shown = group.flatMap(({ change }) => change ?? []);
+      const shown = eachRowOnce(group.flatMap(({ change }) => change ?? []));
       this.#unshown = shown.length > 0 ? 0 : this.#unshown + group.length;
       if (!last || (shown.length === 0 && this.#unshown < progressAfter)) return [];
       this.#unshown = 0;
       return [sharedMessage(last, shown)];
     });
   }
+}
+
+/**
+ * Makes one change of all those of a row, in the place of the last: caches and apps take the rows of a message by their ids, and
+ * would keep any of several. A row that has entered and left again has not been there.
+ */
+function eachRowOnce(changes: readonly ListChange[]): ListChange[] {
+  const rows = new Map<unknown, ListChange | undefined>();
+  for (const change of changes) {
+    const { id } = change.node;
+    const first = rows.get(id);
+    rows.delete(id);
+    rows.set(id, first ? merged(first, change) : change);
+  }
+  return [...rows.values()].flatMap((change) => change ?? []);
+}
+
+/** Returns what two changes of a row do together: it is in the list after the second, and was before the first. */
+function merged(first: ListChange, second: ListChange): ListChange | undefined {
+  const was = first.op !== 'ENTER';
+  const is = second.op !== 'LEAVE';
+  if (!was && !is) return undefined;
+  return { ...second, before: first.before, op: is ? (was ? 'UPDATE' : 'ENTER') : 'LEAVE' };
 }
 
 const cursorOf = (event: Event) => feedCursor(event.platformId, event);
@@ -195,7 +218,7 @@ const messages = new WeakMap<Event, Map<string, ListMessage>>();
 
 /** Returns the message of these changes: the same object for all who get it, so that they share its execution. */
 function sharedMessage(last: Event, changes: readonly ListChange[]): ListMessage {
-  const key = changes.map(({ op, cursor }) => `${op}:${cursor}`).join(' ');
+  const key = changes.map(({ op, cursor, before }) => `${op}:${cursor}:${before?.version}`).join(' ');
   const known = messages.get(last) ?? new Map<string, ListMessage>();
   messages.set(last, known);
   const message = known.get(key) ?? { cursor: cursorOf(last), changes };
