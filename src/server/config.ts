@@ -64,6 +64,9 @@ export function readConfig(environment: Environment): Config {
       'DATABASE_URL is required in production: the embedded Postgres and its open sandbox are for development',
     ]);
   }
+  if (production && config.STOCK_READS) {
+    throw new ConfigError(['STOCK_READS is for development: production reads by statements of its own']);
+  }
   if (config.ROLE !== 'work' && config.PORT !== 0 && config.METRICS_PORT === config.PORT) {
     throw new ConfigError([
       `METRICS_PORT is ${config.PORT}, as PORT is: give the metrics, which need no credentials, a port of their own`,

@@ -91,6 +91,8 @@ export async function startServing(
   const keepAliveMs = pace?.keepAliveMs ?? config.KEEP_ALIVE_MS;
   const turns = new Turns(Math.max(1, config.DATABASE_POOL - connectionsForOthers), config.MAX_IN_FLIGHT);
   const takeTurn = (platformId: string) => turns.takeTurn(platformId);
+  if (config.STOCK_READS)
+    log.warn('STOCK_READS is on: graphql-js and Prisma read alone, with a statement for each parent');
   const graphql = createGraphqlServer({
     ...{ expensive: turns, limits: callers.limits, pace: callers.pace },
     ...{ payments, webhooks, feed, sessions, replicas, credentials, clientTokens, trusted, log, takeTurn },
@@ -100,6 +102,7 @@ export async function startServing(
     operationMs: pace?.operationMs ?? operationMs,
     maxAnswerBytes: config.MAX_ANSWER_BYTES,
     introspection: config.PUBLIC_CONTRACT,
+    isStock: config.STOCK_READS,
     reportsCost: config.NODE_ENV !== 'production',
   });
   const { operations } = graphql;

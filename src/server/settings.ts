@@ -196,6 +196,10 @@ export const settings = {
       '`on` or `off`: whether the service shows its contract: the schema by introspection; to strangers the OpenAPI document with its console, and the documentation at `/docs`',
     shownDefault: 'on, in production off',
   }),
+  STOCK_READS: onOff.default(false).meta({
+    description:
+      '`on` or `off`: whether graphql-js and Prisma alone answer GraphQL queries, for developers who compare or debug: a statement for each parent, and not in production. The log says so at the start',
+  }),
   AUTOMATIC_PERSISTED_QUERIES: onOff.optional().meta({
     description:
       '`on` or `off`: whether clients may have documents remembered under their hashes without registering them ([docs/trusted-documents.md](trusted-documents.md))',

@@ -532,8 +532,8 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   ExternalAccountFormField: fieldsOf<AccountField>({
     isRequired: ({ optional }) => !optional,
     allowedValues: ({ values }) => values ?? null,
-    format: ({ form }) => form ?? null,
-    pattern: ({ pattern }) => pattern?.source ?? null,
+    format: ({ form, values }) => (values ? null : (form ?? null)),
+    pattern: ({ pattern, values }) => (values ? null : (pattern?.source ?? null)),
     formatDependsOn: ({ formBy }) => formBy?.field ?? null,
     formatsByValue: ({ formBy }) => Object.entries(formBy?.forms ?? {}).map(([value, form]) => ({ ...form, value })),
   }),

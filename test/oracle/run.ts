@@ -166,9 +166,10 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
   let hasRows = false;
   for (const [at, caller] of callers.entries()) {
     const operation = { query, operationName, variables: variables[at % variables.length] ?? {} };
-    const [expected, { result, statements }] = await Promise.all([
+    const [expected, { result, statements }, stock] = await Promise.all([
       world.oracle.execute(operation, caller.viewer),
       world.statements.during(() => world.ask(operation, caller)),
+      world.ask(operation, caller, true),
     ]);
     const answer = result.json();
     const difference = differenceOf(expected, answer);
@@ -176,6 +177,9 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
     if (difference !== undefined && !isOverBudget) {
       throw different(difference, caller.name, operation, expected, result);
     }
+    const unlike = differenceOf(expected, stock.json());
+    if (unlike !== undefined && !isOverBudget)
+      throw different(`read the stock way, ${unlike}`, caller.name, operation, expected, stock);
     // What an error has nulled was not compared.
     if (!isOverBudget && expected.errors.length === 0) for (const field of expected.seen) figures.seen.add(field);
     firsts.push({ caller, operation, text: result.text });
@@ -189,6 +193,7 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
     if (root !== undefined && roots.length === 1 && expected.data) count(figures, root, statements.length);
   }
   figures.withRows += hasRows ? 1 : 0;
+  await checkTogether(world, firsts);
   if (!isRepeated) return;
 
   const again = async ({ caller, operation, text }: Asked) => {
@@ -206,6 +211,19 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
     // In turns, and all at once.
     if (round % 2 === 0) for (const one of firsts) await again(one);
     else await Promise.all(firsts.map(again));
+  }
+}
+
+/** @throws Error where callers of both platforms who ask at once are answered, the stock way, something else than each alone */
+async function checkTogether(world: OracleWorld, firsts: readonly Asked[]): Promise<void> {
+  const together = await Promise.all(firsts.map(({ operation, caller }) => world.ask(operation, caller, true)));
+  for (const [at, { operation, caller }] of firsts.entries()) {
+    const answer = together[at];
+    if (!answer || answer.json().errors?.[0]?.extensions?.code === 'COST_LIMIT_EXCEEDED') continue;
+    const expected = await world.oracle.execute(operation, caller.viewer);
+    const unlike = differenceOf(expected, answer.json());
+    if (unlike !== undefined)
+      throw different(`read the stock way beside others, ${unlike}`, caller.name, operation, expected, answer);
   }
 }
 

@@ -24,15 +24,25 @@ export class OracleWorld {
   /** Statements of the gateway that is asked. */
   readonly statements: Statements;
   readonly gateway: TestGateway;
+  /** A gateway on the same rows, where graphql-js and Prisma read alone. */
+  readonly stock: TestGateway;
   readonly #scene: QuietScene;
   readonly #database: Database;
   readonly #http: Pool;
+  readonly #stockHttp: Pool;
 
-  private constructor(scene: QuietScene, gateway: TestGateway, database: Database, material: [Material, Material]) {
+  private constructor(
+    scene: QuietScene,
+    [gateway, stock]: readonly [TestGateway, TestGateway],
+    database: Database,
+    material: [Material, Material],
+  ) {
     this.#scene = scene;
     this.#database = database;
     this.#http = new Pool(gateway.url, { connections: 3 });
+    this.#stockHttp = new Pool(stock.url, { connections: 3 });
     this.gateway = gateway;
+    this.stock = stock;
     this.callers = scene.callers;
     this.material = material;
     this.statements = new Statements(gateway.gateway.serving.pool);
@@ -44,6 +54,7 @@ export class OracleWorld {
     const scene = await makeQuietScene();
     // It serves and does nothing else, so nothing changes.
     const gateway = await startTestGateway({ ROLE: 'serve', ...unlimited }, scene.databaseUrl);
+    const stock = await startTestGateway({ ROLE: 'serve', STOCK_READS: true, ...unlimited }, scene.databaseUrl);
     const database = openDatabase({ url: scene.databaseUrl, role: 'gateway_work', poolSize: 4 });
     const reader = async (platform: number) => {
       const caller = scene.callers.find((one) => one.platform === platform);
@@ -53,12 +64,16 @@ export class OracleWorld {
       return readMaterial(connect(gateway.url, platformId, authorization), scene.keys, ids);
     };
     const material: [Material, Material] = [await reader(0), await reader(1)];
-    return new OracleWorld(scene, gateway, database, material);
+    return new OracleWorld(scene, [gateway, stock], database, material);
   }
 
-  /** Asks the service over HTTP. */
-  async ask({ query, variables, operationName }: Operation, { authorization }: Caller): Promise<RawAnswer> {
-    const { body } = await this.#http.request({
+  /** Asks the service over HTTP; `isStock`: the gateway that reads the stock way. */
+  async ask(
+    { query, variables, operationName }: Operation,
+    { authorization }: Caller,
+    isStock = false,
+  ): Promise<RawAnswer> {
+    const { body } = await (isStock ? this.#stockHttp : this.#http).request({
       method: 'POST',
       path: '/graphql',
       headers: { authorization, 'content-type': 'application/json', accept: 'application/graphql-response+json' },
@@ -70,8 +85,10 @@ export class OracleWorld {
 
   async close(): Promise<void> {
     await this.#http.close();
+    await this.#stockHttp.close();
     await this.#database.close();
     await this.gateway.stop();
+    await this.stock.stop();
     await this.#scene.drop();
   }
 }

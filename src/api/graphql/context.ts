@@ -41,6 +41,8 @@ export interface Context {
   feedHead?: FeedPosition;
   /** What the reads of the operation must include; everything, if left out. */
   readAfter?: string | undefined;
+  /** Whether graphql-js executes the operation with Prisma alone (graphql/reading/stock.ts). */
+  readonly isStock?: boolean;
   /** Whether the answer has the document's cost. */
   reportsCost?: boolean;
 }

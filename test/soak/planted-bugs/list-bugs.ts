@@ -34,6 +34,26 @@ export const listBugs: Bugs = {
       test: "an app sees its own customer's statement, and no other; the token of a payment no balance",
     },
   },
+  'test/graphql/stock.test.ts': {
+    'the plug-in of Prisma reads the row of an event again, and so shows it as it is now': {
+      file: 'src/api/graphql/reading/plugin.ts',
+      find: '(isElsewhere && isStock(context) ? resolver : own)',
+      put: 'resolver',
+      test: 'a payment that has changed since is shown as of each event, in streams and in lists',
+    },
+    'the plug-in of Prisma collects the rows of several platforms in one statement': {
+      file: 'src/api/graphql/schema/builder.ts',
+      find: 'unbatched(payments.database.prisma)',
+      put: 'payments.database.prisma',
+      also: [
+        {
+          file: 'src/api/graphql/schema/builder.ts',
+          find: "import { unbatched } from '../reading/stock.ts';\n",
+        },
+      ],
+      test: 'platforms that ask in one round of the process are each answered of their own',
+    },
+  },
   'test/graphql/plans.test.ts': {
     'the payments of an account are sought on both sides at once, which no index serves': {
       file: 'src/api/graphql/reading/kinds.ts',

@@ -20,6 +20,7 @@ import { literal, type Run, type Sql, sql } from './sql.ts';
 export const feedOrder: PageKey = {
   ...byNumber('sequence', { of: sequenceIn, sortOrder: 'ASC' }),
   text: (row) => `${row}.sequence || coalesce(':' || ${row}.epoch, '')`,
+  textOf: ({ sequence, epoch }) => (epoch === null ? String(sequence) : `${sequence}:${epoch}`),
 };
 
 /**

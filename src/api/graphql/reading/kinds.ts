@@ -248,7 +248,7 @@ export function rowsBelow(
 export const pageBelow =
   (read: PageRead, relations: readonly string[]): MadeRead =>
   ({ model }) =>
-    relations.length === 0 ? read : { ...read, ways: relations.length, of: rowsBelow(model, relations) };
+    relations.length === 0 || read.of ? read : { ...read, ways: relations.length, of: rowsBelow(model, relations) };
 
 const currencyOf = (property: 'name' | 'symbol' | 'decimals'): Read => {
   const cases = currencies.map((one) => `when ${literal(one.code)} then ${literal(JSON.stringify(one[property]))}`);

@@ -8,6 +8,7 @@ import { findFurtherRead } from './further-read.ts';
 import { typeKey } from './plan.ts';
 import type { Model } from './reads.ts';
 import { runField } from './run.ts';
+import { stockNode } from './stock.ts';
 
 /**
  * An object that a plan has read for the executor. It has its fields under the response keys of the document, in the form of the
@@ -79,6 +80,7 @@ export function readNode(
   context: Context,
   info: GraphQLResolveInfo,
 ): Promise<never> {
+  if (context.isStock) return stockNode(id, types, context, info) as Promise<never>;
   const [node] = info.fieldNodes;
   if (!node) throw new Error('a field is resolved for a node of its document');
   const byNode = loaders.get(context) ?? new WeakMap<object, DataLoader<string, Planned | null>>();

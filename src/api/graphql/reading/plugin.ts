@@ -8,6 +8,7 @@ import SchemaBuilder, {
 } from '@pothos/core';
 import type { GraphQLFieldResolver, GraphQLSchema, GraphQLTypeResolver } from 'graphql';
 import { maxListLength } from '../../../core/checks.ts';
+import type { Context } from '../context.ts';
 import { wrongArgument } from '../wrong-value.ts';
 import { derive } from './derive.ts';
 import { rowAt } from './kinds.ts';
@@ -50,22 +51,32 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
       ...field.extensions,
       ...(relation && { made: rowAt([relation.name]), isOnlyPlanned: true }),
     };
+    const stock = field.resolve as Resolver<Types> | undefined;
     const isRead = extensions.isOnlyPlanned && extensions.made;
-    const own = isRead ? (readField as Resolver<Types>) : field.resolve;
+    const own: Resolver<Types> | undefined = isRead
+      ? (parent, args, context, info) =>
+          stock && isStock(context)
+            ? stock(parent, args, context, info)
+            : readField(parent, args, context as Context, info)
+      : stock;
     return { ...field, extensions, resolve: own && withSoundArguments(own, field) };
   }
 
   /**
    * Takes a field of what a plan has read. A row that is there (the result of a command, a snapshot of the feed) is resolved by the
-   * field's own resolver: the plug-in of Prisma would read the row again, and so show it as it is now.
+   * field's own resolver: the plug-in of Prisma would read the row again, and so show it as it is now. Only what its row does not
+   * have is left to the plug-in, in a stock execution.
    */
   override wrapResolve(resolver: Resolver<Types>, field: PothosOutputFieldConfig<Types>): Resolver<Types> {
     const isRoot = ['Query', 'Mutation', 'Subscription'].includes(field.kind);
     if (isRoot) return resolver;
     const { authScopes } = field.pothosOptions as { readonly authScopes?: unknown };
     const own = (!authScopes && (field.resolve as Resolver<Types> | undefined)) || resolver;
-    return (parent, args, context, info) =>
-      isPlanned(parent) ? parent[info.path.key] : own(parent, args, context, info);
+    const isElsewhere = needsOtherRows(field);
+    return (parent, args, context, info) => {
+      if (isPlanned(parent)) return parent[info.path.key];
+      return (isElsewhere && isStock(context) ? resolver : own)(parent, args, context, info);
+    };
   }
 
   override wrapSubscribe(
@@ -86,6 +97,19 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
     derive(schema);
     return schema;
   }
+}
+
+/** Every operation has the context of this service, which a plug-in of Pothos does not know. */
+const isStock = (context: object) => (context as Context).isStock === true;
+
+/** Tells whether a field shows a relation of its row, or is computed from one. */
+function needsOtherRows<Types extends SchemaTypes>({
+  extensions,
+  pothosOptions,
+}: PothosOutputFieldConfig<Types>): boolean {
+  const { select } = pothosOptions as { readonly select?: unknown };
+  const isNested = Object.values(select ?? {}).some((one) => typeof one === 'object');
+  return isNested || extensions?.pothosPrismaRelationField !== undefined;
 }
 
 /** Makes a field report an argument that is none of its scalar, before its resolver gets it. */

@@ -1,5 +1,5 @@
 import { type GraphQLField, getNamedType, getNullableType, isEnumType, isListType } from 'graphql';
-import { type KeyBound, rowOrders } from '../../../core/paging.ts';
+import { type KeyBound, type OrderedRow, rowOrders } from '../../../core/paging.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Prisma } from '../../../infra/database/generated/client/client.ts';
 import { columnName, fieldName } from '../../../infra/database/rows.ts';
@@ -45,6 +45,8 @@ export type Read = {
       /** What orders the rows in a run with these arguments, where it is not their id. */
       readonly key?: (args: Readonly<Record<string, unknown>>) => PageKey;
       readonly where: (viewer: Viewer, args: Readonly<Record<string, unknown>>) => object;
+      /** Which of the parent's rows the arguments ask for, where only `of` knows it in SQL. */
+      readonly within?: (args: Readonly<Record<string, unknown>>) => object;
       /** Finds the rows that belong to the parent, in one or several ways (database/list-rows.ts). */
       readonly of?: (env: Env, alias: string, args: ArgumentsOf) => readonly Sql[];
     }
@@ -61,6 +63,8 @@ export interface PageKey {
   readonly columns: readonly string[];
   /** Writes the text of a row's key, as its cursor has it. */
   readonly text: (row: string) => string;
+  /** Returns the same of a row that was read. */
+  readonly textOf: (row: Readonly<Record<string, unknown>>) => string;
   /** Returns the key in a cursor, the value of an argument; undefined where the cursor is not of this list. */
   readonly of: (run: Run, cursor: string, argument: CursorArgument) => unknown;
   /** Returns the condition for rows whose keys lie within a bound. */
@@ -73,6 +77,7 @@ export interface PageKey {
 export const byId = (list: string): PageKey => ({
   columns: ['id'],
   text: (row) => `${row}.id`,
+  textOf: ({ id }) => String(id),
   of: ({ viewer }, cursor) => rowOrders.CREATED.keyOf(list, viewer.platformId, cursor),
   within: (bound) => rowOrders.CREATED.within(bound),
 });
@@ -81,6 +86,8 @@ export const byId = (list: string): PageKey => ({
 export const byChange = (list: string): PageKey => ({
   columns: ['updated_at', 'id'],
   text: (row) => `(extract(epoch from ${row}.updated_at) * 1000)::bigint::text || ':' || ${row}.id`,
+  // Every list with this order has these columns.
+  textOf: (row) => rowOrders.UPDATED.textOf(row as unknown as OrderedRow),
   of: ({ viewer }, cursor) => rowOrders.UPDATED.keyOf(list, viewer.platformId, cursor),
   within: (bound) => rowOrders.UPDATED.within(bound),
 });
@@ -90,6 +97,7 @@ export const byNumber = (column: string, key: Pick<PageKey, 'of' | 'sortOrder'>)
   ...key,
   columns: [column],
   text: (row) => `${row}.${column}`,
+  textOf: (row) => String(row[fieldName(column)]),
   within: (bound) => ({ [fieldName(column)]: bound }),
 });
 

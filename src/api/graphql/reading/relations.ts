@@ -34,7 +34,7 @@ export function requireRelation(model: string | undefined, name: string): ModelF
 }
 
 /** Returns the columns of a relation, in pairs: those of the row that has it, and of the one that it leads to. */
-function pairsOf(relation: ModelField): readonly (readonly [here: string, there: string])[] {
+export function pairsOf(relation: ModelField): readonly (readonly [here: string, there: string])[] {
   const { type, relationName, relationFromFields: own = [] } = relation;
   if (own.length > 0) {
     const key = keyOf(type);

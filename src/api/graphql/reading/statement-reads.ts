@@ -28,6 +28,10 @@ export const entriesRead: PageRead = {
   model: 'Posting',
   key: () => entryOrder,
   where: () => ({}),
+  within: (args) => {
+    const { from, to } = periodOf(args);
+    return { journal: { createdAt: { ...(from && { gte: from }), ...(to && { lt: to }) } } };
+  },
   of: ({ row = '' }, alias, args) => {
     const within =
       (operator: '>' | '<=', name: keyof Period): Piece =>

@@ -10,6 +10,7 @@ import { getDatamodel } from '../../../infra/database/generated/pothos.ts';
 import type { Context } from '../context.ts';
 import { failure } from '../failure.ts';
 import ReadingPlugin from '../reading/plugin.ts';
+import { unbatched } from '../reading/stock.ts';
 import WordsPlugin from './words.ts';
 
 /** The types behind the schema. */
@@ -56,7 +57,11 @@ export const builder = new SchemaBuilder<SchemaConfig>({
     nodeTypeOptions: { description: 'Anything with an id of its own that can be read again by it.' },
     pageInfoTypeOptions: { description: 'Where a page lies in its list.' },
   },
-  prisma: { client: (context) => context.payments.database.prisma, dmmf: getDatamodel() },
+  prisma: {
+    client: ({ payments }) => unbatched(payments.database.prisma),
+    dmmf: getDatamodel(),
+    onUnusedQuery: null,
+  },
 });
 
 builder.queryType({

@@ -1,3 +1,4 @@
+import { stockNode } from '../reading/stock.ts';
 import { builder } from './builder.ts';
 
 /** The types whose rows can be read by an id. */
@@ -26,5 +27,7 @@ builder.queryFields((t) => ({
     description:
       'Several things by their ids, in the order of the ids; null for each that is unknown. The selection costs as many times, and a repeated id is read once.',
     args: { ids: t.arg.idList({ required: true, description: 'Public ids.' }) },
+    resolve: (_root, { ids }, context, info) =>
+      (ids as readonly string[]).map((id) => stockNode(id, nodeTypes, context, info)),
   }),
 }));

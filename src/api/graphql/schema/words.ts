@@ -8,30 +8,31 @@ import SchemaBuilder, {
   type SchemaTypes,
   type TypeParam,
 } from '@pothos/core';
+import type { GraphQLResolveInfo } from 'graphql';
 import { type Money, money, requiredCurrency } from '../../../core/currencies.ts';
 import { type IdType, publicId } from '../../../core/ids.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Context } from '../context.ts';
 import type { Costs } from '../reading/costs.ts';
 import {
   currencyAt,
   entriesOf,
-  fromTable,
   inJson,
   type MadeRead,
   type ManyOptions,
   madeOf,
-  meets,
   moneyAt,
   nullWhile,
   pageBelow,
   publicIdOf,
   rowAt,
-  rowSeen,
   rowsAt,
   sameRowUnless,
 } from '../reading/kinds.ts';
 import { type Path, type Steps, valueAt } from '../reading/paths.ts';
 import { exposedRead, type PageRead } from '../reading/reads.ts';
+import { relationOf } from '../reading/relations.ts';
+import { stockNode, stockPage, stockRow, stockRows } from '../reading/stock.ts';
 
 /**
  * The words of this domain for fields, beside those of Pothos: a plug-in that adds methods to its field builders. Each makes a
@@ -124,13 +125,6 @@ declare global {
         parts: readonly [name: Name, value: Value],
         options: Options & { readonly isSorted?: boolean },
       ): FieldRef<Types, unknown, Kind>;
-      /** What a table has for each value of a list; nothing for values that it does not have. */
-      fromTable<Value extends object>(
-        column: Column<ParentShape, readonly string[]>,
-        type: ObjectRef<Types, Value>,
-        table: ReadonlyMap<string, Value>,
-        options: Options,
-      ): FieldRef<Types, unknown, Kind>;
       /** The same row, shown as another type, whose fields may need other rows; null where a column is. */
       sameRow(
         type: TypeParam<Types>,
@@ -175,15 +169,11 @@ declare global {
         types: readonly IdType[],
         options: Omit<Options, 'nullable'> & { readonly id: string },
       ): FieldRef<Types, never, Kind>;
-      /** Whether the row meets a condition, by the clock of the database where it compares with `now`. */
-      meets(where: object, options: Options): FieldRef<Types, boolean, Kind>;
-      /** The one row of a model that the caller may see. */
-      one(type: TypeParam<Types>, visible: Visible, options: Options): FieldRef<Types, never, Kind>;
-      /** What a query of the domain makes. */
+      /** What a query of the domain makes: of a stock execution, too, unless `resolve` says how that goes. */
       query(
         type: TypeParam<Types>,
         read: MadeRead,
-        options: Options & { readonly args?: InputFieldMap },
+        options: Options & { readonly args?: InputFieldMap; readonly resolve?: StockResolver },
       ): FieldRef<Types, never, Kind>;
     }
   }
@@ -194,6 +184,8 @@ type Row = Readonly<Record<string, unknown>>;
 /** A field builder, as far as the words need it: the compiler cannot follow the types of Pothos through a method for all of them. */
 interface Builder {
   field(options: object): never;
+  /** The model of its rows, where it is one of the plug-in of Prisma. */
+  readonly model?: string;
   readonly arg: ArgBuilder<SchemaTypes> & { id(options: object): never };
 }
 
@@ -208,12 +200,20 @@ function ofRow(
   return t.field({ ...options, type, resolve, extensions: { made, ...(costs && { costs }) } });
 }
 
-/** Makes a field that is read by a statement, also below a row that is there. */
-function ofOthers(t: Builder, type: unknown, made: MadeRead, { costs, ...options }: Options) {
-  return t.field({ ...options, type, extensions: { made, isOnlyPlanned: true, ...(costs && { costs }) } });
+/** How graphql-js resolves a field in a stock execution. */
+type StockResolver = (row: Row, args: Row, context: Context, info: GraphQLResolveInfo) => unknown;
+
+/** Makes a field that is read by a statement, also below a row that is there; in a stock execution, too, without `resolve`. */
+function ofOthers(t: Builder, type: unknown, made: MadeRead, { costs, ...options }: Options, resolve?: StockResolver) {
+  return t.field({ ...options, type, resolve, extensions: { made, isOnlyPlanned: true, ...(costs && { costs }) } });
 }
 
 const listOf = (steps: string | readonly string[]) => (typeof steps === 'string' ? [steps] : steps);
+
+/** Returns what selects the column at the end of a path. */
+const selectOf = ([step = '', ...further]: readonly string[]): object => ({
+  [step]: further.length === 0 || { select: selectOf(further) },
+});
 
 const words = {
   money(
@@ -222,17 +222,28 @@ const words = {
     currency: Path,
     { seen, ...options }: Options & { readonly seen?: readonly [string, Visible] },
   ) {
-    if (seen) {
-      const [relation, visible] = seen;
-      return ofOthers(this, 'Money', moneyAt(amount, currency, { relation, visible }), options);
-    }
-    return ofRow(this, 'Money', moneyAt(amount, currency), options, (row) => {
+    const moneyOf = (row: Row) => {
       const [number, code] = [valueAt(row, amount), valueAt(row, currency)];
       return number === null || code === null ? null : money(BigInt(number as bigint | string), String(code));
-    });
+    };
+    if (seen) {
+      const [relation, visible] = seen;
+      return ofOthers(
+        this,
+        'Money',
+        moneyAt(amount, currency, { relation, visible }),
+        options,
+        async (row, _args, ...rest) => ((await stockRow([relation], visible, row, ...rest)) ? moneyOf(row) : null),
+      );
+    }
+    return ofRow(this, 'Money', moneyAt(amount, currency), options, moneyOf);
   },
   currency(this: Builder, code: Path, options: Options) {
-    return ofRow(this, 'Currency', currencyAt(code), options, (row) => requiredCurrency(String(valueAt(row, code))));
+    // What lies behind a relation is selected with the row.
+    const select = Array.isArray(code) && this.model && relationOf(this.model, code[0]) && selectOf(code);
+    return ofRow(this, 'Currency', currencyAt(code), { ...options, ...(select && { select }) }, (row) =>
+      requiredCurrency(String(valueAt(row, code))),
+    );
   },
   value(this: Builder, type: unknown, parts: Readonly<Record<string, Steps>>, options: Options) {
     return ofRow(this, type, madeOf(parts), options, (row) => {
@@ -259,21 +270,14 @@ const words = {
       return isSorted ? entries.sort((a, b) => (String(a[parts[0]]) < String(b[parts[0]]) ? -1 : 1)) : entries;
     });
   },
-  fromTable(this: Builder, column: string, type: unknown, table: ReadonlyMap<string, object>, options: Options) {
-    return ofRow(this, [type], fromTable(column, table), options, (row) =>
-      (row[column] as readonly string[]).flatMap((value) => table.get(value) ?? []),
-    );
-  },
   sameRow(
     this: Builder,
     type: unknown,
     { nullIf, needsOthers, ...options }: Options & { readonly nullIf?: string; readonly needsOthers?: true },
   ) {
-    if (needsOthers) return ofOthers(this, type, sameRowUnless(nullIf), options);
     // A copy, since Pothos marks a row that it has read as a node with its type, which is no member of a union.
-    return ofRow(this, type, sameRowUnless(nullIf), options, (row) =>
-      nullIf !== undefined && row[nullIf] === null ? null : { ...row },
-    );
+    const shown = (row: Row) => (nullIf !== undefined && row[nullIf] === null ? null : { ...row });
+    return (needsOthers ? ofOthers : ofRow)(this, type, sameRowUnless(nullIf), options, shown);
   },
   publicId(this: Builder, type: IdType, column: string, options: Options) {
     const idOf = (row: Row) => (row[column] === null ? null : publicId(type, String(row[column])));
@@ -296,7 +300,10 @@ const words = {
     return ofRow(this, 'String', nullWhile(other, column), { ...options, nullable: true }, shown);
   },
   seen(this: Builder, relations: string | readonly string[], type: unknown, visible: Visible, options: Options) {
-    return ofOthers(this, type, rowAt(listOf(relations), visible), { ...options, nullable: true });
+    const path = listOf(relations);
+    return ofOthers(this, type, rowAt(path, visible), { ...options, nullable: true }, (row, _args, ...rest) =>
+      stockRow(path, visible, row, ...rest),
+    );
   },
   many(
     this: Builder,
@@ -305,23 +312,32 @@ const words = {
     { orderBy, only, visible, completeBy, ...options }: Options & ManyOptions,
   ) {
     const rows = { orderBy, ...(only && { only }), ...(visible && { visible }), ...(completeBy && { completeBy }) };
-    return ofOthers(this, [type], rowsAt(listOf(relations), rows), options);
+    const path = listOf(relations);
+    return ofOthers(this, [type], rowsAt(path, rows), options, (row, _args, ...rest) =>
+      stockRows(path, rows, row, ...rest),
+    );
   },
   page(this: Builder, { connection, read, args }: RowList<never>, { of = [], ...options }: PageOptions<never>) {
-    return ofOthers(this, connection, pageBelow(read, of), { ...options, args: args(this.arg as never) } as Options);
+    const all = { ...options, args: args(this.arg as never) } as Options;
+    return ofOthers(this, connection, pageBelow(read, of), all, (row, ...rest) => stockPage(read, of, row, ...rest));
   },
   byId(this: Builder, type: unknown, types: readonly IdType[], { id, ...options }: Options & { readonly id: string }) {
-    const args = { id: this.arg.id({ required: true, description: id }) };
-    return ofOthers(this, type, () => ({ kind: 'node', types }), { ...options, nullable: true, args } as Options);
+    const all = { ...options, nullable: true, args: { id: this.arg.id({ required: true, description: id }) } };
+    return ofOthers(
+      this,
+      type,
+      () => ({ kind: 'node', types }),
+      all as Options,
+      (_root, args, ...rest) => stockNode(String(args.id), types, ...rest),
+    );
   },
-  meets(this: Builder, where: object, options: Options) {
-    return ofOthers(this, 'Boolean', meets(where), options);
-  },
-  one(this: Builder, type: unknown, visible: Visible, options: Options) {
-    return ofOthers(this, type, rowSeen(visible), options);
-  },
-  query(this: Builder, type: unknown, read: MadeRead, options: Options) {
-    return ofOthers(this, type, read, options);
+  query(
+    this: Builder,
+    type: unknown,
+    read: MadeRead,
+    { resolve, ...options }: Options & { readonly resolve?: StockResolver },
+  ) {
+    return ofOthers(this, type, read, options, resolve);
   },
 };
 

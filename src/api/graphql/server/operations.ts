@@ -198,7 +198,7 @@ export class Operations {
   }
 
   async #run(args: ExecutionArgs, context: Context, reads?: ReadScope): Promise<ExecutionResult | TextAnswer> {
-    const answer = await answerByPlan(args, context);
+    const answer = context.isStock ? undefined : await answerByPlan(args, context);
     if (answer) return answer;
     // It may combine several reads with those of the primary, and an older one beside a newer one would contradict it.
     reads?.requireLatest();

@@ -55,6 +55,8 @@ export interface GraphqlOptions {
   readonly introspection: boolean;
   /** Whether every answer has its document's cost, or only those of requests that ask for it. */
   readonly reportsCost: boolean;
+  /** Whether graphql-js executes operations with Prisma alone (graphql/reading/stock.ts). */
+  readonly isStock: boolean;
   readonly log: Logger;
 }
 
@@ -89,7 +91,7 @@ export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
 
 /** Authenticates the caller and creates the context of its operation. */
 async function contextOf(options: GraphqlOptions, transport: Transport): Promise<Context> {
-  const { payments, feed, webhooks, credentials, clientTokens, retentionDays, maxAnswerBytes } = options;
+  const { payments, feed, webhooks, credentials, clientTokens, retentionDays, maxAnswerBytes, isStock } = options;
   const { authorization, session, response, resumeAfter, farewell } = transport;
   const viewer = await credentials.authenticate(authorization).catch((error: unknown) => {
     throw refusalIn(error) ? unavailable() : error;
@@ -98,7 +100,7 @@ async function contextOf(options: GraphqlOptions, transport: Transport): Promise
   const closeForRetry = transport.closeForRetry ?? (() => response?.destroy());
   const isAbandoned = transport.isGone ?? (() => response?.closed === true);
   return {
-    ...{ viewer, payments, feed, webhooks, clientTokens, retentionDays, maxAnswerBytes },
+    ...{ viewer, payments, feed, webhooks, clientTokens, retentionDays, maxAnswerBytes, isStock },
     ...{ closeForRetry, isAbandoned, session, eventStream: response, resumeAfter, farewell },
   };
 }

@@ -90,7 +90,10 @@ const ledgerEntries = {
 } satisfies Parameters<Parameters<Parameters<typeof builder.queryFields>[0]>[0]['page']>[0];
 
 builder.prismaObjectFields(InternalAccount, (t) => ({
-  ledgerEntries: t.page(ledgerEntries, { description: 'Every change of its balance, with the balance after it.' }),
+  ledgerEntries: t.page(ledgerEntries, {
+    of: ['postings'],
+    description: 'Every change of its balance, with the balance after it.',
+  }),
   statement: t.query(AccountStatement, statementRow, {
     description: 'Its balances at both ends of a period, and the sums of what came in and went out.',
     args: {

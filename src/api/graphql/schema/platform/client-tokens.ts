@@ -4,6 +4,7 @@ import {
   whereClientTokens,
 } from '../../../../domain/access/tokens/client-token-records.ts';
 import { visibleClientTokens } from '../../../../domain/access/visible.ts';
+import { meets } from '../../reading/kinds.ts';
 import { builder } from '../builder.ts';
 import { ClientGrant, Permission } from '../enums.ts';
 import { ClientTokenFilter } from '../filters.ts';
@@ -18,7 +19,7 @@ const ClientToken = builder.prismaNode('ClientToken', {
   description:
     "An app's credential, bound to a customer, a quote or a transaction: its facts. The token itself is shown once, when it is made.",
   fields: (t) => ({
-    active: t.meets(whereClientTokens({ active: true }), {
+    active: t.query('Boolean', meets(whereClientTokens({ active: true })), {
       description: "Whether it has neither expired, by the service's clock, nor been revoked.",
     }),
     customer: t.relation('customer', {

@@ -1,3 +1,4 @@
+import { publicId } from '../../../../core/ids.ts';
 import { ownPlatform } from '../../../../domain/access/visible.ts';
 import {
   type PlatformCurrency as CurrencyTerms,
@@ -5,12 +6,14 @@ import {
   platformCurrencies,
   updatePlatform,
 } from '../../../../domain/platforms/platform-config.ts';
+import { fromTable, rowSeen } from '../../reading/kinds.ts';
+import { stockNode } from '../../reading/stock.ts';
 import { builder } from '../builder.ts';
 import { Environment, TransactionType, TrustedDocumentPolicy } from '../enums.ts';
 import { mutation } from '../mutation.ts';
 import { RequiredField } from '../values/information.ts';
 import { PaymentRail } from '../values/payment-rail.ts';
-import { node } from '../words.ts';
+import { made, node } from '../words.ts';
 
 /** The settings of the caller's platform, as REST's /config has them (decisions 56 and 73). */
 
@@ -46,8 +49,11 @@ const Platform = builder.prismaNode('Platform', {
     name: t.exposeString('name', { description: 'What its operator calls it.' }),
     environment: t.expose('environment', { type: Environment, description: 'Sandbox or production.' }),
     umaDomain: t.exposeString('umaDomain', { description: "The domain of new customers' UMA addresses." }),
-    supportedCurrencies: t.fromTable('currencies', PlatformCurrency, platformCurrencies, {
+    supportedCurrencies: t.field({
+      type: [PlatformCurrency],
       description: 'The currencies in which new customers get internal accounts.',
+      ...made(fromTable('currencies', platformCurrencies)),
+      resolve: ({ currencies }) => currencies.flatMap((code) => platformCurrencies.get(code) ?? []),
     }),
     isRegulatedFinancialInstitution: t.boolean({
       description: 'Whether customers count as verified by the platform itself. Set by the operator.',
@@ -64,7 +70,11 @@ const Platform = builder.prismaNode('Platform', {
 });
 
 builder.queryField('platform', (t) =>
-  t.one(Platform, ownPlatform, { description: "The caller's platform and its settings." }),
+  t.query(Platform, rowSeen(ownPlatform), {
+    description: "The caller's platform and its settings.",
+    resolve: (_root, _args, context, info) =>
+      stockNode(publicId('Platform', context.viewer.platformId), ['Platform'], context, info),
+  }),
 );
 
 mutation('updatePlatform', {

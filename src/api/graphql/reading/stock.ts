@@ -1,0 +1,221 @@
+import { brandWithType } from '@pothos/core';
+import { queryFromInfo } from '@pothos/plugin-prisma';
+import { type GraphQLResolveInfo, getNamedType, isAbstractType } from 'graphql';
+import { cursorOf } from '../../../core/paging.ts';
+import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { PrismaClient } from '../../../infra/database/generated/client/client.ts';
+import { fieldName } from '../../../infra/database/rows.ts';
+import type { Context } from '../context.ts';
+import { parsePage } from '../paging.ts';
+import { modelOf, typeReadOf } from './derive.ts';
+import type { ManyOptions } from './kinds.ts';
+import { byId, type PageRead } from './reads.ts';
+import { pairsOf, requireRelation } from './relations.ts';
+import type { Requirement, Run } from './sql.ts';
+
+/**
+ * The stock way to read: graphql-js executes the document, and the fields that have rows ask Prisma for them, each with what
+ * Prisma's plug-in makes of the selections below it. It is for tests and developers: it sends a statement for each parent.
+ */
+
+type Row = Readonly<Record<string, unknown>>;
+type Visible = (viewer: Viewer) => object;
+
+/** The part of a delegate of Prisma's client that is used here, the same for all models. */
+interface Delegate {
+  findFirst(args: object): Promise<Row | null>;
+  findMany(args: object): Promise<Row[]>;
+  count(args: object): Promise<number>;
+}
+
+/** Returns Prisma's delegate of a model. */
+function delegateOf({ payments }: Context, model: string): Delegate {
+  const name = model.charAt(0).toLowerCase() + model.slice(1);
+  // Each model of the data model has a delegate of this name.
+  return payments.database.prisma[name as 'customer'] as unknown as Delegate;
+}
+
+/** Replaces the moment of the statement, for which Prisma has no word, by the present one. */
+const withNow = <Where>(where: Where): Where =>
+  where === 'now'
+    ? (new Date() as Where)
+    : Array.isArray(where)
+      ? (where.map(withNow) as Where)
+      : Object.getPrototypeOf(where ?? 0) === Object.prototype
+        ? (Object.fromEntries(Object.entries(where as object).map(([key, value]) => [key, withNow(value)])) as Where)
+        : where;
+
+/** Returns the condition for the rows that a row has by a relation; undefined where it has none. */
+function whereBelow(model: string | undefined, name: string, row: Row): Record<string, unknown> | undefined {
+  const pairs = pairsOf(requireRelation(model, name)).map(([here, there]) => [there, row[here]] as const);
+  return pairs.some(([, value]) => value === null) ? undefined : Object.fromEntries(pairs);
+}
+
+/** Reads the row that relations lead to, one after another, where the caller may see it. */
+export async function stockRow(
+  path: readonly string[],
+  visible: Visible | undefined,
+  row: Row,
+  context: Context,
+  info: GraphQLResolveInfo,
+): Promise<Row | null> {
+  let [at, model]: [Row | null, string | undefined] = [row, modelOf(info.parentType)];
+  for (const [position, name] of path.entries()) {
+    const where = at && whereBelow(model, name, at);
+    model = requireRelation(model, name).type;
+    if (!where) return null;
+    const isLast = position === path.length - 1;
+    // What only asks whether the caller may see the row selects nothing of it.
+    const isShown = isLast && modelOf(getNamedType(info.returnType)) === model;
+    at = await delegateOf(context, model).findFirst({
+      ...(isShown && queryFromInfo({ context, info })),
+      where: { AND: [where, isLast && visible ? visible(context.viewer) : {}] },
+    });
+  }
+  return at;
+}
+
+/** Reads the rows that relations lead to, in their order. */
+export async function stockRows(
+  path: readonly string[],
+  { orderBy, only, visible }: ManyOptions,
+  row: Row,
+  context: Context,
+  info: GraphQLResolveInfo,
+): Promise<Row[]> {
+  let [rows, model]: [Row[], string | undefined] = [[row], modelOf(info.parentType)];
+  for (const [position, name] of path.entries()) {
+    const of = model;
+    model = requireRelation(model, name).type;
+    const delegate = delegateOf(context, model);
+    const isLast = position === path.length - 1;
+    const below = rows.map((one) =>
+      delegate.findMany({
+        ...(isLast && queryFromInfo({ context, info })),
+        where: {
+          AND: [
+            whereBelow(of, name, one),
+            only && isLast ? { [only[0]]: { in: only[1] } } : {},
+            visible && isLast ? visible(context.viewer) : {},
+          ],
+        },
+        orderBy: { [orderBy[position] ?? '']: 'asc' },
+      }),
+    );
+    rows = (await Promise.all(below)).flat();
+  }
+  return rows;
+}
+
+/** Reads the row with a public id of one of these types, where the caller may see it. */
+export async function stockNode(
+  id: string,
+  types: readonly string[],
+  context: Context,
+  info: GraphQLResolveInfo,
+): Promise<Row | null> {
+  const [typeName = '', uuid = ''] = id.split(':');
+  const type = info.schema.getType(typeName);
+  const model = type && types.includes(typeName) ? modelOf(type) : undefined;
+  const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uuid) && id === `${typeName}:${uuid}`;
+  const { visible } = (type && typeReadOf(type)) ?? {};
+  if (!model || !isId || !visible) return null;
+  const row = await delegateOf(context, model).findFirst({
+    ...queryFromInfo({ context, info, ...(isAbstractType(getNamedType(info.returnType)) && { typeName }) }),
+    where: { AND: [{ id: uuid }, visible(context.viewer)] },
+  });
+  // A type of the schema, of which the compiler knows only those of models.
+  if (row) brandWithType(row, typeName as never);
+  return row && isOfType(row, typeName, info) ? row : null;
+}
+
+/** Tells whether a row is of a type, where several types have the rows of a table. */
+function isOfType(row: Row, typeName: string, { schema }: GraphQLResolveInfo): boolean {
+  const type = schema.getType(typeName);
+  const interfaces = type && 'getInterfaces' in type ? type.getInterfaces() : [];
+  return interfaces.every((one) => {
+    const { variants } = typeReadOf(one) ?? {};
+    return !variants || variants.types[String(row[variants.by])] === typeName;
+  });
+}
+
+/** Reads a page of a list: of those of its rows that relations of a row lead to. */
+export async function stockPage(
+  read: PageRead,
+  relations: readonly string[],
+  row: Row | undefined,
+  args: Readonly<Record<string, unknown>>,
+  context: Context,
+  info: GraphQLResolveInfo,
+) {
+  const { viewer, payments } = context;
+  const key = (read.key ?? (() => byId(read.list)))(args);
+  const required: Requirement[] = [];
+  const run = { viewer, require: (one: Requirement) => void required.push(one) } as Pick<
+    Run,
+    'viewer' | 'require'
+  > as Run;
+  // A key is used only with the order that has read it.
+  const page = parsePage({ sortOrder: key.sortOrder, ...args }, (cursor, at) => key.of(run, cursor, at) as never);
+  for (const one of required) if (!(await one.holds(payments.database.pool))) throw one.refusal();
+  const model = modelOf(info.parentType);
+  const below = relations.map((name) => (row ? whereBelow(model, name, row) : undefined));
+  const where = withNow({
+    AND: [relations.length > 0 ? { OR: below } : {}, read.within?.(args) ?? {}, read.where(viewer, args)],
+  });
+  const delegate = delegateOf(context, read.model);
+  const rows = await delegate.findMany({
+    ...queryFromInfo({ context, info, paths: [[{ name: 'edges' }, { name: 'node' }]] }),
+    where: { AND: [where, page.bound ? key.within(page.bound) : {}] },
+    orderBy: key.columns.map((column) => ({ [fieldName(column)]: page.read })),
+    take: page.size + 1,
+  });
+  const shown = rows.slice(0, page.size);
+  if (page.backward) shown.reverse();
+  const edges = shown.map((node) => ({ node, cursor: cursorOf(read.list, viewer.platformId, key.textOf(node)) }));
+  const hasMore = rows.length > page.size;
+  const hasBeyond = async () =>
+    page.beyond !== undefined && (await delegate.count({ where: { AND: [where, key.within(page.beyond)] } })) > 0;
+  return {
+    edges,
+    pageInfo: {
+      hasNextPage: page.backward ? await hasBeyond() : hasMore,
+      hasPreviousPage: page.backward ? hasMore : await hasBeyond(),
+      startCursor: edges[0]?.cursor ?? null,
+      endCursor: edges.at(-1)?.cursor ?? null,
+    },
+    totalCount: await delegate.count({ where }),
+  };
+}
+
+const clients = new WeakMap<PrismaClient, PrismaClient>();
+
+/**
+ * Returns a client that finds unique rows one by one. Prisma collects those that are asked for in one round of the process into
+ * one statement, which would then run for the platform of the first who asked.
+ */
+export function unbatched(prisma: PrismaClient): PrismaClient {
+  const known = clients.get(prisma);
+  if (known) return known;
+  const delegates = new Map<string | symbol, unknown>();
+  const client = new Proxy(prisma, {
+    get(target, name) {
+      const delegate = Reflect.get(target, name) as object;
+      if (typeof name === 'symbol' || typeof delegate !== 'object' || !('findUnique' in delegate)) return delegate;
+      const { findFirst, findFirstOrThrow } = delegate as Record<string, (args: object) => unknown>;
+      const flat = ({ where, ...args }: { readonly where: Row }) => {
+        const { platformId_id: key, platformId_sequence: place, ...rest } = where as Record<string, object>;
+        return { ...args, where: { ...key, ...place, ...rest } };
+      };
+      const made = delegates.get(name) ?? {
+        ...delegate,
+        findUnique: (args: { readonly where: Row }) => findFirst?.(flat(args)),
+        findUniqueOrThrow: (args: { readonly where: Row }) => findFirstOrThrow?.(flat(args)),
+      };
+      delegates.set(name, made);
+      return made;
+    },
+  });
+  clients.set(prisma, client);
+  return client;
+}

@@ -1,0 +1,83 @@
+import { execute, parse } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import type { Context } from '../../src/api/graphql/context.ts';
+import { schema } from '../../src/api/graphql/server/schema.ts';
+import { uuidOf } from '../../src/core/ids.ts';
+import type { Viewer } from '../../src/domain/access/viewer.ts';
+import { asPlatform } from '../../src/infra/database/connections/platform-scope.ts';
+import { ended, pay, quote, usdToEur } from '../setup/acts.ts';
+import { connect, type Data, testGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
+import { nextOf } from '../setup/streams.ts';
+
+/** Reads by graphql-js, Pothos' plug-ins and Prisma alone. The oracle compares their answers (oracle.test.ts). */
+
+const t = await testGateway({ SANDBOX_PACE_MS: 0 });
+const stock = await testGateway({ ROLE: 'serve', STOCK_READS: true }, t.databaseUrl);
+
+describe.each([
+  ['as production reads', t.url],
+  ['the stock way', stock.url],
+])('%s', (_how, url) => {
+  test('a payment that has changed since is shown as of each event, in streams and in lists', async () => {
+    const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
+    const scene = await makeScene(t.platform, 100_000n);
+    const { transaction } = await quote(t.platform, usdToEur(scene, { immediatelyExecute: true }));
+    await ended(t.platform, transaction.id);
+    const platform = connect(url, t.platform.platformId, t.platform.authorization);
+    const shown = '... on Transaction { id version status terminal reconciliationReference sentAmount { decimal } }';
+    const variables = { after: viewer.feedCursor };
+
+    const client = platform.socket();
+    const stream = client.iterate<Data>({
+      query: `subscription ($after: String!) { transactionUpdates(after: $after) { status transaction { ${shown} customer { id } } } }`,
+      variables,
+    });
+    const streamed: Data[] = [];
+    do streamed.push((await nextOf(stream)).data?.transactionUpdates);
+    while (streamed.at(-1)?.status !== 'COMPLETED');
+    await client.dispose();
+    const { events } = await platform.ask(
+      `query ($after: String!) { events(after: $after, first: 100) { edges { node { type subject { ${shown} } } } } }`,
+      variables,
+    );
+    const listed = events.edges.map(({ node }: Data) => node).filter(({ type }: Data) => type === 'OUTGOING_PAYMENT');
+
+    expect(streamed.map((update) => update.transaction.version)).toEqual(streamed.map((_one, at) => at + 1));
+    for (const { status, transaction: one } of streamed) {
+      expect(one).toMatchObject({ status, terminal: status === 'COMPLETED', customer: { id: scene.customerId } });
+    }
+    expect(listed.map(({ subject }: Data) => subject)).toEqual(
+      streamed.map(({ transaction: { customer: _customer, ...one } }) => one),
+    );
+  });
+});
+
+test('platforms that ask in one round of the process are each answered of their own', async () => {
+  const platforms = [t.platform, await t.newPlatform('other')];
+  const asked = await Promise.all(
+    platforms.map(async (platform) => {
+      const { id } = await pay(platform, await makeScene(platform));
+      return { platformId: uuidOf(platform.platformId, 'Platform') ?? platform.platformId, id };
+    }),
+  );
+  const { payments } = t.gateway;
+  const document = parse(
+    `query ($id: ID!) { transaction(id: $id) { id source { displayName currency { code } } destination { maskedNumber } } }`,
+  );
+  const answers = await Promise.all(
+    asked.map(({ platformId, id }) => {
+      const viewer = { platformId, kind: 'PLATFORM', permissions: ['VIEW'], grants: [], bound: { kind: 'PLATFORM' } };
+      // What the reads of a query need of a context.
+      const contextValue = {
+        viewer: viewer as unknown as Viewer,
+        payments,
+        isStock: true,
+        isAbandoned: () => false,
+      } as Partial<Context>;
+      return asPlatform(platformId, async () => execute({ schema, document, variableValues: { id }, contextValue }));
+    }),
+  );
+  for (const [at, { id }] of asked.entries())
+    expect(answers[at]).toMatchObject({ data: { transaction: { id, source: { currency: { code: 'USD' } } } } });
+});
