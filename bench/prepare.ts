@@ -123,9 +123,9 @@ const born = 'bench.time(bench.at(0) - 86400000 + c)';
  * identifier of each external account ends in 100, which means nothing to the sandbox; other endings make it fail or wait.
  */
 const people = `
-  insert into customer (platform_id, id, platform_customer_id, customer_type, uma_address, kyc_status, created_at, updated_at, name, nationality)
+  insert into customer (platform_id, id, platform_customer_id, customer_type, uma_address, kyc_status, created_at, updated_at, name, search_name, nationality)
   select bench.platform(), bench.owned(1, c), 'customer-' || c, case when c % 10 = 0 then 'BUSINESS' else 'INDIVIDUAL' end::customer_type,
-    '$customer' || c || '@bench.uma.money', 'APPROVED', ${born}, ${born}, 'Customer ' || c, 'US'
+    '$customer' || c || '@bench.uma.money', 'APPROVED', ${born}, ${born}, 'Customer ' || c, 'customer ' || c, 'US'
   from generate_series(0, bench.customers() - 1) c;
 
   insert into account (platform_id, id, kind, customer_id, currency, created_at, updated_at)

@@ -182,7 +182,7 @@ test('a list is followed by every filter that it is read by, but for those that 
       platformCustomerId: 'anybody',
       customerType: 'BUSINESS',
       kycStatus: ['APPROVED'],
-      name: null,
+      name: 'Ada',
       umaAddress: '$ada@example.com',
       isIncludingDeleted: true,
     },
@@ -218,6 +218,28 @@ test('a payment enters the list of those that have begun when its quote is execu
   expect((await nextOf(waiting)).changes[0]).toMatchObject({ op: 'LEAVE', node: { id, status: 'PROCESSING' } });
   expect((await nextOf(begun)).changes[0]).toMatchObject({ op: 'ENTER', node: { id, status: 'PROCESSING' } });
   await Promise.all([begun.return(undefined), waiting.return(undefined)]);
+});
+
+test('a list by name is followed in whatever case and composition the name and the filter are written', async () => {
+  const query = `subscription { customerChanges(filter: { name: "STRASSE e\u0301" }, waitMs: 0) {
+    cursor changes { op changed node { name } } } }`;
+  const stream = t.platform.watch(query);
+  await nextOf(stream);
+  const rename = (customerId: string, fullName: string) =>
+    succeed(t.platform, 'updateCustomer', { customerId, details: { individual: { fullName } } });
+  const customerId = await newCustomer(t.platform, 'Nobody');
+  const enter = async (fullName: string) => {
+    await rename(customerId, fullName);
+    return (await nextOf(stream)).data.customerChanges.changes;
+  };
+  expect(await enter('Stra\u1e9ee \u00c9cole')).toMatchObject([
+    { op: 'ENTER', node: { name: 'Stra\u1e9ee \u00c9cole' } },
+  ]);
+  expect(await enter('stra\u00dfe E\u0301COLE')).toMatchObject([
+    { op: 'UPDATE', changed: ['version', 'updatedAt', 'name', 'details'] },
+  ]);
+  expect(await enter('Strasse')).toMatchObject([{ op: 'LEAVE' }]);
+  await stream.return?.();
 });
 
 test('a list of an app has what the app may see, and no more', async () => {

@@ -1,5 +1,5 @@
 import { uuidOf } from '../../src/core/ids.ts';
-import { canonicalText, isPlainText } from '../../src/core/texts.ts';
+import { canonicalText, foldedText, isPlainText } from '../../src/core/texts.ts';
 import type { AccountKind, Prisma } from '../../src/infra/database/generated/client/client.ts';
 import type { Data } from '../setup/gateway.ts';
 import type { PlainViewer } from './viewer.ts';
@@ -143,7 +143,7 @@ export function customersWanted(filter: Data): Prisma.CustomerWhereInput {
       given(filter?.kycStatus, (any) => ({ kycStatus: { in: any } })),
       // Prisma takes % and _ as wildcards.
       text(filter?.name, (name) => ({
-        name: { startsWith: name.replace(/[\\%_]/g, '\\$&'), mode: 'insensitive' as const },
+        searchName: { startsWith: foldedText(name).replace(/[\\%_]/g, '\\$&') },
       })),
       text(filter?.umaAddress, (address) => ({ umaAddress: address.toLowerCase() })),
       given(filter?.createdAfter, (gte) => ({ createdAt: { gte } })),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { act, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
 import { balanceOf, externalAccount, fund, internalAccount, makeScene } from '../setup/scene.ts';
 
 let t: TestGateway;
@@ -292,6 +293,32 @@ describe('a deleted customer', () => {
     expect(moved.customer.umaAddress).toBe(other.umaAddress);
     expect(await list({ umaAddress, isIncludingDeleted: true })).toEqual([second.id, first.id]);
   });
+});
+
+test('a name is found by its beginning in any case of any script, composed or not, over both APIs', async () => {
+  const rest = await restClient(t.url, platform.authorization);
+  const cases = [
+    ['Straße Groß', 'STRASSE GROSS', 'strasse', 'Stra\u1e9eE'],
+    ['ΟΔΥΣΣΕΥΣ Σ', 'οδυσσευς', 'ὀδυσ'.normalize('NFD').replace(/\u0313/g, '')],
+    ['Jose\u0301 Nu\u0301n\u0303ez', 'jos\u00e9', 'JOSE\u0301 N\u00da\u00d1'],
+    ['\u0130stanbul Ltd', 'i\u0307STANBUL'],
+    ['\ufb03 Trading', 'FFI t'],
+    ['Ǆepni', 'ǆE', 'ǅepni'],
+    ['Чайковский', 'ЧАЙ'],
+    ['ԱՐԱՄ', 'արամ'],
+    ['Ꭰꮳ', 'ꭰᏣ'],
+    ['50% _off\\', '50% _OFF\\'],
+  ] as const;
+  for (const [fullName, ...starts] of cases) {
+    const { id } = await create('named', { details: person(fullName) });
+    for (const name of [...starts, fullName, ` ${fullName.normalize('NFD')} `]) {
+      expect({ name, found: await list({ name }) }).toEqual({ name, found: [id] });
+      const { data } = await rest.ask('GET', `/customers?name=${encodeURIComponent(name)}`);
+      expect({ name, found: data.map((one: Data) => one.id) }).toEqual({ name, found: [id] });
+    }
+  }
+  expect(await list({ name: 'Istanbul' })).toEqual([]);
+  expect(await list({ name: 'ndez' })).toEqual([]);
 });
 
 test('filters of specification 4.11 combine, and their dates are inclusive', async () => {

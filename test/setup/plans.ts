@@ -83,7 +83,7 @@ export const planCases: readonly PlanCase[] = [
   ...(
     [
       ['kycStatus: [MANUALLY_REJECTED]', 'customer_platform_id_kyc_status_id_idx'],
-      ['name: "ZoË"', 'customer_name'],
+      ['name: "ZoË"', 'customer_platform_id_search_name_idx'],
       [
         'updatedAfter: "2001-01-01T00:00:00Z", updatedBefore: "2001-01-01T00:00:00.010Z"',
         'customer_platform_id_updated_at_id_idx',

@@ -15,7 +15,8 @@ begin
     v_customer := jsonb_populate_record(v_customer, v_item -> 'set');
     update customer set
       uma_address = v_customer.uma_address, kyc_status = v_customer.kyc_status, is_deleted = v_customer.is_deleted,
-      name = v_customer.name, birth_date = v_customer.birth_date, nationality = v_customer.nationality,
+      name = v_customer.name, search_name = v_customer.search_name, birth_date = v_customer.birth_date,
+      nationality = v_customer.nationality,
       registration_number = v_customer.registration_number, tax_id = v_customer.tax_id,
       address = v_customer.address, beneficial_owners = v_customer.beneficial_owners, metadata = v_customer.metadata
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;

@@ -161,6 +161,7 @@ create table customer (
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null,
   name text,
+  search_name text collate "C",
   birth_date date,
   nationality text,
   registration_number text,
@@ -175,6 +176,7 @@ create index customer_platform_id_platform_customer_id_id_idx on customer (platf
 create index customer_platform_id_uma_address_idx on customer (platform_id, uma_address);
 create index customer_platform_id_updated_at_id_idx on customer (platform_id, updated_at, id);
 create index customer_platform_id_kyc_status_id_idx on customer (platform_id, kyc_status, id);
+create index customer_platform_id_search_name_idx on customer (platform_id, search_name);
 
 create table account (
   platform_id uuid not null,
@@ -1053,7 +1055,8 @@ begin
     v_customer := jsonb_populate_record(v_customer, v_item -> 'set');
     update customer set
       uma_address = v_customer.uma_address, kyc_status = v_customer.kyc_status, is_deleted = v_customer.is_deleted,
-      name = v_customer.name, birth_date = v_customer.birth_date, nationality = v_customer.nationality,
+      name = v_customer.name, search_name = v_customer.search_name, birth_date = v_customer.birth_date,
+      nationality = v_customer.nationality,
       registration_number = v_customer.registration_number, tax_id = v_customer.tax_id,
       address = v_customer.address, beneficial_owners = v_customer.beneficial_owners, metadata = v_customer.metadata
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
@@ -2701,7 +2704,6 @@ create index lookup_expiry on lookup (expires_at);
 create index lookup_of_token on lookup (platform_id, token_id, expires_at);
 create index quote_lookup on quote (platform_id, lookup_id) where lookup_id is not null;
 -- Filters of lists (docs/lists.md): of the rows that few have, so that the others cost nothing
-create index customer_name on customer (platform_id, (lower(name)) collate "C");
 create index account_status on account (platform_id, status, id) where status is not null;
 create index account_account_type on account (platform_id, account_type, id) where account_type is not null;
 create index account_verification on account (platform_id, beneficiary_verification_status, id) where beneficiary_verification_status is not null;
@@ -2915,7 +2917,7 @@ end
 $$;
 
 -- The serving role reads these four through views of the same name, which its search path finds first (docs/database-roles.md,
--- "What does it cost?"): below row-level security no index serves a condition on an enum or on lower(), which are not leakproof
+-- "What does it cost?"): below row-level security no index serves a condition on an enum, which is not leakproof
 create schema serving;
 grant usage on schema serving to gateway_serving;
 create view serving.transaction as

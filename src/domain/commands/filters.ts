@@ -1,5 +1,6 @@
 import { anyOf, byId, byText, created, type Given, matchesNothing, updated } from '../../core/conditions.ts';
 import { type AccountName, accountNameIn } from '../../core/ids.ts';
+import { foldedText } from '../../core/texts.ts';
 import type {
   AccountKind,
   BeneficiaryVerificationStatus,
@@ -163,7 +164,7 @@ export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Pr
       visibleCustomers(caller),
       byText(filter?.platformCustomerId, (platformCustomerId) => ({ platformCustomerId })),
       byText(filter?.umaAddress, (address) => ({ umaAddress: address.toLowerCase() })),
-      byText(filter?.name, (name) => ({ name: { startsWith: name, mode: 'insensitive' as const } })),
+      byText(filter?.name, (name) => ({ searchName: { startsWith: foldedText(name) } })),
     ],
     ...anyOf('kycStatus', filter?.kycStatus),
     ...(!filter?.isIncludingDeleted && { isDeleted: false }),

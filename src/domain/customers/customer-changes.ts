@@ -64,7 +64,7 @@ export function updateCustomer(
       const set = {
         ...columns,
         // A name that a concurrent request gives gets its own identity check, which is not this one.
-        ...(columns.name === customer.name && { name: undefined }),
+        ...(columns.name === customer.name && { name: undefined, searchName: undefined }),
         ...(umaAddress && { umaAddress }),
         ...(checked && { kycStatus: checked.status }),
         ...(metadata !== undefined && { metadata }),

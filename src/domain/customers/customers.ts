@@ -1,7 +1,7 @@
 import { checkAll } from '../../core/check-all.ts';
 import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { checkKey, checkText, longest } from '../../core/texts.ts';
+import { checkKey, checkText, foldedText, longest } from '../../core/texts.ts';
 import type { Customer } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 import type { IdentityAnswer, IdentityCheck, IdentityRequest } from '../../rails/identity-request.ts';
@@ -154,7 +154,7 @@ export function detailColumns(details: CustomerDetails): Partial<DetailColumns> 
       () => checkCountry(details.nationality, at('details', 'nationality')),
       checkedAddress,
     );
-    return definedColumns({ name, birthDate: day && new Date(day), nationality, address });
+    return definedColumns({ ...named(name), birthDate: day && new Date(day), nationality, address });
   }
   const { legalName, beneficialOwners } = details;
   const [name, registrationNumber, taxId, address, ...owners] = checkAll(
@@ -168,14 +168,18 @@ export function detailColumns(details: CustomerDetails): Partial<DetailColumns> 
     ),
   );
   return definedColumns({
-    ...{ name, registrationNumber, taxId, address },
+    ...named(name),
+    ...{ registrationNumber, taxId, address },
     beneficialOwners: beneficialOwners === undefined ? undefined : owners,
   });
 }
 
+/** Returns the columns of a name: as it is shown, and as it is searched. */
+const named = (name: string | null | undefined) => ({ name, searchName: name && foldedText(name) });
+
 type DetailColumns = Pick<
   Customer,
-  'name' | 'birthDate' | 'nationality' | 'registrationNumber' | 'taxId' | 'address' | 'beneficialOwners'
+  'name' | 'searchName' | 'birthDate' | 'nationality' | 'registrationNumber' | 'taxId' | 'address' | 'beneficialOwners'
 >;
 
 /** Returns the columns without those that are undefined. */

@@ -42,7 +42,7 @@ export type Binds = Pick<Binding, 'bind' | 'alias' | 'planning'>;
  */
 const uneven: ReadonlySet<string> = new Set(
   `Transaction.status Transaction.type Transaction.failureReason Transaction.sentCurrency Transaction.receivedCurrency
-  Transaction.updatedAt Quote.status Customer.kycStatus Customer.name Customer.updatedAt Account.status Account.accountType
+  Transaction.updatedAt Quote.status Customer.kycStatus Customer.searchName Customer.updatedAt Account.status Account.accountType
   Account.beneficiaryVerificationStatus`.split(/\s+/),
 );
 
@@ -164,10 +164,6 @@ function comparisons(left: string, field: ModelField, condition: unknown, binds:
         return [`${binds.bind(value)} = any (${left})`];
       case 'startsWith':
         return startsWith(left, binds.bind(value));
-      // Belongs to startsWith.
-      case 'mode':
-        if (value === 'insensitive' && 'startsWith' in condition) return [];
-        break;
       case 'gt':
         return [`${left} > ${binds.bind(value)}`];
       case 'gte':
@@ -182,13 +178,11 @@ function comparisons(left: string, field: ModelField, condition: unknown, binds:
 }
 
 /**
- * Returns the conditions on text that begins with other text, in upper or lower case: a range of an index on lower(…) in
- * the order of code points, of which U+10FFFF is the last.
+ * Returns the conditions on text that begins with other text: a range of an index in the order of code points, of which
+ * U+10FFFF is the last. The column has the collation "C".
  */
 function startsWith(left: string, value: string): string[] {
-  const start = `lower(${value}::text) collate "C"`;
-  const text = `lower(${left}) collate "C"`;
-  return [`${text} >= ${start}`, `${text} < ${start} || U&'\\+10FFFF'`];
+  return [`${left} >= ${value}::text`, `${left} < ${value}::text || U&'\\+10FFFF'`];
 }
 
 /** Returns the condition that joins a row and the one that it refers to: the same platform, and the id. */

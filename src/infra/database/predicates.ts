@@ -109,6 +109,8 @@ function ofValue(model: string, field: ModelField, condition: unknown): Test {
         const values = (value as unknown[]).map((one) => equalTo(model, field, one));
         return [(row, find) => values.some((test) => test(row, find))];
       }
+      case 'startsWith':
+        return [beginningWith(model, field, value)];
       case 'not':
         return [value === null ? (row) => row[name] !== null : differentFrom(model, field, value)];
       case 'gt':
@@ -131,6 +133,14 @@ function equalTo(model: string, field: ModelField, value: unknown): Test {
   if (!isPlain || field.type === 'Decimal' || field.type === 'Json') throw new NotFollowable(model, field.name);
   const { name } = field;
   return (row) => row[name] === value;
+}
+
+function beginningWith(model: string, { name }: ModelField, start: unknown): Test {
+  if (typeof start !== 'string') throw new NotFollowable(model, name);
+  return (row) => {
+    const text = row[name];
+    return typeof text === 'string' && text.startsWith(start);
+  };
 }
 
 /** As in SQL, a comparison with null is unknown. */

@@ -153,4 +153,20 @@ export const listBugs: Bugs = {
       test: 'a statement with more parameters than the protocol can count is refused before it is sent, on every way',
     },
   },
+  'test/payments/customers.test.ts': {
+    'a name is searched by the small letters of its own language alone': {
+      file: 'src/core/texts.ts',
+      find: 'for (const capital of letter.toLowerCase().toUpperCase()) folded += capital.toLowerCase();',
+      put: 'folded += letter.toLowerCase();',
+      test: 'a name is found by its beginning in any case of any script, composed or not, over both APIs',
+    },
+  },
+  'test/events/live-lists.test.ts': {
+    'a new name is not searched': {
+      file: 'prisma/functions/commit/apply_owner_changes.sql',
+      find: 'search_name = v_customer.search_name, ',
+      put: '',
+      test: 'a list by name is followed in whatever case and composition the name and the filter are written',
+    },
+  },
 };

@@ -57,7 +57,7 @@ export const providerBugs: Bugs = {
     },
     'what a payer writes may be what the database cannot store': {
       file: 'src/domain/orders/rail-answer.ts',
-      find: "value.toWellFormed().replaceAll('\\0', '\\ufffd')",
+      find: 'return readableText(value);',
       put: 'value',
       test: 'a deposit that cannot be stored keeps no other from being credited, and is looked at again',
     },
