@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { webhookTypes } from '../../src/api/webhooks/webhook-types.ts';
 import { fillExamples, findIds } from '../../src/apps/console/fill-examples.ts';
 import { type Data, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { base, restClient } from '../setup/rest.ts';
@@ -133,6 +134,19 @@ test('null is what is left out: each new thing of the examples is made with null
       ...example,
       status: expect.toSatisfy((one) => one < 300 || one === 409),
     });
+  }
+});
+
+test('each webhook is what the document says of its type, with the header fields of its signature', async () => {
+  const types = Object.keys(rest.document.webhooks);
+  expect(types).toEqual(webhookTypes);
+  await send(find('testWebhook', 'registered'));
+  await receiver.until((received) => types.every((type) => received.some(({ body }) => body.type === type)));
+  for (const { body, headers } of receiver.received) {
+    expect({ body, wrong: rest.wrongIn(body) }).toEqual({ body, wrong: undefined });
+    const { parameters } = rest.document.webhooks[body.type].post;
+    expect(Object.keys(headers)).toEqual(expect.arrayContaining(parameters.map(({ name }: Data) => name)));
+    expect(parameters).toHaveLength(3);
   }
 });
 

@@ -261,5 +261,5 @@ function variantsOf(document: Data, schema: Data): Endpoint['variants'] {
 function requiredOf(document: Data, schema: Data): string[] {
   if (schema.$ref) return requiredOf(document, document.components.schemas[schema.$ref.split('/').at(-1)]);
   if (schema.oneOf) return [schema.discriminator.propertyName];
-  return [...(schema.required ?? []), ...(schema.anyOf?.[0]?.required ?? [])];
+  return schema.required ?? [];
 }

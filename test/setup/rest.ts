@@ -26,6 +26,8 @@ export interface RestClient {
   ): Promise<RestAnswer>;
   /** `call` whose answer must have this status; answers its body. */
   ask(method: string, path: string, body?: unknown, status?: number): Promise<Data>;
+  /** Tells what is wrong with the body of a webhook, by the document. */
+  wrongIn(webhook: Data): string | undefined;
   /** `ask` for a POST that makes something (201). */
   make(path: string, body: unknown): Promise<Data>;
 }
@@ -57,7 +59,7 @@ export async function restClient(url: string, authorization: string): Promise<Re
       // An export is text of another type.
       body: isJson(response) ? (JSON.parse(text) as Data) : text === '' ? undefined : text,
     };
-    const wrong = validators(method, path.split('?', 1)[0] ?? '', answer, options.body);
+    const wrong = validators.ofAnswer(method, path.split('?', 1)[0] ?? '', answer, options.body);
     if (wrong !== undefined) throw new Error(`${method} ${path} answered ${answer.status} ${text}: ${wrong}`);
     return answer;
   };
@@ -66,7 +68,13 @@ export async function restClient(url: string, authorization: string): Promise<Re
     expect({ status: answer.status, body: answer.body }).toMatchObject({ status });
     return answer.body;
   };
-  return { document, call, ask, make: (path, body) => ask('POST', path, body, 201) };
+  const wrongIn: RestClient['wrongIn'] = (webhook) => {
+    const { content } = document.webhooks[webhook.type]?.post.requestBody ?? {};
+    return content
+      ? validators.fault(content['application/json'].schema.$ref.slice(1), webhook)
+      : 'its type is unknown';
+  };
+  return { document, call, ask, wrongIn, make: (path, body) => ask('POST', path, body, 201) };
 }
 
 interface KnownDocument {
@@ -106,7 +114,11 @@ function responseValidators(document: Data) {
   // Fixed paths first, as the router has it.
   paths.sort((a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')));
 
-  return (method: string, path: string, answer: RestAnswer, sent: unknown): string | undefined => {
+  const fault = (pointer: string, value: unknown) => {
+    const validate = validator(pointer);
+    return validate(value) ? undefined : ajv.errorsText(validate.errors);
+  };
+  const ofAnswer = (method: string, path: string, answer: RestAnswer, sent: unknown): string | undefined => {
     const found = paths.find(({ form }) => form.test(path))?.path;
     const operation = found === undefined ? undefined : document.paths[found][method.toLowerCase()];
     if (operation && !operation.responses[answer.status]) return 'the status is not in the document';
@@ -125,9 +137,9 @@ function responseValidators(document: Data) {
       return answer.text === '' ? undefined : 'the document has no body for this answer';
     }
     const pointer = operation ? placeOf(type, 'responses', String(answer.status)) : '/components/schemas/Error';
-    const validate = validator(pointer);
-    return validate(answer.body) ? undefined : ajv.errorsText(validate.errors);
+    return fault(pointer, answer.body);
   };
+  return { ofAnswer, fault };
 }
 
 /** The document with every object closed: a field that it does not name is a difference too. */

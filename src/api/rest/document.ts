@@ -1,5 +1,6 @@
 import { type RestApp, restPrefix, restVersion } from './app.ts';
 import { exampleGuide, examples } from './examples.ts';
+import { documentWebhooks } from './schemas/webhook-schemas.ts';
 
 type Document = ReturnType<RestApp['getOpenAPI31Document']>;
 
@@ -14,7 +15,8 @@ const tags = {
   'Exchange rates': 'Indicative rates.',
   Platform: "The platform's settings.",
   Tokens: "Credentials of the platform's servers.",
-  Webhooks: 'Events, posted to the platform.',
+  'Trusted documents': 'The GraphQL documents that apps may send, registered by their hashes.',
+  Webhooks: 'Events, posted to the platform, and what has become of each.',
   Sandbox: 'Simulates deposits and incoming payments.',
 } as const;
 
@@ -34,25 +36,48 @@ export function restDocument(app: RestApp): Document {
     description:
       'Any 1 to 255 printable ASCII characters without spaces. Requests with the same key and the same input have one effect and one response, over this API and GraphQL alike.',
   });
-  const document = app.getOpenAPI31Document({
-    openapi: '3.1.0',
-    info: {
-      title: 'Payments',
-      version: restVersion,
-      description:
-        'Quotes, transfers, accounts and customers. Amounts are integers in the smallest unit of their currency. The GraphQL API serves the same data: ids, cursors and idempotency keys are the same in both.',
-      license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
-    },
-    servers: [{ url: restPrefix, description: 'This server.' }],
-    security: [{ token: [] }],
-    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
-  });
+  documentWebhooks(registry);
+  const document = plain(
+    app.getOpenAPI31Document({
+      openapi: '3.1.0',
+      info: {
+        title: 'Payments',
+        version: restVersion,
+        description:
+          'Quotes, transfers, accounts and customers. Amounts are integers in the smallest unit of their currency. In requests, null means the same as leaving a field out; in a PATCH it empties the field. The GraphQL API serves the same data: ids, cursors and idempotency keys are the same in both.',
+        license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
+      },
+      servers: [{ url: restPrefix, description: 'This server.' }],
+      security: [{ token: [] }],
+      tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    }),
+  );
   // The version is part of the base URL: the paths do not contain it (specification 9).
   const paths = Object.entries(document.paths ?? {}).map(
     ([path, item]) => [path.slice(restPrefix.length), withExamples(item)] as const,
   );
   // The console replaces the ids of the examples by those of the platform.
   return { ...document, paths: Object.fromEntries(paths), 'x-example-guide': exampleGuide };
+}
+
+/**
+ * Writes references as OpenAPI 3.1 can: with a description beside them, and null as another form. The library has `allOf` for both, of
+ * which generators make intersections with nothing.
+ */
+function plain<Part>(part: Part): Part {
+  if (typeof part !== 'object' || part === null) return part;
+  if (Array.isArray(part)) return part.map(plain) as Part;
+  const { allOf, ...rest } = part as {
+    readonly allOf?: readonly { readonly $ref?: string; readonly type?: unknown }[];
+  };
+  const [reference, more] = allOf ?? [];
+  if (allOf?.length === 2 && reference?.$ref && more) {
+    const { type, ...beside } = more;
+    const own = { ...rest, ...beside };
+    // What it is of the type that it refers to, or null.
+    return (Array.isArray(type) ? { anyOf: [reference, { type: 'null' }], ...own } : { ...reference, ...own }) as Part;
+  }
+  return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, plain(value)])) as Part;
 }
 
 type Paths = NonNullable<Document['paths']>;

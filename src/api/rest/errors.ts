@@ -38,13 +38,13 @@ export const errorCodes = [...Object.keys(ownCodes), ...Object.keys(refusals)] a
 /** The body of every error response (decision 46). */
 export const ErrorBody = z
   .object({
-    status: z.int().describe('The HTTP status.'),
+    status: z.int().min(400).max(599).describe('The HTTP status.'),
     code: z.enum(errorCodes).describe('The error code for programs, the same as in GraphQL. New codes may be added.'),
     message: z.string().describe('The reason, for people.'),
     details: z
       .looseObject({
         field: z.string().optional().describe('The field that caused the error, as a dot path.'),
-        reason: z.string().optional().describe('The reason, for people.'),
+        reason: z.string().describe('The reason, for people.'),
         errors: z
           .array(
             z.object({
@@ -56,7 +56,6 @@ export const ErrorBody = z
           .optional()
           .describe('All invalid fields.'),
       })
-      .optional()
       .describe('Facts about the error.'),
   })
   .openapi('Error', {

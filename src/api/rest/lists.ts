@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { LRUCache } from 'lru-cache';
-import { maxListLength, parseTimestamp } from '../../core/checks.ts';
+import { maxAmount, maxListLength, parseTimestamp } from '../../core/checks.ts';
 import {
   cursorOf,
   defaultPageSize,
@@ -102,10 +102,11 @@ export function choice(description: string) {
 export function amountParameter(description: string) {
   return z
     .string()
-    .regex(/^\d{1,18}$/, 'must be an integer of smallest units')
+    .regex(/^\d+$/, 'must be an integer of smallest units')
     .transform(BigInt)
+    .pipe(z.bigint().max(maxAmount, `must be at most ${maxAmount}`))
     .optional()
-    .openapi({ type: 'integer', format: 'int64', minimum: 0, description });
+    .openapi({ type: 'integer', format: 'int64', minimum: 0, maximum: Number(maxAmount), description });
 }
 
 /** Defines a boolean parameter, false by default. */
@@ -170,10 +171,18 @@ export function pagedEndpoint<Path extends string, Filters extends z.ZodRawShape
 }: ListEndpoint<Path, Filters, Item>) {
   const page = z
     .object({
-      data: z.array(item).describe('The records, newest first unless sorted otherwise.'),
+      data: z
+        .array(item)
+        .openapi({ maxItems: maxPageSize })
+        .describe('The records, newest first unless sorted otherwise.'),
       hasMore: z.boolean().describe('Whether there are more pages.'),
       nextCursor: z.string().optional().describe('The cursor of the next page; only when there is one.'),
-      totalCount: z.int().optional().describe(`The number of matching records on all pages; absent above ${maxCount}.`),
+      totalCount: z
+        .int()
+        .min(0)
+        .max(maxCount)
+        .optional()
+        .describe(`The number of matching records on all pages; absent above ${maxCount}.`),
     })
     .openapi(name);
   return createRoute({

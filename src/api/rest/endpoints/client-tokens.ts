@@ -6,6 +6,7 @@ import { ClientGrant, Permission } from '../../../infra/database/generated/clien
 import type { RestApp } from '../app.ts';
 import { managementEndpoint } from '../endpoint.ts';
 import { choice, pagedEndpoint, pageHandler, rowList } from '../lists.ts';
+import { listed } from '../schemas/list-of.ts';
 import { id, time } from '../schemas/money.ts';
 
 const ClientTokenSchema = z
@@ -14,8 +15,8 @@ const ClientTokenSchema = z
     customerId: id('Customer', 'The customer that it is bound to.').optional(),
     quoteId: id('Quote', 'The quote that it is bound to.').optional(),
     transactionId: id('Transaction', 'The transaction that it is bound to.').optional(),
-    permissions: z.array(z.enum(Permission)).describe('What it may do.'),
-    grants: z.array(z.enum(ClientGrant)).describe('What it may do besides, for its customer.'),
+    permissions: listed(z.enum(Permission)).describe('What it may do.'),
+    grants: listed(z.enum(ClientGrant)).describe('What it may do besides, for its customer.'),
     trustedDocumentsOnly: z
       .boolean()
       .describe('Whether it was made for registered documents only; the settings may say so, too.'),

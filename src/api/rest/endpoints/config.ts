@@ -23,7 +23,7 @@ import {
 } from '../endpoint.ts';
 import { RestError } from '../errors.ts';
 import { platformPaths } from '../input-paths.ts';
-import { listOf } from '../schemas/list-of.ts';
+import { listed, listOf } from '../schemas/list-of.ts';
 import { amount, id, time } from '../schemas/money.ts';
 import { changed } from '../schemas/nulls.ts';
 
@@ -74,18 +74,16 @@ const ConfigSchema = z
       'ApiToken',
       'The token with which the webhookEndpoint ends: the one that set it; absent where the operator did.',
     ).optional(),
-    supportedCurrencies: z
-      .array(
-        z.object({
-          currencyCode,
-          minAmount: amount('The smallest amount of a payment, in the smallest unit.'),
-          maxAmount: amount('The largest amount of a payment, in the smallest unit.'),
-          requiredCounterpartyFields: z.array(requiredField).describe('The required fields of the counterparty.'),
-          enabledTransactionTypes: z.array(z.enum(TransactionType)).describe('The enabled directions of payments.'),
-          ...requiredByProvider,
-        }),
-      )
-      .describe('The currencies in which new customers get internal accounts.'),
+    supportedCurrencies: listed(
+      z.object({
+        currencyCode,
+        minAmount: amount('The smallest amount of a payment, in the smallest unit.'),
+        maxAmount: amount('The largest amount of a payment, in the smallest unit.'),
+        requiredCounterpartyFields: listed(requiredField).describe('The required fields of the counterparty.'),
+        enabledTransactionTypes: listed(z.enum(TransactionType)).describe('The enabled directions of payments.'),
+        ...requiredByProvider,
+      }),
+    ).describe('The currencies in which new customers get internal accounts.'),
     trustedDocuments,
     isRegulatedFinancialInstitution: z
       .boolean()
@@ -123,8 +121,18 @@ const UpdateConfigBody = z
       listOf(
         z.strictObject({
           currencyCode,
-          minAmount: z.int().min(0).optional().describe('As GET shows it; another value gets 501.'),
-          maxAmount: z.int().min(0).optional().describe('As GET shows it; another value gets 501.'),
+          minAmount: z
+            .int()
+            .min(0)
+            .max(Number.MAX_SAFE_INTEGER)
+            .optional()
+            .describe('As GET shows it; another value gets 501.'),
+          maxAmount: z
+            .int()
+            .min(0)
+            .max(Number.MAX_SAFE_INTEGER)
+            .optional()
+            .describe('As GET shows it; another value gets 501.'),
           requiredCounterpartyFields: listOf(requiredField)
             .describe('The required fields of the counterparty.')
             .optional(),
@@ -142,7 +150,12 @@ const UpdateConfigBody = z
   .openapi('UpdatePlatformConfig');
 
 const get = createRoute({
-  ...viewEndpoint({ operationId: 'getConfig', tags, summary: "Get the platform's settings" }),
+  ...viewEndpoint({
+    operationId: 'getConfig',
+    tags,
+    summary: "Get the platform's settings",
+    description: 'The settings of the platform whose token it is.',
+  }),
   method: 'get',
   path: '/config',
   request: { query: noQuery },

@@ -108,11 +108,6 @@ export const CreateQuoteBody = z
   .openapi('CreateQuote', {
     description:
       'For a payment to a UMA address, a lookup can replace the destination, and with sendingCurrencyCode also the source: it is then the account in that currency of the customer for whom the lookup was made.',
-    anyOf: [
-      { required: ['source', 'destination'] },
-      { required: ['source', 'lookupId'] },
-      { required: ['lookupId', 'sendingCurrencyCode'] },
-    ],
   });
 
 type Body = z.infer<typeof CreateQuoteBody>;

@@ -50,7 +50,12 @@ const create = createRoute({
 });
 
 const list = pagedEndpoint({
-  access: viewEndpoint({ operationId: 'listCustomers', tags, summary: 'List customers' }),
+  access: viewEndpoint({
+    operationId: 'listCustomers',
+    tags,
+    summary: 'List customers',
+    description: 'All customers that match every filter, in pages.',
+  }),
   path: '/customers',
   filters: {
     platformCustomerId: z.string().optional().describe("The platform's own id."),
@@ -70,7 +75,12 @@ const list = pagedEndpoint({
 const customerPath = z.object({ customerId: id('Customer', 'The customer.') });
 
 const get = createRoute({
-  ...viewEndpoint({ operationId: 'getCustomer', tags, summary: 'Get a customer' }),
+  ...viewEndpoint({
+    operationId: 'getCustomer',
+    tags,
+    summary: 'Get a customer',
+    description: 'A customer by its id; a deleted one too.',
+  }),
   method: 'get',
   path: '/customers/{customerId}',
   request: { params: customerPath, query: noQuery },

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { maxAmount } from '../../../core/checks.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import { type ExchangeRate, readExchangeRates } from '../../../domain/pricing/exchange-rates.ts';
 import { jsonInteger, jsonNumber } from '../../records/numbers.ts';
@@ -6,7 +7,7 @@ import type { RestApp } from '../app.ts';
 import { viewEndpoint, withRequestPaths } from '../endpoint.ts';
 import { ratesPaths } from '../input-paths.ts';
 import { repeatable, wholeEndpoint } from '../lists.ts';
-import { amount, CurrencySchema, time } from '../schemas/money.ts';
+import { amount, CurrencySchema, rate, time } from '../schemas/money.ts';
 
 const RateSchema = z
   .object({
@@ -19,7 +20,7 @@ const RateSchema = z
     receivingAmount: amount('The amount that would arrive; smallest unit of the destination currency.'),
     minSendingAmount: amount('The smallest amount to send; smallest unit of the source currency.'),
     maxSendingAmount: amount('The largest amount to send; smallest unit of the source currency.'),
-    exchangeRate: z.number().describe('Sending currency units per receiving currency unit, fee-exclusive.'),
+    exchangeRate: rate('Sending currency units per receiving currency unit, fee-exclusive.'),
     fees: z
       .object({
         fixed: amount('Fixed fees; smallest unit of the source currency.'),
@@ -37,6 +38,7 @@ const list = wholeEndpoint({
     operationId: 'listExchangeRates',
     tags: ['Exchange rates'],
     summary: 'List indicative exchange rates',
+    description: 'Present prices, with all fees, for one source currency. Only a quote locks a price.',
   }),
   path: '/exchange-rates',
   filters: {
@@ -54,6 +56,7 @@ const list = wholeEndpoint({
         type: 'integer',
         format: 'int64',
         minimum: 1,
+        maximum: Number(maxAmount),
         description: "In the source currency's smallest unit; 10000 when left out.",
       }),
   },

@@ -97,6 +97,8 @@ const createForCustomer = createRoute({
   ...commandEndpoint('createExternalAccount', {
     tags,
     summary: "Register an external account of a customer's or the platform's",
+    description:
+      'The account can be paid to, and a bank account can be pulled from, once it is ACTIVE. A number that the owner has registered before in this currency is refused with CONFLICT, which names that account.',
   }),
   method: 'post',
   path: '/customers/external-accounts',
@@ -109,6 +111,7 @@ const createForPlatform = createRoute({
     operationId: 'createPlatformExternalAccount',
     tags,
     summary: "Register an external account of the platform's own",
+    description: 'As for a customer, for money of the platform itself.',
   }),
   method: 'post',
   path: '/platform/external-accounts',
@@ -121,6 +124,7 @@ const listOfCustomers = pagedEndpoint({
     operationId: 'listCustomerExternalAccounts',
     tags,
     summary: "List customers' external accounts",
+    description: 'The bank accounts and wallets of customers, in pages. Deleted ones are left out.',
   }),
   path: '/customers/external-accounts',
   filters: { ...filters, customerId: id('Customer', 'The owner.').optional() },
@@ -133,6 +137,7 @@ const listOfPlatform = wholeEndpoint({
     operationId: 'listPlatformExternalAccounts',
     tags,
     summary: "List the platform's external accounts",
+    description: "The platform's own bank accounts and wallets. Deleted ones are left out.",
   }),
   path: '/platform/external-accounts',
   filters,

@@ -5,6 +5,7 @@ import { internalAccountRecord } from '../../records/account-record.ts';
 import type { RestApp } from '../app.ts';
 import { viewEndpoint } from '../endpoint.ts';
 import { pagedEndpoint, pageHandler, wholeEndpoint } from '../lists.ts';
+import { listed } from '../schemas/list-of.ts';
 import { AmountSchema, id, time } from '../schemas/money.ts';
 import { PaymentInstructionSchema } from '../schemas/payment-schemas.ts';
 import { accountLists } from './account-lists.ts';
@@ -18,9 +19,9 @@ export const InternalAccountSchema = z
     id: id('InternalAccount', 'Its id.'),
     customerId: id('Customer', "Its owner; absent when it is the platform's own account.").optional(),
     balance: AmountSchema.describe('The available balance.'),
-    fundingPaymentInstructions: z
-      .array(PaymentInstructionSchema)
-      .describe('The ways to deposit money; use any one of them.'),
+    fundingPaymentInstructions: listed(PaymentInstructionSchema).describe(
+      'The ways to deposit money; use any one of them.',
+    ),
     frozenAt: time('Since when the operator of the service has frozen it; left out when it is not frozen.').optional(),
     createdAt: time('When it was created.'),
     updatedAt: time('When it last changed.'),
@@ -34,6 +35,7 @@ const ofCustomers = pagedEndpoint({
     operationId: 'listCustomerInternalAccounts',
     tags,
     summary: "List customers' internal accounts",
+    description: 'The balances of all customers, or of one, in pages.',
   }),
   path: '/customers/internal-accounts',
   filters: { currency, customerId: id('Customer', 'The owner.').optional() },
@@ -46,6 +48,7 @@ const ofPlatform = wholeEndpoint({
     operationId: 'listPlatformInternalAccounts',
     tags,
     summary: "List the platform's internal accounts",
+    description: "The platform's own balances, one in each of its currencies.",
   }),
   path: '/platform/internal-accounts',
   filters: { currency },

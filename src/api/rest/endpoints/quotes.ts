@@ -34,7 +34,12 @@ const tags = ['Quotes'];
 const quotePath = z.object({ quoteId: id('Quote', 'The quote.') });
 
 const create = createRoute({
-  ...commandEndpoint('createQuote', { tags, summary: 'Create a quote' }),
+  ...commandEndpoint('createQuote', {
+    tags,
+    summary: 'Create a quote',
+    description:
+      'Locks a rate and fees until the quote expires. Nothing moves until it is executed, or funded by a deposit; with `immediatelyExecute` it is executed at once.',
+  }),
   method: 'post',
   path: '/quotes',
   request: { query: noQuery, body: body(CreateQuoteBody) },
@@ -42,7 +47,12 @@ const create = createRoute({
 });
 
 const list = pagedEndpoint({
-  access: viewEndpoint({ operationId: 'listQuotes', tags, summary: 'List quotes' }),
+  access: viewEndpoint({
+    operationId: 'listQuotes',
+    tags,
+    summary: 'List quotes',
+    description: 'All quotes that match every filter, in pages.',
+  }),
   path: '/quotes',
   filters: {
     customerId: id('Customer', 'The sending customer.').optional(),
@@ -58,7 +68,12 @@ const list = pagedEndpoint({
 });
 
 const get = createRoute({
-  ...viewEndpoint({ operationId: 'getQuote', tags, summary: 'Get a quote' }),
+  ...viewEndpoint({
+    operationId: 'getQuote',
+    tags,
+    summary: 'Get a quote',
+    description: 'A quote by its id, with its present status.',
+  }),
   method: 'get',
   path: '/quotes/{quoteId}',
   request: { params: quotePath, query: noQuery },

@@ -10,15 +10,15 @@ import { lookupRecord, umaLookupRecord } from '../../records/lookup-record.ts';
 import type { RestApp } from '../app.ts';
 import { jsonResponse, lookupEndpoint, readErrors, withRequestPaths } from '../endpoint.ts';
 import { lookupPaths } from '../input-paths.ts';
-import { AmountSchema, amount, CurrencySchema, id, time } from '../schemas/money.ts';
+import { listed } from '../schemas/list-of.ts';
+import { AmountSchema, amount, CurrencySchema, id, rate, time } from '../schemas/money.ts';
 
 const ReceiverCurrencySchema = z
   .object({
     ...CurrencySchema.shape,
-    estimatedExchangeRate: z
-      .number()
-      .optional()
-      .describe("Units of the platform's first currency per unit of this one. Not locked: a quote locks a rate."),
+    estimatedExchangeRate: rate(
+      "Units of the platform's first currency per unit of this one. Not locked: a quote locks a rate.",
+    ).optional(),
     min: amount('The smallest amount to receive, in its smallest unit.'),
     max: amount('The largest amount to receive, in its smallest unit.'),
   })
@@ -38,8 +38,8 @@ const LookupSchema = z
         network: z.string().optional().describe('The network: UMA.'),
       })
       .describe('The receiver.'),
-    supportedCurrencies: z.array(ReceiverCurrencySchema).describe(supportedCurrencies),
-    requiredPayerFields: z.array(z.string()).describe('The required information about the sender: FULL_NAME, …'),
+    supportedCurrencies: listed(ReceiverCurrencySchema).describe(supportedCurrencies),
+    requiredPayerFields: listed(z.string()).describe('The required information about the sender: FULL_NAME, …'),
     constraints: z
       .object({ minAmount: AmountSchema, maxAmount: AmountSchema })
       .optional()
@@ -54,21 +54,17 @@ const LookupSchema = z
 const UmaLookupSchema = z
   .object({
     ...LookupSchema.shape,
-    supportedCurrencies: z
-      .array(
-        z.object({ ...ReceiverCurrencySchema.shape, currency: CurrencySchema }).openapi('UmaReceiverCurrency', {
-          description: 'A currency that a receiver accepts, and the same as `currency`.',
-        }),
-      )
-      .describe(supportedCurrencies),
-    requiredPayerDataFields: z
-      .array(
-        z.object({
-          name: z.string().describe('The field, such as FULL_NAME.'),
-          mandatory: z.boolean().describe('Whether the payment fails without it.'),
-        }),
-      )
-      .describe('All information about the sender that the receiver asks for.'),
+    supportedCurrencies: listed(
+      z.object({ ...ReceiverCurrencySchema.shape, currency: CurrencySchema }).openapi('UmaReceiverCurrency', {
+        description: 'A currency that a receiver accepts, and the same as `currency`.',
+      }),
+    ).describe(supportedCurrencies),
+    requiredPayerDataFields: listed(
+      z.object({
+        name: z.string().describe('The field, such as FULL_NAME.'),
+        mandatory: z.boolean().describe('Whether the payment fails without it.'),
+      }),
+    ).describe('All information about the sender that the receiver asks for.'),
   })
   .openapi('UmaLookup', {
     description: 'A lookup with the fields that clients of the older form of this request read.',

@@ -97,7 +97,12 @@ const list = pagedEndpoint({
 const tokenPath = z.object({ tokenId: id('ApiToken', 'The token.') });
 
 const get = createRoute({
-  ...managementEndpoint({ operationId: 'getToken', tags, summary: 'Get a token' }),
+  ...managementEndpoint({
+    operationId: 'getToken',
+    tags,
+    summary: 'Get a token',
+    description: 'A token by its id, without its secret.',
+  }),
   method: 'get',
   path: '/tokens/{tokenId}',
   request: { params: tokenPath, query: noQuery },

@@ -43,7 +43,12 @@ import { facts, text } from '../schemas/people.ts';
 const tags = ['Transactions'];
 
 const list = pagedEndpoint({
-  access: viewEndpoint({ operationId: 'listTransactions', tags, summary: 'List transactions' }),
+  access: viewEndpoint({
+    operationId: 'listTransactions',
+    tags,
+    summary: 'List transactions',
+    description: 'All payments that match every filter, in pages.',
+  }),
   path: '/transactions',
   filters: {
     customerId: id('Customer', 'The customer whose transaction it is.').optional(),
@@ -91,7 +96,12 @@ function filterOf({ startDate, endDate, minAmount: min, maxAmount: max, ...rest 
 const transactionPath = z.object({ transactionId: id('Transaction', 'The transaction.') });
 
 const get = createRoute({
-  ...viewEndpoint({ operationId: 'getTransaction', tags, summary: 'Get a transaction' }),
+  ...viewEndpoint({
+    operationId: 'getTransaction',
+    tags,
+    summary: 'Get a transaction',
+    description: 'A payment by its id, with its present status.',
+  }),
   method: 'get',
   path: '/transactions/{transactionId}',
   request: { params: transactionPath, query: noQuery },

@@ -83,6 +83,8 @@ const out = createRoute({
   ...commandEndpoint('transferOut', {
     tags,
     summary: 'Transfer to an external account, in one currency',
+    description:
+      'Debits an internal account at once. The payment is PENDING until the account outside has the money, or it has failed and the money is back.',
   }),
   method: 'post',
   path: '/transfer-out',
@@ -94,6 +96,7 @@ const into = createRoute({
   ...commandEndpoint('transferIn', {
     tags,
     summary: 'Transfer from an external account, in one currency',
+    description: 'Pulls money from an external account. The internal account is credited when it has arrived.',
   }),
   method: 'post',
   path: '/transfer-in',

@@ -19,7 +19,7 @@ const hash = z.string().describe('The SHA-256, SHA-1 or MD5 of the text, in hex.
 const Manifest = z
   .object({
     format: z.string().optional().describe('apollo-persisted-query-manifest, where it is one.'),
-    version: z.int().optional().describe('1, of a manifest of Apollo.'),
+    version: z.int().min(0).max(100).optional().describe('1, of a manifest of Apollo.'),
     operations: z
       .array(
         z.looseObject({
@@ -39,8 +39,8 @@ const Manifest = z
 
 const Registered = z
   .object({
-    registered: z.int().describe('How many documents are new.'),
-    existing: z.int().describe('How many were there before.'),
+    registered: z.int().min(0).max(maxDocuments).describe('How many documents are new.'),
+    existing: z.int().min(0).max(maxDocuments).describe('How many were there before.'),
   })
   .openapi('RegisteredDocuments', { description: 'What has become of the documents of a manifest.' });
 
@@ -52,6 +52,7 @@ const DocumentList = z
           .object({ hash, createdAt: time('When it was registered.') })
           .openapi('TrustedDocument', { description: 'A registered document.' }),
       )
+      .openapi({ maxItems: maxDocuments })
       .describe('All of them, in the order of their hashes.'),
   })
   .openapi('TrustedDocumentList');
@@ -71,7 +72,12 @@ const register = createRoute({
 });
 
 const list = createRoute({
-  ...managementEndpoint({ operationId: 'listTrustedDocuments', tags, summary: 'List registered documents' }),
+  ...managementEndpoint({
+    operationId: 'listTrustedDocuments',
+    tags,
+    summary: 'List registered documents',
+    description: 'Their hashes, without their texts.',
+  }),
   method: 'get',
   path: '/trusted-documents',
   request: { query: noQuery },

@@ -27,8 +27,13 @@ const DeliverySchema = z
       .array(
         z.object({
           at: time('When it was begun.'),
-          durationMs: z.int().describe('How long it took, in milliseconds.'),
-          responseStatus: z.int().optional().describe("The receiver's HTTP status; absent when it gave none."),
+          durationMs: z.int().min(0).max(Number.MAX_SAFE_INTEGER).describe('How long it took, in milliseconds.'),
+          responseStatus: z
+            .int()
+            .min(100)
+            .max(599)
+            .optional()
+            .describe("The receiver's HTTP status; absent when it gave none."),
           error: z.string().optional().describe('Why it failed; absent when it succeeded.'),
         }),
       )

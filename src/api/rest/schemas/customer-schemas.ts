@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { longest } from '../../../core/texts.ts';
 import { KycStatus } from '../../../infra/database/generated/client/client.ts';
 import { individualTypes } from '../../records/customer-record.ts';
-import { listOf } from './list-of.ts';
+import { listed, listOf } from './list-of.ts';
 import { changedMetadata, metadata, newMetadata } from './metadata.ts';
 import { day, id, time } from './money.ts';
 import { changed } from './nulls.ts';
@@ -90,7 +90,7 @@ export const UpdateCustomerBody = z
         fullName: individualFields.fullName.nullable(),
         birthDate: individualFields.birthDate.nullable(),
         nationality: individualFields.nationality.nullable(),
-        address: changed(AddressSchema),
+        address: changed(AddressSchema).describe('Postal address.'),
       })
       .openapi('UpdateIndividualCustomer'),
     z
@@ -106,7 +106,7 @@ export const UpdateCustomerBody = z
           })
           .openapi('UpdateBusinessInfo')
           .nullish(),
-        address: changed(AddressSchema),
+        address: changed(AddressSchema).describe('Postal address.'),
         beneficialOwners: changed(listOf(BeneficialOwnerSchema)).describe(
           'The people who own or control it: replaces the list.',
         ),
@@ -145,7 +145,7 @@ export const CustomerSchema = z
         ...common,
         businessInfo,
         address: AddressSchema.optional(),
-        beneficialOwners: z.array(BeneficialOwnerSchema).describe('The people who own or control it.'),
+        beneficialOwners: listed(BeneficialOwnerSchema).describe('The people who own or control it.'),
       })
       .openapi('BusinessCustomer'),
   ])

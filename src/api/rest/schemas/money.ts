@@ -9,19 +9,27 @@ export const CurrencySchema = z
     code: z.string().openapi({ description: 'ISO 4217 code, or an asset code such as USDC or BTC.', example: 'USD' }),
     name: z.string().openapi({ description: 'Name for people, in English.', example: 'US Dollar' }),
     symbol: z.string().openapi({ description: 'Symbol for people.', example: '$' }),
-    decimals: z.int().openapi({ description: 'Decimal places of the smallest unit.', example: 2 }),
+    decimals: z.int().min(0).max(18).openapi({ description: 'Decimal places of the smallest unit.', example: 2 }),
   })
   .openapi('Currency', { description: 'A currency or asset (specification 2.1).' });
 
+/** The largest integer that JSON carries exactly: no amount of a response is beyond it. */
+const { MAX_SAFE_INTEGER: maximum } = Number;
+
 /** Defines an amount in a response: an integer of smallest units. */
-export function amount(description: string) {
-  return z.int().openapi({ type: 'integer', format: 'int64', description, example: 12550 });
+export function amount(description: string, minimum = 0) {
+  return z.int().openapi({ type: 'integer', format: 'int64', minimum, maximum, description, example: 12550 });
+}
+
+/** Defines a rate in a response: a number of at most 15 digits. */
+export function rate(description: string) {
+  return z.number().openapi({ minimum: 0, maximum, description });
 }
 
 /** An amount with its currency, in a response. */
 export const AmountSchema = z
   .object({
-    amount: amount("In the currency's smallest unit: 12550 is 125.50 where there are 2 decimals."),
+    amount: amount("In the currency's smallest unit: 12550 is 125.50 where there are 2 decimals.", -maximum),
     currency: CurrencySchema,
   })
   .openapi('Amount', { description: 'An amount of money (specification 2.2).' });

@@ -6,8 +6,9 @@ import {
   TransactionStatus,
   TransactionType,
 } from '../../../infra/database/generated/client/client.ts';
+import { listed } from './list-of.ts';
 import { metadata } from './metadata.ts';
-import { AmountSchema, amount, CurrencySchema, id, time } from './money.ts';
+import { AmountSchema, amount, CurrencySchema, id, rate, time } from './money.ts';
 
 // The schemas of quotes and transactions in responses (specification 2.3 to 2.7).
 
@@ -85,21 +86,20 @@ export const PaymentInstructionSchema = z
 
 const RateDetailsSchema = z
   .object({
-    counterpartyMultiplier: z.number().optional().describe('Receiving smallest units per millisatoshi.'),
+    counterpartyMultiplier: rate('Receiving smallest units per millisatoshi.').optional(),
     counterpartyFixedFee: amount('Fixed fee of the receiving side, in the receiving currency.').optional(),
-    serviceApiMultiplier: z.number().optional().describe('Millisatoshi per sending smallest unit.'),
+    serviceApiMultiplier: rate('Millisatoshi per sending smallest unit.').optional(),
     serviceApiFixedFee: amount('Fixed fee of the service, in the sending currency.').optional(),
-    serviceApiVariableFeeRate: z
-      .number()
-      .optional()
-      .describe('Rate of the variable fee of the service, as a fraction: 0.003 is 0.3 %.'),
+    serviceApiVariableFeeRate: rate(
+      'Rate of the variable fee of the service, as a fraction: 0.003 is 0.3 %.',
+    ).optional(),
     serviceApiVariableFeeAmount: amount('Amount of the variable fee, in the sending currency.').optional(),
   })
   .openapi('RateDetails', { description: 'The parts of a price (specification 2.5).' });
 
-const exchangeRate = z
-  .number()
-  .describe('Sending currency units per receiving currency unit, in major units, fee-exclusive; at most 15 digits.');
+const exchangeRate = rate(
+  'Sending currency units per receiving currency unit, in major units, fee-exclusive; at most 15 digits.',
+);
 
 /** A quote in a response. */
 export const QuoteSchema = z
@@ -115,10 +115,9 @@ export const QuoteSchema = z
     totalSendingAmount: amount('The debit of the source, fees included; smallest unit of the sending currency.'),
     totalReceivingAmount: amount('The amount that arrives, exactly; smallest unit of the receiving currency.'),
     exchangeRate,
-    feesIncluded: amount('All fees, in the smallest unit of the sending currency.').min(0),
+    feesIncluded: amount('All fees, in the smallest unit of the sending currency.'),
     transactionId: id('Transaction', 'The transaction created with it.'),
-    paymentInstructions: z
-      .array(PaymentInstructionSchema)
+    paymentInstructions: listed(PaymentInstructionSchema)
       .optional()
       .describe('How to fund it; absent when it is paid from an account.'),
     rateDetails: RateDetailsSchema.optional(),
@@ -141,7 +140,7 @@ export const TransactionSchema = z
     platformCustomerId: z.string().nullable().describe("The platform's own id of that customer."),
     quoteId: id('Quote', 'The quote that it executes.').optional(),
     exchangeRate: exchangeRate.optional(),
-    fees: amount('All fees, in the smallest unit of the sending currency.').min(0).optional(),
+    fees: amount('All fees, in the smallest unit of the sending currency.').optional(),
     rateDetails: RateDetailsSchema.optional(),
     reconciliationInstructions: z
       .object({ reference: z.string().describe('The reference that both sides write on the payment.') })
@@ -165,8 +164,7 @@ export const TransactionSchema = z
     settledAt: time('When it was settled; null until then.').nullable(),
     createdAt: time('When it was created.'),
     updatedAt: time('When it last changed.'),
-    paymentInstructions: z
-      .array(PaymentInstructionSchema)
+    paymentInstructions: listed(PaymentInstructionSchema)
       .optional()
       .describe('The ways to fund it; only in the response of /sandbox/send.'),
   })

@@ -1,0 +1,116 @@
+import { type OpenAPIHono, z } from '@hono/zod-openapi';
+import { KycStatus } from '../../../infra/database/generated/client/client.ts';
+import type { webhookTypes } from '../../webhooks/webhook-types.ts';
+import { listed } from './list-of.ts';
+import { AmountSchema, id, time } from './money.ts';
+import { TransactionSchema } from './payment-schemas.ts';
+
+// The bodies that the service posts to a platform (specification 6), as webhooks of the OpenAPI document.
+
+const customer = {
+  customerId: id('Customer', "The customer; left out when the account is the platform's own.").optional(),
+  platformCustomerId: z.string().optional().describe("The platform's own id of that customer."),
+};
+
+/** What each type of webhook adds to the common fields, and what it says to whom. */
+const webhooks = {
+  OUTGOING_PAYMENT: {
+    name: 'OutgoingPaymentNotification',
+    summary: 'A payment out has progressed',
+    description: 'Sent when an outgoing payment gets a new status.',
+    fields: { transaction: TransactionSchema },
+  },
+  INCOMING_PAYMENT: {
+    name: 'IncomingPaymentNotification',
+    summary: 'A payment in has progressed, or waits for approval',
+    description:
+      'Sent when an incoming payment gets a new status. While it is PENDING, the answer decides: 200 approves it, 403 rejects it, 422 names information that is missing about the sender, and 202 defers the decision to the endpoints that approve and reject.',
+    fields: {
+      transaction: TransactionSchema,
+      requestedReceiverCustomerInfoFields: listed(
+        z.object({
+          name: z.string().describe('The field, such as FULL_NAME.'),
+          mandatory: z.boolean().describe('Whether an approval must contain it.'),
+        }),
+      )
+        .optional()
+        .describe(
+          'The information about the receiver that the sender asks for; only while the payment waits for approval.',
+        ),
+    },
+  },
+  ACCOUNT_STATUS: {
+    name: 'AccountStatusNotification',
+    summary: 'A balance has changed',
+    description: 'Sent when money has come to an internal account or left it.',
+    fields: {
+      accountId: id('InternalAccount', 'The account.'),
+      oldBalance: AmountSchema.optional(),
+      newBalance: AmountSchema.optional(),
+      ...customer,
+    },
+  },
+  KYC_STATUS: {
+    name: 'KycStatusNotification',
+    summary: 'An identity check has a result',
+    description: 'Sent when the KYC status of a customer changes.',
+    fields: { ...customer, kycStatus: z.enum(KycStatus).describe('The status now.') },
+  },
+  TEST: {
+    name: 'TestNotification',
+    summary: 'A test',
+    description: 'Sent to a new endpoint, and when it is asked for.',
+    fields: { test: z.literal(true).describe('Always true.') },
+  },
+} as const satisfies Record<(typeof webhookTypes)[number], object>;
+
+const signature = z.object({
+  'webhook-id': z.string().describe('The same as `webhookId`: a receiver takes each id once.'),
+  'webhook-timestamp': z
+    .string()
+    .describe('When this attempt was made, in seconds since 1970. Refuse one that is minutes old.'),
+  'webhook-signature': z
+    .string()
+    .describe(
+      '`v1,` and the base64 of the HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, as Standard Webhooks has it; several, separated by blanks, while a secret is replaced.',
+    ),
+});
+
+const approval = z
+  .object({
+    receiverCustomerInfo: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('The requested information about the receiver, by name.'),
+  })
+  .openapi('PaymentApproval', { description: 'Approves the payment that waits.' });
+
+/** Adds the webhooks to the document. */
+export function documentWebhooks(registry: OpenAPIHono['openAPIRegistry']): void {
+  for (const [type, { name, summary, description, fields }] of Object.entries(webhooks)) {
+    const common = {
+      type: z.literal(type).describe('The type of the event.'),
+      webhookId: id('Webhook', 'The same for every attempt, endpoint and replay.'),
+      eventId: id('Event', 'The event of the feed.'),
+      timestamp: time('When it happened.'),
+      sequence: z.int().min(1).max(Number.MAX_SAFE_INTEGER).describe("The event's number in the feed of the platform."),
+      cursor: z.string().describe('Its place in the feed, after which a stream can resume.'),
+      version: z
+        .int()
+        .min(0)
+        .max(Number.MAX_SAFE_INTEGER)
+        .describe('The version of what has changed: one that is lower than the last one seen is out of date.'),
+    };
+    const schema = z.object({ ...common, ...fields }).openapi(name, { description });
+    const taken = { description: 'Taken. Any 2xx and 409 count as taken.' };
+    const approves = type === 'INCOMING_PAYMENT' && { content: { 'application/json': { schema: approval } } };
+    registry.registerWebhook({
+      ...{ method: 'post', path: type, operationId: name, tags: ['Webhooks'], summary, description, security: [] },
+      request: { headers: signature, body: { required: true, content: { 'application/json': { schema } } } },
+      responses: {
+        200: { ...taken, ...approves },
+        '4XX': { description: 'Refused: it is sent again, ten times within about three days.' },
+      },
+    });
+  }
+}

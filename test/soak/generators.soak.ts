@@ -1,0 +1,122 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, expect, test } from 'vitest';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { base, restClient } from '../setup/rest.ts';
+import { restScene } from '../setup/rest-scene.ts';
+
+// Clients that three generators make of the OpenAPI document: they compile under the strictest options, have a type for each body, and
+// work. The generators come from npm into a folder of their own: with the older TypeScript that they need they have 110 MB.
+
+const packages = ['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0', 'orval@8.38.0', '@hey-api/openapi-ts@0.99.0'];
+const folder = mkdtempSync(path.join(tmpdir(), 'generators-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const t = await testGateway({ PUBLIC_CONTRACT: true });
+const { authorization } = t.platform;
+const rest = await restClient(t.url, authorization);
+const scene = await restScene(rest, 100_000);
+// The gateway answers meanwhile.
+const run = async (command: string, ...args: string[]) =>
+  (await promisify(execFile)(command, args, { cwd: folder, maxBuffer: 2 ** 26 })).stdout;
+const write = (name: string, text: string) => writeFileSync(path.join(folder, name), text);
+
+/** The operations with a body, and how many parameters their paths have. */
+const withBodies = Object.entries<Data>(rest.document.paths).flatMap(([at, methods]) =>
+  Object.values<Data>(methods)
+    .filter(({ requestBody }) => requestBody)
+    .map(({ operationId }) => ({ id: operationId as string, places: at.split('{').length - 1 })),
+);
+const typed = (bodyOf: (operation: (typeof withBodies)[number]) => string) => `
+  type IsUntyped<Body> = unknown extends Body ? true : false;
+  ${withBodies.map((operation) => `export const ${operation.id}IsUntyped: IsUntyped<${bodyOf(operation)}> = false;`).join('\n')}`;
+
+const customer = JSON.stringify({
+  customerType: 'INDIVIDUAL',
+  platformCustomerId: 'generated',
+  fullName: 'Ada Lovelace',
+});
+const quote = JSON.stringify({
+  source: { sourceType: 'ACCOUNT', accountId: scene.usd.id },
+  destination: { destinationType: 'ACCOUNT', accountId: scene.outsideEur.id },
+  lockedCurrencySide: 'SENDING',
+  lockedCurrencyAmount: 1_000,
+});
+const url = JSON.stringify(`${t.url}${base}`);
+const headers = JSON.stringify({ authorization });
+const upper = (id: string) => `${id.charAt(0).toUpperCase()}${id.slice(1)}`;
+
+/** For each generator: how it is run, and a program that uses its client. */
+const generators: Record<string, { readonly generate: () => unknown; readonly program: string }> = {
+  'openapi-typescript': {
+    generate: () => run('npx', 'openapi-typescript', 'openapi.json', '-o', 'schema.ts'),
+    program: `
+      import createClient from 'openapi-fetch';
+      import type { operations, paths } from './schema.ts';
+      ${typed(({ id }) => `NonNullable<operations['${id}']['requestBody']>['content']['application/json']`)}
+      const client = createClient<paths>({ baseUrl: ${url}, headers: ${headers} });
+      const made = await client.POST('/customers', { body: ${customer} });
+      const quoted = await client.POST('/quotes', { body: ${quote} });
+      const listed = await client.GET('/customers', { params: { query: { limit: 1 } } });
+      console.log(made.data?.platformCustomerId, quoted.data?.status, listed.data?.data.length);`,
+  },
+  orval: {
+    generate: () => {
+      write(
+        'orval.config.cjs',
+        `module.exports = { api: { input: './openapi.json', output: { target: './orval.ts', client: 'fetch', baseUrl: ${url} } } };`,
+      );
+      return run('npx', 'orval', '--config', 'orval.config.cjs');
+    },
+    program: `
+      import * as api from './orval.ts';
+      ${typed(({ id, places }) => `NonNullable<Parameters<typeof api.${id}>[${places}]>`)}
+      const options = { headers: ${headers} };
+      const made = await api.createCustomer(${customer}, undefined, options);
+      const quoted = await api.createQuote(${quote}, undefined, options);
+      const listed = await api.listCustomers({ limit: 1 }, options);
+      console.log(made.status === 201 && made.data.platformCustomerId, quoted.status === 201 && quoted.data.status, listed.status === 200 && listed.data.data.length);`,
+  },
+  '@hey-api/openapi-ts': {
+    generate: () => run('npx', 'openapi-ts', '-i', 'openapi.json', '-o', 'hey'),
+    program: `
+      import { client } from './hey/client.gen';
+      import * as api from './hey';
+      ${typed(({ id }) => `NonNullable<api.${upper(id)}Data['body']>`)}
+      client.setConfig({ baseUrl: ${url}, headers: ${headers} });
+      const made = await api.createCustomer({ body: ${customer} });
+      const quoted = await api.createQuote({ body: ${quote} });
+      const listed = await api.listCustomers({ query: { limit: 1 } });
+      console.log(made.data?.platformCustomerId, quoted.data?.status, listed.data?.data.length);`,
+  },
+};
+
+mkdirSync(folder, { recursive: true });
+write('package.json', JSON.stringify({ type: 'module', private: true }));
+write('openapi.json', JSON.stringify(rest.document));
+run(
+  'npm',
+  'install',
+  '--no-audit',
+  '--no-fund',
+  '--ignore-scripts',
+  ...packages,
+  'typescript@5',
+  '@types/node@24',
+  'tsx@4',
+);
+
+test.each(Object.entries(generators))(
+  'the client of %s compiles, has a type for every body, and works',
+  async (name, { generate, program }) => {
+    await generate();
+    const file = `${name.replace(/\W/g, '')}-program.ts`;
+    write(file, program);
+    const options = ['--strict', '--noEmit', '--skipLibCheck', '--allowImportingTsExtensions', '--target', 'esnext'];
+    await run('npx', 'tsc', ...options, '--module', 'esnext', '--moduleResolution', 'bundler', '--types', 'node', file);
+    expect((await run('npx', 'tsx', file)).trim()).toBe('generated PENDING 1');
+  },
+);
