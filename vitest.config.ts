@@ -33,6 +33,7 @@ export const deep = [
   'access/{commands,scope,token-parents}',
   'attack/*',
   'browser/{lab,wallet}',
+  'cli/doctor',
   'data-directory',
   'database/{embedded,embedded-supervision,replicas}',
   'events/{acknowledgements,endings,feed,instances,torture,transports}',

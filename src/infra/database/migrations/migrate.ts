@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { withAdvisoryLock, withClient } from '../advisory-lock.ts';
 import { sqlState } from '../faults.ts';
+import type { Queryable } from '../statement.ts';
 import { transactionOn } from '../transaction.ts';
 import { type Migration, projectPrisma, readMigrations } from './migration-files.ts';
 
@@ -154,8 +155,14 @@ async function pending(
   });
 }
 
+/** Says whether a newer version of the program has migrated the database. */
+export async function hasNewerMigrations(on: Queryable): Promise<boolean> {
+  const known = new Set((await readMigrations(projectPrisma)).map(({ name }) => name));
+  return (await readRecords(on)).some(({ name }) => !known.has(name));
+}
+
 /** Reads what `_prisma_migrations` says was applied; nothing where there is no such table yet. */
-async function readRecords(client: pg.Client) {
+async function readRecords(client: Queryable) {
   try {
     const { rows } = await client.query<{ name: string; checksum: string; finished: boolean }>(
       `select migration_name as name, checksum, finished_at is not null as finished
