@@ -309,6 +309,20 @@ export const serviceBugs: Bugs = {
       test: 'webhook deliveries that ended 30 days ago are deleted with their attempts; those that wait or were tried since stay',
     },
   },
+  'test/http/readiness.test.ts': {
+    'readiness keeps the session in which all libraries are loaded': {
+      file: 'src/infra/health/readiness.ts',
+      find: 'performance.now() - this.#began < sessionMs) return before;',
+      put: 'sessionMs > 0) return before;',
+      test: 'a server that begins no session any more makes it say no, though open ones go on',
+    },
+    'readiness calls no command': {
+      file: 'src/infra/health/readiness.ts',
+      find: 'if (state.writable && schema) await tryRequest(client);',
+      put: '',
+      test: 'a command that may not be called, or fails inside, makes it say no',
+    },
+  },
   'test/database/restore.test.ts': {
     'a restore is marked without being asked for': {
       file: 'src/ops/restored.ts',
