@@ -35,7 +35,7 @@ export const deep = [
   'browser/{lab,wallet}',
   'cli/doctor',
   'data-directory',
-  'database/{embedded,embedded-supervision,replicas}',
+  'database/{embedded,embedded-supervision,migrate-busy,replicas}',
   'events/{acknowledgements,endings,feed,instances,torture,transports}',
   'examples/recipes',
   'faults/**/*',
