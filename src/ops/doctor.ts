@@ -1,19 +1,17 @@
-import pg from 'pg';
 import { pino } from 'pino';
 import { type Answer, listed } from '../apps/terminal/answer.ts';
-import type { Program } from '../apps/terminal/program.ts';
-import { unmarkedRestore } from '../domain/events/sequencer.ts';
+import { actionOf, type Program } from '../apps/terminal/program.ts';
 import { type Database, openDatabase } from '../infra/database/database.ts';
-import { verifyMigrations } from '../infra/database/migrations/migrate.ts';
-import { refuseOwners } from '../infra/database/owners.ts';
+import { sqlState } from '../infra/database/faults.ts';
 import { openReplicas } from '../infra/database/replicas/replicas.ts';
-import { statement } from '../infra/database/statement.ts';
-import type { Config } from '../server/config.ts';
-import { wordsOf } from '../server/print-error.ts';
-import { missingKeys } from '../server/start/keys-in-use.ts';
-import { directUrl, poolerOf } from '../server/start/prepare-database.ts';
+import { type Config, ConfigError, readConfig } from '../server/config.ts';
+import { messageForUser, wordsOf } from '../server/print-error.ts';
+import { directUrl } from '../server/start/prepare-database.ts';
+import { reachDatabase } from '../server/start/reach-database.ts';
 import { findUnsafe } from '../server/start/unsafe-settings.ts';
-import { type Settings, withSettings } from './tools.ts';
+import { catalogChecks } from './doctor-catalog.ts';
+import { beginningChecks, serverChecks } from './doctor-server.ts';
+import { serviceChecks } from './doctor-service.ts';
 
 /** Adds the command that diagnoses the settings and the database. */
 export function addDoctor(program: Program): void {
@@ -22,198 +20,144 @@ export function addDoctor(program: Program): void {
     .description(
       'check the settings and the database of an instance here; it changes nothing, and exits with 1 at a fault',
     )
-    .action(withSettings(examine));
+    .action(
+      actionOf(async ({ screen }): Promise<Answer> => {
+        const findings = await examine(screen.environment);
+        return { ...listed(findings, ''), exitCode: findings.some(({ result }) => result === 'fault') ? 1 : 0 };
+      }),
+    );
 }
 
-/** The result of a check. A fault stops an instance or its work; a warning needs the attention of an operator. */
-type Finding = {
+/** What a check says. A fault stops an instance or its work, or loses data; a warning is for a person to look at. */
+export type Verdict = readonly [result: 'ok' | 'warning' | 'fault' | 'skipped', detail: string];
+
+export type Finding = {
   readonly check: string;
-  readonly result: 'ok' | 'warning' | 'fault';
+  readonly result: Verdict[0];
   readonly detail: string;
 };
 
-const ok = (check: string, detail: string): Finding => ({ check, result: 'ok', detail });
-const warning = (check: string, detail: string): Finding => ({ check, result: 'warning', detail });
-const fault = (check: string, detail: string): Finding => ({ check, result: 'fault', detail });
-
-async function examine({ config }: Settings): Promise<Answer> {
-  const findings = [...safety(config), ...(await ofDatabase(config))];
-  return { ...listed(findings, ''), exitCode: findings.some(({ result }) => result === 'fault') ? 1 : 0 };
+/** What checks look at. */
+export interface Patient {
+  readonly config: Config;
+  readonly database: Database;
+  readonly role: 'gateway_serving' | 'gateway_work';
+  readonly limits: Limits;
 }
 
-function safety(config: Config): Finding[] {
-  const findings = findUnsafe(config, process.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0');
-  if (findings.length === 0) return [ok('settings', 'nothing unsafe')];
-  return findings.map(({ kind, fault: words }) =>
-    config.ALLOW_UNSAFE.includes(kind) ? warning('settings', `${words} (allowed: ${kind})`) : fault('settings', words),
-  );
+/** How many seconds are too long: for an open transaction, and for a wait for a lock. */
+export interface Limits {
+  readonly transactionSeconds: number;
+  readonly lockSeconds: number;
 }
 
-async function ofDatabase(config: Config): Promise<Finding[]> {
-  const url = directUrl(config);
-  if (url === '') return [warning('database', 'DATABASE_URL is not set: the embedded database is used')];
-  const role = config.ROLE === 'serve' ? 'gateway_serving' : 'gateway_work';
-  const database = openDatabase({ url, role, poolSize: 1 });
+const usualLimits: Limits = { transactionSeconds: 1_800, lockSeconds: 5 };
+
+/** A check by its name. Where it finds several things, each has a verdict; where it does not apply, there is none. */
+export type Checks<Of> = Readonly<Record<string, (of: Of) => Verdict[] | Promise<Verdict[]>>>;
+
+const settingsChecks: Checks<Config> = {
+  settings(config) {
+    const findings = findUnsafe(config, process.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0');
+    if (findings.length === 0) return [['ok', 'nothing unsafe']];
+    return findings.map(({ kind, fault }) =>
+      config.ALLOW_UNSAFE.includes(kind) ? ['warning', `${fault} (allowed: ${kind})`] : ['fault', fault],
+    );
+  },
+  // The largest network of private addresses is 10.0.0.0/8, and that of IPv6 fc00::/7.
+  proxies: ({ TRUSTED_PROXIES: ranges }) =>
+    ranges.some(([address, bits]) => bits < (address.kind() === 'ipv4' ? 8 : 7))
+      ? [
+          [
+            'fault',
+            'TRUSTED_PROXIES trusts the whole internet: every client chooses its address with X-Forwarded-For, and limits by address hold nobody. Name your proxies',
+          ],
+        ]
+      : [['ok', ranges.length === 0 ? 'none is trusted' : `${ranges.length} ranges are trusted`]],
+  'own keys'({ NODE_ENV, SECRET_KEY, CLIENT_TOKEN_KEY }) {
+    if (NODE_ENV !== 'production') return [];
+    const missing: Verdict[] = [];
+    if (!SECRET_KEY)
+      missing.push(['warning', 'SECRET_KEY is not set: there are no webhooks, and no connections of rails']);
+    if (!CLIENT_TOKEN_KEY) missing.push(['warning', 'CLIENT_TOKEN_KEY is not set: no client tokens can be made']);
+    return missing.length > 0 ? missing : [['ok', 'both are set']];
+  },
+};
+
+const replicaChecks: Checks<Patient> = {
+  async replicas({ database, config }) {
+    const replicas = openReplicas(database, config, pino({ level: 'silent' }));
+    if (!replicas) return [];
+    try {
+      await replicas.check();
+      // One that gets no reads is no fault of the instance: the primary reads.
+      return replicas.all.map(({ number, trouble, lag }) =>
+        trouble === undefined
+          ? ['ok', `number ${number} follows, ${lag?.bytes ?? 0} bytes behind`]
+          : ['warning', `number ${number}: ${trouble}`],
+      );
+    } finally {
+      await replicas.close();
+    }
+  },
+};
+
+const databaseChecks = { ...catalogChecks, ...serverChecks, ...serviceChecks, ...replicaChecks };
+
+/** The names of all checks. */
+export const checkNames = [
+  ...Object.keys({ ...settingsChecks, database: undefined, ...beginningChecks, ...databaseChecks }),
+];
+
+/** Looks at everything, and changes nothing. */
+export async function examine(
+  environment: Readonly<Record<string, string | undefined>>,
+  limits = usualLimits,
+): Promise<Finding[]> {
+  let config: Config;
   try {
-    return [
-      await login(database, config),
-      await migrations(url),
-      ...(await state(database, config, role)),
-      ...(await throughPooler(config)),
-      ...(await ofReplicas(database, config)),
-    ];
+    config = readConfig(environment);
   } catch (error) {
-    return [fault('database', `it cannot be used: ${wordsOf(error)}`)];
+    if (!(error instanceof ConfigError)) throw error;
+    return [{ check: 'settings', result: 'fault', detail: error.message }];
+  }
+  return [...(await run(settingsChecks, config)), ...(await ofDatabase(config, limits))];
+}
+
+async function ofDatabase(config: Config, limits: Limits): Promise<Finding[]> {
+  if (config.DATABASE_URL === undefined) {
+    return [{ check: 'database', result: 'warning', detail: 'DATABASE_URL is not set: the embedded database is used' }];
+  }
+  const role = config.ROLE === 'serve' ? 'gateway_serving' : 'gateway_work';
+  const database = openDatabase({ url: directUrl(config), role, poolSize: 1 });
+  try {
+    await reachDatabase(config, ['direct', 'pooled']);
+    const patient: Patient = { config, database, role, limits };
+    const beginning = [
+      { check: 'database', result: 'ok' as const, detail: 'it answers' },
+      ...(await run(beginningChecks, patient)),
+    ];
+    // Nothing else is worth a look where the tables are not those of this program, or the login cannot serve.
+    const ends = beginning.some(({ check, result }) => result === 'fault' && check !== 'login');
+    return ends ? beginning : [...beginning, ...(await run(databaseChecks, patient))];
+  } catch (error) {
+    return [{ check: 'database', result: 'fault', detail: messageForUser(error) ?? wordsOf(error) }];
   } finally {
     await database.close();
   }
 }
 
-/**
- * Reports for each replica whether it would get reads. If not, that is not a fault of the instance: the primary reads.
- */
-async function ofReplicas(database: Database, config: Config): Promise<Finding[]> {
-  const replicas = openReplicas(database, config, pino({ level: 'silent' }));
-  if (!replicas) return [];
-  try {
-    await replicas.check();
-    return replicas.all.map(({ number, trouble, lag }) =>
-      trouble === undefined
-        ? ok(`replica ${number}`, `it follows, ${lag?.bytes ?? 0} bytes behind`)
-        : warning(`replica ${number}`, trouble),
-    );
-  } finally {
-    await replicas.close();
+/** The SQLSTATEs of what is not there, or may not be read. The checks of the catalog name it. */
+const notThere = ['42501', '42P01', '42703', '42883'];
+
+async function run<Of>(checks: Checks<Of>, of: Of): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const [check, look] of Object.entries(checks)) {
+    const verdicts = await Promise.resolve(look(of)).catch((error: unknown): Verdict[] => {
+      if (!notThere.includes(sqlState(error) ?? '')) throw error;
+      return [['skipped', wordsOf(error)]];
+    });
+    for (const [result, detail] of verdicts) findings.push({ check, result, detail });
   }
-}
-
-async function login(database: Database, config: Config): Promise<Finding> {
-  const refusal = await refuseOwners(database).then(
-    () => undefined,
-    (error: unknown) => {
-      if (error instanceof pg.DatabaseError || !(error instanceof Error)) throw error;
-      return error.message;
-    },
-  );
-  if (refusal === undefined) return ok('login', 'it owns nothing');
-  return config.ALLOW_UNSAFE.includes('owner-login') ? warning('login', refusal) : fault('login', refusal);
-}
-
-function migrations(url: string): Promise<Finding> {
-  return verifyMigrations(url).then(
-    () => ok('migrations', 'all are applied'),
-    (error: unknown) => fault('migrations', wordsOf(error)),
-  );
-}
-
-async function throughPooler(config: Config): Promise<Finding[]> {
-  try {
-    const pooler = await poolerOf(config);
-    if (!pooler) return [];
-    return [
-      ok(
-        'pooler',
-        pooler.prepares ? 'it prepares statements' : 'it has no prepared statements: each is planned every time',
-      ),
-    ];
-  } catch (error) {
-    return [fault('pooler', wordsOf(error))];
-  }
-}
-
-interface State {
-  readonly version: number;
-  readonly writable: boolean;
-  readonly role: string;
-  readonly timezone: string;
-  readonly clockAhead: number;
-  readonly connections: number;
-  readonly maxConnections: number;
-  readonly oldestEventSeconds: number | null;
-  readonly overdueOrders: number | null;
-  readonly inSuspense: number | null;
-  readonly oldestTransactionSeconds: number;
-  readonly seesOthers: boolean;
-  readonly isRestoreUnmarked: boolean | null;
-}
-
-/** Figures that only background work can see are null for an instance that only serves. */
-const stateStatement = statement<State>(
-  'doctor',
-  `select current_setting('server_version_num')::int as version,
-     not (pg_is_in_recovery() or current_setting('transaction_read_only')::boolean) as writable,
-     current_user::text as role, current_setting('TimeZone') as timezone,
-     extract(epoch from clock_timestamp() - $1::timestamptz)::float8 as clock_ahead,
-     (select coalesce(sum(numbackends), 0)::int from pg_stat_database) as connections,
-     current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as max_connections,
-     (select coalesce(max(extract(epoch from clock_timestamp() - xact_start)), 0)::float8 from pg_stat_activity
-      where datname = current_database() and backend_xmin is not null and pid <> pg_backend_pid()) as oldest_transaction_seconds,
-     pg_has_role('pg_read_all_stats', 'usage') as sees_others,
-     case when $2 then (select extract(epoch from clock_timestamp() - occurred_at)::float8 from outbox order by id limit 1) end
-       as oldest_event_seconds,
-     case when $2 then (select count(*)::int from rail_order where due_at < clock_timestamp() - interval '30 seconds') end
-       as overdue_orders,
-     case when $2 then (select count(*)::int from transaction
-       where refund_reference is not null and refund_settled_at is null) end as in_suspense,
-     case when $2 then exists (select from feed_epoch where marked_at is null) end as is_restore_unmarked`,
-);
-
-async function state(database: Database, config: Config, role: string): Promise<Finding[]> {
-  const [found] = await stateStatement(database.pool, new Date(), config.ROLE !== 'serve');
-  if (!found) throw new Error('doctor returned no row');
-  const missing = await missingKeys(database, config);
-  const needed = Math.ceil(config.DATABASE_POOL * 1.5) + connectionsBeside;
-  const free = found.maxConnections - found.connections;
-  return [
-    found.version >= 150_000
-      ? ok('version', `Postgres ${Math.floor(found.version / 10_000)}`)
-      : fault('version', 'Postgres 15 or newer is needed'),
-    found.writable ? ok('writable', 'yes') : fault('writable', 'it is a standby, or can only be read'),
-    found.role === role && found.timezone === 'UTC'
-      ? ok('session', `role ${found.role}, UTC`)
-      : fault(
-          'session',
-          `role ${found.role}, ${found.timezone}: a pooler drops the settings of sessions; set DATABASE_DIRECT_URL`,
-        ),
-    Math.abs(found.clockAhead) < 2
-      ? ok('clock', 'that of the database agrees with this one')
-      : warning('clock', `that of the database is ${found.clockAhead.toFixed(1)} s ahead of this one`),
-    free >= needed
-      ? ok('connections', `${found.connections} of ${found.maxConnections} are taken; an instance has up to ${needed}`)
-      : warning('connections', `${free} are free, and an instance has up to ${needed}`),
-    missing.length === 0 ? ok('keys', 'all that are in use') : fault('keys', missing.join('; ')),
-    ...ofWork(found),
-  ];
-}
-
-/**
- * The connections of an instance besides its two pools: the feed and its replays, the sequencer, readiness, metrics.
- */
-const connectionsBeside = 9;
-
-function ofWork(found: State): Finding[] {
-  const { oldestEventSeconds, overdueOrders, inSuspense, isRestoreUnmarked } = found;
-  return [
-    (oldestEventSeconds ?? 0) < 15
-      ? ok('feed', 'it moves')
-      : fault('feed', `an event has waited for ${Math.round(oldestEventSeconds ?? 0)} s: no instance numbers them`),
-    overdueOrders
-      ? warning('orders', `${overdueOrders} orders to rails are overdue: see "order list"`)
-      : ok('orders', 'none is overdue'),
-    inSuspense
-      ? warning('suspense', `${inSuspense} refunds may await an operator: see "suspense list"`)
-      : ok('suspense', 'nothing waits'),
-    isRestoreUnmarked ? warning('restore', unmarkedRestore) : ok('restore', 'none is unmarked'),
-    ofTransactions(found),
-  ];
-}
-
-function ofTransactions({ oldestTransactionSeconds, seesOthers, role }: State): Finding {
-  if (oldestTransactionSeconds >= 3_600) {
-    const minutes = Math.round(oldestTransactionSeconds / 60);
-    return warning('transactions', `one has been open for ${minutes} minutes and holds back vacuum`);
-  }
-  return seesOthers
-    ? ok('transactions', 'none is old')
-    : warning('transactions', `those of others cannot be seen: grant pg_read_all_stats to ${role}`);
+  return findings;
 }

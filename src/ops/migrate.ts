@@ -22,7 +22,7 @@ function asOwner(environment: Screen['environment']): Screen['environment'] {
 
 async function apply({ config, screen }: Settings): Promise<Answer> {
   await reachDatabase(config, config.DATABASE_DIRECT_URL ? ['owner', 'direct', 'pooled'] : ['owner']);
-  const { applied } = await migrate(ownerUrl(config), { log: screen.err });
+  const { applied } = await migrate(ownerUrl(config), { log: screen.err, signal: screen.untilStopped() });
   const pooled = await preparePooledLogin(config);
   return {
     data: { applied, pooled },

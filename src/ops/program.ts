@@ -2,6 +2,7 @@ import type { Program } from '../apps/terminal/program.ts';
 import { addActs } from './acts.ts';
 import { addAdjustments } from './adjustments.ts';
 import { addAudit } from './audit.ts';
+import { addBlocked } from './blocked.ts';
 import { addCases } from './cases.ts';
 import { addConfig } from './config.ts';
 import { addDeposits } from './deposits.ts';
@@ -22,7 +23,7 @@ import { addWebhooks } from './webhooks.ts';
 
 /** Adds each command to the group, in the order of its help. */
 const commands = [
-  ...[addDoctor, addConfig, addMigrate, addRestored, addKeys, addAudit, addActs],
+  ...[addDoctor, addConfig, addMigrate, addRestored, addKeys, addAudit, addActs, addBlocked],
   ...[addPlatforms, addTokens, addFreezing, addOrders, addWebhooks, addSuspense],
   ...[addAdjustments, addCases, addDeposits, addRails, addReconcile, addStatement, addSchema],
 ];

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { keyId } from '../../src/core/key-id.ts';
 import { SecretBox, sealedWith } from '../../src/core/secret-box.ts';
 import { openDatabase } from '../../src/infra/database/database.ts';
@@ -10,7 +10,7 @@ import { checkKeys, listKeysInUse } from '../../src/server/start/keys-in-use.ts'
 import { act, actOn } from '../setup/acts.ts';
 import { emptyDatabase } from '../setup/database.ts';
 import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { runOps } from '../setup/ops.ts';
+import { type OpsResult, runOps } from '../setup/ops.ts';
 import { makeScene } from '../setup/scene.ts';
 
 const [firstKey, secondKey] = [randomBytes(32), randomBytes(32)];
@@ -171,50 +171,53 @@ test('settings are printed with where they come from, and without secrets', asyn
   }
 });
 
-test('the doctor counts the connections of all logins, and sees how long their transactions are open', async () => {
-  const others = Array.from({ length: 7 }, () => new pg.Client(t.databaseUrl));
-  await Promise.all(others.map((client) => client.connect()));
-  const found: Data[] = await answer(['doctor']);
-  const detailOf = (name: string): string => found.find(({ check }) => check === name).detail;
-  expect(Number(/^\d+/.exec(detailOf('connections')))).toBeGreaterThan(7);
-  expect(detailOf('transactions')).toBe('none is old');
-  await Promise.all(others.map((client) => client.end()));
+test('who blocks whom is shown as a tree, with the names of our statements, since when, and what it costs to end it', async () => {
+  expect((await ops(['blocked'])).out).toBe('No session waits for a lock.');
+  const person = new pg.Client({ connectionString: t.databaseUrl, application_name: 'psql' });
+  await person.connect();
+  onTestFinished(() => person.end());
+  await person.query('begin');
+  await person.query('lock table api_token');
+  const asked = t.platform.send('{ viewer { kind } }');
+  let shown: OpsResult;
+  do shown = await ops(['blocked']);
+  while (!shown.out.includes('waits for'));
+  const [holder, advice, waiting] = shown.out.split('\n');
+  expect(holder).toMatch(
+    /^process \d+ \(psql, login postgres\), whose transaction has been open for \d+ s: idle in transaction after "lock table api_token"$/,
+  );
+  expect(advice).toMatch(/^ {2}To end it: select pg_terminate_backend\(\d+\)\. What it has not committed is lost/);
+  expect(waiting).toMatch(
+    /^ {2}process \d+ \(payments-gateway \S+ \S+:\d+, login gateway\).*"\w+", waits for AccessShareLock on api_token since \d+ s$/,
+  );
+  await person.query('rollback');
+  await asked;
 });
 
-test('the doctor finds nothing wrong with a sound database, and what is wrong with another', async () => {
-  const sound: Data[] = await answer(['doctor']);
-  expect(sound.filter(({ result }) => result === 'fault')).toEqual([]);
-  expect(sound.map(({ check }) => check)).toEqual(
+test('the doctor exits with 1 at a fault, and no command without a database prints more than a sentence', async () => {
+  const owner = { DATABASE_URL: t.databaseUrl, CORS_ORIGINS: '*', ALLOW_UNSAFE: 'loopback-webhooks' };
+  const { code, out } = await ops(['--json', 'doctor'], owner);
+  expect(code).toBe(1);
+  expect(JSON.parse(out)).toEqual(
     expect.arrayContaining([
-      'settings',
-      'login',
-      'migrations',
-      'version',
-      'writable',
-      'session',
-      'clock',
-      'keys',
-      'feed',
+      { check: 'settings', result: 'fault', detail: expect.stringContaining('CORS_ORIGINS is *') },
+      { check: 'login', result: 'fault', detail: expect.stringContaining('is a superuser') },
     ]),
   );
-  const faults = async (environment: Readonly<Record<string, string>>) => {
-    const { code, out } = await ops(['--json', 'doctor'], environment);
-    expect(code).toBe(1);
-    return JSON.parse(out).filter((one: Data) => one.result === 'fault');
-  };
-  const owner = { DATABASE_URL: t.databaseUrl, NODE_ENV: 'production', CORS_ORIGINS: '*' };
-  expect(await faults(owner)).toMatchObject([
-    { check: 'settings', detail: expect.stringContaining('CORS_ORIGINS is *') },
-    { check: 'login', detail: expect.stringContaining('is a superuser') },
-  ]);
-  const empty = await emptyDatabase();
-  expect(await faults({ DATABASE_URL: empty.url })).toMatchObject([
-    { check: 'database', detail: expect.stringContaining('it cannot be used') },
-  ]);
-  await empty.drop();
-  expect(await faults({ DATABASE_URL: 'postgres://127.0.0.1:1/none' })).toMatchObject([
-    { check: 'database', detail: expect.stringContaining('ECONNREFUSED') },
-  ]);
+  const away = { DATABASE_URL: 'postgres://127.0.0.1:1/none' };
+  for (const args of [
+    ['audit'],
+    ['blocked'],
+    ['platform', 'list'],
+    ['restored', '--yes'],
+    ['migrate'],
+    ['keys', 'list'],
+  ])
+    expect(await ops(args, away)).toEqual({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^DATABASE_URL leads to no database that can be used: nothing answers .*\.$/),
+    });
 });
 
 test('orders of a payment are listed and retried, its webhooks replayed, and its account has a statement', async () => {

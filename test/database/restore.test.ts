@@ -301,7 +301,8 @@ describe('the operator after a restore', () => {
     expect(code).toBe(0);
     return JSON.parse(out);
   }
-  const finding = async () => (await ops('doctor')).find(({ check }: Data) => check === 'restore');
+  const finding = async () =>
+    JSON.parse((await runOps(t.databaseUrl, ['--json', 'doctor'])).out).find(({ check }: Data) => check === 'restore');
 
   /** What a sequencer that starts now says. */
   async function warnings(): Promise<unknown[]> {

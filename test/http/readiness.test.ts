@@ -18,7 +18,7 @@ afterAll(async () => {
   await database.drop();
 });
 const t = await testGateway({ DATABASE_POOL: 2 }, proxy.url, {
-  pace: { statementMs: 500, readiness: { standstillMs } },
+  pace: { statementMs: 500, readiness: { standstillMs, sessionMs: 200 } },
 });
 await t.newPlatform('ready');
 
@@ -70,6 +70,40 @@ test('a database with another schema makes it say no', async () => {
   await server.query('alter function oldest_waiting() rename to oldest_waiting_before');
   expect(await statusAndBody()).toMatchObject([503, '1', { database: true, schema: false }]);
   await server.query('alter function oldest_waiting_before() rename to oldest_waiting');
+  await untilReady();
+});
+
+test('a command that may not be called, or fails inside, makes it say no', async () => {
+  for (const [broken, whole] of [
+    [
+      'revoke execute on function commit_batches from gateway_serving',
+      'grant execute on function commit_batches to gateway_serving',
+    ],
+    [
+      'revoke execute on function find_api_token from gateway_serving',
+      'grant execute on function find_api_token to gateway_serving',
+    ],
+    ['alter function check_plan rename to check_plan_before', 'alter function check_plan_before rename to check_plan'],
+  ] as const) {
+    await server.query(broken);
+    expect(await statusAndBody()).toMatchObject([503, '1', { database: true, schema: false }]);
+    await server.query(whole);
+    await untilReady();
+  }
+});
+
+test('a table that somebody locks takes no instance away from its balancer', async () => {
+  await untilReady();
+  await server.query('begin; lock table idempotency_record, customer, account, api_token');
+  expect(await statusAndBody()).toEqual([200, null, good]);
+  await server.query('rollback');
+});
+
+test('a server that begins no session any more makes it say no, though open ones go on', async () => {
+  const name = new URL(database.url).pathname.slice(1);
+  await server.query(`alter role gateway in database ${name} set session_preload_libraries = 'not_there'`);
+  await vi.waitFor(async () => expect(await statusAndBody()).toMatchObject([503, '1', { database: false }]), 10_000);
+  await server.query(`alter role gateway in database ${name} reset session_preload_libraries`);
   await untilReady();
 });
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { firstServer } from './connections/address.ts';
+import { connectionName, firstServer } from './connections/address.ts';
 import { DatabaseClient, Hosts } from './connections/hosts.ts';
 
 /**
@@ -13,19 +13,32 @@ export async function withAdvisoryLock<T>(
   databaseUrl: string,
   lock: number,
   work: (client: pg.Client) => Promise<T>,
+  use?: string,
 ): Promise<T> {
-  return withClient(databaseUrl, async (client) => {
-    await client.query('select pg_advisory_lock($1)', [lock]);
-    return work(client);
-  });
+  return withClient(
+    databaseUrl,
+    async (client) => {
+      await client.query('select pg_advisory_lock($1)', [lock]);
+      return work(client);
+    },
+    use,
+  );
 }
 
-/** Runs `work` on a separate connection, without the limits on statements that the pool's sessions have. */
-export async function withClient<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+/**
+ * Runs `work` on a separate connection, without the limits on statements that the pool's sessions have.
+ * @param use what the connection is for, as its name says
+ */
+export async function withClient<T>(
+  databaseUrl: string,
+  work: (client: pg.Client) => Promise<T>,
+  use = 'set-up',
+): Promise<T> {
   const client = new DatabaseClient({
     connectionString: firstServer(databaseUrl),
     hosts: Hosts.of(databaseUrl),
     connectionTimeoutMillis: 5_000,
+    application_name: connectionName(use),
   });
   await client.connect();
   try {

@@ -6,6 +6,7 @@ import type { Database } from '../database/database.ts';
 import { sqlState } from '../database/faults.ts';
 import { projectPrisma, readMigrations } from '../database/migrations/migration-files.ts';
 import { statement } from '../database/statement.ts';
+import { inRolledBackTransaction } from '../database/transaction.ts';
 
 /** What an instance needs of its database. */
 export interface Readiness {
@@ -26,9 +27,16 @@ export interface ReadinessLimits {
   readonly standstillMs: number;
   /** How many milliseconds pass between two checks of the instance itself. */
   readonly everyMs: number;
+  /** How many milliseconds a session is used: a server may still serve old ones when it can begin no new one. */
+  readonly sessionMs: number;
 }
 
-export const readinessLimits: ReadinessLimits = { answerMs: 1_000, standstillMs: 15_000, everyMs: 5_000 };
+export const readinessLimits: ReadinessLimits = {
+  answerMs: 1_000,
+  standstillMs: 15_000,
+  everyMs: 5_000,
+  sessionMs: 10_000,
+};
 
 const away: Readiness = { database: false, writable: false, schema: false, feed: false };
 
@@ -41,6 +49,21 @@ const stateStatement = statement<{ writable: boolean; applied: number; oldest: b
           and m.finished_at is not null and m.rolled_back_at is null)) as applied,
      oldest_waiting() as oldest`,
 );
+
+/** Does what every request with credentials does, and every command, with a plan that changes nothing. */
+const requestStatement = statement<object>(
+  'readiness_of_requests',
+  `select (select count(*) from find_api_token('')),
+     commit_batches('[[[{"platform": "00000000-0000-0000-0000-000000000000", "plan": {}}]]]')`,
+);
+
+const patienceStatement = statement<object>('readiness_patience', `select set_config('lock_timeout', '200', true)`);
+
+/** The SQLSTATE of a lock that others hold: what waits for it is refused, and whatever needs other tables is answered. */
+const locked = '55P03';
+
+/** The SQLSTATE of a server that has no connection left. */
+const tooMany = '53300';
 
 /** The SQLSTATEs of a statement that names a table, column or function that is not there, or may not be used. */
 const schemaStates = new Set(['42P01', '42703', '42883', '42501']);
@@ -55,6 +78,8 @@ export class ReadinessWatch {
   readonly #limits: ReadinessLimits;
   readonly #migrations = readMigrations(projectPrisma);
   #client: pg.Client | undefined;
+  /** When its session began. */
+  #began = 0;
   #checking: Promise<Readiness> | undefined;
   #last: Readiness = { database: true, writable: true, schema: true, feed: true };
   #oldest: { readonly id: bigint; readonly since: number } | undefined;
@@ -136,10 +161,13 @@ export class ReadinessWatch {
     const checksums = migrations.map(({ checksum }) => checksum);
     const [state] = await stateStatement(client, names, checksums);
     if (!state) throw new Error('readiness returned no row');
+    const schema = state.applied === migrations.length;
+    // What cannot be written, or is not this program's, is said already.
+    if (state.writable && schema) await tryRequest(client);
     return {
       database: true,
       writable: state.writable,
-      schema: state.applied === migrations.length,
+      schema,
       feed: this.#moves(state.oldest),
     };
   }
@@ -160,7 +188,11 @@ export class ReadinessWatch {
       else log.error({ err: failure }, 'the database does not answer');
     }
     if (!now.database) return;
-    if (before.schema && !now.schema) log.error({ err: failure }, 'the database lacks migrations of this program');
+    if (before.schema && !now.schema)
+      log.error(
+        { err: failure },
+        'the database lacks migrations or rights of this program: `npm run ops -- doctor` names them',
+      );
     if (before.writable && !now.writable && now.schema) log.error('the database is read-only');
     if (before.feed && !now.feed && now.schema) {
       log.error({ oldest: this.#oldest?.id.toString() }, 'the feed is stalled: events wait in the outbox');
@@ -170,8 +202,9 @@ export class ReadinessWatch {
   }
 
   async #connect(): Promise<pg.Client> {
-    if (this.#client) return this.#client;
-    const { answerMs } = this.#limits;
+    const { answerMs, sessionMs } = this.#limits;
+    const before = this.#client;
+    if (before && performance.now() - this.#began < sessionMs) return before;
     const config = this.#database.connectionLikePool('readiness');
     const client = new (config.pooler ? PooledClient : DatabaseClient)({
       ...config,
@@ -184,7 +217,16 @@ export class ReadinessWatch {
     client.on('error', forget);
     client.on('end', forget);
     this.#client = client;
-    await client.connect();
+    this.#began = performance.now();
+    try {
+      await client.connect();
+    } catch (error) {
+      // Requests go on with the connections that they have, as this does.
+      if (!before || sqlState(error) !== tooMany) throw error;
+      this.#client = before;
+      return before;
+    }
+    if (before) destroy(before);
     return client;
   }
 
@@ -192,9 +234,24 @@ export class ReadinessWatch {
   #forget(): void {
     const client = this.#client;
     this.#client = undefined;
-    // Every client has its connection, which pg's types do not declare.
-    (client as (pg.Client & { connection: pg.Connection }) | undefined)?.connection.stream.destroy();
+    if (client) destroy(client);
   }
+}
+
+async function tryRequest(client: pg.Client): Promise<void> {
+  try {
+    await inRolledBackTransaction(client, async () => {
+      await patienceStatement(client);
+      await requestStatement(client);
+    });
+  } catch (error) {
+    if (sqlState(error) !== locked) throw error;
+  }
+}
+
+function destroy(client: pg.Client): void {
+  // Every client has its connection, which pg's types do not declare.
+  (client as pg.Client & { connection: pg.Connection }).connection.stream.destroy();
 }
 
 /**

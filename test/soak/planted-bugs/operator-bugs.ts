@@ -2,6 +2,27 @@ import type { Bugs } from './plant.ts';
 
 /** Bugs in what operators do, and in what they set up: adjustments, orders that end by hand, replicas. */
 export const operatorBugs: Bugs = {
+  'test/cli/doctor.test.ts': {
+    'the doctor does not see what everybody may do': {
+      file: 'src/infra/database/migrations/catalog.ts',
+      find: `
+  union all select 0, 'PUBLIC')`,
+      put: ')',
+      test: '%s',
+    },
+    'the doctor looks at the snapshots of transactions alone': {
+      file: 'src/ops/doctor-server.ts',
+      find: '(backend_xmin is not null or backend_xid is not null)',
+      put: '(backend_xmin is not null)',
+      test: '%s',
+    },
+    'the doctor takes a disabled trigger for one that fires': {
+      file: 'src/infra/database/migrations/catalog.ts',
+      find: " and t.tgenabled = 'O'\n",
+      put: '\n',
+      test: '%s',
+    },
+  },
   'test/start.test.ts': {
     'the folder of a first start that was killed stays': {
       file: 'src/infra/database/embedded/data-directory.ts',

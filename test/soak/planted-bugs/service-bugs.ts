@@ -138,7 +138,7 @@ export const serviceBugs: Bugs = {
   'test/database/migrate.test.ts': {
     'a migration that waits for a lock is given up': {
       file: 'src/infra/database/migrations/migrate.ts',
-      find: 'if (attempt === attempts)',
+      find: 'if (performance.now() >= until)',
       put: 'if (attempt <= attempts)',
       test: 'a migration that needs a lock of another session lets others through, and is tried again until it has it',
     },
@@ -307,6 +307,34 @@ export const serviceBugs: Bugs = {
       file: 'src/server/workers/housekeeping.ts',
       find: "w.status <> 'PENDING' and ",
       test: 'webhook deliveries that ended 30 days ago are deleted with their attempts; those that wait or were tried since stay',
+    },
+  },
+  'test/database/migrate-busy.test.ts': {
+    'a migration never waits until an autovacuum gives way': {
+      file: 'src/infra/database/migrations/wanted-locks.ts',
+      find: "kind === 'autovacuum worker' && !",
+      put: "kind === '' && !",
+      test: 'gets past an autovacuum, which it names',
+    },
+    'a migration that is stopped goes on': {
+      file: 'src/infra/database/migrations/migrate.ts',
+      find: "signal?.addEventListener('abort', cancel, { once: true });",
+      put: '',
+      test: 'is stopped at a wait and at work: what was under way is rolled back, and the next run goes on',
+    },
+  },
+  'test/http/readiness.test.ts': {
+    'readiness keeps the session in which all libraries are loaded': {
+      file: 'src/infra/health/readiness.ts',
+      find: 'performance.now() - this.#began < sessionMs) return before;',
+      put: 'sessionMs > 0) return before;',
+      test: 'a server that begins no session any more makes it say no, though open ones go on',
+    },
+    'readiness calls no command': {
+      file: 'src/infra/health/readiness.ts',
+      find: 'if (state.writable && schema) await tryRequest(client);',
+      put: '',
+      test: 'a command that may not be called, or fails inside, makes it say no',
     },
   },
   'test/database/restore.test.ts': {

@@ -209,9 +209,7 @@ function spawnServer(cluster: Cluster, port: number) {
   const log = join(cluster.folder, 'server.log');
   const file = openSync(log, 'a', 0o600);
   const { size: start } = fstatSync(file);
-  const safety = ['fsync', 'synchronous_commit', 'full_page_writes'].map(
-    (one) => `${one}=${cluster.durable ? 'on' : 'off'}`,
-  );
+  const safety = cluster.durable ? [] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
   const options = [...settings, ...safety].flatMap((one) => ['-c', one]);
   const args = ['-D', join(cluster.folder, 'data'), '-p', String(port), ...options];
   const child = spawn(join(cluster.programs, 'postgres'), args, {

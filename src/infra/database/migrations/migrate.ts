@@ -1,9 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { withAdvisoryLock, withClient } from '../advisory-lock.ts';
+import { nameOf } from '../blockers.ts';
+import { connectionName } from '../connections/address.ts';
 import { sqlState } from '../faults.ts';
+import type { Queryable } from '../statement.ts';
 import { transactionOn } from '../transaction.ts';
 import { type Migration, projectPrisma, readMigrations } from './migration-files.ts';
+import { givesWay, isLocked, WantedLocks } from './wanted-locks.ts';
 
 // Applies migrations without Prisma's native engine, which is a separate download, and without its WebAssembly build.
 // That one uses adapter-pg, whose `executeScript` cuts a script at every semicolon, also inside function bodies, and runs
@@ -43,24 +47,31 @@ export interface MigrateOptions {
   readonly dataDirectory?: string | undefined;
   /** Called with a line of progress. */
   readonly log?: (line: string) => void;
-  /** How long and how often it waits for locks: for tests only. */
+  /** How long it waits for locks: for tests only. */
   readonly patience?: Patience;
+  /** Ends what is under way, which is rolled back. */
+  readonly signal?: AbortSignal;
 }
 
 /**
- * How a migration waits for locks that others hold. Its statements wait much less than the second after which Postgres looks for
- * deadlocks, in which it might end a request, and than the two seconds that a request waits for a lock: all that comes after a
- * waiting statement waits behind it, also reads.
+ * How a migration waits for locks that others hold. All that comes after a waiting statement waits behind it, also reads: so it
+ * waits much less than the two seconds that a request waits for a lock. Only for an autovacuum it waits longer than
+ * deadlock_timeout, after which Postgres ends that.
  */
 interface Patience {
   /** How many milliseconds a statement waits for a lock. */
   readonly lockMs: number;
-  /** How many milliseconds pass before the next attempt. */
+  /** How many milliseconds pass before the next attempt, where somebody has been there for long. */
   readonly pauseMs: number;
-  readonly attempts: number;
+  /** For how many milliseconds it is tried. */
+  readonly forMs: number;
 }
 
-const usualPatience: Patience = { lockMs: 200, pauseMs: 4_000, attempts: 60 };
+const usualPatience: Patience = { lockMs: 200, pauseMs: 4_000, forMs: 240_000 };
+/** How many seconds a transaction has been open that will not end at once. */
+const longSeconds = 5;
+/** How much longer than deadlock_timeout it waits for an autovacuum, in milliseconds. */
+const graceMs = 500;
 
 /**
  * Applies the migrations that the database does not have yet. Of several processes that start at once, one migrates and
@@ -70,20 +81,55 @@ const usualPatience: Patience = { lockMs: 200, pauseMs: 4_000, attempts: 60 };
  * @throws MigrationError when a migration fails (it is rolled back), or the database's history contradicts the files
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
-  const { prismaDirectory = projectPrisma, dataDirectory, log = () => undefined, patience = usualPatience } = options;
+  const {
+    prismaDirectory = projectPrisma,
+    dataDirectory,
+    log = () => undefined,
+    patience = usualPatience,
+    signal,
+  } = options;
   const migrations = await readMigrations(prismaDirectory);
-  const missing = await withClient(databaseUrl, (client) => pending(client, migrations, dataDirectory));
-  if (missing.length === 0) return { applied: [] };
-  return withAdvisoryLock(databaseUrl, PRISMA_MIGRATE_LOCK, async (client) => {
-    const found = await pending(client, migrations, dataDirectory);
-    if (found.length === migrations.length) await requireUnicode(client);
-    for (const migration of found) {
-      await applyPatiently(client, migration, patience, log);
-      log(`applied the migration ${migration.name}`);
+  return withClient(databaseUrl, async (watcher) => {
+    if ((await pending(watcher, migrations, dataDirectory)).length === 0) return { applied: [] };
+    const cancel = () => watcher.query(cancelStatement, [connectionName(use)]).catch(() => undefined);
+    signal?.addEventListener('abort', cancel, { once: true });
+    try {
+      return await withAdvisoryLock(
+        databaseUrl,
+        PRISMA_MIGRATE_LOCK,
+        async (client) => {
+          const found = await pending(client, migrations, dataDirectory);
+          if (found.length === migrations.length) await requireUnicode(client);
+          for (const migration of found) {
+            await applyPatiently(migration, {
+              client,
+              locks: await WantedLocks.of(client, watcher),
+              patience,
+              log,
+              signal,
+            });
+            log(`applied the migration ${migration.name}`);
+          }
+          return { applied: found.map(({ name }) => name) };
+        },
+        use,
+      );
+    } catch (error) {
+      throw signal?.aborted && !(error instanceof MigrationError)
+        ? new MigrationError(stopped, { cause: error })
+        : error;
+    } finally {
+      signal?.removeEventListener('abort', cancel);
     }
-    return { applied: found.map(({ name }) => name) };
   });
 }
+
+/** What the connections that migrate are for, as their names say. */
+const use = 'migrate';
+const cancelStatement =
+  'select pg_cancel_backend(pid) from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid()';
+const stopped =
+  'Stopped. What was under way is rolled back, and migrations that were applied before stay: run it again when you like.';
 
 /**
  * Checks that the database has all migrations of this program.
@@ -154,8 +200,14 @@ async function pending(
   });
 }
 
+/** Says whether a newer version of the program has migrated the database. */
+export async function hasNewerMigrations(on: Queryable): Promise<boolean> {
+  const known = new Set((await readMigrations(projectPrisma)).map(({ name }) => name));
+  return (await readRecords(on)).some(({ name }) => !known.has(name));
+}
+
 /** Reads what `_prisma_migrations` says was applied; nothing where there is no such table yet. */
-async function readRecords(client: pg.Client) {
+async function readRecords(client: Queryable) {
   try {
     const { rows } = await client.query<{ name: string; checksum: string; finished: boolean }>(
       `select migration_name as name, checksum, finished_at is not null as finished
@@ -170,57 +222,70 @@ async function readRecords(client: pg.Client) {
 
 const UNDEFINED_TABLE = '42P01';
 
+/** What a migration is applied with. */
+interface Attempts {
+  readonly client: pg.Client;
+  readonly locks: WantedLocks;
+  readonly patience: Patience;
+  readonly log: (line: string) => void;
+  readonly signal: AbortSignal | undefined;
+}
+
 /**
  * Applies a migration, and again when it has waited for a lock for too long: each attempt is rolled back whole.
  * @throws MigrationError
  */
-async function applyPatiently(
-  client: pg.Client,
-  migration: Migration,
-  { lockMs, pauseMs, attempts }: Patience,
-  log: (line: string) => void,
-): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
+async function applyPatiently(migration: Migration, { client, locks, patience, log, signal }: Attempts): Promise<void> {
+  const until = performance.now() + patience.forMs;
+  let waitMs = patience.lockMs;
+  let said = '';
+  for (;;) {
     try {
-      return await transactionOn(client, async () => {
-        await client.query(`set local lock_timeout = ${lockMs}`);
-        // Whatever the login, the database or PGOPTIONS say: the tables belong there.
-        await client.query('set local search_path = public');
-        await client.query(createMigrationsTable);
-        await client.query(migration.sql);
-        await client.query(
-          `insert into public._prisma_migrations (id, migration_name, checksum, finished_at, applied_steps_count)
-           values (gen_random_uuid()::text, $1, $2, clock_timestamp(), 1)`,
-          [migration.name, migration.checksum],
-        );
-      });
+      return await locks.watching(Math.min(25, patience.lockMs / 4), () => apply(client, migration, locks, waitMs));
     } catch (error) {
-      if (!LOCK_STATES.has(sqlState(error) ?? '')) throw migrationFailure(migration, error);
-      const others = await oldestTransaction(client);
-      if (attempt === attempts)
-        throw migrationFailure(migration, error, `End ${others}, or stop the instances, and run it again`);
-      log(
-        `the migration ${migration.name} waits for a lock of another session, perhaps ${others} (attempt ${attempt} of ${attempts})`,
-      );
-      await delay(pauseMs);
+      if (signal?.aborted) throw new MigrationError(stopped, { cause: error });
+      if (!isLocked(error)) throw migrationFailure(migration, error);
+      const { blockers } = locks;
+      const others = blockers.map(nameOf).join('; ') || 'others';
+      if (performance.now() >= until)
+        throw migrationFailure(migration, error, `It waits for ${others}. End that, and run it again`);
+      // What a session does changes; who it is does not.
+      const who = blockers.map(({ pid }) => pid).join();
+      if (who !== said && who !== '') log(`the migration ${migration.name} waits for ${others}, and is tried again`);
+      said = who || said;
+      waitMs = blockers.some(givesWay) ? (await deadlockMs(client)) + graceMs : patience.lockMs;
+      const isLong = blockers.some((one) => one.openSeconds > longSeconds && !givesWay(one));
+      await delay(isLong ? patience.pauseMs : Math.random() * 100, undefined, { signal });
     }
   }
 }
 
-/** The SQLSTATEs of a lock timeout and a deadlock. */
-const LOCK_STATES = new Set(['55P03', '40P01']);
+/** Applies a migration with its record, in one transaction. */
+async function apply(client: pg.Client, migration: Migration, locks: WantedLocks, waitMs: number): Promise<void> {
+  await transactionOn(client, async () => {
+    await client.query(`set local lock_timeout = ${Math.round(waitMs)}`);
+    // Where this process is gone, its statement ends, and with it its locks.
+    await client.query(
+      `select set_config('client_connection_check_interval', '1s', true) where version() !~* 'mingw|visual c|windows'`,
+    );
+    // Whatever the login, the database or PGOPTIONS say: the tables belong there.
+    await client.query('set local search_path = public');
+    await locks.take(client);
+    await client.query(createMigrationsTable);
+    await client.query(migration.sql);
+    await client.query(
+      `insert into public._prisma_migrations (id, migration_name, checksum, finished_at, applied_steps_count)
+       values (gen_random_uuid()::text, $1, $2, clock_timestamp(), 1)`,
+      [migration.name, migration.checksum],
+    );
+  });
+}
 
-/** Names the transaction that has been open for longest, of those that this login may see: the likely holder of a lock. */
-async function oldestTransaction(client: pg.Client): Promise<string> {
-  const { rows } = await client.query<{ pid: number; application: string; since: string }>(
-    `select pid, application_name as application, to_char(xact_start, 'HH24:MI:SS TZ') as since from pg_stat_activity
-     where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
-       and xact_start is not null and wait_event_type is distinct from 'Lock'
-     order by xact_start limit 1`,
+async function deadlockMs(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ ms: number }>(
+    `select setting::int as ms from pg_settings where name = 'deadlock_timeout'`,
   );
-  const [oldest] = rows;
-  if (!oldest) return 'a transaction that stays open';
-  return `the transaction of process ${oldest.pid} (${oldest.application || 'no application name'}), open since ${oldest.since}`;
+  return rows[0]?.ms ?? 1_000;
 }
 
 function migrationFailure({ name, sql }: Migration, cause: unknown, advice?: string): Error {

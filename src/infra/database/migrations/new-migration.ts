@@ -1,5 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { withClient } from '../advisory-lock.ts';
+import { catalogFile, printCatalog, readCatalog } from './catalog.ts';
 import { migrate } from './migrate.ts';
 import { type Migration, projectPrisma, readFunctions, readMigrations, type SqlFunction } from './migration-files.ts';
 import { schemaDiff } from './schema-diff.ts';
@@ -68,15 +70,27 @@ export async function writeMigration(
   return folder;
 }
 
+/** Returns the text of the catalog that the migrations make. */
+async function madeCatalog(serverUrl: string): Promise<string> {
+  const database = await createThrowawayDatabase(serverUrl);
+  try {
+    await migrate(database.url);
+    return await withClient(database.url, async (client) => printCatalog(await readCatalog(client)));
+  } finally {
+    await database.drop();
+  }
+}
+
 const advice = `Now, before anything applies it:
   - Read it. Prisma renames by dropping: where it drops a column or table whose rows matter, write the move instead.
   - Add what the schema cannot say: checks, triggers, partial indexes, rows of lookup tables.
   - A function whose arguments or result changed must be dropped before it is created.
+  - npm run migration -- --catalog writes prisma/catalog.json, with which the doctor compares a database.
   - npm run check:migrations proves that the migrations, the schema and the functions agree.`;
 
 if (import.meta.main) {
   const [name = ''] = process.argv.slice(2);
-  if (name !== '--check' && !/^[a-z][a-z0-9_]*$/.test(name)) {
+  if (name !== '--check' && name !== '--catalog' && !/^[a-z][a-z0-9_]*$/.test(name)) {
     console.error('Say what the migration is about, in lower case: npm run migration -- add_refund_reason');
     process.exit(2);
   }
@@ -94,7 +108,13 @@ async function run(serverUrl: string, name: string): Promise<string | undefined>
   if (name === '--check') {
     const sql = await missingSql(serverUrl);
     if (sql !== '') return `The migrations do not match ${described}. They lack:\n\n${sql}`;
+    if ((await madeCatalog(serverUrl)) !== (await readFile(catalogFile(), 'utf8').catch(() => '')))
+      return 'prisma/catalog.json is not what the migrations make: npm run migration -- --catalog writes it.';
     console.log(`The migrations match ${described}.`);
+    return undefined;
+  }
+  if (name === '--catalog') {
+    await writeFile(catalogFile(), await madeCatalog(serverUrl));
     return undefined;
   }
   const folder = await writeMigration(serverUrl, name);

@@ -1,0 +1,75 @@
+import { type Queryable, statement, statementTexts } from './statement.ts';
+
+/** A session that waits for a lock, or that others wait for. */
+export interface LockSession {
+  readonly pid: number;
+  /** What it calls itself: connections of the service say what they are for, and the machine and process of the instance. */
+  readonly application: string;
+  readonly login: string | null;
+  /** `client backend`, `autovacuum worker`, `walsender` and so on. */
+  readonly kind: string;
+  /** `active`, `idle in transaction` and so on. */
+  readonly state: string | null;
+  /** The statement that it runs, or ran last: by its name where it is one of the service. */
+  readonly statement: string;
+  /** For how many seconds its transaction has been open. */
+  readonly openSeconds: number;
+  /** The processes that it waits for. 0 stands for a prepared transaction. */
+  readonly blockedBy: readonly number[];
+  /** What it waits for, and for how many seconds. */
+  readonly waitsFor: string | null;
+  readonly waitSeconds: number | null;
+}
+
+interface Row extends Omit<LockSession, 'blockedBy' | 'statement'> {
+  readonly blockedBy: readonly number[] | null;
+  readonly query: string;
+}
+
+const sessionsStatement = statement<Row>(
+  'lock_sessions',
+  `with waiting as materialized (
+     select l.pid, pg_blocking_pids(l.pid) as blocked_by, extract(epoch from clock_timestamp() - l.waitstart)::float8 as wait_seconds,
+       l.mode || case when l.relation is null then ' on a row' ||
+           coalesce((select ' of ' || t.relation::regclass from pg_locks t where t.pid = l.pid and t.locktype = 'tuple' and t.granted limit 1), '')
+         when l.locktype = 'relation' then ' on ' || l.relation::regclass else format(' on a %s of %s', l.locktype, l.relation::regclass) end as waits_for
+     from pg_locks l where not l.granted and l.pid <> pg_backend_pid())
+   select a.pid, a.application_name as application, a.usename::text as login, coalesce(a.backend_type, case when a.usesysid is null then 'autovacuum worker' else 'client backend' end) as kind, a.state, coalesce(a.query, '') as query,
+     greatest(0, extract(epoch from clock_timestamp() - coalesce(a.xact_start, a.state_change, a.backend_start)))::float8 as open_seconds,
+     w.blocked_by, w.waits_for, w.wait_seconds
+   from pg_stat_activity a left join waiting w on w.pid = a.pid
+   where w.pid is not null or a.pid in (select unnest(blocked_by) from waiting)
+   order by open_seconds desc, a.pid`,
+);
+
+/** How many characters of a statement decide which it is: less than track_activity_query_size leaves. */
+const shownLength = 900;
+
+/** Returns the sessions that wait for locks, and those that they wait for. Texts of other logins need pg_read_all_stats. */
+export async function lockSessions(on: Queryable): Promise<LockSession[]> {
+  // Postgres shows the beginning of a long text.
+  const names = new Map([...statementTexts()].map(([name, text]) => [text.slice(0, shownLength), name]));
+  return (await sessionsStatement(on)).map(({ query, blockedBy, ...session }) => ({
+    ...session,
+    blockedBy: blockedBy ?? [],
+    statement: names.get(query.slice(0, shownLength)) ?? shortened(query),
+  }));
+}
+
+/** The beginning of a statement in one line. What has parameters has no values in its text. */
+function shortened(query: string): string {
+  const line = query.replace(/\s+/g, ' ').trim();
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+}
+
+/** Says whose a session is, and since when, in words. */
+export function nameOf({ pid, application, login, kind, state, statement: text, openSeconds }: LockSession): string {
+  const who = kind === 'client backend' ? `${application || 'no application name'}, login ${login}` : kind;
+  const doing = text === '' ? '' : `: ${state === 'active' || state === null ? 'runs' : `${state} after`} "${text}"`;
+  return `process ${pid} (${who}), whose transaction has been open for ${Math.round(openSeconds)} s${doing}`;
+}
+
+/** Returns those for whom others wait and who wait for nobody: what everything else waits for in the end. */
+export function rootsOf(sessions: readonly LockSession[]): LockSession[] {
+  return sessions.filter(({ blockedBy }) => blockedBy.length === 0);
+}

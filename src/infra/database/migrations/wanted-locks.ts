@@ -1,0 +1,97 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { type LockSession, lockSessions } from '../blockers.ts';
+import { sqlState } from '../faults.ts';
+
+/** A lock on a table, as `LOCK TABLE` names it. */
+interface TableLock {
+  readonly table: string;
+  readonly mode: string;
+}
+
+/** The locks for which the service's statements wait. */
+const strongLocks = `select l.relation::regclass::text as table, upper(regexp_replace(replace(l.mode, 'Lock', ''), '([a-z])([A-Z])', '\\1 \\2', 'g')) as mode,
+    l.granted from pg_locks l join pg_class c on c.oid = l.relation
+  where l.pid = $1 and l.locktype = 'relation' and c.relkind in ('r', 'p')
+    and l.mode in ('ShareUpdateExclusiveLock', 'ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')`;
+
+/** The SQLSTATEs of a lock timeout and a deadlock. */
+const lockStates = new Set(['55P03', '40P01']);
+
+/** Says whether a statement has failed because others hold a lock. */
+export const isLocked = (error: unknown) => lockStates.has(sqlState(error) ?? '');
+
+/**
+ * The locks of a migration, which it learns from its attempts. From the second attempt on they come first: it waits for the one that
+ * was not free and holds nothing meanwhile, and takes the others only where they are free. So it never waits for a transaction
+ * that waits for it in turn, as the loops of the service would.
+ */
+export class WantedLocks {
+  readonly #watcher: pg.Client;
+  readonly #pid: number;
+  readonly #modes = new Map<string, string>();
+  #first: string | undefined;
+  /** Whom the last attempt has waited for; nobody where it has not waited. */
+  blockers: readonly LockSession[] = [];
+
+  private constructor(watcher: pg.Client, pid: number) {
+    this.#watcher = watcher;
+    this.#pid = pid;
+  }
+
+  /** @param watcher looks at the locks of `client`, on a connection of its own */
+  static async of(client: pg.Client, watcher: pg.Client): Promise<WantedLocks> {
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    return new WantedLocks(watcher, rows[0]?.pid ?? 0);
+  }
+
+  /** Takes the locks that are known, in the transaction of `client`. */
+  async take(client: pg.ClientBase): Promise<void> {
+    const first = this.#first;
+    const tables = [...this.#modes.keys()].sort((one, other) => Number(other === first) - Number(one === first));
+    for (const table of tables) {
+      try {
+        await client.query(`lock table ${table} in ${this.#modes.get(table)} mode${table === first ? '' : ' nowait'}`);
+      } catch (error) {
+        if (isLocked(error)) this.#first = table;
+        throw error;
+      }
+    }
+  }
+
+  /** Runs an attempt, and notes the locks that it has and waits for. */
+  async watching<T>(everyMs: number, attempt: () => Promise<T>): Promise<T> {
+    this.blockers = [];
+    const ended = new AbortController();
+    const watched = this.#watch(everyMs, ended.signal);
+    try {
+      return await attempt();
+    } finally {
+      ended.abort();
+      await watched;
+    }
+  }
+
+  async #watch(everyMs: number, ended: AbortSignal): Promise<void> {
+    while (!ended.aborted) {
+      await delay(everyMs, undefined, { signal: ended }).catch(() => undefined);
+      if (!ended.aborted) await this.#look();
+    }
+  }
+
+  async #look(): Promise<void> {
+    const sessions = await lockSessions(this.#watcher);
+    const own = sessions.find(({ pid }) => pid === this.#pid);
+    if (!own || own.blockedBy.length === 0) return;
+    this.blockers = sessions.filter(({ pid }) => own.blockedBy.includes(pid));
+    const { rows } = await this.#watcher.query<TableLock & { granted: boolean }>(strongLocks, [this.#pid]);
+    for (const { table, mode, granted } of rows) {
+      this.#modes.set(table, mode);
+      if (!granted) this.#first = table;
+    }
+  }
+}
+
+/** Says whether Postgres ends this session itself where somebody has waited for it for deadlock_timeout. */
+export const givesWay = ({ kind, statement }: LockSession) =>
+  kind === 'autovacuum worker' && !/to prevent wraparound/.test(statement);

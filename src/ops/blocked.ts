@@ -1,0 +1,57 @@
+import type { Answer } from '../apps/terminal/answer.ts';
+import type { Program } from '../apps/terminal/program.ts';
+import { type LockSession, lockSessions, nameOf, rootsOf } from '../infra/database/blockers.ts';
+import { type Tools, withDatabase } from './tools.ts';
+
+/** Adds the command that shows who waits for whom. */
+export function addBlocked(program: Program): void {
+  program
+    .command('blocked')
+    .description('show which sessions wait for locks, for whom, since when, and what it costs to end one')
+    .action(withDatabase(show));
+}
+
+async function show({ database }: Tools): Promise<Answer> {
+  const sessions = await lockSessions(database.pool);
+  const data = sessions.map((session) => ({ ...session, ending: endingOf(session) }));
+  if (sessions.length === 0) return { data, lines: ['No session waits for a lock.'] };
+  const lines = rootsOf(sessions).flatMap((root) => branch(root, sessions, 0, new Set()));
+  if (sessions.some(({ blockedBy }) => blockedBy.includes(0)))
+    lines.push(
+      'A prepared transaction holds locks: pg_prepared_xacts names it. ROLLBACK PREPARED ends it; ask who prepared it.',
+    );
+  return { data, lines };
+}
+
+/** The lines of a session and of those that wait for it. Several may wait for each other: each is shown once. */
+function branch(session: LockSession, all: readonly LockSession[], depth: number, shown: Set<number>): string[] {
+  if (shown.has(session.pid)) return [];
+  shown.add(session.pid);
+  const indent = '  '.repeat(depth);
+  const { waitsFor, waitSeconds } = session;
+  const waits = waitsFor === null ? '' : `, waits for ${waitsFor} since ${Math.round(waitSeconds ?? 0)} s`;
+  return [
+    `${indent}${nameOf(session)}${waits}`,
+    ...(depth === 0 ? [`${indent}  To end it: select pg_terminate_backend(${session.pid}). ${endingOf(session)}`] : []),
+    ...all
+      .filter(({ blockedBy }) => blockedBy.includes(session.pid))
+      .flatMap((waiting) => branch(waiting, all, depth + 1, shown)),
+  ];
+}
+
+/** Says what it costs to end a session. The ledger bears each: a transaction is carried out whole or not at all. */
+function endingOf({ kind, application, statement }: LockSession): string {
+  if (kind === 'autovacuum worker') {
+    return /to prevent wraparound/.test(statement)
+      ? 'Let it work: it would begin again at once, and must not fail for long.'
+      : 'Safe: it begins again later.';
+  }
+  if (kind === 'walsender') return 'Its standby or backup connects again; a backup begins anew.';
+  if (kind !== 'client backend') return 'It is a process of the server: leave it alone.';
+  if (/ migrate \S+:\d+$/.test(application)) return 'Safe: the migration is rolled back; run it again.';
+  if (/ \S+:\d+$/.test(application))
+    return 'Safe: it is rolled back, and its client repeats the request with the same idempotency key.';
+  if (/pg_dump|pg_restore|pg_basebackup/.test(application)) return 'Its dump is lost: begin it again.';
+  if (/\bconcurrently\b/i.test(statement)) return 'It leaves an invalid index behind, which must be dropped.';
+  return 'What it has not committed is lost: ask whose it is, where you can. The ledger is not harmed.';
+}

@@ -1,0 +1,85 @@
+import { type Catalog, expectedCatalog, readCatalog } from '../infra/database/migrations/catalog.ts';
+import { hasNewerMigrations } from '../infra/database/migrations/migrate.ts';
+import type { Checks, Patient, Verdict } from './doctor.ts';
+
+/** The check of each kind of fact, by the first word of it. */
+const kinds = {
+  objects: ['there'],
+  rights: ['right'],
+  'row security': ['policy', 'row-level'],
+  triggers: ['trigger', 'triggers'],
+  functions: ['body', 'security'],
+  columns: ['columns'],
+  constraints: ['constraint'],
+  indexes: ['index', 'unique'],
+} as const;
+type Kind = keyof typeof kinds;
+
+/** What each kind of difference lets happen. */
+const dangers: Readonly<Record<Kind, string>> = {
+  objects: 'the service cannot work without it',
+  rights: 'requests fail, or the walls of docs/database-roles.md do not hold',
+  'row security': 'one platform may see another, or none sees anything',
+  triggers: 'balances, events and guards of the ledger do not happen',
+  functions: 'money moves by other rules',
+  columns: 'statements fail, or store what they must not',
+  constraints: 'what must not be stored can be, or what must be cannot',
+  indexes: 'reads are slow, or commands are refused',
+};
+
+/** Differences that each check names, by what was read once for all of them. */
+const differences = new WeakMap<Patient, Promise<Map<Kind, string[]> | undefined>>();
+
+const kindOf = (fact: string): Kind =>
+  (Object.keys(kinds) as Kind[]).find((kind) =>
+    (kinds[kind] as readonly string[]).includes(fact.split(' ', 1)[0] ?? ''),
+  ) ?? 'objects';
+
+/** Compares the database with what the migrations make. Undefined where a newer version has migrated it. */
+async function compare({ database }: Patient): Promise<Map<Kind, string[]> | undefined> {
+  if (await hasNewerMigrations(database.pool)) return undefined;
+  const expected = await expectedCatalog();
+  const found: Catalog = await readCatalog(database.pool);
+  const different = new Map<Kind, string[]>();
+  const note = (kind: Kind, words: string) => different.set(kind, [...(different.get(kind) ?? []), words]);
+  for (const [object, facts] of Object.entries(expected)) {
+    const there = found[object];
+    if (there === undefined) {
+      note('objects', `${object} is missing`);
+      continue;
+    }
+    for (const fact of facts) {
+      if (there.includes(fact)) continue;
+      if (/^(body|columns) /.test(fact)) note(kindOf(fact), `${object} differs in its ${fact.split(' ', 1)[0]}`);
+      else note(kindOf(fact), `${object} lacks the ${fact}`);
+    }
+    // An index more makes reads faster.
+    for (const fact of there) {
+      if (!facts.includes(fact) && !/^(body|columns|index) /.test(fact))
+        note(kindOf(fact), `${object} has the ${fact} beside`);
+    }
+  }
+  return different;
+}
+
+function verdictOf(kind: Kind): (patient: Patient) => Promise<Verdict[]> {
+  return async (patient) => {
+    if (!differences.has(patient)) differences.set(patient, compare(patient));
+    const different = await differences.get(patient);
+    if (different === undefined) return [['skipped', 'a newer version has migrated the database']];
+    const words = different.get(kind) ?? [];
+    if (words.length === 0) return [['ok', 'as the migrations make them']];
+    const shown = [...words.slice(0, 5), ...(words.length > 5 ? [`and ${words.length - 5} more`] : [])].join('; ');
+    return [
+      [
+        'fault',
+        `${shown}: ${dangers[kind]}. Somebody has changed the database by hand, or a restore has left it out: bring it back as its owner, with the statements of prisma/migrations`,
+      ],
+    ];
+  };
+}
+
+/** Compare what Postgres says of tables and functions with what the migrations make. */
+export const catalogChecks: Checks<Patient> = Object.fromEntries(
+  (Object.keys(kinds) as Kind[]).map((kind) => [kind, verdictOf(kind)]),
+);

@@ -1,0 +1,244 @@
+import pg from 'pg';
+import { lockSessions, nameOf, rootsOf } from '../infra/database/blockers.ts';
+import { MigrationError, verifyMigrations } from '../infra/database/migrations/migrate.ts';
+import { refuseOwners } from '../infra/database/owners.ts';
+import { fieldName } from '../infra/database/rows.ts';
+import type { CamelCased } from '../infra/database/statement.ts';
+import { messageForUser, wordsOf } from '../server/print-error.ts';
+import { directUrl, poolerOf } from '../server/start/prepare-database.ts';
+import type { Checks, Patient, Verdict } from './doctor.ts';
+
+/** Makes a check of a statement that returns one row. */
+export function oneRow<Row extends CamelCased<Row>>(
+  text: string,
+  verdictsOf: (row: Row, patient: Patient) => Verdict[],
+  value?: () => unknown,
+): (patient: Patient) => Promise<Verdict[]> {
+  return async (patient) => {
+    const { rows } = await patient.database.pool.query<object>(text, value ? [value()] : []);
+    const fields = Object.entries(rows[0] ?? {}).map(([name, of]) => [fieldName(name), of]);
+    // The type is the one that the check declares, as with other statements.
+    return verdictsOf(Object.fromEntries(fields) as Row, patient);
+  };
+}
+
+/** What decides whether anything else is worth a look. */
+export const beginningChecks: Checks<Patient> = {
+  migrations: ({ config }) =>
+    verifyMigrations(directUrl(config)).then(
+      () => [['ok', 'all are applied']],
+      (error: unknown) => {
+        if (!(error instanceof MigrationError)) throw error;
+        return [['fault', error.message]];
+      },
+    ),
+  async login({ database, config }) {
+    const refusal = await refuseOwners(database).then(
+      () => undefined,
+      (error: unknown) => {
+        if (error instanceof pg.DatabaseError || !(error instanceof Error)) throw error;
+        return error.message;
+      },
+    );
+    if (refusal === undefined) return [['ok', 'it owns nothing']];
+    return [[config.ALLOW_UNSAFE.includes('owner-login') ? 'warning' : 'fault', refusal]];
+  },
+};
+
+/** The settings that a session must have. The service sets some itself, which a pooler drops. */
+const sessionSettings: Readonly<Record<string, RegExp>> = {
+  TimeZone: /^UTC$/,
+  DateStyle: /^ISO/,
+  default_transaction_isolation: /^read committed$/,
+  default_transaction_deferrable: /^off$/,
+  session_replication_role: /^origin$/,
+  row_security: /^on$/,
+  standard_conforming_strings: /^on$/,
+  transaction_timeout: /^(0|[1-9]\d{4,})$/,
+  idle_session_timeout: /^(0|[1-9]\d{4,})$/,
+};
+
+const never = 'until the disk is full';
+
+/** The Postgres server, and the sessions on it. */
+export const serverChecks: Checks<Patient> = {
+  version: oneRow<{ version: number }>(
+    `select current_setting('server_version_num')::int as version`,
+    ({ version }) => [
+      version >= 150_000
+        ? ['ok', `Postgres ${Math.floor(version / 10_000)}`]
+        : ['fault', `Postgres 15 or newer is needed, and this is ${Math.floor(version / 10_000)}`],
+    ],
+  ),
+  encoding: oneRow<{ encoding: string }>(`select current_setting('server_encoding') as encoding`, ({ encoding }) => [
+    encoding === 'UTF8' ? ['ok', encoding] : ['fault', `the database has the encoding ${encoding}, and needs UTF8`],
+  ]),
+  writable: oneRow<{ standby: boolean; readOnly: boolean }>(
+    `select pg_is_in_recovery() as standby, current_setting('transaction_read_only')::boolean as read_only`,
+    ({ standby, readOnly }) => {
+      if (standby) return [['fault', 'it is a standby: name the primary in DATABASE_URL']];
+      return [readOnly ? ['fault', 'default_transaction_read_only is on: nothing can be written'] : ['ok', 'yes']];
+    },
+  ),
+  session: oneRow<{ role: string; settings: Readonly<Record<string, string>> }>(
+    `select current_user::text as role, (select json_object_agg(name, setting) from pg_settings where name = any ($1)) as settings`,
+    ({ role, settings }, patient) => {
+      const wrong = Object.entries(settings)
+        .filter(([name, value]) => !sessionSettings[name]?.test(value))
+        .map(([name, value]) => `${name} is ${value}`);
+      if (role !== patient.role) wrong.push(`the role is ${role}`);
+      if (wrong.length === 0) return [['ok', `role ${role}, UTC`]];
+      return [
+        [
+          'fault',
+          `${wrong.join(', ')}. Take it back (ALTER DATABASE … RESET, ALTER ROLE … RESET); where a pooler drops the settings of sessions, set DATABASE_DIRECT_URL`,
+        ],
+      ];
+    },
+    () => Object.keys(sessionSettings),
+  ),
+  roles: oneRow<{ mighty: string | null }>(
+    `select string_agg(r.rolname, ', ' order by r.rolname) as mighty from pg_roles r
+     where r.rolname in ('gateway_serving', 'gateway_work') and (r.rolsuper or r.rolbypassrls or r.rolcreaterole or exists (
+       select from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and pg_has_role(r.oid, c.relowner, 'member')))`,
+    ({ mighty }) => [
+      mighty === null
+        ? ['ok', 'the roles of the service have no power of their own']
+        : [
+            'fault',
+            `${mighty} may do more than the service needs: no superuser, BYPASSRLS, CREATEROLE or member of an owner`,
+          ],
+    ],
+  ),
+  durability: oneRow<{ off: string | null }>(
+    `select string_agg(name, ', ' order by name) as off from pg_settings
+     where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'`,
+    ({ off }) => [
+      off === null
+        ? ['ok', 'what was acknowledged survives a crash']
+        : ['fault', `${off} is off: a crash of the machine loses payments that were acknowledged. Set it to on`],
+    ],
+  ),
+  autovacuum: oneRow<{ off: string | null; tables: string | null }>(
+    `select (select string_agg(name, ', ' order by name) from pg_settings where name in ('autovacuum', 'track_counts') and setting = 'off') as off,
+       (select string_agg(relname, ', ' order by relname) from pg_class
+        where relnamespace = 'public'::regnamespace and 'autovacuum_enabled' = any (select lower(split_part(one, '=', 1)) from unnest(reloptions) as one where lower(split_part(one, '=', 2)) in ('false', 'off', 'no', '0'))) as tables`,
+    ({ off, tables }) => {
+      const what = [off && `${off} is off`, tables && `it is off for ${tables}`].filter(Boolean).join(', and ');
+      return [
+        what === ''
+          ? ['ok', 'on']
+          : [
+              'fault',
+              `${what}: dead rows stay, and the server stops when its transaction numbers are used up. Set it to on`,
+            ],
+      ];
+    },
+  ),
+  clock: oneRow<{ ahead: number }>(
+    'select extract(epoch from clock_timestamp() - $1::timestamptz)::float8 as ahead',
+    ({ ahead }) => [
+      Math.abs(ahead) < 2
+        ? ['ok', 'that of the database agrees with this one']
+        : [
+            'warning',
+            `that of the database is ${ahead.toFixed(1)} s ahead of this one: let both follow the same NTP servers`,
+          ],
+    ],
+    () => new Date(),
+  ),
+  connections: oneRow<{ taken: number; most: number }>(
+    `select (select coalesce(sum(numbackends), 0)::int from pg_stat_database) as taken,
+       current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as most`,
+    ({ taken, most }, { config }) => {
+      const needed = Math.ceil(config.DATABASE_POOL * 1.5) + connectionsBeside;
+      return [
+        most - taken >= needed
+          ? ['ok', `${taken} of ${most} are taken; an instance has up to ${needed}`]
+          : [
+              'warning',
+              `${most - taken} are free, and an instance has up to ${needed}: lower DATABASE_POOL, or raise max_connections`,
+            ],
+      ];
+    },
+  ),
+  'other sessions': oneRow<{ seesOthers: boolean; role: string }>(
+    `select pg_has_role('pg_read_all_stats', 'usage') as sees_others, current_user::text as role`,
+    ({ seesOthers, role }, patient) => {
+      if (patient.role === 'gateway_serving') return [];
+      return [
+        seesOthers
+          ? ['ok', 'they can be seen']
+          : ['warning', `those of other logins cannot be seen: grant pg_read_all_stats to ${role}`],
+      ];
+    },
+  ),
+  transactions: oneRow<{ seconds: number; whose: string | null }>(
+    `select coalesce(extract(epoch from clock_timestamp() - since), 0)::float8 as seconds, whose from (
+       select xact_start as since, format('process %s of %s (%s)', pid, usename, coalesce(nullif(application_name, ''), 'no application name')) as whose
+       from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+         and (backend_xmin is not null or backend_xid is not null)
+       union all select prepared, format('the prepared transaction %L of %s', gid, owner) from pg_prepared_xacts where database = current_database()
+       union all select null, null order by since limit 1) as oldest`,
+    ({ seconds, whose }, { limits }) => [
+      whose === null || seconds < limits.transactionSeconds
+        ? ['ok', 'none is old']
+        : [
+            'warning',
+            `${whose} has been open for ${Math.round(seconds / 60)} minutes, and keeps dead rows and locks: end it`,
+          ],
+    ],
+  ),
+  async locks({ database, limits }) {
+    const sessions = await lockSessions(database.pool);
+    const roots = rootsOf(sessions).filter(({ openSeconds }) => openSeconds >= limits.lockSeconds);
+    if (roots.length === 0) return [['ok', 'nobody waits for long']];
+    return [
+      ['warning', `${sessions.length - roots.length} sessions wait for ${roots.map(nameOf).join('; ')}. See "blocked"`],
+    ];
+  },
+  slots: oneRow<{ slots: string | null }>(
+    `select string_agg(format('%s keeps %s of log', slot_name, pg_size_pretty(pg_wal_lsn_diff(
+       case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end, restart_lsn))), '; ' order by slot_name) as slots
+     from pg_replication_slots where not active and restart_lsn is not null`,
+    ({ slots }) => [
+      slots === null
+        ? ['ok', 'each replication slot is used']
+        : [
+            'warning',
+            `nobody reads from ${slots}, ${never}: bring its standby back, or drop it (pg_drop_replication_slot)`,
+          ],
+    ],
+  ),
+  archive: oneRow<{ failing: string | null }>(
+    `select (select last_failed_wal from pg_stat_archiver where last_failed_time > coalesce(last_archived_time, '-infinity')) as failing`,
+    ({ failing }) => [
+      failing === null
+        ? ['ok', 'it does not fail']
+        : ['warning', `archive_command fails for ${failing}: the log stays, ${never}, and backups end before it`],
+    ],
+  ),
+  wraparound: oneRow<{ name: string; used: number }>(
+    `select datname::text as name, greatest(age(datfrozenxid), mxid_age(datminmxid)) as used from pg_database order by used desc limit 1`,
+    ({ name, used }) => [
+      used < 1_000_000_000
+        ? ['ok', `${Math.round(used / 21_000_000)} % of the transaction numbers are used`]
+        : [
+            'fault',
+            `the database ${name} has used ${Math.round(used / 21_000_000)} % of its transaction numbers: end old transactions, then VACUUM it`,
+          ],
+    ],
+  ),
+  async pooler({ config }) {
+    try {
+      const pooler = await poolerOf(config);
+      if (!pooler) return [];
+      return [['ok', pooler.prepares ? 'it prepares statements' : 'it prepares no statements: they are planned anew']];
+    } catch (error) {
+      return [['fault', messageForUser(error) ?? wordsOf(error)]];
+    }
+  },
+};
+
+/** The connections of an instance beside its two pools: the feed and its replays, the sequencer, readiness, metrics. */
+const connectionsBeside = 9;

@@ -1,0 +1,49 @@
+import { unmarkedRestore } from '../domain/events/sequencer.ts';
+import { missingKeys } from '../server/start/keys-in-use.ts';
+import type { Checks, Patient, Verdict } from './doctor.ts';
+import { oneRow } from './doctor-server.ts';
+
+/** Makes a check of a count, which only background work sees. */
+function counting(count: string, words: (count: number) => Verdict): (patient: Patient) => Promise<Verdict[]> {
+  const look = oneRow<{ count: number }>(`select count(*)::int as count from ${count}`, ({ count: found }) => [
+    found === 0 ? ['ok', 'none'] : words(found),
+  ]);
+  return async (patient) => (patient.role === 'gateway_serving' ? [] : look(patient));
+}
+
+/** The work of the service. */
+export const serviceChecks: Checks<Patient> = {
+  async keys({ database, config }) {
+    const missing = await missingKeys(database, config);
+    return missing.length === 0 ? [['ok', 'all that are in use']] : missing.map((words) => ['fault', words]);
+  },
+  feed: counting(`outbox where occurred_at < clock_timestamp() - interval '15 seconds'`, (count) => [
+    'fault',
+    `${count} events have waited for 15 s and more: no instance sequences`,
+  ]),
+  orders: counting(`rail_order where due_at < clock_timestamp() - interval '30 seconds'`, (count) => [
+    'warning',
+    `${count} orders to rails are overdue: see "order list"`,
+  ]),
+  suspense: counting('transaction where refund_reference is not null and refund_settled_at is null', (count) => [
+    'warning',
+    `${count} refunds may wait for a person: see "suspense list"`,
+  ]),
+  cases: counting('rail_case where closed_at is null', (count) => [
+    'warning',
+    `${count} contradictions of rails are open: see "cases list"`,
+  ]),
+  deposits: counting(`rail_deposit where status = 'UNATTRIBUTED'`, (count) => [
+    'warning',
+    `${count} deposits could not be credited: see "deposits list"`,
+  ]),
+  differences: counting('reconciliation_difference where closed_at is null and gone_at is null', (count) => [
+    'warning',
+    `${count} differences with providers are open: see "reconcile list"`,
+  ]),
+  ledger: counting(
+    '(select broken from audit_run order by id desc limit 1) as last_audit cross join unnest(broken)',
+    (count) => ['fault', `the last audit found ${count} rules of the ledger broken: "audit" prints the rows`],
+  ),
+  restore: counting('feed_epoch where marked_at is null', () => ['warning', unmarkedRestore]),
+};

@@ -1,0 +1,563 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/infra/database/embedded/embedded.ts';
+import { makeServingLogin, servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
+import { migrate } from '../../src/infra/database/migrations/migrate.ts';
+import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
+import { checkNames, examine, type Finding, type Limits } from '../../src/ops/doctor.ts';
+import { temporaryDataDirectory } from '../setup/child-gateway.ts';
+import { freePort } from '../setup/free-port.ts';
+
+/** A server of its own, since much that can be wrong is so for all databases of a server. */
+let server: EmbeddedPostgres;
+let template: ThrowawayDatabase;
+let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;
+beforeAll(async () => {
+  data = await temporaryDataDirectory();
+  server = await startEmbeddedPostgres({ dataDir: data.path });
+  for (const setting of [`archive_mode = on`, `archive_command = 'true'`, 'max_prepared_transactions = 5'])
+    await onServer(`alter system set ${setting}`);
+  await server.stop();
+  server = await startEmbeddedPostgres({ dataDir: data.path });
+  template = await createThrowawayDatabase(server.url);
+  await migrate(template.url);
+  await makeServingLogin(template.url);
+});
+afterAll(async () => {
+  await server.stop();
+  await rm(server.dataDirectory, { recursive: true, force: true });
+  await data.remove();
+});
+
+async function run(url: string, ...texts: readonly string[]): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    for (const text of texts) await client.query(text);
+  } finally {
+    await client.end();
+  }
+}
+const onServer = (...texts: readonly string[]) => run(server.url, ...texts);
+const nameOf = (url: string) => new URL(url).pathname.slice(1);
+
+const production = {
+  NODE_ENV: 'production',
+  SECRET_KEY: randomBytes(32).toString('base64'),
+  CLIENT_TOKEN_KEY: randomBytes(32).toString('base64'),
+};
+
+/** What is broken, and how it is whole again where the database of the case is not all that it harms. */
+interface Broken {
+  /** In the database of the case, as a superuser. */
+  readonly sql?: readonly string[];
+  readonly settings?: (url: string) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
+  /** What it is called on while it is broken: returns what ends it. */
+  readonly during?: (url: string) => Promise<() => Promise<unknown>>;
+  /** On the whole server, afterwards. */
+  readonly after?: readonly string[];
+  /** What is too long after a moment already. */
+  readonly hasty?: Partial<Limits>;
+}
+
+const sql = (...texts: readonly string[]): Broken => ({ sql: texts });
+const set = (more: Readonly<Record<string, string>>): Broken => ({ settings: () => more });
+const ofDatabase = (setting: string): Broken => ({
+  during: async (url) => {
+    await onServer(`alter database ${nameOf(url)} set ${setting}`);
+    return async () => undefined;
+  },
+});
+const ofServer = (setting: string): Broken => ({
+  during: async () => {
+    await onServer(`alter system set ${setting}`, 'select pg_reload_conf()');
+    const name = setting.split(' ', 1)[0] ?? '';
+    return async () => {
+      await onServer(
+        name === 'archive_command' ? `alter system set archive_command = 'true'` : `alter system reset ${name}`,
+        'select pg_reload_conf()',
+      );
+    };
+  },
+});
+/** A session that stays open meanwhile. */
+const session = (...texts: readonly string[]): Broken => ({
+  hasty: { transactionSeconds: 0 },
+  during: async (url) => {
+    const client = new pg.Client(url);
+    await client.connect();
+    for (const text of texts) await client.query(text);
+    return () => client.end();
+  },
+});
+/** Rows whose neighbours do not matter. */
+const row = (text: string) => sql('set session_replication_role = replica', text);
+const id = "'01990000-0000-7000-8000-000000000001'";
+
+/** Each is named by this check, in these words, and by no other. */
+const broken: readonly [what: string, check: string, words: RegExp, how: Broken][] = [
+  ['a setting that is none', 'settings', /PORT must be a whole number/, set({ PORT: 'eighty' })],
+  ['the port of the metrics is that of the APIs', 'settings', /METRICS_PORT is 4000/, set({ METRICS_PORT: '4000' })],
+  ['every origin', 'settings', /CORS_ORIGINS is \*/, set({ CORS_ORIGINS: '*' })],
+  ['webhooks to this machine', 'settings', /WEBHOOK_LOOPBACK is on/, set({ WEBHOOK_LOOPBACK: 'on' })],
+  ['a key that can be guessed', 'settings', /SECRET_KEY can be guessed/, set({ SECRET_KEY: '0'.repeat(64) })],
+  ['no key for webhooks', 'own keys', /SECRET_KEY is not set/, set({ SECRET_KEY: '' })],
+  ['no key for client tokens', 'own keys', /CLIENT_TOKEN_KEY is not set/, set({ CLIENT_TOKEN_KEY: '' })],
+  ['everybody as a proxy', 'proxies', /trusts the whole internet/, set({ TRUSTED_PROXIES: '10.0.0.0/8, 0.0.0.0/0' })],
+  ['half of everybody as a proxy', 'proxies', /the whole internet/, set({ TRUSTED_PROXIES: '128.0.0.0/1' })],
+  ['everybody with IPv6 as a proxy', 'proxies', /the whole internet/, set({ TRUSTED_PROXIES: '::/0' })],
+  [
+    'a database that nobody answers for',
+    'database',
+    /^DATABASE_URL leads to .* nothing answers/,
+    { settings: async (url) => ({ DATABASE_URL: Object.assign(new URL(url), { port: await freePort() }).href }) },
+  ],
+  [
+    'a wrong password',
+    'database',
+    /28P01/,
+    { settings: (url) => ({ DATABASE_URL: Object.assign(new URL(url), { password: 'wrong' }).href }) },
+  ],
+  [
+    'a login that may not serve',
+    'database',
+    /may not become gateway_work/,
+    {
+      sql: [`create role visitor login password 'visitor'`],
+      settings: (url) => ({
+        DATABASE_URL: Object.assign(new URL(url), { username: 'visitor', password: 'visitor' }).href,
+      }),
+      after: ['drop role visitor'],
+    },
+  ],
+  [
+    'a database without migrations',
+    'migrations',
+    /lacks the migrations .* Run "npm run migrate"/,
+    {
+      settings: (url) => ({
+        DATABASE_URL: Object.assign(new URL(url), { pathname: '/payments', username: 'gateway' }).href,
+      }),
+    },
+  ],
+  [
+    'a migration that is missing',
+    'migrations',
+    /made by an earlier series/,
+    sql(`update _prisma_migrations set migration_name = '0_before'`),
+  ],
+  [
+    'a migration that was changed',
+    'migrations',
+    /was changed after/,
+    sql(`update _prisma_migrations set checksum = reverse(checksum)`),
+  ],
+  [
+    'a migration that did not finish',
+    'migrations',
+    /did not finish/,
+    sql('update _prisma_migrations set finished_at = null'),
+  ],
+  ['a superuser as login', 'login', /is a superuser/, { settings: (url) => ({ DATABASE_URL: url }) }],
+  ['a login that owns a table', 'login', /owns the table lookup/, sql('alter table lookup owner to gateway')],
+  [
+    'a login past row security',
+    'login',
+    /bypasses row-level/,
+    { sql: ['alter role gateway bypassrls'], after: ['alter role gateway nobypassrls'] },
+  ],
+  [
+    'a role past row security',
+    'roles',
+    /gateway_serving may do more/,
+    { sql: ['alter role gateway_serving bypassrls'], after: ['alter role gateway_serving nobypassrls'] },
+  ],
+  [
+    'a role that makes roles',
+    'roles',
+    /gateway_work may do more/,
+    { sql: ['alter role gateway_work createrole'], after: ['alter role gateway_work nocreaterole'] },
+  ],
+  [
+    'a database that only reads',
+    'writable',
+    /default_transaction_read_only/,
+    ofDatabase('default_transaction_read_only = on'),
+  ],
+  ['dates in another style', 'session', /DateStyle is German/, ofDatabase(`datestyle = 'German'`)],
+  [
+    'another isolation',
+    'session',
+    /default_transaction_isolation is serializable/,
+    ofDatabase(`default_transaction_isolation = 'serializable'`),
+  ],
+  [
+    'triggers that do not fire',
+    'session',
+    /session_replication_role is replica/,
+    ofDatabase('session_replication_role = replica'),
+  ],
+  ['idle sessions that end', 'session', /idle_session_timeout is 500/, ofDatabase('idle_session_timeout = 500')],
+  [
+    'strings with escapes',
+    'session',
+    /standard_conforming_strings is off/,
+    ofDatabase('standard_conforming_strings = off'),
+  ],
+  ['commits that are not awaited', 'durability', /synchronous_commit is off/, ofDatabase('synchronous_commit = off')],
+  [
+    'commits that the login does not await',
+    'durability',
+    /synchronous_commit is off/,
+    {
+      sql: ['alter role gateway set synchronous_commit = off'],
+      after: ['alter role gateway reset synchronous_commit'],
+    },
+  ],
+  ['no writing of full pages', 'durability', /full_page_writes is off/, ofServer('full_page_writes = off')],
+  ['no flush to the disk', 'durability', /fsync is off/, ofServer('fsync = off')],
+  ['no autovacuum', 'autovacuum', /autovacuum is off/, ofServer('autovacuum = off')],
+  ['no counts for autovacuum', 'autovacuum', /track_counts is off/, ofServer('track_counts = off')],
+  [
+    'no autovacuum of a table',
+    'autovacuum',
+    /off for posting/,
+    sql('alter table posting set (autovacuum_enabled = false)'),
+  ],
+  ['too few connections', 'connections', /lower DATABASE_POOL/, set({ DATABASE_POOL: '200' })],
+  [
+    'statistics that are hidden',
+    'other sessions',
+    /grant pg_read_all_stats/,
+    { sql: ['revoke pg_read_all_stats from gateway_work'], after: ['grant pg_read_all_stats to gateway_work'] },
+  ],
+  ['a forgotten read', 'transactions', /has been open for/, session('begin isolation level repeatable read; select 1')],
+  ['a forgotten write', 'transactions', /has been open for/, session('begin; create temporary table mine ()')],
+  [
+    'a forgotten prepared transaction',
+    'transactions',
+    /the prepared transaction 'mine' of/,
+    {
+      sql: [`begin; create table mine (); prepare transaction 'mine'`],
+      during: async (url) => () => run(url, `rollback prepared 'mine'`),
+      hasty: { transactionSeconds: 0 },
+    },
+  ],
+  [
+    'a session that waits for a lock',
+    'locks',
+    /1 sessions wait for process \d+ .*idle in transaction after "lock table customer"/,
+    {
+      hasty: { lockSeconds: 0 },
+      during: async (url) => {
+        const [holder, waiting, watching] = [new pg.Client(url), new pg.Client(url), new pg.Client(url)];
+        for (const client of [holder, waiting, watching]) await client.connect();
+        await holder.query('begin');
+        await holder.query('lock table customer');
+        const waits = waiting.query('select from customer').catch(() => undefined);
+        const seen = () => watching.query('select from pg_locks where not granted');
+        await vi.waitFor(async () => expect((await seen()).rowCount).toBe(1), { timeout: 30_000 });
+        return async () => {
+          await holder.end();
+          await watching.end();
+          await waits;
+          await waiting.end();
+        };
+      },
+    },
+  ],
+  [
+    'a slot that nobody reads',
+    'slots',
+    /nobody reads from away keeps/,
+    {
+      sql: [`select pg_create_physical_replication_slot('away', true)`],
+      after: [`select pg_drop_replication_slot('away')`],
+    },
+  ],
+  [
+    'an archive that fails',
+    'archive',
+    /archive_command fails for/,
+    {
+      during: async (url) => {
+        await onServer(`alter system set archive_command = 'false'`, 'select pg_reload_conf()');
+        await run(url, `select pg_logical_emit_message(true, 'x', 'y'), pg_switch_wal()`);
+        const failed = async () => {
+          const client = new pg.Client(url);
+          await client.connect();
+          const { rows } = await client.query('select last_failed_wal from pg_stat_archiver');
+          await client.end();
+          return rows[0].last_failed_wal;
+        };
+        await vi.waitFor(async () => expect(await failed()).not.toBeNull(), { timeout: 60_000, interval: 100 });
+        return async () =>
+          onServer(
+            `alter system set archive_command = 'true'`,
+            'select pg_reload_conf()',
+            `select pg_stat_reset_shared('archiver')`,
+          );
+      },
+    },
+  ],
+  [
+    'transaction numbers that are used up',
+    'wraparound',
+    /has used \d+ % of its transaction numbers/,
+    {
+      sql: [
+        'set allow_system_table_mods = on',
+        `update pg_database set datfrozenxid = ((pg_current_xact_id()::text::bigint - 1200000000 + 4294967296) % 4294967296)::text::xid where datname = current_database()`,
+      ],
+    },
+  ],
+  [
+    'a pooler that leads elsewhere',
+    'pooler',
+    /lead to different databases/,
+    {
+      settings: (url) => ({
+        DATABASE_URL: servingUrl(template.url),
+        DATABASE_DIRECT_URL: servingUrl(url),
+      }),
+    },
+  ],
+  [
+    'a pooler whose login lacks its settings',
+    'pooler',
+    /lack the settings .*lock_timeout/,
+    { settings: (url) => ({ DATABASE_URL: servingUrl(url), DATABASE_DIRECT_URL: servingUrl(url) }) },
+  ],
+  [
+    'a replica that is none',
+    'replicas',
+    /^number 1: /,
+    { settings: (url) => ({ DATABASE_URL: servingUrl(url), DATABASE_READ_URL: servingUrl(url) }) },
+  ],
+  [
+    'no right to pay',
+    'rights',
+    /function commit_batches\(jsonb\) lacks the right EXECUTE for gateway_serving/,
+    sql('revoke execute on function commit_batches from gateway_serving'),
+  ],
+  [
+    'a function for everybody',
+    'rights',
+    /function find_receiver\(text,environment\) has the right EXECUTE for PUBLIC/,
+    sql('grant execute on function find_receiver to public'),
+  ],
+  [
+    'no right to read a table',
+    'rights',
+    /table customer lacks the right SELECT for gateway_serving/,
+    sql('revoke select on customer from gateway_serving'),
+  ],
+  [
+    'a right to change money',
+    'rights',
+    /table posting has the right UPDATE for gateway_serving/,
+    sql('grant update on posting to gateway_serving'),
+  ],
+  [
+    'no right to change a column',
+    'rights',
+    /table api_token lacks the right UPDATE \(last_used_at\)/,
+    sql('revoke update (last_used_at) on api_token from gateway_serving'),
+  ],
+  [
+    'no right to enter a schema',
+    'rights',
+    /schema serving lacks the right USAGE/,
+    sql('revoke usage on schema serving from gateway_serving'),
+  ],
+  [
+    'no row security',
+    'row security',
+    /table customer lacks the row-level security/,
+    sql('alter table customer disable row level security'),
+  ],
+  [
+    'a policy that is gone',
+    'row security',
+    /table quote lacks the policy one_platform/,
+    sql('drop policy one_platform on quote'),
+  ],
+  [
+    'a policy that shows all',
+    'row security',
+    /table quote has the policy all for PUBLIC/,
+    sql('create policy "all" on quote using (true)'),
+  ],
+  [
+    'triggers that are disabled',
+    'triggers',
+    /table posting lacks the trigger append_only/,
+    sql('alter table posting disable trigger user'),
+  ],
+  [
+    'one trigger that is disabled',
+    'triggers',
+    /table account lacks the trigger/,
+    sql(
+      `do $$ begin execute (select format('alter table account disable trigger %I', tgname) from pg_trigger where tgrelid = 'account'::regclass and not tgisinternal limit 1); end $$`,
+    ),
+  ],
+  [
+    'foreign keys that are not checked',
+    'triggers',
+    /table rail_order lacks the triggers of foreign keys/,
+    sql('alter table rail_order disable trigger all'),
+  ],
+  [
+    'a trigger of somebody',
+    'triggers',
+    /has the trigger mine/,
+    sql(
+      'create trigger mine before update on lookup for each row execute function suppress_redundant_updates_trigger()',
+    ),
+  ],
+  [
+    'another function',
+    'functions',
+    /function same_person\(text,text\) differs in its body/,
+    sql(
+      `create or replace function same_person(p_one text, p_other text) returns boolean language sql as 'select true'`,
+    ),
+  ],
+  [
+    'a function with the rights of its caller',
+    'functions',
+    /commit_batches\(jsonb\) lacks the security definer/,
+    sql('alter function commit_batches security invoker'),
+  ],
+  [
+    'a function that is gone',
+    'objects',
+    /function wake_orders\(uuid,uuid\) is missing/,
+    sql('drop function wake_orders(uuid, uuid)'),
+  ],
+  ['a table that is gone', 'objects', /table resume_point is missing/, sql('drop table resume_point')],
+  [
+    'a column with another type',
+    'columns',
+    /table rail_case differs in its columns/,
+    sql('alter table rail_case alter times type bigint'),
+  ],
+  [
+    'a column that must be there',
+    'columns',
+    /table lookup differs in its columns/,
+    sql('alter table lookup add mine int'),
+  ],
+  [
+    'a check that is gone',
+    'constraints',
+    /table posting lacks the constraint posting_amount/,
+    sql('alter table posting drop constraint posting_amount'),
+  ],
+  [
+    'a check that is not validated',
+    'constraints',
+    /has the constraint mine/,
+    sql('alter table lookup add constraint mine check (false)'),
+  ],
+  ['an index that is gone', 'indexes', /table lookup lacks the index lookup_expiry/, sql('drop index lookup_expiry')],
+  [
+    'a unique index of somebody',
+    'indexes',
+    /table quote has the unique index mine/,
+    sql('create unique index mine on quote (created_at)'),
+  ],
+  [
+    'an index that is not valid',
+    'indexes',
+    /table lookup lacks the index lookup_expiry/,
+    sql(`update pg_index set indisvalid = false where indexrelid = 'lookup_expiry'::regclass`),
+  ],
+  [
+    'a key that others use',
+    'keys',
+    /SECRET_KEY has the id .* use the key with the id other/,
+    row(`insert into key_in_use (setting, key_id) values ('SECRET_KEY', 'other')`),
+  ],
+  [
+    'a feed that stands',
+    'feed',
+    /1 events have waited/,
+    row(
+      `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values (${id}, ${id}, 'TEST', now() - interval '1 minute', 1, '{}')`,
+    ),
+  ],
+  [
+    'an audit that found something',
+    'ledger',
+    /found 2 rules of the ledger broken/,
+    row(`insert into audit_run (rules, broken) values (10, array['one', 'two'])`),
+  ],
+  [
+    'a restore that nobody marked',
+    'restore',
+    /was restored/,
+    row(`insert into feed_epoch (epoch, server) values (7, 'another')`),
+  ],
+];
+
+async function examineBroken({ sql: texts = [], settings, during, after = [], hasty }: Broken): Promise<Finding[]> {
+  const database = await createThrowawayDatabase(server.url, nameOf(template.url));
+  try {
+    await run(database.url, ...texts);
+    const end = await during?.(database.url);
+    try {
+      const environment = {
+        ...production,
+        DATABASE_URL: servingUrl(database.url),
+        ...(await settings?.(database.url)),
+      };
+      const limits = { transactionSeconds: 1_800, lockSeconds: 5, ...hasty };
+      return await examine(environment, limits);
+    } finally {
+      await end?.();
+      await onServer(...after);
+    }
+  } finally {
+    await database.drop();
+  }
+}
+
+describe('the doctor names, by one check alone,', () => {
+  test.each(broken)('%s', async (_what, check, words, how) => {
+    const findings = await examineBroken(how);
+    const named = findings.filter(({ result }) => result === 'warning' || result === 'fault');
+    expect(named).toEqual(named.map(() => ({ check, result: expect.any(String), detail: expect.any(String) })));
+    expect(named.map(({ detail }) => detail).join('\n')).toMatch(words);
+  });
+
+  test('more than forty that are broken, by each of its checks but those of time and place', () => {
+    expect(broken.length).toBeGreaterThan(40);
+    const elsewhere = ['version', 'encoding', 'clock', 'orders', 'suspense', 'cases', 'deposits', 'differences'];
+    expect(new Set([...broken.map(([, check]) => check), ...elsewhere])).toEqual(new Set(checkNames));
+  });
+});
+
+test('nothing is named in a sound set-up, and every check has looked', async () => {
+  const findings = await examineBroken({});
+  expect(findings.filter(({ result }) => result !== 'ok')).toEqual([]);
+  const notUsed = ['pooler', 'replicas'];
+  expect(findings.map(({ check }) => check)).toEqual(checkNames.filter((name) => !notUsed.includes(name)));
+});
+
+test('a clock that differs is named', async () => {
+  vi.setSystemTime(Date.now() - 10_000);
+  const findings = await examineBroken({}).finally(() => vi.useRealTimers());
+  expect(findings.filter(({ result }) => result !== 'ok')).toEqual([
+    { check: 'clock', result: 'warning', detail: expect.stringMatching(/1\d\.\d s ahead/) },
+  ]);
+});
+
+test('its page says what each check looks at', () => {
+  const page = readFileSync('docs/operating.md', 'utf8');
+  expect(checkNames.filter((name) => !page.includes(`| \`${name}\` |`))).toEqual([]);
+});

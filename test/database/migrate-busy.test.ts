@@ -1,0 +1,223 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { migrate } from '../../src/infra/database/migrations/migrate.ts';
+import {
+  createThrowawayDatabase,
+  startThrowawayPostgres,
+  type ThrowawayDatabase,
+} from '../../src/infra/database/migrations/throwaway.ts';
+import { payOut } from '../setup/acts.ts';
+import { startTestGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
+import { type PrismaFolder, prismaFolder } from './prisma-folder.ts';
+
+/** Migrations of a database that others use. Its server is of its own, since autovacuum is a matter of the whole server. */
+
+let server: Awaited<ReturnType<typeof startThrowawayPostgres>>;
+let database: ThrowawayDatabase;
+let prisma: PrismaFolder;
+beforeAll(async () => {
+  server = await startThrowawayPostgres();
+  const client = await connect(server.url);
+  await client.query(`alter system set autovacuum_naptime = '1s'`);
+  await client.query('select pg_reload_conf()');
+  await client.end();
+});
+afterAll(() => server.stop());
+beforeEach(async () => {
+  prisma = await prismaFolder();
+  database = await createThrowawayDatabase(server.url);
+  await prisma.write(
+    'migrations/1_first/migration.sql',
+    'create table a (x int); create table b (x int); create table c (x int);',
+  );
+  await migrate(database.url, { prismaDirectory: prisma.path });
+});
+afterEach(async () => {
+  await database.drop();
+  await prisma.remove();
+});
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client(url);
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
+/** A connection that ends with the test. */
+async function session(): Promise<pg.Client> {
+  const client = await connect(database.url);
+  onTestFinished(() => client.end());
+  return client;
+}
+
+const namesApplied = async (client: pg.Client) =>
+  (await client.query('select migration_name as name from _prisma_migrations order by 1')).rows.map(({ name }) => name);
+
+test('gets past an autovacuum, which it names', async () => {
+  const client = await session();
+  await client.query(`alter table a set (autovacuum_vacuum_threshold = 1, autovacuum_vacuum_scale_factor = 0,
+    autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1)`);
+  await client.query(`insert into a select generate_series(1, 200000)`);
+  await client.query('delete from a where x % 2 = 0');
+  const vacuums = `select from pg_stat_activity where backend_type = 'autovacuum worker' and query like '%VACUUM%.a%'`;
+  await vi.waitFor(async () => expect((await client.query(vacuums)).rowCount).toBe(1), { timeout: 120_000 });
+
+  await prisma.write('migrations/2_second/migration.sql', 'alter table b add y int; alter table a add y int;');
+  const lines: string[] = [];
+  await migrate(database.url, { prismaDirectory: prisma.path, log: (line) => lines.push(line) });
+  expect(lines[0]).toMatch(/^the migration 2_second waits for process \d+ \(autovacuum worker\).*VACUUM/);
+  expect(lines.at(-1)).toBe('applied the migration 2_second');
+});
+
+test('gets past transactions that take the same tables in other orders all the time, and refuses none of them', async () => {
+  let goesOn = true;
+  const failed: unknown[] = [];
+  const orders = ['a b c', 'c b a', 'b a c'];
+  const loops = orders.map(async (order) => {
+    const client = await connect(database.url);
+    await client.query('set lock_timeout = 2000');
+    while (goesOn) {
+      try {
+        await client.query('begin');
+        for (const table of order.split(' ')) {
+          await client.query(`insert into ${table} values (1)`);
+        }
+        await client.query('commit');
+        await delay(10);
+      } catch (error) {
+        failed.push(error);
+        await client.query('rollback');
+      }
+    }
+    await client.end();
+  });
+  await prisma.write(
+    'migrations/2_second/migration.sql',
+    ['a', 'b', 'c'].map((table) => `alter table ${table} add y int;`).join('\n'),
+  );
+  await migrate(database.url, { prismaDirectory: prisma.path });
+  goesOn = false;
+  await Promise.all(loops);
+  expect(failed).toEqual([]);
+});
+
+test('gets past the loops of the service and what it pays meanwhile, and fails no request', async () => {
+  const t = await startTestGateway();
+  const receiver = await startReceiver();
+  for (let made = 0; made < 3; made += 1) await createEndpoint(t.platform, { url: receiver.url });
+  const scene = await makeScene(t.platform, 1_000_000n);
+  const folder = await prismaFolder();
+  await cp('prisma', folder.path, { recursive: true });
+  const tables = ['webhook_delivery', 'webhook_endpoint', 'outbox', 'transaction', 'account', 'posting', 'rail_order'];
+  await folder.write(
+    'migrations/29990101000000_more/migration.sql',
+    tables.map((table) => `alter table ${table} add mine int;`).join('\n'),
+  );
+  let goesOn = true;
+  const paid = Promise.withResolvers<void>();
+  const paying = [1, 2].map(async () => {
+    while (goesOn) {
+      await payOut(t.platform, scene, 100n);
+      paid.resolve();
+    }
+  });
+  await paid.promise;
+  const { applied } = await migrate(t.databaseUrl, { prismaDirectory: folder.path });
+  goesOn = false;
+  await Promise.all(paying);
+  expect(applied).toEqual(['29990101000000_more']);
+  await t.stop();
+  await receiver.stop();
+  await folder.remove();
+});
+
+test('is stopped at a wait and at work: what was under way is rolled back, and the next run goes on', async () => {
+  const client = await session();
+  const holder = await session();
+  await prisma.write('migrations/2_second/migration.sql', 'alter table b add y int;');
+  await prisma.write('migrations/3_third/migration.sql', 'alter table b add z int; alter table a add z int;');
+  await prisma.write('migrations/4_fourth/migration.sql', 'alter table c add z int; select pg_sleep(100);');
+  await holder.query('begin; select from a');
+
+  const waiting = new AbortController();
+  const first = migrate(database.url, {
+    prismaDirectory: prisma.path,
+    signal: waiting.signal,
+    log: (line) => /waits for/.test(line) && waiting.abort(),
+  });
+  await expect(first).rejects.toThrow(/^Stopped\. .*run it again/);
+  expect(await namesApplied(client)).toEqual(['1_first', '2_second']);
+
+  await holder.query('rollback');
+  const working = new AbortController();
+  const second = migrate(database.url, { prismaDirectory: prisma.path, signal: working.signal });
+  const sleeps = `select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`;
+  await vi.waitFor(async () => expect((await client.query(sleeps)).rowCount).toBe(1), { timeout: 60_000 });
+  working.abort();
+  await expect(second).rejects.toThrow(/^Stopped\./);
+  expect(await namesApplied(client)).toEqual(['1_first', '2_second', '3_third']);
+
+  await prisma.write('migrations/4_fourth/migration.sql', 'alter table c add z int;');
+  expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: ['4_fourth'] });
+});
+
+test('is a command that Ctrl-C stops with a sentence', async () => {
+  const holder = await session();
+  await holder.query('create table _prisma_migrations_of_another ()');
+  // The command holds this lock while it migrates, and waits for it.
+  await holder.query('drop table a, b, c, _prisma_migrations');
+  await holder.query('select pg_advisory_lock(72707369)');
+  const command = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', 'src/commands.ts', 'ops', 'migrate'],
+    {
+      env: { ...process.env, DATABASE_OWNER_URL: database.url, DATABASE_URL: '' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  );
+  let said = '';
+  command.stderr.on('data', (text) => {
+    said += text;
+  });
+  const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  await vi.waitFor(async () => expect((await holder.query(waits)).rowCount).toBe(1), { timeout: 60_000 });
+  command.kill('SIGINT');
+  expect(await once(command, 'exit')).toEqual([1, null]);
+  expect(said).toMatch(/^Stopped\. What was under way is rolled back.*\.\n$/);
+});
+
+test('killed after any of its statements it leaves nothing half made, and the next run goes on', async () => {
+  const client = await session();
+  const statements = [
+    'create table d (x int)',
+    'alter table a add y int',
+    'create index on a (y)',
+    'drop table b',
+    'alter table c rename to e',
+  ];
+  await prisma.write('migrations/2_second/migration.sql', `${statements.join(';\n')};`);
+  await client.query(`create sequence reached; create function die() returns event_trigger language plpgsql as $$ begin
+    if nextval('reached') = current_setting('test.dies_at')::int then perform pg_terminate_backend(pg_backend_pid()); end if; end $$;
+    create event trigger dies on ddl_command_end execute function die()`);
+  const name = new URL(database.url).pathname.slice(1);
+  const state = `select string_agg(relname, ' ' order by relname) as tables from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`;
+  const before = (await client.query(state)).rows;
+  // The first statement of all is that of the table of migrations, which is there.
+  for (const dies of statements.keys()) {
+    await client.query(`alter database ${name} set test.dies_at = ${dies + 2}`);
+    await client.query(`select setval('reached', 1, false)`);
+    await expect(migrate(database.url, { prismaDirectory: prisma.path })).rejects.toThrow();
+    expect((await client.query(state)).rows).toEqual(before);
+    expect(await namesApplied(client)).toEqual(['1_first']);
+  }
+  await client.query(`alter database ${name} set test.dies_at = 0`);
+  expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: ['2_second'] });
+});
