@@ -206,7 +206,7 @@ const scalars: Readonly<Record<string, Scalar>> = {
   },
 };
 
-/** Stands for a value that is none of its scalar: the field with this argument is refused. */
+/** Marks a value that its scalar cannot parse: the field with this argument is refused. */
 const malformed = Symbol('malformed');
 
 function isMalformed(value: unknown): boolean {
