@@ -34,10 +34,7 @@ export interface PlainError {
 export interface Expected {
   /** Undefined for a document that is refused before it is executed. */
   readonly data: Data | null | undefined;
-  /**
-   * Every error that any field met, also where a sibling's error has nulled what both are below: of those, an answer may
-   * have any.
-   */
+  /** Every error of any field, also those hidden by the null of a sibling's error: an answer may have any of them. */
   readonly errors: readonly PlainError[];
   /** How many rows of lists and nodes were found. */
   readonly rows: number;

@@ -38,8 +38,8 @@ export async function beforeHere({ here }: TwoSides) {
 }
 
 /**
- * Waits until nothing is under way any more, and reads both books.
- * @param opening what the account held upstream before there were payments
+ * Waits until nothing is under way, and reads both books.
+ * @param opening the account's balance upstream before there were payments
  */
 export async function gatherBooks(
   sides: TwoSides,
