@@ -13,7 +13,7 @@ export function followOverSse(app: App): Following {
     url: `${app.url}/stream`,
     // Adds the newest token to each request.
     fetchFn: payments.fetch,
-    // `follow` tries again by itself, for ever.
+    // `follow` tries again by itself, forever.
     retryAttempts: 0,
   });
   const following = follow(client, followed(app, payments));

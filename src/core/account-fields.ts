@@ -99,7 +99,7 @@ export function written(form: string, { runs, between = spaces, capitals = false
   };
 }
 
-/** Returns which character of a number is none of those at its place, or that there are too many or too few. */
+/** Returns which character of a number is not one of those at its place, or that there are too many or too few. */
 function misfit(characters: readonly string[], runs: readonly Run[]): string | undefined {
   const places = runs.flatMap(([allowed, least, most = least]) =>
     Array.from({ length: most }, () => new RegExp(`^${allowed}$`)),

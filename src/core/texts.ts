@@ -114,7 +114,7 @@ function checked<Text extends string | null | undefined>(
   return canonical as Text;
 }
 
-/** Tells whether text can be stored and looked for. Postgres stores neither U+0000 nor half a surrogate pair. */
+/** Tells whether text can be stored and looked for. Postgres stores neither U+0000 nor an unpaired surrogate. */
 export function isPlainText(text: string): boolean {
   return !/[\p{Cc}\p{Cs}]/u.test(text);
 }
@@ -130,7 +130,7 @@ export function readableText(text: string): string {
 
 /**
  * Returns a text for comparisons without regard to case: Unicode's full case folding of the composed text. Small letters
- * of the capitals of the small letters are that folding for all letters but ı, which folds to itself.
+ * of the capitals of the lower-case letters are that folding for all letters but ı, which folds to itself.
  */
 export function foldedText(text: string): string {
   let folded = '';

@@ -37,11 +37,11 @@ export const settings = {
   }),
   DATABASE_URL: address.optional().meta({
     description:
-      "a Postgres 15 or newer; without it the service uses the embedded one. It may name several hosts, separated by commas: that of the primary is used. `options` in the address (`?options=-c%20work_mem%3D8MB`) are added to the settings of the service's sessions, and replace none. `application_name` there is the first word of its connections' names, instead of `payments-gateway`",
+      "a Postgres 15 or newer; without it the service uses the embedded one. It may name several hosts, separated by commas: that of the primary is used. `options` in the address (`?options=-c%20work_mem%3D8MB`) are added to the settings of the service's sessions, and override none. `application_name` there is the first word of its connections' names, instead of `payments-gateway`",
   }),
   DATABASE_DIRECT_URL: address.optional().meta({
     description:
-      'the address of the server behind a connection pooler, with the same login. Then `DATABASE_URL` may be a PgBouncer in transaction mode: requests go through it, and what needs a session of its own does not ([docs/operating.md](operating.md#connection-pooler))',
+      'the address of the server behind a connection pooler, with the same login. Then `DATABASE_URL` may be a PgBouncer in transaction mode: requests go through it, and connections that need a session of their own do not ([docs/operating.md](operating.md#connection-pooler))',
   }),
   DATABASE_READ_URL: listOf(
     address.refine((url) => serversOf(url).length === 1, 'must name one host each: separate replicas by semicolons'),
@@ -69,7 +69,7 @@ export const settings = {
   ALLOW_UNSAFE: unsafe.optional().meta({
     description:
       'what would otherwise stop the start, separated by commas: `any-origin` (`CORS_ORIGINS=*`), `loopback-webhooks` (`WEBHOOK_LOOPBACK=on`), `owner-login` (the login of `DATABASE_URL` is a superuser, bypasses row-level security or owns the tables), `unverified-tls` (no verified TLS to a database on another machine, or `NODE_TLS_REJECT_UNAUTHORIZED=0`), `weak-keys` (keys that can be guessed)',
-    shownDefault: 'all that follows; in production nothing',
+    shownDefault: 'all of these; in production none',
   }),
   DATABASE_POOL: wholeNumber(1, 200).default(10).meta({
     description:
@@ -77,7 +77,7 @@ export const settings = {
   }),
   MAX_IN_FLIGHT: wholeNumber(1, 100_000).default(256).meta({
     description:
-      'how many requests are answered at once, 1 to 100000. A request counts from the arrival of its whole body until its answer is made. It does not count while it waits for the world outside, such as the receiver of a webhook test. One more gets 503 with Retry-After, unless its platform uses less than its share of the limit: nobody is refused because another platform sends too much. While answers take longer than 200 ms on average, the limit is an eighth of this',
+      'how many requests are answered at once, 1 to 100000. A request counts from the arrival of its whole body until its answer is made. It does not count while it waits for an external service, such as the receiver of a webhook test. A request beyond that gets 503 with Retry-After, unless its platform uses less than its share of the limit: nobody is refused because another platform sends too much. While answers take longer than 200 ms on average, the limit is an eighth of this',
   }),
   MAX_ANSWER_BYTES: wholeNumber(1_024, 100_000_000).default(8_388_608).meta({
     description:
@@ -85,7 +85,7 @@ export const settings = {
   }),
   RATE_LIMIT_PLATFORM: rate.default({ perSecond: 20_000, burst: 40_000 }).meta({
     description:
-      'how many requests a platform may send to this instance: a second on average, and at once after a pause, each 1 to 1000000; or `off`. One more gets 429 with Retry-After. [docs/limits.md](limits.md) has all limits, and how one platform gets others',
+      'how many requests a platform may send to this instance: a second on average, and at once after a pause, each 1 to 1000000; or `off`. A request beyond that gets 429 with Retry-After. [docs/limits.md](limits.md) has all limits, and how to set those of one platform',
   }),
   RATE_LIMIT_API_TOKEN: rate
     .default({ perSecond: 20_000, burst: 40_000 })
@@ -115,11 +115,11 @@ export const settings = {
     .meta({ description: 'the same for each client token' }),
   COMPRESS_STREAMS: onOff.default(false).meta({
     description:
-      '`on` or `off`: whether messages on WebSockets (permessage-deflate) and of event streams (gzip) are compressed for clients that take it. [docs/streams.md](streams.md#compression) has what it costs',
+      '`on` or `off`: whether messages on WebSockets (permessage-deflate) and of event streams (gzip) are compressed for clients that accept it. [docs/streams.md](streams.md#compression) has the cost',
   }),
   KEEP_ALIVE_MS: wholeNumber(1_000, 120_000).default(12_000).meta({
     description:
-      'how often an open socket gets a ping, and an event stream a sign of life, 1000 to 120000. A socket that does not answer before the next ping is closed. Less often spares the batteries of phones, [docs/mobile.md](mobile.md) says what to watch',
+      'how often an open socket gets a ping, and an event stream a keep-alive, 1000 to 120000. A socket that does not answer before the next ping is closed. Longer intervals save the batteries of phones: see [docs/mobile.md](mobile.md)',
   }),
   SHUTDOWN_DELAY_MS: wholeNumber(0, 60_000).optional().meta({
     description:
@@ -138,7 +138,7 @@ export const settings = {
     .meta({ description: '`fatal`, `error`, `warn`, `info`, `debug` or `silent`' }),
   ACCESS_LOG: onOff.default(false).meta({
     description:
-      '`on` or `off`: whether the log has a line for each request: its id, method, path, operation, status, time, platform, token, address and what it made; and one for each attempt at a webhook',
+      '`on` or `off`: whether the log has a line for each request: its id, method, path, operation, status, time, platform, token, address and the rows that it created or changed; and one for each attempt at a webhook',
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
@@ -148,7 +148,7 @@ export const settings = {
         "the address of an OpenTelemetry collector (OTLP over HTTP), such as `http://127.0.0.1:4318`. With it, traces go there ([docs/operating.md](operating.md#traces)). Other settings of OpenTelemetry's exporter are read as well",
     }),
   OTEL_EXPORTER_OTLP_HEADERS: headers.optional().meta({
-    description: 'the headers that the collector asks for, such as `authorization=Bearer%20…`, separated by commas',
+    description: 'the headers that the collector requires, such as `authorization=Bearer%20…`, separated by commas',
   }),
   OTEL_SERVICE_NAME: z
     .string()
@@ -156,7 +156,7 @@ export const settings = {
     .default('payments-graphql-gateway')
     .meta({ description: 'the name of the service in its traces' }),
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1).meta({
-    description: 'the share of traces that are sent, 0 to 1. A caller whose `traceparent` says so decides for its own',
+    description: 'the share of traces that are sent, 0 to 1. A sampled `traceparent` of a caller takes precedence',
   }),
   GRAPHIQL: onOff.optional().meta({
     description: '`on` or `off`: whether `/lab` shows GraphiQL, and `/graphql` leads browsers there',
@@ -189,11 +189,11 @@ export const settings = {
   }),
   EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).default(30).meta({
     description:
-      'how far back a stream replays, 1 to 36500 days. A cursor after which there is something older gets CURSOR_EXPIRED. The events themselves are never deleted',
+      'how far back a stream replays, 1 to 36500 days. A cursor with older events after it gets CURSOR_EXPIRED. The events themselves are never deleted',
   }),
   PUBLIC_CONTRACT: onOff.optional().meta({
     description:
-      '`on` or `off`: whether the service shows its contract: the schema by introspection; to strangers the OpenAPI document with its console, and the documentation at `/docs`',
+      '`on` or `off`: whether the contract is public: the schema by introspection, and without credentials the OpenAPI document with its console, and the documentation at `/docs`',
     shownDefault: 'on, in production off',
   }),
   STOCK_READS: onOff.default(false).meta({
@@ -202,7 +202,7 @@ export const settings = {
   }),
   AUTOMATIC_PERSISTED_QUERIES: onOff.optional().meta({
     description:
-      '`on` or `off`: whether clients may have documents remembered under their hashes without registering them ([docs/trusted-documents.md](trusted-documents.md))',
+      '`on` or `off`: whether clients may have documents stored under their hashes without registering them ([docs/trusted-documents.md](trusted-documents.md))',
     shownDefault: 'on, in production off',
   }),
   PAYMENT_APPROVAL_MS: wholeNumber(1, 60_000)
@@ -210,7 +210,7 @@ export const settings = {
     .meta({ description: 'how long a platform has to approve or reject an incoming payment, 1 to 60000' }),
   RECONCILE_HOUR: wholeNumber(0, 23).default(2).meta({
     description:
-      'the hour of the day, in UTC, 0 to 23, from which on the service compares the day before with the providers of rails ([docs/rails.md](rails.md#reconciliation))',
+      'the hour of the day, in UTC, 0 to 23, from which on the service reconciles the day before with the providers of rails ([docs/rails.md](rails.md#reconciliation))',
   }),
   RAILS: z
     .string()

@@ -46,8 +46,8 @@ import { endpointUntil } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 
 /**
- * An API that forgets to check anything: it hands whatever it is given to the commands. Each command is called for callers who
- * may not see what they name. What an API checks before (test/access/scope.test.ts) is not there to help.
+ * An API that forgets all checks: it passes whatever it gets to the commands. Each command is called for callers who may not
+ * see the objects that they name. The checks of the real APIs (test/access/scope.test.ts) do not help here.
  */
 
 /** The ids of what a customer has, and of what its platform has made for it. */
@@ -83,8 +83,8 @@ afterAll(async () => {
 });
 
 /**
- * Waits until nothing goes on by itself any more: each incoming payment waits for its approval, each event has its number, and
- * each test of an endpoint has arrived.
+ * Waits until everything is idle: each incoming payment awaits its approval, each event has its number, and each test of an
+ * endpoint has arrived.
  */
 async function settled(): Promise<void> {
   const waiting = async () =>

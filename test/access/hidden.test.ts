@@ -9,8 +9,8 @@ import { externalAccount, internalAccount, makeScene, type Scene, usAccount } fr
 import { openRawSocket } from '../setup/streams.ts';
 
 /**
- * The token of one payment shows the payment, not whose it is. What is hidden from its bearer is not told by the ways around
- * it: by the words of a refusal, or by which guesses a filter finds.
+ * The token of one payment shows the payment, not whose it is. Hidden facts must not leak in other ways: by the words of a
+ * refusal, or by which guesses a filter finds.
  */
 
 const t = await testGateway();

@@ -20,8 +20,8 @@ import { countedGateway } from '../setup/statements.ts';
 import { endpointUntil } from '../webhooks/endpoint.ts';
 
 /**
- * A token without VIEW is answered what its mutation has made or moved, and of what was there before the id. It reads nothing
- * beside that: neither whose it is, nor what else they have.
+ * A token without VIEW gets what its mutation has created or moved, and only the id of an existing record. It reads nothing
+ * else: neither the owner, nor the owner's other records.
  */
 
 const t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });

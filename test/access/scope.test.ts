@@ -23,9 +23,9 @@ import { openEventStream, openRawSocket } from '../setup/streams.ts';
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 
 /**
- * Every query, mutation, subscription and node of the schema is called by those who may not see what it names, on every
- * transport. The calls are made from the schema itself, so that a new field is tested without being added here; one that
- * names something in a new way fails until this file knows an id for it.
+ * Every query, mutation, subscription and node of the schema is called by strangers to its objects, on every transport. The
+ * calls are derived from the schema itself, so that a new field is tested automatically; one that names something in a new way
+ * fails until this file knows an id for it.
  */
 
 /** Public ids of the victim's things, by type. */

@@ -8,7 +8,7 @@ const needsDisk = ({ disk }: DoomedPostgres) =>
 
 /** Faults of Postgres, of its disk, of the way to it and of what is in it. */
 export const databaseFaults: Readonly<Record<string, StagedFault>> = {
-  'no way to the database': {
+  'unreachable database': {
     staged: 'the network refuses the connections of one instance, and cuts the open ones',
     alerts: ['PaymentsDatabaseAway', 'PaymentsFiguresMissing', 'PaymentsFeedPolls'],
     async stage({ instance }) {
@@ -17,15 +17,15 @@ export const databaseFaults: Readonly<Record<string, StagedFault>> = {
     },
   },
   'black-holed connections': {
-    staged: 'the network swallows what one instance sends to the database, on open and on new connections',
+    staged: 'the network drops everything one instance sends to the database, on open and on new connections',
     alerts: ['PaymentsDatabaseAway', 'PaymentsFiguresMissing'],
     async stage({ instance }) {
       instance.proxy.stallOn(/./s);
       return { end: () => instance.proxy.goOn() };
     },
   },
-  'Postgres is away': {
-    staged: '`kill -9` of Postgres, whose disk is read-only then',
+  'Postgres is down': {
+    staged: '`kill -9` of Postgres, with its disk read-only until the end',
     alerts: ['PaymentsDatabaseAway'],
     unavailable: needsDisk,
     async stage({ postgres }) {
@@ -63,7 +63,7 @@ export const databaseFaults: Readonly<Record<string, StagedFault>> = {
     'update _prisma_migrations set checksum = reverse(checksum)',
   ),
   'unmarked restore': {
-    staged: 'the database begins an epoch that nobody has marked; ended by `ops restored`',
+    staged: 'the database begins an unmarked epoch; ended by `ops restored`',
     alerts: ['PaymentsRestored'],
     async stage({ own, ops }) {
       await own('update feed_epoch set marked_at = null where id = (select max(id) from feed_epoch)');

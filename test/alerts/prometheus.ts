@@ -10,7 +10,7 @@ import { freePort } from '../setup/free-port.ts';
 /** The files of all alert rules. */
 export const rulesFiles = globSync('deploy/prometheus/*alerts.yml');
 
-/** Says whether the programs of Prometheus are installed. */
+/** Returns whether the programs of Prometheus are installed. */
 export const hasPrometheus = () =>
   ['prometheus', 'promtool'].every((program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0);
 

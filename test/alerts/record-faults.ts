@@ -10,9 +10,9 @@ const spoil = (accountId: string, by: string) => `begin; set local session_repli
 
 /** What audits and reconciliations find. */
 export const recordFaults: Readonly<Record<string, StagedFault>> = {
-  'spoiled balance': {
+  'corrupted balance': {
     staged:
-      'the owner changes a balance past the ledger, and `ops audit` runs; ended by the old balance and another audit',
+      'the owner changes a balance, bypassing the ledger, and `ops audit` runs; ended by the old balance and another audit',
     alerts: ['PaymentsLedgerBroken'],
     async stage({ other, own, ops }) {
       const { usd } = await makeScene(other);

@@ -14,7 +14,7 @@ const endpoints = 20;
 
 /** Faults of the background work: the feed, orders, webhooks. */
 export const workFaults: Readonly<Record<string, StagedFault>> = {
-  'standing sequencer': {
+  'stalled sequencer': {
     staged: 'another session holds the lock of the sequencer',
     alerts: ['PaymentsFeedStands'],
     async stage({ databaseUrl }) {
@@ -42,14 +42,14 @@ export const workFaults: Readonly<Record<string, StagedFault>> = {
       };
     },
   },
-  'loop that fails': bySql(
-    'the login loses its right to change orders to rails; payments go on to begin',
+  'failing loop': bySql(
+    'the login loses its right to change orders to rails; new payments begin',
     ['PaymentsLoopFails', 'PaymentsOrdersOverdue'],
     'revoke update (due_at) on rail_order from gateway_work',
     'grant update (due_at) on rail_order to gateway_work',
   ),
-  'refund that nobody can pay': {
-    staged: 'a payment to an account outside fails, and its money cannot go back; ended by `ops suspense release`',
+  'unpayable refund': {
+    staged: 'a payment to an external account fails, and its money cannot go back; ended by `ops suspense release`',
     alerts: ['PaymentsSuspense'],
     async stage({ other, ops }) {
       const scene = await makeScene(other, 50_000n, '007');
@@ -59,7 +59,7 @@ export const workFaults: Readonly<Record<string, StagedFault>> = {
       return { end: () => ops('suspense', 'release', transaction.id) };
     },
   },
-  'receiver that is away': {
+  'receiver down': {
     staged: 'the receiver of 20 webhook endpoints answers 503, until more than 10,000 deliveries wait; then 200',
     alerts: ['PaymentsWebhooksLate'],
     async stage(stage) {

@@ -9,7 +9,7 @@ import { openMatrix } from './matrix/world.ts';
 
 /**
  * The matrix of tenants and scopes. Its places are those of the schema and of the OpenAPI document: a new field, argument or
- * input field is tried without being added here, or fails until the tables in test/attack/matrix know what it names.
+ * input field is tried automatically, or fails until the tables in test/attack/matrix know its meaning.
  */
 
 const world = await openMatrix();

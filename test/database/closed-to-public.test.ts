@@ -8,7 +8,7 @@ import { emptyDatabase, freshDatabase } from '../setup/database.ts';
 import { startTestGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/** Who is none of the service's roles calls and reads nothing in its database (docs/database-roles.md). */
+/** Who is not one of the service's roles calls and reads nothing in its database (docs/database-roles.md). */
 
 const unique = `${process.pid}_${Date.now()}`;
 const stranger = `stranger_${unique}`;

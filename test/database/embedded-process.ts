@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../src/infra/database/embedded/embedded.ts';
 
-// A process that uses the embedded server in the folder it is given, until it is interrupted or killed. The second argument
-// may be `durable`. It says where the server is and what goes wrong with it, and when interrupted it still works with the
-// database before it stops.
+// A process that uses the embedded server in a given folder, until it is interrupted or killed. The second argument may be
+// `durable`. It prints the server's address and problems, and when interrupted it still works with the database before it
+// stops.
 
 const server = await startEmbeddedPostgres({
   dataDir: process.argv[2] ?? '',

@@ -75,7 +75,7 @@ test('a migration that needs a lock of another session lets others through, and 
   expect(lines[0]).toMatch(
     /^the migration 20250103000000_third waits for process \d+ \(a dump, login \w+\), whose transaction has been open for \d+ s: idle in transaction after ".*select from a", and is tried again$/,
   );
-  // Behind a migration that waits, this would wait, too: it would end with the limit of time of this test.
+  // Behind a migration that waits, this would wait, too: it would end with the time limit of this test.
   expect(await rows('select x from a')).toEqual([{ x: 3 }]);
   await reader.query('commit');
   expect(await migrated).toEqual({ applied: ['20250103000000_third'] });

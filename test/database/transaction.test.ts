@@ -12,7 +12,7 @@ import { emptyDatabase, freshDatabase, openAsOwner } from '../setup/database.ts'
 import { waitForLocks } from '../setup/locks.ts';
 
 describe('Prisma and SQL in one transaction', () => {
-  /** Longer than the first statement takes on a machine that is busy, and shorter than a lock may be waited for. */
+  /** Longer than the first statement takes on a busy machine, and shorter than a lock may be waited for. */
   const transactionMs = 1_000;
 
   let throwaway: ThrowawayDatabase;

@@ -48,7 +48,7 @@ const breaks = (sql: string, before: string) => {
   ];
 };
 
-/** The revision before the one that brought a migration: the present one, for a migration that is not committed yet. */
+/** The revision before the one that brought a migration: the current one, for a migration that is not committed yet. */
 function revisionBefore(migration: string): string {
   const added = git('log', '-1', '--format=%H', '--diff-filter=A', '--', `prisma/migrations/${migration}`).trim();
   return added ? `${added}^` : 'HEAD';

@@ -39,7 +39,7 @@ async function next(raw: RawSocket): Promise<Data> {
   return [payload.data.events.customer.version, payload.extensions];
 }
 
-/** Answers the next ping, as stock clients do. */
+/** Returns the next ping, as stock clients do. */
 async function answerPing(raw: RawSocket): Promise<void> {
   const { payload } = await raw.receive('ping');
   raw.send({ type: 'pong', payload });

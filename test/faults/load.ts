@@ -67,8 +67,8 @@ export function startLoad(options: LoadOptions) {
     /** Waits until so many more attempts are disturbed. */
     moreDisturbed: (count: number): Promise<void> => grown(() => load.disturbed, count, latest),
     /**
-     * Sends an acknowledged command again with its key, until it is answered, and notes the payment that the answer names: the one
-     * before it is gone.
+     * Repeats an acknowledged command with its key until it is answered, and records the payment in the answer: the one before
+     * it is gone.
      */
     async repeat(key: string): Promise<void> {
       await Promise.all(clients.map((client) => client.repeat(key)));

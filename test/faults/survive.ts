@@ -11,8 +11,8 @@ export interface Survival extends Scenery {
 }
 
 /**
- * Lets clients move money while faults happen, one after the other or, for kills of instances, before the last one is
- * over. Prints a line for each kind of fault, and returns what the checker found in the end.
+ * Lets clients move money while faults happen, one after the other or, for kills of instances, overlapping. Prints a line for
+ * each kind of fault, and returns the checker's findings.
  */
 export async function findViolations(options: Survival): Promise<Violation[]> {
   const outcome = await underLoad(options, (around, note) => injectAll(options, around, note));

@@ -45,8 +45,8 @@ export type Outcome<Told> = Awaited<ReturnType<typeof underLoad<Told>>>;
 const silenceMs = 30_000;
 
 /**
- * Lets clients move money while `disturb` harms what they use. Returns what the checker found in the end.
- * @param disturb gets a function that notes which fault happens from now on: what the checker finds names it
+ * Lets clients move money while `disturb` disturbs the system. Returns the checker's findings.
+ * @param disturb gets a function that records the current fault, which the findings name
  */
 export async function underLoad<Told>(
   options: Scenery,

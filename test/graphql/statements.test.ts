@@ -19,8 +19,8 @@ const quoteId = (await quote(t.platform, usdToEur(scene))).id;
 afterAll(() => counting.stop());
 
 /**
- * Runs a query and answers its data with the statements that it cost: the same each time, though it is planned at first and then
- * answered with the plan that was kept.
+ * Runs a query and returns its data with the statements that it executed: the same each time, though the first run plans it and
+ * later ones use the cached plan.
  */
 async function counted(query: string, variables: object = {}): Promise<{ data: Data; statements: string[] }> {
   const ask = async () => {

@@ -57,7 +57,7 @@ describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
     const statuses = (await read(client, updates, { id })).map(({ data }) => data.transactionUpdates.status);
     expect(['PENDING', 'COMPLETED']).toContain(statuses[0]);
     expect(statuses.at(-1)).toBe('COMPLETED');
-    // Once it has ended, its present state is its last.
+    // Once it has ended, its current state is its last.
     expect(await read(client, updates, { id })).toEqual([
       { data: { transactionUpdates: { status: 'COMPLETED', terminal: true, transaction: { id } } } },
     ]);

@@ -19,8 +19,8 @@ import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
 /**
- * Postgres takes neither NUL nor an unpaired surrogate. Here each text of each argument and input field is one
- * of them in turn, everything else being sound where that is known, so that the text gets as far as it can.
+ * Postgres stores neither NUL nor unpaired surrogates. Here each text of each argument and input field is replaced by such a
+ * text in turn, with all other values valid, so that the text gets as far as possible.
  */
 const unstorable = ['a\0b', 'a\ud800b'];
 

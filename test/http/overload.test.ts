@@ -274,8 +274,8 @@ describe('with three connections to the database', () => {
   const query = '{ customers { totalCount } }';
 
   /**
-   * Lets a platform run six reads that wait for the customers, and expects that so many of them are in the database, and that
-   * another platform's are answered meanwhile.
+   * Lets a platform run six reads that wait for the customers, and expects so many of them in the database, and answers to
+   * another platform at the same time.
    */
   async function besideOther(count: number, run: () => Promise<Promise<unknown>[]>): Promise<void> {
     const reading = async () =>

@@ -12,9 +12,9 @@ import { waitForLocks } from '../setup/locks.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
-// A plan locks what it changes, and what decides about it, before it reads any of it. Each test has another connection change
-// a row while the plan comes, and the plan must be refused for what the row has become. Without the lock, the plan would decide
-// by what the row was before: then it is carried out, or it fails at the rules of the tables, the second wall.
+// A plan locks the rows that it changes or depends on before it reads any of them. Each test has another connection change a
+// row while the plan arrives, and the plan must be refused for the row's new state. Without the lock, the plan would use the
+// old state: it would be carried out, or fail at the constraints of the tables.
 
 let t: TestGateway;
 let scene: Scene;
@@ -41,7 +41,7 @@ afterEach(async () => {
 const uuid = (id: string) => id.slice(id.indexOf(':') + 1);
 const toProcessing = { from: ['PENDING'], to: 'PROCESSING' } as const;
 
-/** Answers the refusal of the plan, which has to wait for the row while that changes. */
+/** Returns the refusal of the plan, which has to wait for the row while that changes. */
 async function refusalAfter(table: string, id: string, change: string, plan: Plan): Promise<unknown> {
   await holder.query('begin');
   await holder.query(`select from ${table} where id = $1 for update`, [id]);

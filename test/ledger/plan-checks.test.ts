@@ -28,13 +28,13 @@ afterEach(() => client.query('rollback'));
 
 const uuid = (id: string) => id.slice(id.indexOf(':') + 1);
 
-/** Answers the refusal of a plan, or `done`. */
+/** Returns the refusal of a plan, or `done`. */
 async function outcomeOf(plan: Plan): Promise<unknown> {
   const outcome = await commitPlanOn(client, t.platform.platformId, plan);
   return outcome.kind === 'refused' ? outcome.refusal : outcome.kind;
 }
 
-/** Answers the SQLSTATE of the error that a plan ends in. What was before it stays. */
+/** Returns the SQLSTATE of the error that a plan ends in. What was before it stays. */
 async function errorOf(plan: Plan): Promise<unknown> {
   await client.query('savepoint before');
   const state = await commitPlanOn(client, t.platform.platformId, plan).then(

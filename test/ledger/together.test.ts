@@ -10,8 +10,8 @@ import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
 // Plans that share a transaction are divided into batches, which are checked one by one and applied together
-// (src/domain/ledger/batches.ts, prisma/functions/commit/commit_batch.sql). Whatever they have in common, that must come to the same as each
-// after the other.
+// (src/domain/ledger/batches.ts, prisma/functions/commit/commit_batch.sql). Whatever the plans have in common, the result must
+// equal that of one after the other.
 
 const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
 

@@ -21,9 +21,9 @@ export interface Ground<Model extends object, Real> {
 }
 
 /**
- * Runs random sequences of commands against installations and against the model; whatever one has done is audited when it stops.
- * A difference is shrunk, for so long as the time limit leaves, to the shortest sequence that shows it. Each lane has a seed of
- * its own, which its failure names: `MODEL_SEED` in the environment gives it to the first lane.
+ * Runs random sequences of commands against installations and against the model; each installation is audited when it stops. A
+ * difference is shrunk, within the time limit, to the shortest sequence that shows it. Each lane has a seed of its own, which
+ * its failure names: `MODEL_SEED` in the environment gives it to the first lane.
  */
 export async function runSequences<Model extends object, Real>(
   start: () => Promise<Ground<Model, Real>>,

@@ -48,8 +48,8 @@ export function clockwork(databaseUrl: string): pg.Pool {
 }
 
 /**
- * A platform as the model's commands see it: it is asked, its feed is followed, and its clock can be jumped. Its books
- * hold a few sequences only, so that summing all of them after every command stays quick.
+ * A platform for the model's commands: they query it, follow its feed, and move its clock. Its books hold only a few sequences,
+ * so that summing all of them after every command stays fast.
  */
 export class World {
   readonly platform: TestPlatform;
@@ -78,8 +78,8 @@ export class World {
 
   /**
    * Opens the world of a new platform.
-   * @param sql reads its books and jumps its clock: `clockwork`
-   * @param url the address at which it is asked; that of its gateway, if left out
+   * @param sql reads its books and moves its clock: `clockwork`
+   * @param url its address; by default that of its gateway
    */
   static async open(gateway: TestGateway, sql: pg.Pool, url = gateway.url): Promise<World> {
     worlds += 1;
@@ -156,9 +156,9 @@ export class World {
   }
 
   /**
-   * Proves by the books that no money of the platform was made or lost: each currency sums to zero over all postings, and
-   * each account is the sum of its own. Answers the spendable money of the four accounts, as `balances` does: after each of
-   * a great many commands this is quicker than asking for them.
+   * Proves by the books that no money of the platform was made or lost: each currency sums to zero over all postings, and each
+   * account is the sum of its own. Returns the spendable money of the four accounts, as `balances` does, but faster: it runs
+   * after each of many commands.
    */
   async conserved({ a, b }: Pair): Promise<Balances> {
     const { rows } = await this.#sql.query<{ broken: string[]; spendable: Record<string, string> }>({

@@ -94,8 +94,8 @@ function waysTo(schema: GraphQLSchema): ReadonlyMap<GraphQLObjectType, readonly 
 const isMany = ({ name, args }: Field) => name === 'nodes' || args.some((arg) => arg.name === 'first');
 
 /**
- * Writes documents that select what is missing, by each way to its type: without optional arguments at first, with any of
- * them later. Whoever asks may take what was seen out of `missing` meanwhile.
+ * Writes documents that select the missing fields, by each path to their types: first without optional arguments, later with
+ * any of them. The caller may remove seen fields from `missing` in the meantime.
  */
 export function* directedDocuments(
   schema: GraphQLSchema,

@@ -2,8 +2,8 @@ import type { Answer } from '../setup/gateway.ts';
 import { type Expected, isSame, type PlainError } from './plain-executor.ts';
 
 /**
- * Says where an answer differs from what it must be, or undefined where it does not. `data` must be the same to the byte.
- * Errors must have the same paths and codes, except that of those below one null the specification asks for one only.
+ * Returns where an answer differs from the expected one, or undefined. `data` must be equal to the byte. Errors must have the
+ * same paths and codes, except that the specification requires only one of those below one null.
  */
 export function differenceOf(expected: Expected, answer: Omit<Answer, 'status'>): string | undefined {
   const { data, errors = [] } = answer;

@@ -5,9 +5,9 @@ import type { Data } from '../setup/gateway.ts';
 import type { PlainViewer } from './viewer.ts';
 
 /**
- * What the filters of lists mean, from the documents: what is given combines with AND, a list means any of its values,
- * moments are inclusive, and an id that is malformed or of another type matches nothing. So does what is asked of a customer by
- * one who may not see whose a payment is.
+ * The meaning of lists' filters, from the documents: conditions combine with AND, a list means any of its values, times are
+ * inclusive, and an id that is malformed or of another type matches nothing. So does a condition on a customer for a caller who
+ * may not see whose a payment is.
  */
 
 const nothing = { id: { in: [] as string[] } };

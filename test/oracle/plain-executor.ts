@@ -34,10 +34,7 @@ export interface PlainError {
 export interface Expected {
   /** Undefined for a document that is refused before it is executed. */
   readonly data: Data | null | undefined;
-  /**
-   * Every error that any field met, also where a sibling's error has nulled what both are below: of those, an answer may
-   * have any.
-   */
+  /** Every error of any field, also those hidden by the null of a sibling's error: an answer may have any of them. */
   readonly errors: readonly PlainError[];
   /** How many rows of lists and nodes were found. */
   readonly rows: number;
@@ -206,7 +203,7 @@ const scalars: Readonly<Record<string, Scalar>> = {
   },
 };
 
-/** Stands for a value that is none of its scalar: the field with this argument is refused. */
+/** Marks a value that its scalar cannot parse: the field with this argument is refused. */
 const malformed = Symbol('malformed');
 
 function isMalformed(value: unknown): boolean {

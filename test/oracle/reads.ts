@@ -3,7 +3,7 @@ import type { Prisma, PrismaClient } from '../../src/infra/database/generated/cl
 
 /**
  * The oracle's reads: plain calls of Prisma's client, whole rows of one table at a time. Nothing changes while it reads, so
- * what was read once is not read again.
+ * every read is cached.
  */
 export class PlainReads {
   readonly #prisma: PrismaClient;

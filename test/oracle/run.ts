@@ -47,7 +47,7 @@ const shrinkMs = 40_000;
 const numbers = fc.array(fc.nat(0x7fffffff), { minLength: 30, maxLength: 300, size: 'max' });
 
 /**
- * Asks for random documents and holds the service's answers against the oracle's.
+ * Sends random documents and compares the service's answers with the oracle's.
  * @param seed gives the same documents again; `ORACLE_SEED` in the environment gives it to a run
  * @throws Error for the first difference, shrunk to a small document: with seed, document, caller and both answers
  */
@@ -81,8 +81,8 @@ export async function runOracle(world: OracleWorld, documents: number): Promise<
 }
 
 /**
- * Asks for the fields that no random document has selected with a value.
- * @throws Error for those that have none here, and for exceptions that are none any more
+ * Requests the fields that no random document has selected with a value.
+ * @throws Error for those without a value here, and for obsolete exceptions
  */
 async function seeTheRest(world: OracleWorld, figures: Figures): Promise<void> {
   const { schema } = world.oracle;

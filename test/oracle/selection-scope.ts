@@ -1,10 +1,8 @@
 /**
- * What is selected at one place of an answer, so that no two selections there contradict each other (GraphQL's specification, 5.3.2):
- * what can be selected of the same object under one name is the same field with the same arguments, and what is selected
- * of other types under that name has the same shape.
- *
- * A scope of an abstract type has one for each of its types: those exclude each other, and all share what is selected of
- * the abstract type itself.
+ * The selections at one place of an answer, such that no two contradict each other (GraphQL's specification, 5.3.2): selections
+ * of the same object under one name are the same field with the same arguments, and those of other types under that name have
+ * the same shape. A scope of an abstract type has one for each of its types: those exclude each other, and all share the
+ * selections of the abstract type itself.
  */
 export class SelectionScope {
   readonly #parent: SelectionScope | undefined;

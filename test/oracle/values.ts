@@ -4,9 +4,9 @@ import type { Choices } from './choices.ts';
 import type { Material } from './material.ts';
 
 /**
- * A value for an argument or an input field, as JSON: mostly one that finds something, now and then one that finds nothing
- * or is refused.
- * @param owner the field or input type that it is of
+ * A value for an argument or an input field, as JSON: mostly one that finds something, sometimes one that finds nothing or is
+ * refused.
+ * @param owner the field or input type that it belongs to
  */
 export function valueFor(
   owner: string,

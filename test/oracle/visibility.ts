@@ -2,9 +2,8 @@ import type { Prisma } from '../../src/infra/database/generated/client/client.ts
 import type { PlainViewer } from './viewer.ts';
 
 /**
- * Who may see what, from the documents: a platform's token sees all of its platform, a customer's app what is the
- * customer's, and the app of one payment its quote and its transaction with their events, and nothing else. What may not be
- * seen is not there.
+ * Who may see what, from the documents: a platform's token sees all of its platform, a customer's app the customer's data, and
+ * the app of one payment its quote and its transaction with their events, and nothing else. Invisible objects do not exist.
  */
 
 const nothing = { id: { in: [] as string[] } };

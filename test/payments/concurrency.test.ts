@@ -10,8 +10,8 @@ const quote = async (platform: TestPlatform, scene: Scene, amount: bigint): Prom
   (await makeQuote(platform, usdToEur(scene, { lockedCurrencyAmount: amount }))).id;
 
 /**
- * Repeats what was not done since a connection did not come in time, as on a busy machine: nothing has happened then. How
- * commands race is the promise here, and not how long a machine takes for hundreds of them on one connection.
+ * Repeats commands that were not executed because no connection was free in time, as on a busy machine: nothing has happened
+ * then. The promise here is how commands race, and not how long a machine takes for hundreds of them on one connection.
  */
 async function patiently(act: () => Promise<Data>): Promise<Data> {
   let answer = await act();

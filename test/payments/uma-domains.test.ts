@@ -7,8 +7,8 @@ import { runOps } from '../setup/ops.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
 
 /**
- * A platform gives addresses in its own domain, and a domain has one platform: so nobody gets what is meant for another's
- * address. In production the operator gives a platform its domain.
+ * A platform assigns addresses in its own domain, and a domain has one platform, so nobody receives payments meant for
+ * another's address. In production the operator gives a platform its domain.
  */
 
 let t: TestGateway;

@@ -9,9 +9,8 @@ import { Definitions, integer, type Value } from './smt.ts';
 import { convertedFee, quotes, roundings, wrongRoundings } from './theorems.ts';
 
 /**
- * The theorems about prices speak of a model (pricing.smt2). Here the model is compared with the source: the same text
- * that the solver reads is evaluated with the results of the real functions. test/soak/proofs.soak.ts proves the
- * theorems.
+ * The theorems about prices are about a model (pricing.smt2). Here the model is compared with the source: the text that the
+ * solver reads is evaluated with the results of the real functions. test/soak/proofs.soak.ts proves the theorems.
  */
 
 const text = readFileSync(join(import.meta.dirname, 'pricing.smt2'), 'utf8');

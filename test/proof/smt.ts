@@ -1,6 +1,5 @@
 /**
- * Reads definitions in SMT-LIB and evaluates them, exactly, with the numbers of a case. The solver and the tests so use
- * one text.
+ * Reads definitions in SMT-LIB and evaluates them, exactly, with given numbers. So the solver and the tests use the same text.
  */
 
 /** An S-expression: an atom, or a list. */

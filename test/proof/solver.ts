@@ -9,7 +9,7 @@ import type { Theorem } from './theorems.ts';
 /** The definitions that the theorems speak of. */
 export const pricingModel = readFileSync(join(import.meta.dirname, 'pricing.smt2'), 'utf8');
 
-/** Tells whether a program can be run. */
+/** Returns whether a program can be run. */
 export function isInstalled(program: string): boolean {
   return spawnSync(program, ['--version']).error === undefined;
 }

@@ -1,7 +1,7 @@
 /**
- * The rounding laws of prices, as theorems over all amounts, rates and fees. `npm run soak -- proofs` has the solver
- * prove each: that no numbers satisfy what is given and not the claim. `npm test` evaluates each with the results of
- * priceQuote and of src/core/fraction.ts. The expressions are SMT-LIB over the definitions of pricing.smt2.
+ * The rounding laws of prices, as theorems over all amounts, rates and fees. `npm run soak -- proofs` has the solver prove
+ * each: that no numbers satisfy the assumptions and violate the claim. `npm test` evaluates each with the results of priceQuote
+ * and of src/core/fraction.ts. The expressions are SMT-LIB over the definitions of pricing.smt2.
  */
 export interface Theorem {
   readonly name: string;

@@ -37,7 +37,7 @@ export class Provider {
     return this.fault === 'contradicts' && payment.state === 'settled' ? 'failed' : payment.state;
   }
 
-  /** Answers a question, or not. */
+  /** Returns a question, or not. */
   async answer(): Promise<void> {
     if (this.fault === 'is-down') throw new Error('connect ECONNREFUSED');
     if (this.fault === 'loses-answers') throw new Error('socket hang up');
@@ -54,7 +54,7 @@ export class Provider {
     return lock;
   }
 
-  /** Tells whether a lock holds now. */
+  /** Returns whether a lock holds now. */
   holds({ reference }: RateLock): boolean {
     return performance.now() < (this.#locks.get(reference) ?? 0);
   }
@@ -99,7 +99,7 @@ const lockMistakes = [
   ...(['locks the other side', 'hides fees', 'invents locks'] as const),
 ] as const;
 
-/** Tells whether the locks of a rail are to be tried, which takes a while. */
+/** Returns whether the locks of a rail are to be tried, which takes a while. */
 function triesLocks(mistake: Mistake | undefined): boolean {
   return mistake === undefined || lockMistakes.some((one) => one === mistake);
 }

@@ -20,8 +20,8 @@ import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { credentialsIn, testTwoGateways } from './two-gateways.ts';
 
 /**
- * Conversions of a platform whose rail is a second instance of this service: their rate is locked there before it is
- * promised here (decision 83).
+ * Conversions of a platform whose rail is a second instance of this service: their rate is locked there before it is promised
+ * here (decision 83).
  */
 
 const two = await testTwoGateways({ pollMs: 10 });

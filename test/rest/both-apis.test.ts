@@ -22,7 +22,7 @@ const amounts = fc.oneof(
 );
 const memo = fc.option(fc.constantFrom('rent', 'Überweisung €', 'a "quoted" memo'), { nil: undefined });
 
-/** Tells whether no key is refused. */
+/** Returns whether no key is refused. */
 const isSound = (metadata: object | undefined) => !Object.keys(metadata ?? {}).some((key) => key.startsWith('_'));
 
 const quoteCall = fc

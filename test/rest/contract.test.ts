@@ -11,8 +11,8 @@ import { type Endpoint, type GoodRequest, openCatalog, quoteBody } from '../setu
 import { restScene, restTransfer } from '../setup/rest-scene.ts';
 
 /**
- * Every status that the document names for an operation is provoked, and no other is answered (the client holds each
- * answer against the document). An endpoint, or a status of one, that nothing here provokes fails the test.
+ * Every status that the document names for an operation is provoked, and no other is returned (the client checks each answer
+ * against the document). An endpoint, or a status of one, that nothing here provokes fails the test.
  */
 
 const catalog = await openCatalog();
@@ -280,8 +280,8 @@ describe('the contract', () => {
 });
 
 /**
- * Each code of the table of errors: the test that provokes it over REST, by the file that has it, or why none can. The
- * compiler finds a code that is forgotten here.
+ * Each code of the table of errors: the file of the test that provokes it over REST, or why none can. The compiler finds a
+ * missing code here.
  */
 const codes: Record<ErrorCode, string> = {
   INVALID_REQUEST_FORMAT: 'commands',

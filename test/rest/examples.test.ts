@@ -98,7 +98,7 @@ function withNulls(value: Data, schema: Data): Data {
   return Object.fromEntries(all.map(([name, one]) => [name, name in value ? withNulls(value[name], one) : null]));
 }
 
-/** Says whether the members of a variant that have one value have that in this value. */
+/** Returns whether the members of a variant that have one value have that in this value. */
 function isVariant(value: Data, variant: Data): boolean {
   if (variant.$ref) return isVariant(value, rest.document.components.schemas[variant.$ref.split('/').at(-1)]);
   return Object.entries<Data>(variant.properties ?? {}).every(

@@ -34,8 +34,8 @@ function toldOf(id: string): Data[] {
 const ends = ['COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED', 'REFUNDED'];
 
 /**
- * Waits, by webhooks, until a payment has come to its end; answers its record, the statuses that webhooks told, and
- * their bodies. The last of them has the record that REST has (decision 18).
+ * Waits, by webhooks, until a payment has ended; returns its record, the statuses of the webhooks, and their bodies. The last
+ * of them has the same record as REST (decision 18).
  */
 async function ended(id: string): Promise<{ record: Data; statuses: string[]; bodies: Data[] }> {
   await receiver.until(() => toldOf(id).some(({ transaction }) => ends.includes(transaction.status)));

@@ -65,7 +65,7 @@ test('a platform id of several customers names no sender, unless their own id sa
     details: { field: 'platformUserId' },
   });
   await rest.ask('GET', `${path}&customerId=${id}`);
-  // A deleted customer is none of them.
+  // A deleted customer is not one of them.
   await rest.ask('DELETE', `/customers/${twin.id}`);
   await rest.ask('GET', path);
 });

@@ -1,9 +1,9 @@
 import pg from 'pg';
 
 /**
- * A database whose statements can be stopped inside the product's functions, and whose clock a test sets forward. The
- * functions stay as they are: the schema `schedules` has functions of the same names, which stop and call the real
- * ones. Only connections with `schedules` first in their search path use them.
+ * A database whose statements can be stopped inside the product's functions, and whose clock a test can advance. The functions
+ * stay unchanged: the schema `schedules` has functions of the same names, which stop and call the real ones. Only connections
+ * with `schedules` first in their search path use them.
  */
 
 /** Where an actor stops inside a function: before it, or after it, while its transaction is open. */

@@ -2,9 +2,9 @@ import pg from 'pg';
 import { actorLock, actorOf, stopNotice } from './scheduled-database.ts';
 
 /**
- * Runs actors one step at a time, in the order that a schedule gives. An actor is a function that runs the product's own
- * code on a connection of its own. It stops before each statement is sent, and at points inside the functions of the
- * database (scheduled-database.ts). Between two steps every actor is stopped, has ended, or waits for a lock of another.
+ * Runs actors one step at a time, in the order of a schedule. An actor is a function that runs the product's own code on a
+ * connection of its own. It stops before each statement is sent, and at points inside the functions of the database
+ * (scheduled-database.ts). Between two steps every actor is stopped, has ended, or waits for a lock of another.
  */
 
 /** The work of one actor. Its result is data, also when it is refused: the checks of the race look at it. */
@@ -25,8 +25,8 @@ export interface Played {
 }
 
 /**
- * Decides which of the actors that can go goes next, by the number of the decision. There is none where only one can go,
- * unless `decidesAlways`.
+ * Chooses the next of the runnable actors, by the number of the decision. There is no decision where only one can run, unless
+ * `decidesAlways`.
  */
 export type Choose = (decision: number, ready: readonly string[]) => number;
 
@@ -139,9 +139,9 @@ export class Scheduler {
   }
 
   /**
-   * Waits until every actor has stopped or ended, or waits for a lock of another one that has stopped. Where all of them wait, a
-   * lock is about to be granted, or the database ends one as a deadlock.
-   * @throws NoProgress where nothing of that happens
+   * Waits until every actor has stopped or ended, or waits for a lock of a stopped one. If all of them wait, a lock is about to
+   * be granted, or the database ends one as a deadlock.
+   * @throws NoProgress where none of that happens
    */
   async #settle(steps: readonly string[]): Promise<void> {
     const deadline = performance.now() + stepMs;

@@ -22,8 +22,9 @@ interface Message {
 const query = 'subscription Follow($filter: EventFilter) { events(filter: $filter) { id } }';
 
 /**
- * Stock clients of graphql-ws without any code for resuming but `resume: true`, on two instances, cut every 0.2 to 2 s while
- * changes are committed out of order. In the end each must have had every change, in order, and each repeat must be marked.
+ * Stock clients of graphql-ws whose only code for resuming is `resume: true`, on two instances, cut every 0.2 to 2 s while
+ * changes are committed out of order. In the end each must have received every change, in order, and each repeat must be
+ * marked.
  * @param two another instance on the same database; its address may change
  */
 export async function acknowledging(

@@ -5,7 +5,7 @@ import type { Data } from './gateway.ts';
 const money = '{ amount currency { code name symbol decimals } }';
 const rateDetails =
   '{ counterpartyMultiplier counterpartyFixedFee { amount } serviceApiMultiplier serviceApiFixedFee { amount } serviceApiVariableFeeRate serviceApiVariableFeeAmount { amount } }';
-/** Every field of the ways to pay in. */
+/** Every field of the payment instructions. */
 export const instruction = `{ __typename
   ... on UsAccountInstruction { accountType accountNumber routingNumber accountCategory bankName reference }
   ... on ClabeInstruction { accountType clabeNumber reference }

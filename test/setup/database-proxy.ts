@@ -142,8 +142,8 @@ export async function databaseProxy(databaseUrl: string) {
       await once(listener, 'listening');
     },
     /**
-     * Loses the answer to the next statement whose message matches: it is carried out, and then its connection is cut.
-     * @param andAfter what is asked on any connection from then on is cut, too, unanswered
+     * Loses the answer to the next statement whose message matches: it is executed, and then its connection is cut.
+     * @param andAfter later requests on any connection are cut, too, unanswered
      */
     loseAnswer(to: RegExp, andAfter = false) {
       told = Promise.withResolvers();

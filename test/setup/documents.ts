@@ -4,8 +4,8 @@ import type { Operation } from '../../src/domain/access/operations.ts';
 const withScenario: ReadonlySet<Operation> = new Set(['createQuote', 'executeQuote', 'transferOut', 'transferIn']);
 
 /**
- * The document of a mutation: of its result the success with `selection`, or the refusal. Its variables are those of
- * `mutationVariables`. Every test that is not about documents themselves sends mutations in this form.
+ * The document of a mutation: it selects the success with `selection`, or the refusal. Its variables are those of
+ * `mutationVariables`. Every test that is not about documents sends mutations in this form.
  */
 export function mutationDocument(name: Operation, selection = ''): string {
   const typeName = name.charAt(0).toUpperCase() + name.slice(1);

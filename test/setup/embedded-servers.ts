@@ -39,9 +39,9 @@ export class EmbeddedServers {
   }
 
   /**
-   * Starts in a process of its own, which leads a process group as a program in a terminal does. Returns it, the server's address
-   * and process, and the warnings that are printed.
-   * @param wrapper a command that runs what follows it
+   * Uses the embedded server from a process of its own, which leads a process group like a program in a terminal. Returns the
+   * process, the server's address and process, and the printed warnings.
+   * @param wrapper a command that runs its arguments
    */
   async startInProcess(wrapper: readonly string[] = []) {
     const program = fileURLToPath(new URL('../database/embedded-process.ts', import.meta.url));

@@ -96,7 +96,7 @@ function knownDocument(text: string): KnownDocument {
 
 const isJson = (response: Response) => response.headers.get('content-type')?.startsWith('application/json') ?? false;
 
-/** Tells what is wrong with an answer, by the document; an error on an unknown path or method is held to the error body. */
+/** Returns what is wrong with an answer, by the document; an error on an unknown path or method is held to the error body. */
 function responseValidators(document: Data) {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);

@@ -31,9 +31,9 @@ const query =
   'subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) { id cursor } }';
 
 /**
- * Subscribers that are cut, half-opened and reconnected again and again, on two instances and both transports, while
- * changes are committed out of order and the process that sequences is killed. In the end each must have seen every change
- * of what it watches exactly once and in order: the database is asked what that is.
+ * Subscribers that are cut, half-opened and reconnected repeatedly, on two instances and both transports, while changes are
+ * committed out of order and the sequencing process is killed. In the end each must have seen every change of its objects
+ * exactly once and in order, compared with the database.
  */
 export async function torture({ subscribers, customers, seconds, rate, kills }: Torture) {
   const one = await startTestGateway({ ROLE: 'serve' }, undefined, { pace: { keepAliveMs: 1_000 } });

@@ -88,7 +88,7 @@ async function keepBusy(
       platform.ask(
         '{ customers(first: 5) { edges { node { id accounts(first: 3) { edges { node { id } } } transactions(first: 3) { edges { node { id } } } } } } }',
       ),
-    // No document is like another: nothing may be kept of each for ever.
+    // No document is like another: nothing may be kept of each forever.
     unique: (turn) => platform.ask(`{ a${turn}: viewer { kind } b${turn}: currencies { code } }`),
     refused: () => platform.send('{ nonsense }'),
     rest: async () => (await fetch(`${url}/2025-10-13/transactions?limit=5`, { headers })).json(),
@@ -113,7 +113,7 @@ async function keepBusy(
   }
 }
 
-/** Opens a socket, sees the present state of an account, and goes. */
+/** Opens a socket, sees the current state of an account, and goes. */
 async function watchOnce(platform: TestPlatform, scene: Scene): Promise<void> {
   const query = 'subscription ($id: ID!) { accountUpdates(accountId: $id) { cursor } }';
   for await (const { data } of platform.watch(query, { id: scene.usd })) {

@@ -5,8 +5,8 @@ import { NoProgress } from '../schedules/scheduler.ts';
 import { World } from '../schedules/world.ts';
 
 /**
- * The races that matter, each through as many interleavings as its share: the first half depth first, the others by seeds.
- * SCHEDULES sets how many there are in all. SCHEDULE_SEED plays one seed again, which a failure named.
+ * The important races, each through its share of interleavings: the first half depth first, the others by seeds. SCHEDULES sets
+ * how many there are in all. SCHEDULE_SEED replays one seed, which a failure named.
  */
 
 const all = Number(process.env.SCHEDULES ?? 10_000);

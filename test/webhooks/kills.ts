@@ -27,8 +27,8 @@ async function startWorker(databaseUrl: string, secretKey: Buffer): Promise<Chil
 }
 
 /**
- * Kills the process that delivers webhooks `kills` times, each time while requests of its are unanswered, and proves
- * that every event still reaches both endpoints, once per id.
+ * Kills the process that delivers webhooks `kills` times, each time with unanswered requests, and proves that every event still
+ * reaches both endpoints, once per id.
  */
 export async function surviveKills(kills: number): Promise<void> {
   const secretKey = randomBytes(32);

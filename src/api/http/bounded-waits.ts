@@ -6,7 +6,7 @@ export class BoundedWaits {
   readonly #max: number;
   readonly #maxOfGroup: number;
   #size = 0;
-  /** The eviction callbacks by group, the oldest first. */
+  /** The eviction callbacks by group, oldest first. */
   readonly #groups = new Map<string, Set<() => void>>();
 
   /** @param maxOfGroup the most that one group may have, for `tryBegin` */

@@ -46,7 +46,7 @@ export class Callers {
   }
 
   /**
-   * Returns the caller of a request whose credentials were right a moment ago, without asking the database; undefined for
+   * Returns the caller of a request whose credentials were valid a moment ago, without asking the database; undefined for
    * all others.
    */
   find({ headers: { authorization }, socket }: IncomingMessage): Viewer | undefined {

@@ -252,7 +252,7 @@ function refuseMethod(response: ServerResponse, status: number, code: string, me
   answer(response, status, { errors: [{ message, extensions: { code } }] });
 }
 
-/** Refuses a request to GraphQL without right credentials. Nothing of it has been read but its header fields. */
+/** Refuses a request to GraphQL without valid credentials. Nothing of it has been read but its header fields. */
 function refuseStranger(request: IncomingMessage, response: ServerResponse): void {
   const type = acceptedTypes(request).find((one) => one !== eventStream);
   answer(response, 401, { errors: [withoutStatus(unauthenticated())] }, type);

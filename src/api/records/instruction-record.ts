@@ -3,7 +3,7 @@ import { trustedJson } from '../../infra/database/trusted-json.ts';
 import { withoutNulls } from './fields.ts';
 
 /**
- * A way to pay in. One element has both forms (decision 10): flat fields where the interface shows them flat
+ * A payment instruction. One element has both forms (decision 10): flat fields where the interface shows them flat
  * (specification 2.4), and `accountOrWalletInfo` for every type.
  */
 export interface InstructionRecord {

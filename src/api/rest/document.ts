@@ -26,7 +26,7 @@ export function restDocument(app: RestApp): Document {
   registry.registerComponent('securitySchemes', 'token', {
     type: 'http',
     scheme: 'basic',
-    description: 'The client id and the secret of an API token, joined by a colon (specification 5).',
+    description: 'The client id and the secret of an API token, joined by a colon.',
   });
   registry.registerComponent('parameters', 'IdempotencyKey', {
     name: 'Idempotency-Key',

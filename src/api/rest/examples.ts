@@ -183,7 +183,7 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
     registered: { summary: 'To another endpoint', value: { url: 'http://127.0.0.1:3000/webhooks' } },
   },
   createToken: {
-    view: { summary: 'A token that may only look', value: { name: 'reports', permissions: ['VIEW'] } },
+    view: { summary: 'A read-only token', value: { name: 'reports', permissions: ['VIEW'] } },
   },
   registerTrustedDocuments: {
     manifest: { summary: 'As relay-compiler writes it', value: { [hash('sha256', document)]: document } },

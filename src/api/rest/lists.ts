@@ -128,7 +128,7 @@ export const orderParameters = {
       type: 'string',
       enum: ['created', 'updated'],
       default: 'created',
-      description: 'What the order goes by. A cursor is good for the order that it came with.',
+      description: 'The sort key. A cursor is valid only for the order that it came with.',
     }),
   sortOrder: z.enum(['asc', 'desc']).default('desc').describe('Newest first unless asc.'),
 };

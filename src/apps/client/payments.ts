@@ -13,7 +13,7 @@ export interface PaymentsOptions {
   readonly fetch?: typeof fetch;
   /** The class WebSocket, where there is no global one. */
   readonly webSocketImpl?: unknown;
-  /** How often the app asks for a sign of life, in milliseconds; 10 seconds when left out. */
+  /** How often the app asks for a keep-alive, in milliseconds; 10 seconds when left out. */
   readonly pingIntervalMs?: number;
 }
 

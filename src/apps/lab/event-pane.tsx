@@ -15,7 +15,7 @@ interface EventPaneProps {
   readonly onPick: (event: FeedEvent) => void;
 }
 
-/** Shows the platform's feed as it comes, the newest first, whatever tab is open. */
+/** Shows the platform's feed as it comes, newest first, whatever tab is open. */
 export function EventPane({ feed, onPick }: EventPaneProps) {
   const { state, events, reason } = useSyncExternalStore(feed.subscribe, feed.view);
   const [isOpen, setOpen] = useState(true);

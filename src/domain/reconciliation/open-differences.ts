@@ -12,7 +12,7 @@ const withPlatform = { platform: { select: { name: true } } } as const satisfies
 /** A difference, with the name of its platform. */
 export type StoredDifference = Prisma.ReconciliationDifferenceGetPayload<{ include: typeof withPlatform }>;
 
-/** Lists differences, the oldest first: those that are open, or all. */
+/** Lists differences, oldest first: those that are open, or all. */
 export function listDifferences(
   { prisma }: Pick<Database, 'prisma'>,
   { all }: { readonly all: boolean },

@@ -35,7 +35,7 @@ export function hasSpan(): boolean {
   return isOn && trace.getActiveSpan() !== undefined;
 }
 
-/** Runs work in a span of its own, inside the present one; with `isRoot`, in a trace of its own. */
+/** Runs work in a span of its own, inside the current one; with `isRoot`, in a trace of its own. */
 export function inSpan<T>(
   name: string,
   { kind = 'internal', attributes = {}, isRoot = false }: SpanOptions,
@@ -95,7 +95,7 @@ export function inRequestSpan<T>(
     const { operation, platform } = facts;
     if (operation !== undefined) span.updateName(operation);
     if (platform !== undefined) span.setAttribute('payments.platform.id', platform);
-    // Without an end of its own, the client has gone before.
+    // Without an end of its own, the client has disconnected before.
     if (response.writableFinished) span.setAttribute('http.response.status_code', response.statusCode);
     if (response.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
     span.end();

@@ -42,7 +42,7 @@ export function stateOf(status: TransactionRecord['status']): RailMovement['stat
   return states[status];
 }
 
-/** Reads a page of the account's transactions at the upstream service, the oldest first. */
+/** Reads a page of the account's transactions at the upstream service, oldest first. */
 export async function readMovements(client: UpstreamClient, request: MovementsRequest): Promise<MovementsPage> {
   const query = new URLSearchParams({
     startDate: request.from.toISOString(),

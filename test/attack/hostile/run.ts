@@ -53,9 +53,9 @@ export class HostileWorld {
   }
 
   /**
-   * Sends as many random probes, in so many lines at once.
+   * Sends a number of random probes, over several concurrent connections.
    * @param seed which probes they are; ATTACK_SEED replaces it
-   * @throws Error for the first that is answered badly, shrunk: with seed, probe and answer
+   * @throws Error for the first bad answer, shrunk: with seed, probe and answer
    */
   async run(probes: number, lines: number, seed: number): Promise<Figures> {
     return this.#run(probes, lines, Number(process.env.ATTACK_SEED ?? seed));

@@ -63,9 +63,9 @@ export function variablesFor({ meaning, ...coordinate }: Coordinate, value: stri
 }
 
 /**
- * Sends a request that names what is the victim's, and the same with what never was, and compares: status, text, the texts
- * of the statements that it took.
- * @returns what differs, in words; undefined where nothing does
+ * Sends a request that names a victim's object, and the same with one that never existed, and compares status, text and the
+ * texts of the executed statements.
+ * @returns the difference, in words; undefined where there is none
  */
 export async function compare(
   world: MatrixWorld,
@@ -105,7 +105,7 @@ function differenceOfStatements(foreign: Sent, never: Sent): string | undefined 
   return `the statements differ: ${one.length} and ${two.length}; ${JSON.stringify([only(one, two), only(two, one)])}`;
 }
 
-/** Tells what is wrong with an answer to a key that somebody else has used: it must be as good as a new one. */
+/** Returns what is wrong with an answer to a key that somebody else has used: it must be as good as a new one. */
 export function foreignKeyUsed({ text }: Reply): string | undefined {
   return /IDEMPOTENCY_MISMATCH|"replayed":true|this idempotency key has created|this was done before/.test(text)
     ? text.slice(0, 300)
@@ -120,7 +120,7 @@ export const takenTwice: ReadonlySet<string> = new Set([
   'url',
 ]);
 
-/** Tells how two answers differ. Of two successes, what is new in each (ids, moments, figures) may. */
+/** Returns how two answers differ. Of two successes, what is new in each (ids, moments, figures) may. */
 export function differenceOf(one: Reply, two: Reply): string | undefined {
   // A request that nobody could be answered proves nothing.
   if (

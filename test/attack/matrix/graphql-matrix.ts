@@ -60,8 +60,8 @@ function waysOf(kind: Call['kind'], chosen: readonly Transport[]): Transport[] {
 }
 
 /**
- * Names what is the victim's at every place of every field, for one stranger.
- * @param share which of the places are tried, by their numbers: all, if left out
+ * Names the victim's objects at every place of every field, for one stranger.
+ * @param share which of the places are tried, by their numbers; all by default
  */
 export async function tryStranger(
   world: MatrixWorld,

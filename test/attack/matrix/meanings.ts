@@ -1,8 +1,8 @@
 import type { Kind } from './things.ts';
 
 /**
- * What the texts and ids in requests name, by the names of their arguments, input fields and parameters, in both APIs. A
- * text or an id whose name is not here fails the matrix: whoever adds a field says what somebody else's value is there.
+ * The meanings of texts and ids in requests, by the names of their arguments, input fields and parameters, in both APIs. An
+ * unknown name fails the matrix: a new field must declare what another tenant's value would be there.
  */
 
 const account: readonly Kind[] = ['InternalAccount', 'ExternalAccount'];
@@ -125,9 +125,9 @@ const descriptions: ReadonlySet<string> = new Set(
 export type Meaning = readonly Kind[] | 'key' | 'node' | 'nothing';
 
 /**
- * Returns what a text or an id names.
- * @param owner the field, input type or operation that it is of
- * @throws Error when no entry says so
+ * Returns the meaning of a text or an id.
+ * @param owner the field, input type or operation that it belongs to
+ * @throws Error when no entry has it
  */
 export function meaningOf(owner: string, name: string): Meaning {
   const place = `${owner}.${name}`;

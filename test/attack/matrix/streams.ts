@@ -31,8 +31,8 @@ const streams: readonly Stream[] = [
 ];
 
 /**
- * Opens the streams of every stranger on a socket and as event streams, lets things happen to the victim, and looks at what
- * they have heard when the victim's own stream has heard everything.
+ * Opens the streams of every stranger on a socket and as event streams, makes things happen to the victim, and checks what the
+ * strangers have received once the victim's own stream has received everything.
  */
 export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<void> {
   const { t, counting, victim, strangers } = world;

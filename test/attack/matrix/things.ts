@@ -198,8 +198,8 @@ async function cursorsOf(
 }
 
 /**
- * Returns a value of the same form that never was: of an id another uuid, of a cursor another row (and another platform,
- * where `isOfPlatform` is not set), of a text another text.
+ * Returns a value of the same form that never existed: for an id another uuid, for a cursor another row (and another platform,
+ * unless `isOfPlatform` is set), for a text another text.
  */
 export function unknownOf(kind: Kind, value: string, isOfPlatform: boolean): string {
   if (kind === 'cursor:feed') {

@@ -29,8 +29,8 @@ interface Found extends Named {
 }
 
 /**
- * Holds the books of a gateway against those of its upstream service: what was lost or doubled between them, and whether the
- * reconciliation has named every difference and no other. Returns what was broken.
+ * Compares the books of a gateway with those of its upstream service: what was lost or doubled between them, and whether the
+ * reconciliation has named every difference and no other. Returns the broken promises.
  */
 export function checkBooks(books: Books): BooksViolation[] {
   const found = [

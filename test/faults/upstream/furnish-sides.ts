@@ -32,8 +32,9 @@ const rails = {
 };
 
 /**
- * Starts both sides, each on a database of its own, connects them as docs/rails.md says, and makes a customer for each client.
- * @param oneIn one in so many messages between them meets a trouble
+ * Starts both sides, each on a database of its own, connects them as docs/rails.md says, and creates a customer for each
+ * client.
+ * @param oneIn one in so many messages between them is disturbed
  */
 export async function startTwoSides(
   { clients, instances, oneIn }: { readonly clients: number; readonly instances: number; readonly oneIn: number },

@@ -38,8 +38,8 @@ export async function beforeHere({ here }: TwoSides) {
 }
 
 /**
- * Waits until nothing is under way any more, and reads both books.
- * @param opening what the account held upstream before there were payments
+ * Waits until nothing is under way, and reads both books.
+ * @param opening the account's balance upstream before there were payments
  */
 export async function gatherBooks(
   sides: TwoSides,
@@ -102,7 +102,7 @@ const silenceMs = 20_000;
 /** How often in a row everything is made due, and nothing moves, before nothing moves any more. */
 const silences = 3;
 
-/** An order with an open case waits for a person, and is asked about each minute. */
+/** An order with an open case awaits an operator, and is asked about each minute. */
 const waitingHere = `select ((select count(*) from outbox) + (select count(*) from rail_order o where due_at is not null
     and not exists (select from rail_case c where c.platform_id = o.platform_id and c.order_id = o.id and c.closed_at is null))
   + (select count(*) from rail_webhook where due_at is not null)

@@ -24,7 +24,7 @@ const longestMs = 300;
 
 /**
  * Starts a proxy.
- * @param target the present address of the service; undefined while there is none
+ * @param target the current address of the service; undefined while there is none
  * @param oneIn one in so many requests meets a trouble
  */
 export async function startTroubledProxy(target: () => string | undefined, random: Random, oneIn: number) {

@@ -25,8 +25,8 @@ export interface Trial {
 export type TrialResult = Awaited<ReturnType<typeof tryUpstream>>;
 
 /**
- * Lets clients pay through a gateway and its upstream service while either is killed and the network between them fails; restores
- * upstream, and later the gateway, from an older backup; and holds both books against each other in the end.
+ * Lets clients pay through a gateway and its upstream service while either is killed and the network between them fails;
+ * restores upstream, and later the gateway, from an older backup; and compares both books in the end.
  */
 export async function tryUpstream(trial: Trial) {
   const random = new Random(trial.seed);

@@ -33,8 +33,8 @@ export interface Asked {
 type Field = GraphQLField<unknown, unknown>;
 
 /**
- * Writes documents that ask for each field of each type, on the shortest way, and for each list by each filter; at the root also
- * by two filters and by three. A list below a parent is asked of that which has all rows.
+ * Writes documents that select each field of each type, on the shortest path, and each list by each filter; at the root also by
+ * two filters and by three. A list below a parent is read for the parent that has all rows.
  */
 export function askedFields(schema: GraphQLSchema, material: Material, parents: Parents): Asked[] {
   const asked: Asked[] = [];

@@ -3,7 +3,7 @@ type Halves = readonly [older: unknown, newer: unknown];
 
 /**
  * The values of filters, by their type and field, which `fillPlatform` gives to rows. Each leaves half of the rows, so that
- * Postgres expects to find some soon, and no row has those of both halves: whoever asks for two of them has all rows looked at.
+ * Postgres expects a match soon, and no row has those of both halves: a filter by two of them examines all rows.
  */
 export const halves: Readonly<Record<string, Readonly<Record<string, Halves>>>> = {
   TransactionFilter: {

@@ -35,8 +35,8 @@ export function setPriorityOfSession(priority: number): void {
 }
 
 /**
- * Tells how much processor time is used while something is measured: what others do to the latencies is nobody's storm. Only Linux
- * says so; elsewhere it is 0.
+ * Measures how much processor time others use during a measurement, since that affects the latencies. Works only on Linux;
+ * elsewhere it is 0.
  * @param clients the processes that only measure
  * @returns the function that returns it, since the last call
  */

@@ -112,7 +112,7 @@ function upload({ url, authorization }: Storm): Promise<string> {
   return promise;
 }
 
-/** Opens an event stream, and goes away after its first message: the present state. */
+/** Opens an event stream, and goes away after its first message: the current state. */
 function openStream({ url, authorization, from }: Storm): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const headers = { authorization, 'content-type': 'application/json', accept: 'text/event-stream' };

@@ -5,8 +5,8 @@ import { definitionIn } from '../../../src/infra/database/migrations/migration-f
 export interface Change {
   /**
    * Where a bug is planted. A function of the database (`prisma/functions/…`) is changed in the newest migration that has it,
-   * too, because tests build their databases from the migrations. `prisma/migrations` names no file: the text is in one of
-   * the migrations.
+   * too, because tests build their databases from the migrations. `prisma/migrations` names no file: the text is in one of the
+   * migrations.
    */
   readonly file: string;
   /** The text that is replaced. It occurs once. */

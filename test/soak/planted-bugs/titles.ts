@@ -9,7 +9,7 @@ export function titlePattern(title: string): string {
     .join('.*');
 }
 
-/** Tells whether a title in the source stands for the title of a test that ran. */
+/** Returns whether a title in the source stands for the title of a test that ran. */
 export function standsFor(title: string, ran: string): boolean {
   return new RegExp(`^${titlePattern(title)}$`, 's').test(ran);
 }

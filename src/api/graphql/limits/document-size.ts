@@ -39,7 +39,7 @@ export interface DocumentSize {
   mutationFields: number;
   /**
    * The price of each field (its extension `price`), and 1 for each value of the lists in its arguments. The fields in a list count once for
-   * each row that its arguments allow (list-sizes.ts), and of fragments on different types those on the dearest (alternatives.ts).
+   * each row that its arguments allow (list-sizes.ts), and of fragments on different types those on the most expensive (alternatives.ts).
    */
   cost: number;
 }

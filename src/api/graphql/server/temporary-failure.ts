@@ -2,7 +2,7 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import { Refusal } from '../../../core/refusal.ts';
 
 /**
- * Returns whether a stream could not be opened through no fault of its request: the database is out of reach, or too slow. Stock
+ * Returns whether a stream could not be opened through no fault of its request: the database is unreachable, or too slow. Stock
  * clients take an error as final, but reconnect and resume when the connection is cut, or closed with 1013.
  */
 export function isTemporaryFailure({ errors = [] }: ExecutionResult): boolean {

@@ -5,7 +5,7 @@ import { acceptsEncoding } from '../../http/bodies/answer.ts';
 
 /**
  * Event streams in the format of the HTML standard (server-sent events), as GraphQL over SSE uses it: messages with a type and
- * JSON, comments as signs of life.
+ * JSON, comments as keep-alives.
  */
 
 /** The compressor of each compressed event stream. */
@@ -33,10 +33,10 @@ function bodyOf(response: ServerResponse): Writable {
 }
 
 /**
- * Begins an event stream and sends a sign of life now and then. That is a comment line alone: a blank line after it would be
+ * Begins an event stream and sends a keep-alive now and then. That is a comment line alone: a blank line after it would be
  * an empty message to some parsers.
  * @param status the status of the response
- * @param keepAliveMs the milliseconds between two signs of life
+ * @param keepAliveMs the milliseconds between two keep-alives
  * @param retryMs how many milliseconds a client of the standard waits before it reconnects
  */
 export function beginEventStream(

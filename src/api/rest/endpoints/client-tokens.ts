@@ -19,11 +19,11 @@ const ClientTokenSchema = z
     grants: listed(z.enum(ClientGrant)).describe('What it may do besides, for its customer.'),
     trustedDocumentsOnly: z
       .boolean()
-      .describe('Whether it was made for registered documents only; the settings may say so, too.'),
+      .describe('Whether it is limited to registered documents. The settings may limit all tokens.'),
     createdById: id('ApiToken', 'The token that made it; absent where the operator did.').optional(),
     createdAt: time('When it was made.'),
     expiresAt: time('When it expires.'),
-    revokedAt: time('When it was revoked; absent when it was not.').optional(),
+    revokedAt: time('When it was revoked; absent unless it was.').optional(),
   })
   .openapi('ClientToken', {
     description: "An app's credential, bound to a customer, a quote or a transaction: its facts, not the token itself.",
@@ -34,12 +34,12 @@ const list = pagedEndpoint({
     operationId: 'listClientTokens',
     tags: ['Tokens'],
     summary: 'List client tokens',
-    description: 'Those that have ended are listed for 30 days.',
+    description: 'Includes tokens that expired or were revoked in the last 30 days.',
   }),
   path: '/client-tokens',
   filters: {
-    active: choice('true: those that have neither expired nor been revoked. false: the others.'),
-    customerId: id('Customer', 'The customer that it is bound to, or whose quote or transaction.').optional(),
+    active: choice('`true`: only valid tokens. `false`: only expired and revoked ones.'),
+    customerId: id('Customer', 'The customer that it is bound to, directly or by a quote or transaction.').optional(),
   },
   item: ClientTokenSchema,
   name: 'ClientTokenPage',

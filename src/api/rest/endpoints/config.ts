@@ -55,7 +55,7 @@ const requiredByProvider = {
 
 const webhookEndpoint = z.string().openapi({
   description:
-    'The URL for events: https, a public host, port 443 or 8443; in the sandbox also this machine. To set it needs TRANSACT beside MANAGE and VIEW, because its answers approve payments.',
+    'The URL for events: https, a public host, port 443 or 8443; in the sandbox also this machine. Setting it needs TRANSACT as well as MANAGE and VIEW, because its answers can approve payments.',
   example: 'https://example.com/webhooks',
 });
 

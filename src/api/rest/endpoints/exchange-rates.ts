@@ -30,7 +30,7 @@ const RateSchema = z
     updatedAt: time('When the rate was read.'),
   })
   .openapi('ExchangeRate', {
-    description: 'The present price of a conversion. Only a quote locks a price.',
+    description: 'The current price of a conversion. Only a quote locks a price.',
   });
 
 const list = wholeEndpoint({

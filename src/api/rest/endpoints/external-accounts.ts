@@ -41,7 +41,7 @@ const ExternalAccountSchema = z
     currency: z.string().openapi({ description: 'Currency code.', example: 'EUR' }),
     accountInfo: AccountInfoSchema,
     customerId: id('Customer', "Its owner; null when it is the platform's own.").nullable(),
-    platformAccountId: z.string().optional().describe("The platform's own id of it."),
+    platformAccountId: z.string().optional().describe("The platform's own id of the account."),
     defaultUmaDepositAccount: z.boolean().describe('Whether incoming UMA payments of its customer go to this account.'),
     beneficiaryVerificationStatus: z
       .enum(BeneficiaryVerificationStatus)
@@ -51,15 +51,15 @@ const ExternalAccountSchema = z
       .object({ fullName: z.string().describe("The owner's name at the bank.") })
       .optional()
       .describe('The data of the owner that the payment rail has verified.'),
-    frozenAt: time('Since when the operator of the service has frozen it; left out when it is not frozen.').optional(),
+    frozenAt: time('When the operator of the service froze it; absent unless it is frozen.').optional(),
     metadata,
   })
-  .openapi('ExternalAccount', { description: 'A bank account or wallet outside this service (specification 2.9).' });
+  .openapi('ExternalAccount', { description: 'A bank account or wallet outside this service.' });
 
 const accountFields = {
   currency: z.string().openapi({ description: 'ISO 4217 code or asset code.', example: 'EUR' }),
   accountInfo: AccountInfoInputSchema,
-  platformAccountId: ownKey().optional().describe("The platform's own id of it."),
+  platformAccountId: ownKey().optional().describe("The platform's own id of the account."),
   metadata: newMetadata,
 };
 
@@ -151,7 +151,8 @@ const update = createRoute({
   ...commandEndpoint('updateExternalAccount', {
     tags,
     summary: "Change an external account of a customer's or the platform's",
-    description: 'Fields that are left out stay unchanged. What names the account at its bank does not change.',
+    description:
+      'Fields that are left out stay unchanged. The details that identify the account at its bank cannot change.',
   }),
   method: 'patch',
   path: '/customers/external-accounts/{accountId}',
@@ -164,7 +165,7 @@ const update = createRoute({
           platformAccountId: ownKey()
             .nullable()
             .optional()
-            .describe("The platform's own id of it; null takes it away."),
+            .describe("The platform's own id of the account; null removes it."),
           defaultUmaDepositAccount: z
             .boolean()
             .nullish()
@@ -182,7 +183,7 @@ const remove = createRoute({
     tags,
     summary: "Delete an external account of a customer's or the platform's",
     description:
-      'It is INACTIVE for ever, and lists leave it out. Old payments still show it, a payment that has begun goes on, and no new one takes it. The same account can be registered again.',
+      'The account becomes INACTIVE for good and disappears from lists. Existing payments still show it and continue; new ones cannot use it. The same account can be registered again.',
   }),
   method: 'delete',
   path: '/customers/external-accounts/{accountId}',

@@ -27,7 +27,7 @@ export const InternalAccountSchema = z
     updatedAt: time('When it last changed.'),
   })
   .openapi('InternalAccount', {
-    description: `A balance in one currency, held by this service (specification 2.11). Deposits and payments can raise it to at most ${maxAmount} smallest units; only refunds and the platform's fees can exceed that.`,
+    description: `A balance in one currency, held by this service. Deposits and payments can raise it to at most ${maxAmount} smallest units; only refunds and the platform's fees can exceed that.`,
   });
 
 const ofCustomers = pagedEndpoint({

@@ -98,7 +98,7 @@ const cancel = createRoute({
     tags,
     summary: 'Cancel a quote',
     description:
-      'Possible while nobody has executed or paid it: the quote and its transaction are EXPIRED at once. A deposit that comes afterwards is credited to the account of the customer.',
+      'Possible until it is executed or funded: the quote and its transaction are EXPIRED at once. A later deposit is credited to the account of the customer.',
   }),
   method: 'post',
   path: '/quotes/{quoteId}/cancel',

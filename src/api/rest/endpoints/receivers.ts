@@ -47,8 +47,7 @@ const LookupSchema = z
     createdAt: time('When it was created.'),
   })
   .openapi('Lookup', {
-    description:
-      'The currencies and limits of payments to a UMA address, and the information that they require (specification 2.10).',
+    description: 'The currencies and limits of payments to a UMA address, and the information that they require.',
   });
 
 const UmaLookupSchema = z

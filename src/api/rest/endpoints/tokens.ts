@@ -85,8 +85,8 @@ const list = pagedEndpoint({
   path: '/tokens',
   filters: {
     name: z.string().optional().describe('The exact name.'),
-    permission: z.enum(Permission).optional().describe('Those that have this permission.'),
-    createdById: id('ApiToken', 'The token that made it.').optional(),
+    permission: z.enum(Permission).optional().describe('Only tokens with this permission.'),
+    createdById: id('ApiToken', 'The token that created it.').optional(),
     ...createdParameters,
     ...updatedParameters,
   },
@@ -115,7 +115,7 @@ const remove = createRoute({
     tags,
     summary: 'Delete a token',
     description:
-      'It is refused within seconds, and so are the tokens that it made, and those that these made. The webhook endpoints that they made are disabled. Deleting it again is no error. 409 CONFLICT: the platform would have no token with MANAGE left.',
+      'The token is refused within seconds, and so are all tokens that it created, directly or indirectly. The webhook endpoints that they created are disabled. Deleting it again is not an error. 409 CONFLICT: the platform would have no token with MANAGE left.',
   }),
   method: 'delete',
   path: '/tokens/{tokenId}',
@@ -123,7 +123,7 @@ const remove = createRoute({
     params: tokenPath,
     query: z.strictObject({
       revokeDescendants: flag(
-        'Whether what it made ends, too: tokens of servers and of apps, and webhook endpoints.',
+        'Whether everything that it created ends, too: API tokens, client tokens and webhook endpoints.',
         true,
       ),
     }),

@@ -61,9 +61,11 @@ const list = pagedEndpoint({
     reference: z.string().optional().describe('The reconciliation reference.'),
     accountId: z.string().optional().describe('The account on either side, source or destination.'),
     currency: z.string().optional().describe('The currency of what is sent or of what is received.'),
-    minAmount: amountParameter('What is sent or received in `currency`, which is required with it, is at least this.'),
-    maxAmount: amountParameter('What is sent or received in `currency`, which is required with it, is at most this.'),
-    executed: choice('`true`: without the payments of quotes that nobody has executed or funded; `false`: only those.'),
+    minAmount: amountParameter('The least amount sent or received in `currency`, which is required with it.'),
+    maxAmount: amountParameter('The greatest amount sent or received in `currency`, which is required with it.'),
+    executed: choice(
+      '`true` excludes the payments of quotes that were not executed or funded; `false` returns only those.',
+    ),
     startDate: moment('Created then or later.'),
     endDate: moment('Created then or earlier.'),
     ...updatedParameters,
@@ -113,7 +115,7 @@ const approve = createRoute({
     tags,
     summary: 'Approve an incoming payment',
     description:
-      'Possible until the time to decide is over. If mandatory information about the receiver is neither in the request nor in the customer record, the payment ends FAILED with MISSING_MANDATORY_PAYEE_DATA.',
+      'Possible until the approval deadline. If mandatory information about the receiver is neither in the request nor in the customer record, the payment ends FAILED with MISSING_MANDATORY_PAYEE_DATA.',
   }),
   method: 'post',
   path: '/transactions/{transactionId}/approve',
@@ -137,8 +139,7 @@ const reject = createRoute({
   ...commandEndpointWithOptionalBody('rejectTransaction', {
     tags,
     summary: 'Reject an incoming payment',
-    description:
-      'Possible until the time to decide is over. The payment ends REJECTED, and the sender gets the money back.',
+    description: 'Possible until the approval deadline. The payment ends REJECTED, and the sender gets the money back.',
   }),
   method: 'post',
   path: '/transactions/{transactionId}/reject',

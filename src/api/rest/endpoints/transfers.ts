@@ -109,7 +109,7 @@ const between = createRoute({
     tags,
     summary: 'Transfer between internal accounts, in one currency',
     description:
-      "Between a customer and the platform, or between customers. To the platform's own account, money also comes from a customer who may move none, or is deleted. The receiver has an INCOMING transaction of its own.",
+      "Between a customer and the platform, or between customers. The platform's own account can also receive money from a customer who may not move money or is deleted. The receiver has an INCOMING transaction of its own.",
   }),
   method: 'post',
   path: '/transfer-internal',

@@ -42,7 +42,7 @@ const Registered = z
     registered: z.int().min(0).max(maxDocuments).describe('How many documents are new.'),
     existing: z.int().min(0).max(maxDocuments).describe('How many were there before.'),
   })
-  .openapi('RegisteredDocuments', { description: 'What has become of the documents of a manifest.' });
+  .openapi('RegisteredDocuments', { description: 'The result of registering a manifest.' });
 
 const DocumentList = z
   .object({
@@ -63,7 +63,7 @@ const register = createRoute({
     tags,
     summary: 'Register documents',
     description:
-      'From then on clients may send their hashes instead of their texts. All of a manifest are registered, or none where one of them cannot be executed. What is registered already stays: a repeat changes nothing.',
+      'From then on clients may send their hashes instead of their texts. If one of them cannot be executed, none is registered. Registered documents stay: a repeat changes nothing.',
   }),
   method: 'post',
   path: '/trusted-documents',
@@ -90,12 +90,12 @@ const remove = createRoute({
     tags,
     summary: 'Delete a registered document',
     description:
-      'Clients that still send its hash are refused within ten seconds. Deleting one that is not there is no error.',
+      'Clients that still send its hash are refused within ten seconds. Deleting an unknown one is not an error.',
   }),
   method: 'delete',
   path: '/trusted-documents/{hash}',
   request: { params: z.object({ hash }), query: noQuery },
-  responses: { 204: { description: 'It is not there any more.' }, ...readErrors(504) },
+  responses: { 204: { description: 'It is not registered any more.' }, ...readErrors(504) },
 });
 
 /** Adds the endpoints of trusted documents (decision 74). */

@@ -40,18 +40,18 @@ const DeliverySchema = z
       .describe('Every attempt so far, oldest first.'),
     nextAttemptAt: time('When it is attempted next; absent when it will not be.').optional(),
   })
-  .openapi('WebhookDelivery', { description: 'A webhook on its way to an endpoint.' });
+  .openapi('WebhookDelivery', { description: 'The delivery of a webhook to an endpoint.' });
 
 const list = pagedEndpoint({
   access: viewEndpoint({
     operationId: 'listWebhookDeliveries',
     tags,
     summary: 'List deliveries of webhooks',
-    description: 'What was and is being sent to one endpoint.',
+    description: 'Finished and pending deliveries to one endpoint.',
   }),
   path: '/webhooks/deliveries',
   filters: {
-    endpointId: id('WebhookEndpoint', 'The endpoint; that of the settings when left out.').optional(),
+    endpointId: id('WebhookEndpoint', 'The endpoint; by default that of the settings.').optional(),
     status: anyOf(WebhookDeliveryStatus, 'Any of these.'),
   },
   item: DeliverySchema,
@@ -63,7 +63,7 @@ const again = createRoute({
     tags,
     summary: 'Send a webhook again',
     description:
-      'Whatever became of it. It has the id that it always had, and the record of its attempts stays. 409 CONFLICT: its endpoint is disabled.',
+      'In any status. It keeps its id and the record of its attempts. 409 CONFLICT: its endpoint is disabled.',
   }),
   method: 'post',
   path: '/webhooks/deliveries/{deliveryId}/resend',

@@ -123,7 +123,7 @@ const common = {
   isDeleted: z
     .boolean()
     .describe('Whether it is deleted. A deleted customer keeps its history, and makes and receives no payments.'),
-  frozenAt: time('Since when the operator of the service has frozen it; left out when it is not frozen.').optional(),
+  frozenAt: time('When the operator of the service froze it; absent unless it is frozen.').optional(),
   metadata,
   createdAt: time('When it was created.'),
   updatedAt: time('When it last changed.'),
@@ -149,4 +149,4 @@ export const CustomerSchema = z
       })
       .openapi('BusinessCustomer'),
   ])
-  .openapi('Customer', { description: 'A person or company for whom the platform moves money (specification 2.8).' });
+  .openapi('Customer', { description: 'A person or company for whom the platform moves money.' });

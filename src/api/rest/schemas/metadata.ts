@@ -18,7 +18,7 @@ const bounds =
   'At most 20 keys of 1 to 40 letters, digits, dots, hyphens and underscores, each with at most 500 characters.';
 
 /** The metadata of a record in a response. */
-export const metadata = map.optional().describe('What the platform has noted on it; absent when there is nothing.');
+export const metadata = map.optional().describe("The platform's own key-value pairs; absent when there are none.");
 
 /** The metadata of a new record. */
 export const newMetadata = sentMap.optional().describe(`Key-value pairs that the platform stores with it. ${bounds}`);

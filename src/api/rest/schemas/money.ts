@@ -11,7 +11,7 @@ export const CurrencySchema = z
     symbol: z.string().openapi({ description: 'Symbol for people.', example: '$' }),
     decimals: z.int().min(0).max(18).openapi({ description: 'Decimal places of the smallest unit.', example: 2 }),
   })
-  .openapi('Currency', { description: 'A currency or asset (specification 2.1).' });
+  .openapi('Currency', { description: 'A currency or asset.' });
 
 /** The largest integer that JSON carries exactly: no amount of a response is beyond it. */
 const { MAX_SAFE_INTEGER: maximum } = Number;
@@ -32,7 +32,7 @@ export const AmountSchema = z
     amount: amount("In the currency's smallest unit: 12550 is 125.50 where there are 2 decimals.", -maximum),
     currency: CurrencySchema,
   })
-  .openapi('Amount', { description: 'An amount of money (specification 2.2).' });
+  .openapi('Amount', { description: 'An amount of money.' });
 
 /** Defines an amount in a request, in smallest units. */
 export function amountInput(description: string, max: bigint = maxAmount) {

@@ -41,7 +41,7 @@ const UmaSource = z
 
 const SourceSchema = z
   .discriminatedUnion('sourceType', [AccountSource, RealtimeFundingSource, UmaSource])
-  .openapi('PaymentSource', { description: 'Where the money comes from (specification 2.7).' });
+  .openapi('PaymentSource', { description: 'Where the money comes from.' });
 
 const AccountDestination = z
   .object({
@@ -61,7 +61,7 @@ const UmaDestination = z
 
 const DestinationSchema = z
   .discriminatedUnion('destinationType', [AccountDestination, UmaDestination])
-  .openapi('PaymentDestination', { description: 'Where the money goes (specification 2.7).' });
+  .openapi('PaymentDestination', { description: 'Where the money goes.' });
 
 /** A way to make a deposit, in both of its forms (decision 10). */
 export const PaymentInstructionSchema = z
@@ -81,7 +81,7 @@ export const PaymentInstructionSchema = z
       .describe('The same data in the nested form, with every field of the type.'),
   })
   .openapi('PaymentInstruction', {
-    description: 'A way to make a deposit (specification 2.4). Where there are several, use any one of them.',
+    description: 'A payment instruction for a deposit. If there are several, use any one of them.',
   });
 
 const RateDetailsSchema = z
@@ -95,7 +95,7 @@ const RateDetailsSchema = z
     ).optional(),
     serviceApiVariableFeeAmount: amount('Amount of the variable fee, in the sending currency.').optional(),
   })
-  .openapi('RateDetails', { description: 'The parts of a price (specification 2.5).' });
+  .openapi('RateDetails', { description: 'The parts of a price.' });
 
 const exchangeRate = rate(
   'Sending currency units per receiving currency unit, in major units, fee-exclusive; at most 15 digits.',
@@ -105,9 +105,9 @@ const exchangeRate = rate(
 export const QuoteSchema = z
   .object({
     quoteId: id('Quote', 'Its id.'),
-    status: z.enum(QuoteStatus).describe('Its status (specification 3.1).'),
+    status: z.enum(QuoteStatus).describe('Its status.'),
     createdAt: time('When it was created.'),
-    expiresAt: time("The end of the time in which it can be executed or funded, by the service's clock."),
+    expiresAt: time("When it can no longer be executed or funded, by the service's clock."),
     source: SourceSchema,
     destination: DestinationSchema,
     sendingCurrency: CurrencySchema,
@@ -124,13 +124,13 @@ export const QuoteSchema = z
     description: z.string().optional().describe('Memo.'),
     metadata,
   })
-  .openapi('Quote', { description: 'A locked rate with its fees, until it expires (specification 2.3).' });
+  .openapi('Quote', { description: 'A locked rate with its fees, until it expires.' });
 
 /** A transaction in a response. */
 export const TransactionSchema = z
   .object({
     id: id('Transaction', 'Its id.'),
-    status: z.enum(TransactionStatus).describe('Its status (specification 3.2).'),
+    status: z.enum(TransactionStatus).describe('Its status.'),
     type: z.enum(TransactionType).describe('The direction of the payment.'),
     sentAmount: AmountSchema.optional(),
     receivedAmount: AmountSchema.optional(),
@@ -168,4 +168,4 @@ export const TransactionSchema = z
       .optional()
       .describe('The ways to fund it; only in the response of /sandbox/send.'),
   })
-  .openapi('Transaction', { description: 'A payment, out or in (specification 2.6).' });
+  .openapi('Transaction', { description: 'A payment, out or in.' });

@@ -28,7 +28,7 @@ export function usAccount({ owner, reference }: FundingRequest): PaymentInstruct
 /** Makes an IBAN for euros. It is one of Malta, whose 18 digits of account number give every quote its own. */
 export function ibanAccount({ owner, reference }: FundingRequest): PaymentInstruction {
   const iban = composeIBAN({ countryCode: 'MT', bban: `SBOX00001${digitsOf(seedOf(owner, 'IBAN'), 18)}` });
-  if (iban === null) throw new Error('the sandbox bank code makes no IBAN');
+  if (iban === null) throw new Error('the sandbox bank code does not make a valid IBAN');
   return { accountType: 'IBAN', iban, swiftBic, reference };
 }
 
