@@ -4,7 +4,7 @@ import { derive } from '../../src/api/graphql/reading/derive.ts';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 
 /** A schema with one field of quotes, as the plug-ins of Pothos leave it. */
-function schemaWith(extensions: object): GraphQLSchema {
+function schemaWith(extensions: Readonly<Record<string, unknown>>): GraphQLSchema {
   const Quote = new GraphQLObjectType({
     name: 'Quote',
     extensions: { pothosPrismaModel: 'Quote' },
