@@ -8,7 +8,7 @@ function schemaWith(extensions: Readonly<Record<string, unknown>>): GraphQLSchem
   const Quote = new GraphQLObjectType({
     name: 'Quote',
     extensions: { pothosPrismaModel: 'Quote' },
-    fields: { label: { type: GraphQLString, extensions } },
+    fields: { label: { type: GraphQLString, extensions: { ...extensions } } },
   });
   const quote = { type: Quote, extensions: { executed: true } } as const;
   return new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields: { quote } }) });

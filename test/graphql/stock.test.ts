@@ -1,11 +1,8 @@
-import { execute, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import type { Context } from '../../src/api/graphql/context.ts';
-import { schema } from '../../src/api/graphql/server/schema.ts';
+import { unbatched } from '../../src/api/graphql/reading/stock.ts';
 import { uuidOf } from '../../src/core/ids.ts';
-import type { Viewer } from '../../src/domain/access/viewer.ts';
 import { asPlatform } from '../../src/infra/database/connections/platform-scope.ts';
-import { ended, pay, quote, usdToEur } from '../setup/acts.ts';
+import { ended, quote, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
@@ -53,31 +50,19 @@ describe.each([
   });
 });
 
-test('platforms that ask in one round of the process are each answered of their own', async () => {
-  const platforms = [t.platform, await t.newPlatform('other')];
+test('the plug-in of Prisma finds the row of each platform, whoever else asks in the same round of the process', async () => {
+  const { prisma } = t.gateway.serving;
   const asked = await Promise.all(
-    platforms.map(async (platform) => {
-      const { id } = await pay(platform, await makeScene(platform));
-      return { platformId: uuidOf(platform.platformId, 'Platform') ?? platform.platformId, id };
+    [t.platform, await t.newPlatform('other')].map(async (platform) => {
+      const { customerId } = await makeScene(platform);
+      return { platformId: platform.platformId, id: uuidOf(customerId, 'Customer') ?? '' };
     }),
   );
-  const { payments } = t.gateway;
-  const document = parse(
-    `query ($id: ID!) { transaction(id: $id) { id source { displayName currency { code } } destination { maskedNumber } } }`,
-  );
-  const answers = await Promise.all(
+  const found = await Promise.all(
     asked.map(({ platformId, id }) => {
-      const viewer = { platformId, kind: 'PLATFORM', permissions: ['VIEW'], grants: [], bound: { kind: 'PLATFORM' } };
-      // What the reads of a query need of a context.
-      const contextValue = {
-        viewer: viewer as unknown as Viewer,
-        payments,
-        isStock: true,
-        isAbandoned: () => false,
-      } as Partial<Context>;
-      return asPlatform(platformId, async () => execute({ schema, document, variableValues: { id }, contextValue }));
+      const where = { platformId_id: { platformId, id }, AND: [{ platformId }] };
+      return asPlatform(platformId, async () => unbatched(prisma).customer.findUnique({ where, select: { id: true } }));
     }),
   );
-  for (const [at, { id }] of asked.entries())
-    expect(answers[at]).toMatchObject({ data: { transaction: { id, source: { currency: { code: 'USD' } } } } });
+  expect(found).toEqual(asked.map(({ id }) => ({ id })));
 });

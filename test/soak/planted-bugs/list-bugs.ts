@@ -23,8 +23,8 @@ export const listBugs: Bugs = {
     },
     'what goes out is among what comes in': {
       file: 'src/api/graphql/schema/customers/statement.ts',
-      find: "credits: t.query(StatementSum, statementSum('>')",
-      put: "credits: t.query(StatementSum, statementSum('<')",
+      find: "credits: t.fromQuery(StatementSum, statementSum('>')",
+      put: "credits: t.fromQuery(StatementSum, statementSum('<')",
       test: 'the opening balance and the entries of any period make its closing balance, and periods join',
     },
     'the balance after an entry is shown to whoever sees the payment': {
@@ -42,16 +42,9 @@ export const listBugs: Bugs = {
       test: 'a payment that has changed since is shown as of each event, in streams and in lists',
     },
     'the plug-in of Prisma collects the rows of several platforms in one statement': {
-      file: 'src/api/graphql/schema/builder.ts',
-      find: 'unbatched(payments.database.prisma)',
-      put: 'payments.database.prisma',
-      also: [
-        {
-          file: 'src/api/graphql/schema/builder.ts',
-          find: "import { unbatched } from '../reading/stock.ts';\n",
-        },
-      ],
-      test: 'platforms that ask in one round of the process are each answered of their own',
+      file: 'src/api/graphql/reading/stock.ts',
+      find: 'findUnique: (args: { readonly where: Row }) => findFirst?.(flat(args)),',
+      test: 'the plug-in of Prisma finds the row of each platform, whoever else asks in the same round of the process',
     },
   },
   'test/graphql/plans.test.ts': {

@@ -51,7 +51,7 @@ export async function readAround<Row extends object>(
   info: GraphQLResolveInfo,
   isNeeded = findFurtherRead(info, false) !== undefined,
 ): Promise<Row> {
-  if (!isNeeded) return row;
+  if (!isNeeded || context.isStock) return row;
   const read = runField(context, info, { row: { table: tableOf(model), json: rowJson(row) } });
   // As in `planned`.
   return read.catch(() => row) as Promise<Row>;

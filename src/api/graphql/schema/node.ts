@@ -22,7 +22,7 @@ builder.queryFields((t) => ({
     id: 'A public id: its type, a colon, a UUID.',
     description: 'Anything with an id, by its id. Null when nothing visible to the caller has it.',
   }),
-  nodes: t.query([builder.nodeInterfaceRef()], () => ({ kind: 'node', types: nodeTypes }), {
+  nodes: t.fromQuery([builder.nodeInterfaceRef()], () => ({ kind: 'node', types: nodeTypes }), {
     nullable: { list: false, items: true },
     description:
       'Several things by their ids, in the order of the ids; null for each that is unknown. The selection costs as many times, and a repeated id is read once.',

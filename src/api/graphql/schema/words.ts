@@ -170,7 +170,7 @@ declare global {
         options: Omit<Options, 'nullable'> & { readonly id: string },
       ): FieldRef<Types, never, Kind>;
       /** What a query of the domain makes: of a stock execution, too, unless `resolve` says how that goes. */
-      query(
+      fromQuery(
         type: TypeParam<Types>,
         read: MadeRead,
         options: Options & { readonly args?: InputFieldMap; readonly resolve?: StockResolver },
@@ -331,7 +331,7 @@ const words = {
       (_root, args, ...rest) => stockNode(String(args.id), types, ...rest),
     );
   },
-  query(
+  fromQuery(
     this: Builder,
     type: unknown,
     read: MadeRead,

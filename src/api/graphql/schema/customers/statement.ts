@@ -18,7 +18,7 @@ const totalsArgs = { type: TransactionFilter, description: 'Which ones.' } as co
 
 builder.prismaInterfaceFields(Account, (t) => ({
   transactions: t.page(transactions, { of: onEitherSide, description: 'The payments from and to it.' }),
-  transactionTotals: t.query([TransactionTotal], totalsOf(...onEitherSide), {
+  transactionTotals: t.fromQuery([TransactionTotal], totalsOf(...onEitherSide), {
     description:
       'How many payments from and to it there are and how much they are together, by status, direction and currency.',
     args: { filter: t.arg(totalsArgs) },
@@ -26,7 +26,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
 }));
 
 builder.prismaObjectField(Customer, 'transactionTotals', (t) =>
-  t.query([TransactionTotal], totalsOf('transactions'), {
+  t.fromQuery([TransactionTotal], totalsOf('transactions'), {
     description: 'How many payments it has and how much they are together, by status, direction and currency.',
     args: { filter: t.arg(totalsArgs) },
   }),
@@ -60,14 +60,14 @@ const AccountStatement = builder.objectRef<Statement>('AccountStatement').implem
       type: 'DateTime',
       description: 'Where it ends; this moment does not belong to it.',
     }),
-    openingBalance: t.query('Money', statementBalance('opening_version'), {
+    openingBalance: t.fromQuery('Money', statementBalance('opening_version'), {
       description: 'The balance where it begins.',
     }),
-    closingBalance: t.query('Money', statementBalance('closing_version'), {
+    closingBalance: t.fromQuery('Money', statementBalance('closing_version'), {
       description: 'The balance where it ends; if that is to come, the balance now.',
     }),
-    credits: t.query(StatementSum, statementSum('>'), { description: 'What came in.' }),
-    debits: t.query(StatementSum, statementSum('<'), { description: 'What went out.' }),
+    credits: t.fromQuery(StatementSum, statementSum('>'), { description: 'What came in.' }),
+    debits: t.fromQuery(StatementSum, statementSum('<'), { description: 'What went out.' }),
   }),
 });
 
@@ -94,7 +94,7 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
     of: ['postings'],
     description: 'Every change of its balance, with the balance after it.',
   }),
-  statement: t.query(AccountStatement, statementRow, {
+  statement: t.fromQuery(AccountStatement, statementRow, {
     description: 'Its balances at both ends of a period, and the sums of what came in and went out.',
     args: {
       from: t.arg({ type: 'DateTime', required: true, description: fromDescription }),

@@ -19,7 +19,7 @@ const ClientToken = builder.prismaNode('ClientToken', {
   description:
     "An app's credential, bound to a customer, a quote or a transaction: its facts. The token itself is shown once, when it is made.",
   fields: (t) => ({
-    active: t.query('Boolean', meets(whereClientTokens({ active: true })), {
+    active: t.fromQuery('Boolean', meets(whereClientTokens({ active: true })), {
       description: "Whether it has neither expired, by the service's clock, nor been revoked.",
     }),
     customer: t.relation('customer', {

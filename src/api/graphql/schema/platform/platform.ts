@@ -70,7 +70,7 @@ const Platform = builder.prismaNode('Platform', {
 });
 
 builder.queryField('platform', (t) =>
-  t.query(Platform, rowSeen(ownPlatform), {
+  t.fromQuery(Platform, rowSeen(ownPlatform), {
     description: "The caller's platform and its settings.",
     resolve: (_root, _args, context, info) =>
       stockNode(publicId('Platform', context.viewer.platformId), ['Platform'], context, info),

@@ -108,7 +108,7 @@ export const Event = builder.prismaNode('Event', {
       resolve: (event, _args, context, info) =>
         snapshotOf(event, 'Customer') ?? readReferred('Customer', event.customerId, context, info),
     }),
-    webhookBody: t.query('String', webhookBody, {
+    webhookBody: t.fromQuery('String', webhookBody, {
       nullable: true,
       description:
         'The body of its webhook, byte for byte as endpoints get it. Null for a type that no webhook carries, and for client tokens.',
