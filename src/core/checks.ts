@@ -17,6 +17,21 @@ export function isDay(text: string): boolean {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
+/** How many years ago the oldest birth is. */
+const oldestYears = 150;
+
+/**
+ * Returns why text is no day on which somebody alive was born, as the end of a sentence; undefined for one that is.
+ * @param now the database's clock, whose day in UTC is today
+ */
+export function birthFault(text: string, now: Date): string | undefined {
+  if (!isDay(text)) return 'must be a day of the calendar, YYYY-MM-DD';
+  const today = now.toISOString().slice(0, 10);
+  const oldest = `${String(now.getUTCFullYear() - oldestYears).padStart(4, '0')}${today.slice(4)}`;
+  if (text > today) return `must not lie in the future: today is ${today}`;
+  return text < oldest ? `must not lie more than ${oldestYears} years ago` : undefined;
+}
+
 /**
  * Parses a date-time in RFC 3339 with a time zone, within the years that can be stored.
  * @returns undefined for other text

@@ -94,7 +94,7 @@ describe('one refusal has all invalid fields, each with its path, its code and i
       details: {
         business: {
           legalName: 'Analytical Engines',
-          beneficialOwners: ['yesterday', '1815-12-10', '2026-02-30'].map((birthDate) => ({
+          beneficialOwners: ['yesterday', '1985-12-10', '2026-02-30'].map((birthDate) => ({
             fullName: 'Ada Lovelace',
             individualType: 'DIRECTOR',
             birthDate,

@@ -181,7 +181,7 @@ describe('an incoming payment', () => {
       ['FULL_NAME', 'BIRTH_DATE', 'NATIONALITY', 'COUNTRY_OF_RESIDENCE'],
       {
         individual: {
-          ...{ fullName: 'Ada Lovelace', birthDate: '1815-12-10', nationality: 'GB' },
+          ...{ fullName: 'Ada Lovelace', birthDate: '1985-12-10', nationality: 'GB' },
           address: { line1: '12 St James Square', postalCode: 'SW1Y', country: 'GB' },
         },
       },

@@ -161,7 +161,7 @@ const customerCall = fc
     const platformCustomerId = `both-apis-${randomUUID()}`;
     const address = { line1: '1 High Street', city: 'London', postalCode: 'N1', country: 'GB' };
     const owner = { fullName: 'Ada Lovelace', individualType: 'DIRECTOR', percentageOwnership: 12.5, address };
-    const person = { fullName: name, birthDate: '1815-12-10', nationality, address };
+    const person = { fullName: name, birthDate: '1985-12-10', nationality, address };
     const company = { legalName: name, taxId: 'GB123' };
     return {
       rest: {

@@ -5,6 +5,7 @@ import { publicId } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { checkKey, checkText, longest } from '../../core/texts.ts';
+import { readClock } from '../../infra/database/clock.ts';
 import type { ExternalAccountType } from '../../infra/database/generated/client/client.ts';
 import type { Account } from '../../infra/database/rows.ts';
 import type { AccountCheck, AccountToCheck } from '../../rails/rail.ts';
@@ -12,7 +13,7 @@ import type { Caller } from '../access/caller.ts';
 import { type CommandPlan, type CommandResult, connectedRail, type Payments, runCommand } from '../commands/command.ts';
 import { checkMetadata, type Metadata } from '../commands/metadata.ts';
 import { customerNotFound, customerUuid, idAt, readParties } from '../commands/parties.ts';
-import { type Address, checkAddress, checkCountry, checkDay } from '../commands/people.ts';
+import { type Address, checkAddress, checkBirth, checkCountry } from '../commands/people.ts';
 import { wholeMs } from '../orders/orders.ts';
 import { neededOf } from '../orders/rail-answer.ts';
 import { checkAccountInfo } from './account-details.ts';
@@ -74,9 +75,11 @@ export function createExternalAccount(
 /** Plans the registration of an account that the rail has checked. */
 async function planAccount(payments: Payments, caller: Caller, given: CreateExternalAccount): Promise<CommandPlan> {
   const input = ofApp(caller, given);
+  const born = input.beneficiary?.beneficiaryType === 'INDIVIDUAL' && input.beneficiary.birthDate;
+  const { now } = born ? await readClock(payments.database.pool) : { now: new Date(0) };
   const [{ info, identity }, beneficiary, platformAccountId = null, metadata = null] = checkAll(
     () => checkAccountInfo(input, caller.environment),
-    () => checkBeneficiary(input),
+    () => checkBeneficiary(input, now),
     () => checkKey(input.platformAccountId, at('platformAccountId')),
     () => checkMetadata(caller, input.metadata, at('metadata')),
   );
@@ -191,7 +194,7 @@ export function ownerName(beneficiary: Beneficiary | null): string | undefined {
     : beneficiary.legalName;
 }
 
-function checkBeneficiary(input: CreateExternalAccount) {
+function checkBeneficiary(input: CreateExternalAccount, now: Date) {
   const { beneficiary, accountType } = input;
   if (!accountTypes[accountType].beneficiary) {
     if (beneficiary)
@@ -204,16 +207,16 @@ function checkBeneficiary(input: CreateExternalAccount) {
       `an account of the type ${accountType} needs its beneficiary`,
       at('beneficiary'),
     );
-  return checkOwner(beneficiary);
+  return checkOwner(beneficiary, now);
 }
 
 /** Checks the owner of a bank account, and returns it as it is stored. */
-function checkOwner(owner: Beneficiary) {
+function checkOwner(owner: Beneficiary, now: Date) {
   const checkedAddress = () => checkAddress(owner.address ?? null, at('beneficiary', 'address'));
   if (owner.beneficiaryType === 'INDIVIDUAL') {
     const [fullName, birthDate, nationality, address] = checkAll(
       () => checkText(owner.fullName, at('beneficiary', 'fullName'), longest.name),
-      () => checkDay(owner.birthDate, at('beneficiary', 'birthDate')),
+      () => checkBirth(owner.birthDate, at('beneficiary', 'birthDate'), now),
       () => checkCountry(owner.nationality, at('beneficiary', 'nationality')),
       checkedAddress,
     );

@@ -9,7 +9,13 @@ import type { RequiredField } from '../../rails/rail.ts';
 import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
 import { type Command, type CommandResult, type Payments, railOf, runCommand } from '../commands/command.ts';
-import { checkInformation, type Information, type InformationField, missingFields } from '../commands/information.ts';
+import {
+  checkInformation,
+  clockFor,
+  type Information,
+  type InformationField,
+  missingFields,
+} from '../commands/information.ts';
 import { toRailAccount } from '../commands/parties.ts';
 import type { TransactionMove } from '../ledger/plan.ts';
 import { expectedMs, wakeOrders } from '../orders/orders.ts';
@@ -157,8 +163,8 @@ function wakeOrder({ database, log }: Payments, { platformId }: Caller, transact
 async function planDecision(payments: Payments, caller: Caller, id: string | undefined, asked: Decision) {
   const decision =
     asked.kind === 'reject' ? { ...asked, reason: checkText(asked.reason, at('reason'), longest.memo) } : asked;
-  const given =
-    decision.kind === 'approve' ? checkInformation(decision.receiverCustomerInfo, at('receiverCustomerInfo')) : {};
+  const facts = decision.kind === 'approve' ? decision.receiverCustomerInfo : undefined;
+  const given = checkInformation(facts, at('receiverCustomerInfo'), await clockFor(payments.database.pool, facts));
   const [found] = id ? await pendingStatement(payments.database.pool, caller, id) : [];
   const path = at('transactionId');
   if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', path);

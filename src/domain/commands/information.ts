@@ -1,9 +1,12 @@
 import { purposesOfPayment } from '../../core/account-fields.ts';
 import { checkAll } from '../../core/check-all.ts';
-import { isDay } from '../../core/checks.ts';
+import { birthFault } from '../../core/checks.ts';
+import { countryFault } from '../../core/countries.ts';
 import type { FieldPath } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { canonicalText, longest, textFault } from '../../core/texts.ts';
+import { readClock } from '../../infra/database/clock.ts';
+import type { Queryable } from '../../infra/database/statement.ts';
 import type { RequiredField } from '../../rails/rail.ts';
 
 /** A fact about a party to a UMA payment, with its name (decision 48). */
@@ -17,53 +20,60 @@ export type Information = Readonly<Record<string, string>>;
 
 const maxFields = 30;
 
-/** The form of the value of a fact: words for the refusal, and a test. */
-interface Form {
-  readonly words: string;
-  readonly fits: (value: string) => boolean;
-}
+/** Returns why the value of a fact is refused, as the end of a sentence. The clock is the database's. */
+type Check = (value: string, now: Date) => string | undefined;
 
-const anyText: Form = { words: 'text', fits: () => true };
-const country: Form = { words: 'a two-letter country code such as US', fits: (value) => /^[A-Z]{2}$/.test(value) };
+const anyText: Check = () => undefined;
+const fitting =
+  (pattern: RegExp, words: string): Check =>
+  (value) =>
+    pattern.test(value) ? undefined : `must be ${words}`;
 
-/** The facts that a sender may give, and the form of facts with these names, whomever they are about (decision 48). */
-const forms: ReadonlyMap<string, Form> = new Map([
+/** The facts that a sender may give, and the check of facts with these names, whomever they are about (decision 48). */
+const checks: ReadonlyMap<string, Check> = new Map([
   ['FULL_NAME', anyText],
-  ['BIRTH_DATE', { words: 'a day of the calendar, YYYY-MM-DD', fits: isDay }],
-  ['NATIONALITY', country],
-  ['PHONE_NUMBER', { words: 'a telephone number', fits: (value) => /^\+?[0-9][0-9 ().-]{2,30}$/.test(value) }],
-  ['EMAIL', { words: 'an e-mail address', fits: (value) => /^[^\s@]+@[^\s@]+$/.test(value) }],
+  ['BIRTH_DATE', birthFault],
+  ['NATIONALITY', countryFault],
+  ['PHONE_NUMBER', fitting(/^\+?[0-9][0-9 ().-]{2,30}$/, 'a telephone number')],
+  ['EMAIL', fitting(/^[^\s@]+@[^\s@]+$/, 'an e-mail address')],
   ['POSTAL_ADDRESS', anyText],
   ['TAX_ID', anyText],
   ['REGISTRATION_NUMBER', anyText],
-  ['USER_TYPE', { words: 'INDIVIDUAL or BUSINESS', fits: (value) => /^(INDIVIDUAL|BUSINESS)$/.test(value) }],
-  ['COUNTRY_OF_RESIDENCE', country],
+  ['USER_TYPE', fitting(/^(INDIVIDUAL|BUSINESS)$/, 'INDIVIDUAL or BUSINESS')],
+  ['COUNTRY_OF_RESIDENCE', countryFault],
   ['ACCOUNT_IDENTIFIER', anyText],
   ['FI_LEGAL_ENTITY_NAME', anyText],
   ['FI_ADDRESS', anyText],
   [
     'PURPOSE_OF_PAYMENT',
-    {
-      words: `one of ${purposesOfPayment.join(', ')}`,
-      fits: (value) => purposesOfPayment.some((purpose) => purpose === value),
-    },
+    fitting(new RegExp(`^(${purposesOfPayment.join('|')})$`), `one of ${purposesOfPayment.join(', ')}`),
   ],
-  ['ULTIMATE_INSTITUTION_COUNTRY', country],
+  ['ULTIMATE_INSTITUTION_COUNTRY', countryFault],
   ['IDENTIFIER', anyText],
 ]);
+
+/** Reads the database's clock where facts depend on it. */
+export async function clockFor(on: Queryable, given: readonly InformationField[] | null | undefined): Promise<Date> {
+  return given?.some(({ name }) => name === 'BIRTH_DATE') ? (await readClock(on)).now : new Date(0);
+}
 
 /**
  * Checks facts, all of them, and returns them as a map. Names must have capitals and be given once, values must not be empty and must
  * have the form that their name asks for.
+ * @param now the database's clock (`clockFor`)
  * @throws Refusal INVALID_INPUT with the path of the fact
  */
-export function checkInformation(given: readonly InformationField[] | null | undefined, path: FieldPath): Information {
+export function checkInformation(
+  given: readonly InformationField[] | null | undefined,
+  path: FieldPath,
+  now: Date,
+): Information {
   const fields = (given ?? []).map(({ name, value }) => ({ name, value: canonicalText(value) }));
   if (fields.length > maxFields) throw new Refusal('INVALID_INPUT', `at most ${maxFields} facts`, path);
   checkAll(
     ...fields.map((field, position) => () => {
       const isRepeated = fields.findIndex(({ name }) => name === field.name) < position;
-      const reason = factFault(field, isRepeated);
+      const reason = factFault(field, isRepeated, now);
       if (reason !== undefined) throw new Refusal('INVALID_INPUT', reason, [...path, position]);
     }),
   );
@@ -71,13 +81,13 @@ export function checkInformation(given: readonly InformationField[] | null | und
 }
 
 /** Returns why a fact is refused; undefined for a valid one. */
-function factFault({ name, value }: InformationField, isRepeated: boolean): string | undefined {
+function factFault({ name, value }: InformationField, isRepeated: boolean, now: Date): string | undefined {
   if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name)) return 'a name consists of capitals and underscores, such as FULL_NAME';
   if (isRepeated) return `${name} is given twice`;
   const fault = textFault(value, longest.memo);
   if (fault !== undefined) return `${name} ${fault}`;
-  const form = forms.get(name);
-  return form && !form.fits(value) ? `${name} must be ${form.words}` : undefined;
+  const wrong = checks.get(name)?.(value, now);
+  return wrong === undefined ? undefined : `${name} ${wrong}`;
 }
 
 /**
@@ -95,8 +105,8 @@ export function checkApplicable(
   const { requested, isInternal } = destination;
   const faultOf = (name: string): string | undefined => {
     if (requested) {
-      const isKnown = forms.has(name) || requested.some((field) => field.name === name);
-      return isKnown ? undefined : `${name} is not one of the facts about a sender: ${[...forms.keys()].join(', ')}`;
+      const isKnown = checks.has(name) || requested.some((field) => field.name === name);
+      return isKnown ? undefined : `${name} is not one of the facts about a sender: ${[...checks.keys()].join(', ')}`;
     }
     if (name !== 'PURPOSE_OF_PAYMENT') return `${name} is for a payment to a UMA address`;
     return isInternal ? `${name} is for a payment to a UMA address or an external account` : undefined;

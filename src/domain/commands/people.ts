@@ -1,5 +1,6 @@
 import { checkAll } from '../../core/check-all.ts';
-import { isDay } from '../../core/checks.ts';
+import { birthFault } from '../../core/checks.ts';
+import { countryFault } from '../../core/countries.ts';
 import type { FieldPath } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { checkText, longest } from '../../core/texts.ts';
@@ -33,26 +34,22 @@ export function checkAddress<Given extends Address | null | undefined>(address: 
 }
 
 /**
- * Refuses text that is not a calendar date, YYYY-MM-DD.
+ * Refuses what is no day on which somebody alive was born.
+ * @param now the database's clock
  * @throws Refusal INVALID_INPUT
  */
-export function checkDay<Given extends string | null | undefined>(day: Given, path: FieldPath): Given {
-  if (day !== null && day !== undefined && !isDay(day)) {
-    throw new Refusal('INVALID_INPUT', 'a date must be a day of the calendar, YYYY-MM-DD', { path, value: day });
-  }
+export function checkBirth<Given extends string | null | undefined>(day: Given, path: FieldPath, now: Date): Given {
+  const fault = day === null || day === undefined ? undefined : birthFault(day, now);
+  if (fault !== undefined) throw new Refusal('INVALID_INPUT', `a day of birth ${fault}`, { path, value: day });
   return day;
 }
 
 /**
- * Refuses text that is not a two-letter country code.
+ * Refuses text that is no country.
  * @throws Refusal INVALID_INPUT
  */
 export function checkCountry<Given extends string | null | undefined>(country: Given, path: FieldPath): Given {
-  if (country !== null && country !== undefined && !/^[A-Z]{2}$/.test(country)) {
-    throw new Refusal('INVALID_INPUT', 'a country must be a two-letter code such as US', {
-      path,
-      value: country,
-    });
-  }
+  const fault = country === null || country === undefined ? undefined : countryFault(country);
+  if (fault !== undefined) throw new Refusal('INVALID_INPUT', `a country ${fault}`, { path, value: country });
   return country;
 }

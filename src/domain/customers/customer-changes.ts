@@ -43,7 +43,7 @@ export function updateCustomer(
     input,
     idempotencyKey,
     plan: async () => {
-      const { customer, umaDomain } = await readCustomer(payments, caller, input.customerId);
+      const { customer, umaDomain, now } = await readCustomer(payments, caller, input.customerId);
       const details = input.details ?? undefined;
       if (details && details.customerType !== customer.customerType) {
         throw new Refusal(
@@ -53,7 +53,7 @@ export function updateCustomer(
         );
       }
       const [columns, umaAddress, metadata] = checkAll(
-        () => (details ? detailColumns(details) : {}),
+        () => (details ? detailColumns(details, now) : {}),
         () => input.umaAddress && checkCustomerAddress(umaDomain, input.umaAddress, customer.umaAddress),
         () => checkMetadata(caller, input.metadata === null ? {} : input.metadata, at('metadata')),
       );
@@ -114,9 +114,9 @@ export function deleteCustomer(
 }
 
 const customerStatement = forCaller(
-  statement<{ customer: Customer; umaDomain: string }>(
+  statement<{ customer: Customer; umaDomain: string; now: Date }>(
     'customer_to_change',
-    `select to_jsonb(c) as customer, p.uma_domain from customer c join platform p on p.id = c.platform_id
+    `select to_jsonb(c) as customer, p.uma_domain, clock_ms() as now from customer c join platform p on p.id = c.platform_id
      where ${visibleRow('customer', 'c')} and c.id = $4`,
     { customer: 'Customer' },
   ),

@@ -9,7 +9,7 @@ import type { Caller } from '../access/caller.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import { type CommandResult, connectedRail, type Payments, runCommand } from '../commands/command.ts';
 import { checkMetadata, type Metadata } from '../commands/metadata.ts';
-import { type Address, checkAddress, checkCountry, checkDay } from '../commands/people.ts';
+import { type Address, checkAddress, checkBirth, checkCountry } from '../commands/people.ts';
 import { checkCustomerAddress } from '../commands/uma-addresses.ts';
 import { wholeMs } from '../orders/orders.ts';
 import { neededOf } from '../orders/rail-answer.ts';
@@ -58,9 +58,9 @@ export interface CreateCustomer {
 
 const at = pathsIn<CreateCustomer>();
 
-const profileStatement = statement<{ umaDomain: string; currencies: string[]; ids: string[] }>(
+const profileStatement = statement<{ umaDomain: string; currencies: string[]; ids: string[]; now: Date }>(
   'platform_profile',
-  `select uma_domain, currencies, array(select uuid_v7() from generate_series(0, cardinality(currencies))) as ids
+  `select uma_domain, currencies, clock_ms() as now, array(select uuid_v7() from generate_series(0, cardinality(currencies))) as ids
    from platform where id = $1`,
 );
 
@@ -95,7 +95,7 @@ export function createCustomer(
       if (id === undefined) throw new Error('the profile has no ids');
       const [platformCustomerId, details, umaAddress, metadata = null] = checkAll(
         () => checkKey(input.platformCustomerId, at('platformCustomerId')),
-        () => detailColumns(withName(input.details)),
+        () => detailColumns(withName(input.details), profile.now),
         () =>
           input.umaAddress
             ? checkCustomerAddress(profile.umaDomain, input.umaAddress)
@@ -145,12 +145,12 @@ function withName(details: CustomerDetails): CustomerDetails {
  * changed customers. A null makes the column empty.
  * @throws Refusal INVALID_INPUT
  */
-export function detailColumns(details: CustomerDetails): Partial<DetailColumns> {
+export function detailColumns(details: CustomerDetails, now: Date): Partial<DetailColumns> {
   const checkedAddress = () => checkAddress(details.address, at('details', 'address'));
   if (details.customerType === 'INDIVIDUAL') {
     const [name, day, nationality, address] = checkAll(
       () => checkText(details.fullName, at('details', 'fullName'), longest.name),
-      () => checkDay(details.birthDate, at('details', 'birthDate')),
+      () => checkBirth(details.birthDate, at('details', 'birthDate'), now),
       () => checkCountry(details.nationality, at('details', 'nationality')),
       checkedAddress,
     );
@@ -164,7 +164,7 @@ export function detailColumns(details: CustomerDetails): Partial<DetailColumns> 
     () => checkText(details.taxId, at('details', 'taxId'), longest.number),
     checkedAddress,
     ...(beneficialOwners ?? []).map(
-      (owner, position) => () => checkOwner(owner, at('details', 'beneficialOwners', position)),
+      (owner, position) => () => checkOwner(owner, at('details', 'beneficialOwners', position), now),
     ),
   );
   return definedColumns({
@@ -188,10 +188,10 @@ function definedColumns(columns: { [Name in keyof DetailColumns]?: unknown }): P
 }
 
 /** Checks a person who owns or controls a company, and returns it as it is stored. */
-function checkOwner(owner: BeneficialOwner, path: FieldPath): BeneficialOwner {
+function checkOwner(owner: BeneficialOwner, path: FieldPath, now: Date): BeneficialOwner {
   const [fullName, birthDate, nationality, address, title, taxId, emailAddress, phoneNumber] = checkAll(
     () => checkText(owner.fullName, [...path, 'fullName'], longest.name),
-    () => checkDay(owner.birthDate, [...path, 'birthDate']),
+    () => checkBirth(owner.birthDate, [...path, 'birthDate'], now),
     () => checkCountry(owner.nationality, [...path, 'nationality']),
     () => checkAddress(owner.address ?? null, [...path, 'address']),
     () => checkText(owner.title, [...path, 'title'], longest.word),

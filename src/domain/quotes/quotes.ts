@@ -8,7 +8,7 @@ import type { Quote } from '../../infra/database/rows.ts';
 import type { Caller } from '../access/caller.ts';
 import { checkPullable } from '../accounts/pullable.ts';
 import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../commands/command.ts';
-import { checkInformation, type Information } from '../commands/information.ts';
+import { checkInformation, clockFor, type Information } from '../commands/information.ts';
 import { checkMetadata } from '../commands/metadata.ts';
 import {
   accountName,
@@ -75,8 +75,9 @@ async function planQuote(
   idempotencyKey: string | null | undefined,
 ): Promise<CommandPlan> {
   const { source, destination } = input;
+  const now = await clockFor(payments.database.pool, input.senderCustomerInfo);
   const [sender, scenario, metadata = null, description = null] = checkAll(
-    () => checkInformation(input.senderCustomerInfo, at('senderCustomerInfo')),
+    () => checkInformation(input.senderCustomerInfo, at('senderCustomerInfo'), now),
     () =>
       checkScenario(payments, caller, input.sandboxScenario, {
         deposit: source.kind === 'REALTIME_FUNDING',

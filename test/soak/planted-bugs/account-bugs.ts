@@ -22,6 +22,20 @@ export const accountBugs: Bugs = {
       test: 'PRODUCTION takes it as invoices have it, and both APIs show the same canonical spelling',
     },
   },
+  'test/payments/people.test.ts': {
+    'today is the day after tomorrow': {
+      file: 'src/core/checks.ts',
+      find: 'const today = now.toISOString().slice(0, 10);',
+      put: 'const today = new Date(now.getTime() + 172_800_000).toISOString().slice(0, 10);',
+      test: 'born on %s',
+    },
+    'a country is any two capital letters': {
+      file: 'src/core/countries.ts',
+      find: 'if (countries.has(code)) return undefined;',
+      put: 'if (/^[A-Z]{2}$/.test(code)) return undefined;',
+      test: 'in %s',
+    },
+  },
   'test/payments/same-account.test.ts': {
     'the same number at another bank is the same account': {
       file: 'prisma/functions/commit/check_registrations.sql',

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { countryFault } from '../../../core/countries.ts';
 import { canonicalText, longest, textFault } from '../../../core/texts.ts';
 
 // The schemas of texts, addresses and countries, the same in requests and responses.
@@ -21,8 +22,11 @@ export const facts = () => z.record(z.string(), z.string().openapi({ minLength: 
 
 const country = z
   .string()
-  .regex(/^[A-Z]{2}$/, 'must be a two-letter country code such as US')
-  .openapi({ description: 'ISO 3166-1 alpha-2.', example: 'US' });
+  .superRefine((code, context) => {
+    const fault = countryFault(code);
+    if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+  })
+  .openapi({ description: 'ISO 3166-1 alpha-2.', example: 'US', pattern: '^[A-Z]{2}$' });
 
 /** Defines a two-letter country code. */
 export function countryCode(description: string) {

@@ -39,6 +39,7 @@ export type QuestionAnswer = Decision | { readonly kind: 'defer' };
  */
 export function questionAnswer(
   outcome: Pick<Outcome, 'responseStatus' | 'timedOut' | 'answer'>,
+  now: Date,
 ): QuestionAnswer | undefined {
   const { responseStatus, timedOut, answer } = outcome;
   if (timedOut) return undefined;
@@ -46,7 +47,7 @@ export function questionAnswer(
   const body = jsonOf(answer);
   switch (responseStatus) {
     case 200:
-      return approvalOf(body);
+      return approvalOf(body, now);
     case 403: {
       const { data } = rejection.safeParse(body);
       return { kind: 'reject', reason: data?.reason ?? data?.message };
@@ -67,12 +68,12 @@ function namesIn(fields: readonly unknown[]): string {
 }
 
 /** Reads an approval. If its details cannot be read, or would be refused, it counts as an error: money must not move on a guess. */
-function approvalOf(body: unknown): Decision {
+function approvalOf(body: unknown, now: Date): Decision {
   const parsed = approval.safeParse(body ?? {});
   if (!parsed.success) return webhookError;
   const info = Object.entries(parsed.data.receiverCustomerInfo ?? {}).map(([name, value]) => ({ name, value }));
   try {
-    checkInformation(info, ['receiverCustomerInfo']);
+    checkInformation(info, ['receiverCustomerInfo'], now);
   } catch (error) {
     if (error instanceof Refusal) return webhookError;
     throw error;

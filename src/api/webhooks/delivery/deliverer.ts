@@ -171,7 +171,7 @@ export class Deliverer {
    */
   async #settleQuestion(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
     const { platformId, environment, event } = delivery;
-    const answer = questionAnswer(outcome);
+    const answer = questionAnswer(outcome, delivery.now);
     if (event.transactionId === null) throw new Error('an approval request needs a transaction');
     if (answer) await applyAnswer(this.#webhooks.payments, { platformId, environment }, event.transactionId, answer);
     const answered = isAnswer(outcome.responseStatus);

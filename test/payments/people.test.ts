@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+import { act, umaQuote } from '../setup/acts.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
+import { makeScene } from '../setup/scene.ts';
+
+// When and where people are born and live: customers, owners of companies and of accounts, and facts about senders.
+
+const t = await testGateway();
+const { platform } = t;
+const rest = await restClient(t.url, platform.authorization);
+const scene = await makeScene(platform);
+const [{ now }] = (await t.owner.query<{ now: Date }>('select clock_ms() as now')).rows as [{ now: Date }];
+
+/** The day so many years and days from today, by the database's clock. */
+function day(years: number, days = 0): string {
+  const moment = new Date(now);
+  moment.setUTCFullYear(moment.getUTCFullYear() + years, moment.getUTCMonth(), moment.getUTCDate() + days);
+  return moment.toISOString().slice(0, 10);
+}
+
+const born: readonly (readonly [day: string, refused: RegExp | null])[] = [
+  [day(0), null],
+  [day(-150), null],
+  ['2000-02-29', null],
+  [day(0, 2), /must not lie in the future: today is \d{4}-\d\d-\d\d/],
+  ['9999-12-31', /must not lie in the future/],
+  [day(-150, -1), /must not lie more than 150 years ago/],
+  ['1800-01-01', /must not lie more than 150 years ago/],
+];
+const countries: readonly (readonly [code: string, refused: RegExp | null])[] = [
+  ['GB', null],
+  ['GR', null],
+  ['SX', null],
+  ['XX', /must be a country of ISO 3166-1$/],
+  ['XK', /must be a country of ISO 3166-1$/],
+  ['UK', /must be a country of ISO 3166-1: is GB meant\?/],
+  ['EL', /must be a country of ISO 3166-1: is GR meant\?/],
+  ['gb', /must be a two-letter country code such as US: is GB meant\?/],
+  ['USA', /must be a two-letter country code such as US: is US meant\?/],
+];
+
+let made = 0;
+const fresh = () => {
+  made += 1;
+  return String(made);
+};
+const company = (owner: object) => ({
+  business: { legalName: 'Engines', beneficialOwners: [{ fullName: 'Ada', individualType: 'DIRECTOR', ...owner }] },
+});
+const account = () => ({
+  usAccount: { accountNumber: `77${fresh().padStart(6, '0')}`, routingNumber: '021000021', accountCategory: 'SAVINGS' },
+});
+const create = (details: object) => act(platform, 'createCustomer', { platformCustomerId: fresh(), details });
+const ofPerson = (fields: object) => create({ individual: { fullName: 'Ada', ...fields } });
+const address = (country: string) => ({ address: { line1: '1 Main Street', postalCode: '1', country } });
+const changed = (fields: object) =>
+  act(platform, 'updateCustomer', { customerId: scene.customerId, details: { individual: fields } });
+const beneficiary = (fields: object) =>
+  act(platform, 'createExternalAccount', {
+    currency: 'USD',
+    accountInfo: account(),
+    beneficiary: { individual: { fullName: 'Ada', ...fields } },
+  });
+const fact = (name: string, value: string) =>
+  umaQuote(platform, scene.usd, '$success.usd@sandbox.uma.money', { senderCustomerInfo: [{ name, value }] });
+/** A customer over REST, in the form of a refusal or a success of GraphQL. */
+async function inRest(fields: object): Promise<Data> {
+  const body = { customerType: 'INDIVIDUAL', platformCustomerId: fresh(), fullName: 'Ada', ...fields };
+  return (await rest.call('POST', '/customers', { body })).body;
+}
+
+const births: Readonly<Record<string, (birthDate: string) => Promise<Data>>> = {
+  'a customer': (birthDate) => ofPerson({ birthDate }),
+  'a changed customer': (birthDate) => changed({ birthDate }),
+  'a customer over REST': (birthDate) => inRest({ birthDate }),
+  'an owner of a company': (birthDate) => create(company({ birthDate })),
+  'a beneficiary': (birthDate) => beneficiary({ birthDate }),
+  'a fact about a sender': (value) => fact('BIRTH_DATE', value),
+};
+const places: Readonly<Record<string, (country: string) => Promise<Data>>> = {
+  'the nationality of a customer': (nationality) => ofPerson({ nationality }),
+  'the address of a customer': (country) => ofPerson(address(country)),
+  'the nationality of a changed customer': (nationality) => changed({ nationality }),
+  'the nationality of a customer over REST': (nationality) => inRest({ nationality }),
+  'the address of a customer over REST': (country) => inRest(address(country)),
+  'the nationality of an owner of a company': (nationality) => create(company({ nationality })),
+  'the address of a company': (country) => create({ business: { legalName: 'Engines', ...address(country) } }),
+  'the nationality of a beneficiary': (nationality) => beneficiary({ nationality }),
+  'the address of a beneficiary': (country) => beneficiary(address(country)),
+  'a fact about a sender': (value) => fact('COUNTRY_OF_RESIDENCE', value),
+};
+
+const isAboutIt = ({ code, message = '' }: Data, words: RegExp) => code === 'INVALID_INPUT' && words.test(message);
+
+describe.each(Object.entries(births))('%s', (_who, send) => {
+  test.each(born)('born on %s', async (birth, refused) => {
+    const answer = await send(birth);
+    if (refused) expect(answer).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringMatching(refused) });
+    else expect(isAboutIt(answer, /must not lie|must be a day/)).toBe(false);
+  });
+});
+
+describe.each(Object.entries(places))('%s', (_what, send) => {
+  test.each(countries)('in %s', async (country, refused) => {
+    const answer = await send(country);
+    if (refused) expect(answer).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringMatching(refused) });
+    else expect(isAboutIt(answer, /ISO 3166|two-letter/)).toBe(false);
+  });
+});
