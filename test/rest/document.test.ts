@@ -17,17 +17,48 @@ test('the OpenAPI 3.1 document passes the linter without an error or a warning',
   expect(JSON.parse(source)).toMatchObject({ openapi: '3.1.0', servers: [{ url: base }] });
 });
 
-test('every operation has an id, a summary, a tag, and says what its errors mean', async () => {
-  const document = (await (await fetch(`${t.url}${base}/openapi.json`)).json()) as {
-    paths: Record<string, Record<string, { operationId: string; summary: string; tags: string[]; responses: object }>>;
-  };
-  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
-  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
-  for (const { summary, tags, responses } of operations) {
+test('every operation and every webhook has an id, a summary, a description and a known tag; operations say what errors mean', async () => {
+  const document = (await (await fetch(`${t.url}${base}/openapi.json`)).json()) as Data;
+  const operations = Object.values<Data>(document.paths).flatMap((methods) => Object.values<Data>(methods));
+  const all = [...operations, ...Object.values<Data>(document.webhooks).map(({ post }) => post)];
+  expect(new Set(all.map(({ operationId }) => operationId)).size).toBe(all.length);
+  for (const { operationId, summary, description, tags } of all) {
     expect(summary).toMatch(/^[A-Z]/);
-    expect(tags).toHaveLength(1);
+    expect({ operationId, description }).toEqual({ operationId, description: expect.stringMatching(/^[A-Z].*[.:]$/s) });
+    expect(document.tags.filter(({ name }: Data) => tags.includes(name))).toMatchObject([
+      { description: expect.stringMatching(/^[A-Z].*[.]$/) },
+    ]);
+  }
+  for (const { responses } of operations) {
     expect(Object.keys(responses)).toEqual(expect.arrayContaining(['400', '401', '403', '500']));
   }
+});
+
+test('generators find a type for everything: no intersection, no default that would be required, and a bound of each number', async () => {
+  const document = (await (await fetch(`${t.url}${base}/openapi.json`)).json()) as Data;
+  const wrong: string[] = [];
+  const visit = (value: Data, path: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    const { allOf, type, minimum, maximum } = value;
+    if (allOf) wrong.push(`${path}: an intersection`);
+    if (
+      [type].flat().some((one) => one === 'integer' || one === 'number') &&
+      (minimum === undefined || maximum === undefined)
+    )
+      wrong.push(`${path}: a number without a bound`);
+    if (path.startsWith('/components/schemas') && value.default !== undefined) wrong.push(`${path}: a default`);
+    for (const [name, part] of Object.entries(value)) if (name !== 'examples') visit(part, `${path}/${name}`);
+  };
+  visit(document, '');
+  for (const methods of Object.values<Data>(document.paths)) {
+    for (const { operationId, requestBody } of Object.values<Data>(methods)) {
+      if (!requestBody) continue;
+      const { $ref = '' } = requestBody.content['application/json'].schema;
+      const { properties, oneOf, anyOf } = document.components.schemas[$ref.split('/').at(-1)] ?? {};
+      if (anyOf || !(properties || oneOf)) wrong.push(`${operationId}: a body without a type`);
+    }
+  }
+  expect(wrong).toEqual([]);
 });
 
 test('every field of every record and every parameter says what it is', async () => {

@@ -19,9 +19,15 @@ const t = await testGateway({ PUBLIC_CONTRACT: true });
 const { authorization } = t.platform;
 const rest = await restClient(t.url, authorization);
 const scene = await restScene(rest, 100_000);
-// The gateway answers meanwhile.
-const run = async (command: string, ...args: string[]) =>
-  (await promisify(execFile)(command, args, { cwd: folder, maxBuffer: 2 ** 26 })).stdout;
+/** Runs a program, while the gateway answers. */
+const run = async (command: string, ...args: string[]) => {
+  const { stdout } = await promisify(execFile)(command, args, { cwd: folder, maxBuffer: 2 ** 26 }).catch(
+    (error: Data) => expect.fail(`${error.message} ${error.stdout}`),
+  );
+  return stdout;
+};
+/** Runs a program of a package. */
+const bin = (name: string, ...args: string[]) => run(path.join(folder, 'node_modules/.bin', name), ...args);
 const write = (name: string, text: string) => writeFileSync(path.join(folder, name), text);
 
 /** The operations with a body, and how many parameters their paths have. */
@@ -52,7 +58,7 @@ const upper = (id: string) => `${id.charAt(0).toUpperCase()}${id.slice(1)}`;
 /** For each generator: how it is run, and a program that uses its client. */
 const generators: Record<string, { readonly generate: () => unknown; readonly program: string }> = {
   'openapi-typescript': {
-    generate: () => run('npx', 'openapi-typescript', 'openapi.json', '-o', 'schema.ts'),
+    generate: () => bin('openapi-typescript', 'openapi.json', '-o', 'schema.ts'),
     program: `
       import createClient from 'openapi-fetch';
       import type { operations, paths } from './schema.ts';
@@ -69,19 +75,19 @@ const generators: Record<string, { readonly generate: () => unknown; readonly pr
         'orval.config.cjs',
         `module.exports = { api: { input: './openapi.json', output: { target: './orval.ts', client: 'fetch', baseUrl: ${url} } } };`,
       );
-      return run('npx', 'orval', '--config', 'orval.config.cjs');
+      return bin('orval', '--config', 'orval.config.cjs');
     },
     program: `
       import * as api from './orval.ts';
       ${typed(({ id, places }) => `NonNullable<Parameters<typeof api.${id}>[${places}]>`)}
       const options = { headers: ${headers} };
-      const made = await api.createCustomer(${customer}, undefined, options);
-      const quoted = await api.createQuote(${quote}, undefined, options);
+      const made = await api.createCustomer(${customer}, options);
+      const quoted = await api.createQuote(${quote}, options);
       const listed = await api.listCustomers({ limit: 1 }, options);
       console.log(made.status === 201 && made.data.platformCustomerId, quoted.status === 201 && quoted.data.status, listed.status === 200 && listed.data.data.length);`,
   },
   '@hey-api/openapi-ts': {
-    generate: () => run('npx', 'openapi-ts', '-i', 'openapi.json', '-o', 'hey'),
+    generate: () => bin('openapi-ts', '-i', 'openapi.json', '-o', 'hey'),
     program: `
       import { client } from './hey/client.gen';
       import * as api from './hey';
@@ -97,7 +103,7 @@ const generators: Record<string, { readonly generate: () => unknown; readonly pr
 mkdirSync(folder, { recursive: true });
 write('package.json', JSON.stringify({ type: 'module', private: true }));
 write('openapi.json', JSON.stringify(rest.document));
-run(
+await run(
   'npm',
   'install',
   '--no-audit',
@@ -116,7 +122,7 @@ test.each(Object.entries(generators))(
     const file = `${name.replace(/\W/g, '')}-program.ts`;
     write(file, program);
     const options = ['--strict', '--noEmit', '--skipLibCheck', '--allowImportingTsExtensions', '--target', 'esnext'];
-    await run('npx', 'tsc', ...options, '--module', 'esnext', '--moduleResolution', 'bundler', '--types', 'node', file);
-    expect((await run('npx', 'tsx', file)).trim()).toBe('generated PENDING 1');
+    await bin('tsc', ...options, '--module', 'esnext', '--moduleResolution', 'bundler', '--types', 'node', file);
+    expect((await bin('tsx', file)).trim()).toBe('generated PENDING 1');
   },
 );

@@ -94,8 +94,8 @@ export const CreateQuoteBody = z
     senderUserInfo: information.optional().describe('Another name of senderCustomerInfo.'),
     immediatelyExecute: z
       .boolean()
-      .default(false)
-      .describe('Execute at creation, at the current rate. Not with real-time funding.'),
+      .optional()
+      .describe('Execute at creation, at the current rate; false when left out. Not with real-time funding.'),
     description: text(longest.memo).optional().describe('Memo, at most 500 characters.'),
     metadata: newMetadata,
   })
@@ -118,7 +118,7 @@ type Body = z.infer<typeof CreateQuoteBody>;
  * @throws Refusal INVALID_INPUT, INVALID_CURRENCY, LOOKUP_REQUEST_NOT_FOUND
  */
 export async function toQuoteInput(payments: Payments, viewer: Viewer, body: Body): Promise<CreateQuote> {
-  const { source, destination, lockedCurrencySide, lookupId, immediatelyExecute, description, metadata } = body;
+  const { source, destination, lockedCurrencySide, lookupId, immediatelyExecute = false, description, metadata } = body;
   const senderInfo = senderInfoOf(body);
   const lookupParties =
     lookupId !== undefined && !(source && destination)

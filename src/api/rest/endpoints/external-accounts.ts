@@ -81,8 +81,10 @@ const CustomerAccountBody = z
     customerId: id('Customer', "Its owner; without one it is the platform's own account.").optional(),
     defaultUmaDepositAccount: z
       .boolean()
-      .default(false)
-      .describe('Whether incoming UMA payments of the customer go to this account. Replaces an earlier default.'),
+      .optional()
+      .describe(
+        'Whether incoming UMA payments of the customer go to this account; false when left out. Replaces an earlier default.',
+      ),
   })
   .openapi('CreateExternalAccount');
 
@@ -196,7 +198,7 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
   const lists = accountLists(payments.database, 'EXTERNAL', externalAccountRecord);
 
   const create = async (context: Context<RestEnvironment>, input: z.infer<typeof CustomerAccountBody>) => {
-    const { accountInfo, platformAccountId, ...rest } = input;
+    const { accountInfo, platformAccountId, defaultUmaDepositAccount = false, ...rest } = input;
     const { accountType, beneficiary, platformAccountId: nestedId, ...details } = accountInfo;
     if (platformAccountId !== undefined && nestedId !== undefined && platformAccountId !== nestedId) {
       throw new Refusal('INVALID_INPUT', 'this value is given twice, and the two differ', {
@@ -210,6 +212,7 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
         // The schema of the type allows only text.
         {
           ...rest,
+          defaultUmaDepositAccount,
           accountType,
           details: details as AccountDetails,
           beneficiary,
