@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { claimOf, keyPath } from '../../core/idempotency.ts';
 import { accountPublicId, publicId } from '../../core/ids.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { databaseBusy, Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { sqlState } from '../../infra/database/faults.ts';
@@ -13,7 +13,7 @@ import type { Simulation } from '../../rails/simulation.ts';
 import type { Caller } from '../access/caller.ts';
 import { countCommand } from '../access/count-command.ts';
 import { authorize, type Operation } from '../access/operations.ts';
-import { commitPlan, firstOutcome, type Outcome } from '../ledger/commit.ts';
+import { commitPlan, firstOutcome, type Outcome, waitedForKey } from '../ledger/commit.ts';
 import { LockTimeout } from '../ledger/commit-lanes.ts';
 import type { Plan, ResultType } from '../ledger/plan.ts';
 import { planRefusal, type RefusalOptions } from './plan-refusals.ts';
@@ -150,17 +150,22 @@ async function run<Type extends ResultType>(
     return toResult(outcome, command, caller);
   } catch (error) {
     if (error instanceof LockTimeout) {
-      throw new Refusal('SERVICE_UNAVAILABLE', 'too many payments of the same account at once; try again', {
-        retryAfter: 1,
-      });
+      throw new Refusal('SERVICE_UNAVAILABLE', waits[error.for], { retryAfter: 1 });
     }
-    if (sqlState(error) !== '55P03') throw error;
+    if (sqlState(error) !== '55P03' || !waitedForKey(error)) throw error;
     throw new Refusal('CONFLICT', 'the first request with this idempotency key is still running', {
       path: keyPath,
       retryAfter: 1,
     });
   }
 }
+
+/** The messages of a plan that has waited for too long. */
+const waits: Readonly<Record<LockTimeout['for'], string>> = {
+  account: 'too many payments of the same account at once; try again',
+  table: databaseBusy,
+  turn: 'too many payments at once; try again',
+};
 
 function idOf(type: ResultType, row: SnapshotRows[ResultType]): string {
   // A row of the named type.
