@@ -39,7 +39,7 @@ const modules = {
   'api/pages': ['api/http/bodies'],
   'api/rest': ['api/rest/endpoints', 'api/rest/schemas', 'api/http/bodies', 'api/records', ...hooks],
   'api/rest/endpoints': ['api/rest', 'api/rest/schemas', 'api/graphql/documents', 'api/http/bodies', 'api/records', ...hooks],
-  'api/rest/schemas': ['api/records'],
+  'api/rest/schemas': ['api/records', 'api/webhooks'],
   'api/graphql/transports': [...schema, 'api/graphql/server', 'api/graphql/limits', 'api/graphql/documents', 'api/http/bodies'],
   'api/graphql/server': [...nouns, ...schema, 'api/graphql/limits', 'api/graphql/documents', 'api/http/bodies', 'api/records'],
   ...Object.fromEntries(nouns.map((noun) => [noun, [...nouns, ...schema]])),

@@ -1,4 +1,4 @@
-import { isDatabaseFault, OutcomeUnknown } from '../infra/database/faults.ts';
+import { isDatabaseFault, isLockTimeout, OutcomeUnknown } from '../infra/database/faults.ts';
 import type { FieldPath } from './path.ts';
 
 /**
@@ -73,6 +73,9 @@ const isPath = (about: FieldPath | RefusalDetails): about is FieldPath => Array.
 /** The message of a request that cannot be processed because of the database. Nothing has happened. */
 export const databaseAway = 'the database is unreachable or overloaded; try again';
 
+/** The message of a request that has waited for somebody's lock for as long as it may: that of a table, mostly. */
+export const databaseBusy = 'the database is busy: somebody else holds what this needs; try again';
+
 /**
  * Returns the refusal that an error is or stands for, or undefined for any other error. SERVICE_UNAVAILABLE means that
  * nothing has happened, so the same request may be sent again. OUTCOME_UNKNOWN means that it may have happened.
@@ -80,7 +83,8 @@ export const databaseAway = 'the database is unreachable or overloaded; try agai
 export function refusalIn(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   if (error instanceof OutcomeUnknown) return outcomeUnknown();
-  return isDatabaseFault(error) ? new Refusal('SERVICE_UNAVAILABLE', databaseAway, { retryAfter: 1 }) : undefined;
+  if (!isDatabaseFault(error)) return undefined;
+  return new Refusal('SERVICE_UNAVAILABLE', isLockTimeout(error) ? databaseBusy : databaseAway, { retryAfter: 1 });
 }
 
 /** Returns the refusal for a command that may have taken effect, but whose answer is lost. */

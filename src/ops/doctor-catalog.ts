@@ -1,6 +1,6 @@
 import { type Catalog, expectedCatalog, readCatalog } from '../infra/database/migrations/catalog.ts';
 import { hasNewerMigrations } from '../infra/database/migrations/migrate.ts';
-import type { Checks, Patient, Verdict } from './doctor.ts';
+import type { Checks, Patient, Verdict } from './doctor-checks.ts';
 
 /** The check of each kind of fact, by the first word of it. */
 const kinds = {

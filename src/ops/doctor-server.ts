@@ -6,7 +6,7 @@ import { fieldName } from '../infra/database/rows.ts';
 import type { CamelCased } from '../infra/database/statement.ts';
 import { messageForUser, wordsOf } from '../server/print-error.ts';
 import { directUrl, poolerOf } from '../server/start/prepare-database.ts';
-import type { Checks, Patient, Verdict } from './doctor.ts';
+import type { Checks, Patient, Verdict } from './doctor-checks.ts';
 
 /** Makes a check of a statement that returns one row. */
 export function oneRow<Row extends CamelCased<Row>>(

@@ -1,6 +1,6 @@
 import { unmarkedRestore } from '../domain/events/sequencer.ts';
 import { missingKeys } from '../server/start/keys-in-use.ts';
-import type { Checks, Patient, Verdict } from './doctor.ts';
+import type { Checks, Patient, Verdict } from './doctor-checks.ts';
 import { oneRow } from './doctor-server.ts';
 
 /** Makes a check of a count, which only background work sees. */

@@ -10,6 +10,7 @@ import { directUrl } from '../server/start/prepare-database.ts';
 import { reachDatabase } from '../server/start/reach-database.ts';
 import { findUnsafe } from '../server/start/unsafe-settings.ts';
 import { catalogChecks } from './doctor-catalog.ts';
+import type { Checks, Finding, Limits, Patient, Verdict } from './doctor-checks.ts';
 import { beginningChecks, serverChecks } from './doctor-server.ts';
 import { serviceChecks } from './doctor-service.ts';
 
@@ -28,33 +29,7 @@ export function addDoctor(program: Program): void {
     );
 }
 
-/** What a check says. A fault stops an instance or its work, or loses data; a warning is for a person to look at. */
-export type Verdict = readonly [result: 'ok' | 'warning' | 'fault' | 'skipped', detail: string];
-
-export type Finding = {
-  readonly check: string;
-  readonly result: Verdict[0];
-  readonly detail: string;
-};
-
-/** What checks look at. */
-export interface Patient {
-  readonly config: Config;
-  readonly database: Database;
-  readonly role: 'gateway_serving' | 'gateway_work';
-  readonly limits: Limits;
-}
-
-/** How many seconds are too long: for an open transaction, and for a wait for a lock. */
-export interface Limits {
-  readonly transactionSeconds: number;
-  readonly lockSeconds: number;
-}
-
 const usualLimits: Limits = { transactionSeconds: 1_800, lockSeconds: 5 };
-
-/** A check by its name. Where it finds several things, each has a verdict; where it does not apply, there is none. */
-export type Checks<Of> = Readonly<Record<string, (of: Of) => Verdict[] | Promise<Verdict[]>>>;
 
 const settingsChecks: Checks<Config> = {
   settings(config) {

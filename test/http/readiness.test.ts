@@ -100,6 +100,7 @@ test('a table that somebody locks takes no instance away from its balancer', asy
 });
 
 test('a server that begins no session any more makes it say no, though open ones go on', async () => {
+  await untilReady();
   const name = new URL(database.url).pathname.slice(1);
   await server.query(`alter role gateway in database ${name} set session_preload_libraries = 'not_there'`);
   await vi.waitFor(async () => expect(await statusAndBody()).toMatchObject([503, '1', { database: false }]), 10_000);

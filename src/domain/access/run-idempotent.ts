@@ -2,7 +2,7 @@ import { claimOf, keyPath } from '../../core/idempotency.ts';
 import { publicId } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Database } from '../../infra/database/database.ts';
-import { sqlState } from '../../infra/database/faults.ts';
+import { isLockTimeout, waitedForRow } from '../../infra/database/faults.ts';
 import { retryLostRaces } from '../../infra/database/retry.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
@@ -129,7 +129,7 @@ async function claimKey(client: Transaction['client'], key: Key): Promise<boolea
   try {
     return (await claimStatement(client, ...key)).length > 0;
   } catch (error) {
-    if (sqlState(error) !== '55P03') throw error;
+    if (!isLockTimeout(error) || !waitedForRow(error)) throw error;
     throw new Refusal('CONFLICT', 'the first request with this idempotency key is still running', {
       path: keyPath,
       retryAfter: 1,

@@ -3,7 +3,7 @@ import { comparableAmount, type GivenAmount } from '../../core/amounts.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { claimOf, keyPath } from '../../core/idempotency.ts';
 import { accountPublicId, publicId } from '../../core/ids.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { databaseBusy, Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { sqlState } from '../../infra/database/faults.ts';
@@ -15,7 +15,7 @@ import type { Simulation } from '../../rails/simulation.ts';
 import type { Caller } from '../access/caller.ts';
 import { countCommand } from '../access/count-command.ts';
 import { authorize, type Operation } from '../access/operations.ts';
-import { commitPlan, firstOutcome, type Outcome } from '../ledger/commit.ts';
+import { commitPlan, firstOutcome, type Outcome, waitedForKey } from '../ledger/commit.ts';
 import { LockTimeout } from '../ledger/commit-lanes.ts';
 import type { Plan, ResultType } from '../ledger/plan.ts';
 import { planRefusal, type RefusalOptions } from './plan-refusals.ts';
@@ -154,11 +154,9 @@ async function run<Type extends ResultType>(
     return toResult(outcome, command, caller);
   } catch (error) {
     if (error instanceof LockTimeout) {
-      throw new Refusal('SERVICE_UNAVAILABLE', 'too many concurrent payments on the same account; try again', {
-        retryAfter: 1,
-      });
+      throw new Refusal('SERVICE_UNAVAILABLE', waits[error.for], { retryAfter: 1 });
     }
-    if (sqlState(error) !== '55P03') throw error;
+    if (sqlState(error) !== '55P03' || !waitedForKey(error)) throw error;
     throw new Refusal('CONFLICT', 'the first request with this idempotency key is still running', {
       path: keyPath,
       retryAfter: 1,
@@ -181,6 +179,13 @@ async function comparableInput({
   });
   return { ...input, [amount.field]: comparableAmount(given, currencyOf(currency ?? '')) };
 }
+
+/** The messages of a plan that has waited for too long. */
+const waits: Readonly<Record<LockTimeout['for'], string>> = {
+  account: 'too many concurrent payments on the same account; try again',
+  table: databaseBusy,
+  turn: 'too many concurrent payments; try again',
+};
 
 function idOf(type: ResultType, row: SnapshotRows[ResultType]): string {
   // A row of the named type.

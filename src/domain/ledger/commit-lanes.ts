@@ -7,7 +7,14 @@ import type { Plan, PlatformPlan } from './plan.ts';
  * The error for a plan that was not carried out, because others hold its account or too many plans wait before it. It may be
  * retried.
  */
-export class LockTimeout extends Error {}
+export class LockTimeout extends Error {
+  /** What it has waited for: its account, a table that somebody has locked, or its turn. */
+  readonly for: 'account' | 'table' | 'turn';
+  constructor(waitedFor: LockTimeout['for'], options?: ErrorOptions) {
+    super(`a plan has waited too long for its ${waitedFor}`, options);
+    this.for = waitedFor;
+  }
+}
 
 /** A plan that waits in its lane, with the callbacks for its outcome. */
 interface Waiting<Outcome> extends PlatformPlan {
@@ -93,7 +100,7 @@ export class CommitLanes<Outcome> {
     while (lane.waiting.length > 0) {
       const now = performance.now();
       lane.slow = false;
-      rejectWaiting(lane, ({ deadline }) => deadline < now, new LockTimeout('too many plans came before it'));
+      rejectWaiting(lane, ({ deadline }) => deadline < now, new LockTimeout('turn'));
       lane.inFlight = lane.waiting.splice(0, maxPlans);
       if (lane.inFlight.length === 0) break;
       const timer = setTimeout(() => this.#moveWaiting(lane), slowMs);

@@ -104,7 +104,7 @@ const lanes = new WeakMap<Database, CommitLanes<Outcome>>();
  * @throws LockTimeout when its account stays locked for two seconds, or when too many plans wait before it: nothing
  *   happened
  * @throws OutcomeUnknown when the database did not answer; after any other error nothing happened
- * @throws SQLSTATE 55P03 when another call with its idempotency key is still running after two seconds
+ * @throws SQLSTATE 55P03 when another call with its idempotency key is still running after two seconds (`waitedForKey`)
  */
 export function commitPlan(database: Database, platformId: string, plan: Plan): Promise<Outcome> {
   let databaseLanes = lanes.get(database);
@@ -145,19 +145,29 @@ async function commitAlone(database: Database, { platformId, plan }: PlatformPla
     database.commits.emit('committed');
     return requireOutcome(outcome);
   } catch (error) {
-    if (sqlState(error) !== '55P03' || !waitedForRows(error)) throw error;
-    throw new LockTimeout('its account is held up', { cause: error });
+    if (sqlState(error) !== '55P03' || waitedForKey(error)) throw error;
+    throw new LockTimeout((await isTableLocked(database)) ? 'table' : 'account', { cause: error });
   }
 }
 
-/**
- * Returns whether Postgres waited for a row that the plan needs, and not for its idempotency key. The context of its
- * error names the function that waited.
- */
-function waitedForRows(error: unknown): boolean {
-  const where = error instanceof Error && 'where' in error ? String(error.where) : '';
-  return /\b(lock_plans|apply_plans)\(/.test(where) && !/\block_claims\(/.test(where);
+/** Tells whether Postgres waited for the call that has its idempotency key: the context of its error names the function. */
+export function waitedForKey(error: unknown): boolean {
+  return error instanceof Error && 'where' in error && /\block_claims\(/.test(String(error.where));
 }
+
+/** Says whether somebody has locked a whole table against changes, or wants to and keeps others waiting behind it. */
+async function isTableLocked(database: Database): Promise<boolean> {
+  const [row] = await tableLockStatement(database.pool).catch(() => []);
+  return row?.isLocked ?? false;
+}
+
+const tableLockStatement = statement<{ isLocked: boolean }>(
+  'table_locked',
+  `select exists (select from pg_locks l join pg_class c on c.oid = l.relation
+     where l.locktype = 'relation' and l.database = (select oid from pg_database where datname = current_database())
+       and l.mode in ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+       and c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')) as is_locked`,
+);
 
 /** Commits a plan on one connection, alone or as part of a larger transaction, without a retry. */
 export async function commitPlanOn(on: Queryable, platformId: string, plan: Plan): Promise<Outcome> {

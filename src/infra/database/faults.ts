@@ -102,6 +102,18 @@ export function isDatabaseFault(error: unknown): boolean {
   return isDriverFault(driverCause(error)) || (error.cause !== error && isDatabaseFault(error.cause));
 }
 
+/** Says whether a statement has waited for somebody's lock for as long as it may. Prisma's errors wrap its driver's. */
+export function isLockTimeout(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (sqlState(error) === '55P03' || driverCause(error)?.originalCode === '55P03') return true;
+  return error.cause !== error && isLockTimeout(error.cause);
+}
+
+/** Says whether a statement waited for a row that another transaction writes, and not for a whole table. */
+export function waitedForRow(error: unknown): boolean {
+  return error instanceof Error && 'where' in error && /\bwhile \w+( \w+)? (index )?tuple/.test(String(error.where));
+}
+
 function isTransient(state: string | undefined): boolean {
   return state !== undefined && transientStates.some((prefix) => state.startsWith(prefix));
 }

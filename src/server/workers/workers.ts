@@ -15,6 +15,7 @@ import { reconcileDueDays } from '../../domain/reconciliation/daily.ts';
 import { settleDueOrders } from '../../domain/settlement/settlement.ts';
 import { followClock } from './clock.ts';
 import { deleteExpired } from './housekeeping.ts';
+import { lockWatch } from './locks.ts';
 import { type Loop, startLoop } from './loop.ts';
 
 /** The most orders, quotes or accounts that one round takes. */
@@ -35,6 +36,8 @@ const busySequencerMs = 4;
 const longestIdleSequencerMs = 80;
 /** How often the database's clock is checked. */
 const clockMs = 1_000;
+/** How often it is looked who waits for a lock. */
+const locksMs = 2_000;
 /** How often the worker looks for days to reconcile. */
 const reconciliationMs = 300_000;
 /** How often rows past their retention are deleted, and the pause between two batches, in which other work can run. */
@@ -71,6 +74,7 @@ interface WorkerOptions {
  */
 export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer, reconcileHour, log }: WorkerOptions) {
   const { database } = payments;
+  const watchLocks = lockWatch(database, log);
   const delivery = startDelivery(webhooks, log);
   const fanOutLoop = startFanOut(webhooks, log, () => delivery.wake());
   const sequencing = startSequencing(sequencer, log, () => fanOutLoop.wake());
@@ -98,6 +102,10 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer
       return reconciliationMs;
     }),
     startLoop('housekeeping', log, async () => ((await deleteExpired(database)) ? betweenBatchesMs : housekeepingMs)),
+    startLoop('locks', log, async () => {
+      await watchLocks();
+      return locksMs;
+    }),
     startLoop('clock', log, async () => {
       await followClock(database, log);
       return clockMs;

@@ -14,7 +14,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, matchesGlob } from 'node:path';
+import { deep } from '../../../vitest.config.ts';
 import type { TestName } from './plant.ts';
 import { titlePattern } from './titles.ts';
 
@@ -59,11 +60,25 @@ export class CheckoutCopy {
    * @param isOneEnough whether to stop at the first failure
    */
   async run(tests: readonly TestName[], isOneEnough = false): Promise<TestRun> {
+    const { true: long = [], false: short = [] } = Object.groupBy(tests, ({ file }) =>
+      deep.some((pattern) => matchesGlob(file, pattern)) ? 'true' : 'false',
+    );
+    const runs = [];
+    if (short.length > 0) runs.push(await this.#run(short, isOneEnough, []));
+    if (long.length > 0) runs.push(await this.#run(long, isOneEnough, ['--config=vitest.deep.config.ts']));
+    return {
+      passed: runs.flatMap(({ passed }) => passed),
+      failed: runs.flatMap(({ failed }) => failed),
+      output: runs.map(({ output }) => output).join('\n'),
+    };
+  }
+
+  async #run(tests: readonly TestName[], isOneEnough: boolean, config: readonly string[]): Promise<TestRun> {
     const report = join(this.root, 'planted-bugs.json');
     rmSync(report, { force: true });
     const files = [...new Set(tests.map(({ file }) => file))];
     const titles = [...new Set(tests.map(({ title }) => titlePattern(title)))];
-    const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--reporter=json', `--outputFile=${report}`];
+    const vitest = ['node_modules/vitest/vitest.mjs', 'run', ...config, '--reporter=json', `--outputFile=${report}`];
     if (isOneEnough) vitest.push('--bail=1');
     const output = await outputOf(this.root, [...vitest, '-t', `(^| )(${titles.join('|')})$`, ...files]);
     const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report;

@@ -139,7 +139,7 @@ export const serviceBugs: Bugs = {
     'a migration that waits for a lock is given up': {
       file: 'src/infra/database/migrations/migrate.ts',
       find: 'if (performance.now() >= until)',
-      put: 'if (attempt <= attempts)',
+      put: 'if (performance.now() < until)',
       test: 'a migration that needs a lock of another session lets others through, and is tried again until it has it',
     },
   },
@@ -321,6 +321,14 @@ export const serviceBugs: Bugs = {
       find: "signal?.addEventListener('abort', cancel, { once: true });",
       put: '',
       test: 'is stopped at a wait and at work: what was under way is rolled back, and the next run goes on',
+    },
+  },
+  'test/database/locked-tables.test.ts': {
+    'a payment that waits for a locked table is told that its account is busy': {
+      file: 'src/domain/ledger/commit.ts',
+      find: "(await isTableLocked(database)) ? 'table' : 'account'",
+      put: "'account'",
+      test: 'payments while a table is locked are told that the database is busy, and nothing of accounts and keys: %s',
     },
   },
   'test/http/readiness.test.ts': {

@@ -1,0 +1,28 @@
+import type { Database } from '../infra/database/database.ts';
+import type { Config } from '../server/config.ts';
+
+/** What a check says. A fault stops an instance or its work, or loses data; a warning is for a person to look at. */
+export type Verdict = readonly [result: 'ok' | 'warning' | 'fault' | 'skipped', detail: string];
+
+export type Finding = {
+  readonly check: string;
+  readonly result: Verdict[0];
+  readonly detail: string;
+};
+
+/** What checks look at. */
+export interface Patient {
+  readonly config: Config;
+  readonly database: Database;
+  readonly role: 'gateway_serving' | 'gateway_work';
+  readonly limits: Limits;
+}
+
+/** How many seconds are too long: for an open transaction, and for a wait for a lock. */
+export interface Limits {
+  readonly transactionSeconds: number;
+  readonly lockSeconds: number;
+}
+
+/** A check by its name. Where it finds several things, each has a verdict; where it does not apply, there is none. */
+export type Checks<Of> = Readonly<Record<string, (of: Of) => Verdict[] | Promise<Verdict[]>>>;

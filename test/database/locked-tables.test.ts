@@ -1,0 +1,112 @@
+import pg from 'pg';
+import { pino } from 'pino';
+import { expect, test, vi } from 'vitest';
+import { lockWatch } from '../../src/server/workers/locks.ts';
+import { act, actOn, moving } from '../setup/acts.ts';
+import { testGateway } from '../setup/gateway.ts';
+import { makeScene } from '../setup/scene.ts';
+
+/** A person locks a table, as an ALTER TABLE does that waits or works. */
+
+const t = await testGateway({}, undefined, { pace: { lockMs: 150 } });
+const scene = await makeScene(t.platform, 1_000_000n);
+const other = await makeScene(t.platform, 1_000_000n);
+
+async function holding<T>(texts: readonly string[], work: (pid: number) => Promise<T>): Promise<T> {
+  const person = new pg.Client({ connectionString: t.databaseUrl, application_name: 'psql' });
+  await person.connect();
+  try {
+    await person.query('begin');
+    for (const text of texts) await person.query(text);
+    return await work((person as pg.Client & { processID: number }).processID);
+  } finally {
+    await person.end();
+  }
+}
+
+const key = () => crypto.randomUUID();
+const transferOut = () =>
+  actOn(t.platform, 'transferOut', { ...moving(scene.usd, scene.outsideUsd, 100), idempotencyKey: key() });
+
+const busy = {
+  code: 'SERVICE_UNAVAILABLE',
+  message: 'the database is busy: somebody else holds what this needs; try again',
+};
+
+test.each(['account', 'transaction', 'journal', 'posting', 'rail_order', 'idempotency_record', 'outbox'])(
+  'payments while a table is locked are told that the database is busy, and nothing of accounts and keys: %s',
+  async (table) => {
+    await holding([`lock table ${table}`], async () => {
+      const paid = await Promise.all([transferOut(), transferOut(), transferOut()]);
+      for (const { code, message } of paid) expect({ code, message }).toEqual(busy);
+    });
+    expect(await transferOut()).toHaveProperty('transaction');
+  },
+);
+
+test('so are commands on plain records, and reads, over both APIs', async () => {
+  await holding(['lock table webhook_endpoint, customer, idempotency_record'], async () => {
+    const input = { url: 'https://example.com/hooks', idempotencyKey: key() };
+    expect(await act(t.platform, 'createWebhookEndpoint', input)).toMatchObject(busy);
+    const { errors } = await t.platform.send('{ customers(first: 1) { edges { node { id } } } }');
+    expect(errors).toMatchObject([{ message: busy.message, extensions: { code: busy.code } }]);
+    const response = await fetch(`${t.url}/2025-10-13/customers`, {
+      headers: { authorization: t.platform.authorization },
+    });
+    expect([response.status, await response.json()]).toMatchObject([503, { code: busy.code, message: busy.message }]);
+  });
+});
+
+test('one account that others hold is named as that, and payments of another one go on', async () => {
+  const uuid = scene.usd.split(':')[1];
+  await holding([`select from account where id = '${uuid}' for update`], async () => {
+    expect(await transferOut()).toMatchObject({ message: 'too many concurrent payments on the same account; try again' });
+    const free = moving(other.usd, other.outsideUsd, 100);
+    expect(await actOn(t.platform, 'transferOut', free)).toHaveProperty('transaction');
+  });
+});
+
+test('the log says once who keeps others waiting, with its table and statement, and once that it is over', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
+  const look = lockWatch(t.gateway.payments.database, log, 0);
+  await look();
+  expect(lines).toEqual([]);
+  await holding(['alter table customer add mine int'], async (pid) => {
+    const waiting = holdingBack();
+    await vi.waitFor(async () => {
+      await look();
+      expect(lines).toHaveLength(1);
+    }, 10_000);
+    await look();
+    await look();
+    expect(lines).toEqual([
+      expect.objectContaining({
+        level: 50,
+        blockers: [
+          expect.stringMatching(
+            new RegExp(
+              `^process ${pid} \\(psql, login postgres\\), whose transaction has been open for \\d+ s: idle in transaction after "alter table customer add mine int"$`,
+            ),
+          ),
+        ],
+        waiting: [expect.stringMatching(/^AccessShareLock on customer: \d$/)],
+      }),
+    ]);
+    await waiting;
+  });
+  await vi.waitFor(async () => {
+    await look();
+    expect(lines).toHaveLength(2);
+  }, 10_000);
+  expect(lines[1]).toMatchObject({ level: 30, msg: 'nobody waits for a lock for long any more' });
+});
+
+/** A session that waits for the customers until they are free. */
+async function holdingBack(): Promise<void> {
+  const client = new pg.Client({ connectionString: t.databaseUrl });
+  await client.connect();
+  await client.query('set lock_timeout = 1000');
+  await client.query('select from customer').catch(() => undefined);
+  await client.end();
+}
