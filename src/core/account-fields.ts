@@ -5,7 +5,7 @@ import { canonicalText, foldedText, nameOfCharacter, textFault } from './texts.t
 /** The details of an account, by field name. */
 export type AccountDetails = Readonly<Record<string, string | null | undefined>>;
 
-/** A form of a detail: what is taken, as people write it, and what it is stored as. */
+/** The form of a detail: the accepted notations, and the canonical one that is stored. */
 export interface AccountForm {
   /** The form in words, for refusals and for people who fill a form: "9 digits". */
   readonly form: string;
@@ -13,10 +13,10 @@ export interface AccountForm {
   readonly pattern: RegExp;
   /** Returns the one spelling that is stored, shown and compared. */
   canonical(value: string): string;
-  /** Returns why a value does not have the form, more exactly than the form says; undefined where there is no more to say. */
+  /** Returns why a value does not have the form, more exactly than the form says; undefined if it has nothing to add. */
   explain?(value: string): string | undefined;
   /**
-   * Returns why no account has this, by its check digits or the like; undefined where it may be one.
+   * Returns why no account can have this value, such as its check digits; undefined where one may.
    * @param value in canonical form
    * @param given as it was given
    */
@@ -86,7 +86,7 @@ const spoken = (character: string) =>
       ? `the letter ${character}`
       : nameOfCharacter(character);
 
-/** Makes the form of a number: what is taken, what is stored, and which character does not fit. */
+/** Makes the form of a number: accepted input, stored value, and the character that does not fit. */
 export function written(form: string, { runs, between = spaces, capitals = false }: Writing): AccountForm {
   const gap = new RegExp(`[${between}]`, 'g');
   const body = runs.map(([characters, least, most = least]) => `(?:${characters}[${between}]*){${least},${most}}`);
@@ -191,7 +191,7 @@ export const identifyingBankName = text('Name of the bank.', {
   compared: (value) => foldedText(value.normalize('NFKC')).replace(gapsOfPrint, ''),
 });
 
-/** Defines a detail of so many digits. */
+/** Defines a detail with this number of digits. */
 export const digits = (
   description: string,
   least: number,
@@ -342,7 +342,7 @@ export const sortCode = digits('Sort code, 6 digits.', 6, 6, {
   check: (value) => notZeros(value.replaceAll('-', ''), {}, value),
 });
 
-/** Defines the address `user@domain` of somebody; small letters and capitals are the same. */
+/** Defines a case-insensitive address `user@domain`. */
 export const atAddress = (
   description: string,
   form: string,

@@ -3,7 +3,7 @@ import { countrySpecs, isSEPACountry, ValidationErrorsIBAN, validateIBAN } from 
 import { type AccountDetails, checkDigits } from './account-fields.ts';
 import { foldedText } from './texts.ts';
 
-// What the numbers of banks say of themselves. A check finds what was mistyped; it never proves that there is an account.
+// The check digits of bank account numbers. A check finds typing errors; it never proves that an account exists.
 
 const weighted = (value: string, weights: readonly number[]) =>
   [...value].reduce((sum, digit, place) => sum + Number(digit) * (weights[place % weights.length] ?? 0), 0);

@@ -149,7 +149,7 @@ export function toRatio(value: Fraction): string {
   return `${numerator}/${denominator}`;
 }
 
-/** Returns whether a decimal with so many digits and places is exactly the value. */
+/** Returns whether a decimal with this number of digits and places is exactly the value. */
 function isExactWithin(value: Fraction, digits: number, places?: number): boolean {
   return subtract(value, parseDecimal(toDecimal(value, digits, places))).numerator === 0n;
 }

@@ -51,7 +51,7 @@ const code = {
   open: 123,
   close: 125,
 };
-/** All integers with so many digits are exact. */
+/** All integers with at most this number of digits are exact. */
 const exactDigits = 15;
 
 /**

@@ -1,10 +1,10 @@
 import type { FieldPath } from './path.ts';
 import { Refusal } from './refusal.ts';
 
-// The texts of people: names, memos, addresses, a platform's own keys, metadata. One canonical form, one table of what
-// is refused.
+// Free texts: names, memos, addresses, a platform's own keys, metadata. One canonical form, one table of refused
+// characters.
 
-/** Characters that nobody can read: control, unassigned, private-use and half ones, separators of lines, and fillers. */
+/** Invisible characters: control, unassigned, private-use, lone surrogates, line separators, and fillers. */
 const unreadable = /[\p{Cc}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/u;
 /** The scripts whose letters take joiners (Unicode, chapter 23), and emoji, which are joined too. */
 const joining =
@@ -119,7 +119,7 @@ export function isPlainText(text: string): boolean {
   return !/[\p{Cc}\p{Cs}]/u.test(text);
 }
 
-/** Returns a text of a provider with all that nobody can read replaced: it cannot be refused. */
+/** Returns a provider's text, which cannot be refused, with its invisible characters replaced. */
 export function readableText(text: string): string {
   let readable = '';
   for (const character of canonicalText(text.toWellFormed()).replace(/[\t\n\r\p{Zl}\p{Zp}]+/gu, ' ')) {

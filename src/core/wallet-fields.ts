@@ -98,7 +98,7 @@ export const evmAddress = numberField(
     differIn: 'capitals throughout, spaces',
     check: (value, _details, given) => {
       const digits = bare(given).slice(2);
-      if (/^0+$/.test(digits)) return 'it is the address of nobody: what is sent there is lost';
+      if (/^0+$/.test(digits)) return 'it belongs to nobody: money sent there is lost';
       const isPlain = digits === digits.toLowerCase() || digits === digits.toUpperCase();
       return isPlain || `0x${digits}` === value
         ? undefined

@@ -218,7 +218,7 @@ export type RailOutcome =
       readonly kind: 'failed';
       readonly explanation: string;
       /**
-       * The reason by the specification. When left out, QUOTE_EXECUTION_FAILED for a payout and OFFRAMP_FAILED for a
+       * The specification's reason. When left out, QUOTE_EXECUTION_FAILED for a payout and OFFRAMP_FAILED for a
        * collection.
        */
       readonly failureReason?: FailureReason | undefined;

@@ -16,7 +16,7 @@ export type CursorArgument = 'after' | 'before';
 /**
  * Parses the arguments of a list: which of its rows to read, and in which order. Section 4 of the Relay specification
  * (https://relay.dev/graphql/connections.htm) defines them: the rows after `after` and before `before`, and of those the
- * first or the last so many.
+ * first or the last few.
  *
  * - A cursor names a position in the order of the list. It stays valid when its row no longer matches the filter, or is gone.
  * - Between cursors that cross there is nothing. Taken literally, the specification would ignore `before` where `after` has

@@ -25,7 +25,7 @@ const allowed = {
   'access-control-max-age': '600',
 } as const;
 
-/** How often refused origins are logged: each once in so many milliseconds, and only so many a minute in all. */
+/** How often refused origins are logged: each once per interval, in milliseconds, and a limited number a minute in all. */
 const logging = { max: 1_000, ttl: 600_000, perMinute: 20 } as const;
 
 /** Decides for each request whether the page that sends it may read the answer, and logs the origins that may not. */

@@ -86,7 +86,7 @@ export interface HttpServer {
   announceStop(): void;
   /** Closes the port. */
   close(): Promise<void>;
-  /** Closes each connection that is idle for so many milliseconds. Resolves when no connection is left. */
+  /** Closes each connection that is idle for this time, in milliseconds. Resolves when no connection is left. */
   endConnections(idleMs: number): Promise<void>;
   /** Destroys the remaining connections. */
   destroy(): void;

@@ -53,7 +53,7 @@ export function openSocket(options: SocketOptions): PaymentsSocket {
     },
     dispose() {
       life.closed();
-      // It rejects with whatever kept a socket from opening that nobody wants any more.
+      // It rejects with the reason if opening fails, which no longer matters.
       Promise.resolve(client?.dispose()).catch(() => undefined);
     },
   };

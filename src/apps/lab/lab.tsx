@@ -12,7 +12,7 @@ import { Session } from './session.tsx';
 import { basicAuthorization, type Settings } from './settings.ts';
 import { SignIn } from './sign-in.tsx';
 
-/** The plugins beside the editors: an explorer of what can be asked, and the history of what was sent. */
+/** The plugins beside the editors: an explorer of the schema, and the history of requests. */
 const plugins = [explorerPlugin({ showAttribution: false }), HISTORY_PLUGIN];
 
 /** Where the credentials stay until the browser's tab is closed. */

@@ -44,7 +44,7 @@ const played = (run: (stage: Stage, cast: Cast) => Promise<Made>) => async (stag
   run(stage, await findCast(stage.service));
 const withMoney = (run: (stage: Stage, cast: Cast) => Promise<Made>) =>
   played(async (stage, cast) => {
-    // A fee may be on top of what is sent.
+    // A fee may be on top of the sent amount.
     await fund(stage.service, cast, '10.00');
     await fund(stage.service, cast, stage.amount);
     return run(stage, cast);

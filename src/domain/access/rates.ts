@@ -1,4 +1,4 @@
-/** A rate limit: so many requests a second on average, and so many at once after a pause. */
+/** A rate limit: requests a second on average, and requests at once after a pause. */
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;

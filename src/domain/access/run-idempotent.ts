@@ -27,7 +27,7 @@ type Command<Answer> = {
   readonly operation: Operation;
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
-  /** Whether a null clears a field of the input; a field that is left out stays unchanged. */
+  /** Whether a null clears a field of the input; an absent field stays unchanged. */
   readonly nullClears?: true;
   /** Returns the answer to a repeat. */
   readonly repeat: (result: StoredResult) => Promise<Answer>;

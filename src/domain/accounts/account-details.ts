@@ -73,7 +73,7 @@ export function accountWarnings(
   }));
 }
 
-/** Returns what is wrong with the check digits of an account, and with whatever else no account has. */
+/** Returns what is wrong with the check digits of an account, and with other values that no real account has. */
 function checkDigitFaults(
   type: ExternalAccountType,
   details: AccountDetails,
@@ -104,7 +104,7 @@ function checkCurrency(type: ExternalAccountType, rules: AccountType, currency: 
   );
 }
 
-/** Checks one detail. Returns its name and its canonical value, in a list; an empty list where it is left out. */
+/** Checks one detail. Returns its name and its canonical value, in a list; an empty list if it is absent. */
 function checkDetail(
   type: ExternalAccountType,
   rules: AccountType,

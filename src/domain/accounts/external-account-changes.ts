@@ -10,7 +10,7 @@ import { checkMetadata, type Metadata } from '../commands/metadata.ts';
 import { accountName, accountNotFound, readTransferParties } from '../commands/parties.ts';
 import type { AccountMove } from '../ledger/plan.ts';
 
-/** The input of updateExternalAccount. What is left out stays. */
+/** The input of updateExternalAccount. An absent field stays unchanged. */
 export interface UpdateExternalAccount {
   readonly accountId: string;
   /** The platform's own id of it; null takes it away. */

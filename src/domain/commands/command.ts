@@ -99,7 +99,7 @@ export interface Command<Type extends ResultType> extends RefusalOptions {
   readonly idempotencyKey: string | null | undefined;
   /** The field of the input that is an amount, and how its currency is found: as a decimal it is the same input. */
   readonly amount?: { readonly field: string; readonly currency: () => Promise<string | undefined> };
-  /** Whether a null clears a field of the input, and a field that is left out stays. */
+  /** Whether a null clears a field of the input, and an absent field stays unchanged. */
   readonly nullClears?: true;
   /**
    * Validates the input, reads what it needs, and makes the plan.

@@ -5,7 +5,7 @@ import type { Database } from '../../infra/database/database.ts';
 
 /** How many milliseconds a new listener may take to connect before a retry. */
 const listenTimeoutMs = 5_000;
-/** After so many polls that find events without a notification, the listener's connection counts as lost. */
+/** After this number of polls that find events without a notification, the listener's connection counts as lost. */
 const maxMissedPolls = 3;
 
 /** The newest number of a platform's feed. */

@@ -46,7 +46,7 @@ interface Commit<Outcome> {
 
 /** The most plans in one transaction: the first of them waits for the last. */
 const maxPlans = 16;
-/** One lane for so many connections of the pool; the other connections are for reading. */
+/** The connections of the pool per lane; the others are for reading. */
 const connectionsPerLane = 3;
 /** A transaction that takes longer than this, in milliseconds, probably waits for another process's locks. */
 const slowMs = 50;

@@ -39,10 +39,10 @@ export interface Plan {
     readonly quote?: readonly NewRow<Quote>[];
     readonly arrival?: readonly Arrival[];
     readonly rail_order?: readonly NewOrder[];
-    /** External accounts that the rail checks again, each after so many milliseconds. */
+    /** External accounts that the rail checks again, each after a delay in milliseconds. */
     readonly account_check?: readonly { readonly accountId: string; readonly dueInMs: number }[];
     /**
-     * Customers whose identity the rail checks again, each after so many milliseconds, instead of at an earlier time; null
+     * Customers whose identity the rail checks again, each after a delay in milliseconds, instead of at an earlier time; null
      * where its answer was final.
      */
     readonly identity_check?: readonly { readonly customerId: string; readonly dueInMs: number | null }[];

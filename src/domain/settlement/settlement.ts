@@ -36,8 +36,8 @@ import { decideBySimulation } from './simulated-approval.ts';
 const caseMs = 60_000;
 
 /**
- * About how many orders rails are asked at once: as many as a rail has connections (upstream-client.ts). With more, those that
- * wait for a connection use up their time: a slow provider would answer none of them in time, and all would be sent again.
+ * About how many orders rails are asked at once: as many as a rail has connections (upstream-client.ts). With more, orders
+ * that wait for a connection use up their time: a slow provider would answer none of them in time, and all would be sent again.
  */
 const askedAtOnce = 32;
 

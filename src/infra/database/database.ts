@@ -122,7 +122,7 @@ export function connectionConfig({ url, role, use, statementMs, settings }: Conn
 
 /**
  * Returns the parameters of a connection through a pooler: it passes no settings of sessions, so the login has them in the database
- * (pooler.ts). All instances give the same name, since a pooler sets the name anew where the next client has another.
+ * (pooler.ts). All instances give the same name, since a pooler sets the name again where the next client has another.
  */
 function pooledConfig({ url, prepares }: Pooler, { role, use }: ConnectionOptions): ConnectionConfig {
   const address = readAddress(url);

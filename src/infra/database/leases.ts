@@ -13,7 +13,7 @@ export interface LeasedTable {
   readonly rows: string;
   /** The column of its primary key besides `platform_id`, and its type. Absent where a platform has one row. */
   readonly key?: readonly [column: string, type: 'text' | 'uuid'];
-  /** The column that says when a row is due, and when the lease of a leased row ends: `due_at` where this is left out. */
+  /** The column that says when a row is due, and when the lease of a leased row ends: `due_at` by default. */
   readonly dueAt?: string;
 }
 
@@ -27,7 +27,7 @@ export interface Lease {
 
 /** How rows are claimed, in SQL. `l` is the leased row, and `p` its platform. */
 interface Claim {
-  /** The column that counts the leases of a row, or null: `attempts` where this is left out. */
+  /** The column that counts the leases of a row, or null: `attempts` by default. */
   readonly counter?: string | null;
   /** The condition of the index of due rows, where it has one that the time does not imply. */
   readonly where?: string;

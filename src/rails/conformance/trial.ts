@@ -52,7 +52,7 @@ export interface TrialReceivers {
 }
 
 /**
- * Webhooks and deposits, for a rail with `receiveWebhook` or `deposits`. Each is left out where the rail lacks the method.
+ * Webhooks and deposits, for a rail with `receiveWebhook` or `deposits`. Each is absent if the rail lacks the method.
  */
 export interface TrialIncoming {
   /** Returns a new webhook as the provider signs and sends it now, about this order. */

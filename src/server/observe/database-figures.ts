@@ -5,7 +5,7 @@ import { firstDue } from '../../infra/database/leases.ts';
 
 /** The most milliseconds that the figures may take; after that the scrape goes without them. */
 const limitMs = 2_000;
-/** How many rows are counted at most: an alert needs no more, and a backlog must not make the scrape slow. */
+/** How many rows are counted at most: an alert needs only that, and a backlog must not make the scrape slow. */
 const maxCount = 100_000;
 
 const countOf = (rows: string) => `(select count(*)::int from (select ${rows} limit ${maxCount}) as counted)`;

@@ -32,7 +32,7 @@ function readUrl(params: URLSearchParams): SentOperation {
   const given = (name: string) => {
     const values = params.getAll(name);
     if (values.length > 1) throw inexactRequest(new InexactJson([name], 'is given twice'));
-    // An empty parameter is one that is left out.
+    // An empty parameter counts as absent.
     return values[0] || undefined;
   };
   const json = (name: string) => {

@@ -10,7 +10,7 @@ export interface Answer {
   readonly body: string | Buffer;
 }
 
-/** The fewest bytes of an answer that is compressed: what is shorter takes one packet either way. */
+/** The least size of a compressed answer, in bytes: a shorter one takes one packet either way. */
 const compressedFrom = 1_400;
 /** The most bytes that are compressed at once, in less time than another thread would cost (bench/LOG.md). */
 const compressedAtOnce = 16 * 1024;

@@ -16,7 +16,7 @@ const ClientTokenSchema = z
     quoteId: id('Quote', 'The quote that it is bound to.').optional(),
     transactionId: id('Transaction', 'The transaction that it is bound to.').optional(),
     permissions: listed(z.enum(Permission)).describe('What it may do.'),
-    grants: listed(z.enum(ClientGrant)).describe('What it may do besides, for its customer.'),
+    grants: listed(z.enum(ClientGrant)).describe('Extra rights for its customer, beyond its permissions.'),
     trustedDocumentsOnly: z
       .boolean()
       .describe('Whether it is limited to registered documents. The settings may limit all tokens.'),

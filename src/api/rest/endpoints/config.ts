@@ -126,13 +126,13 @@ const UpdateConfigBody = z
             .min(0)
             .max(Number.MAX_SAFE_INTEGER)
             .optional()
-            .describe('As GET shows it; another value gets 501.'),
+            .describe('The value that GET shows; any other gets 501.'),
           maxAmount: z
             .int()
             .min(0)
             .max(Number.MAX_SAFE_INTEGER)
             .optional()
-            .describe('As GET shows it; another value gets 501.'),
+            .describe('The value that GET shows; any other gets 501.'),
           requiredCounterpartyFields: listOf(requiredField)
             .describe('The required fields of the counterparty.')
             .optional(),

@@ -22,7 +22,7 @@ export const InternalAccountSchema = z
     fundingPaymentInstructions: listed(PaymentInstructionSchema).describe(
       'The ways to deposit money; use any one of them.',
     ),
-    frozenAt: time('Since when the operator of the service has frozen it; left out when it is not frozen.').optional(),
+    frozenAt: time('When the operator of the service froze it; absent unless it is frozen.').optional(),
     createdAt: time('When it was created.'),
     updatedAt: time('When it last changed.'),
   })

@@ -40,7 +40,7 @@ const Manifest = z
 const Registered = z
   .object({
     registered: z.int().min(0).max(maxDocuments).describe('How many documents are new.'),
-    existing: z.int().min(0).max(maxDocuments).describe('How many were there before.'),
+    existing: z.int().min(0).max(maxDocuments).describe('How many were already registered.'),
   })
   .openapi('RegisteredDocuments', { description: 'The result of registering a manifest.' });
 

@@ -46,7 +46,7 @@ export interface AccountInfoInput {
 
 const table = Object.entries(accountTypes) as [ExternalAccountType, AccountType][];
 
-/** Makes the schema of a detail. What it takes is checked by the domain's rule, which says what is wrong. */
+/** Makes the schema of a detail. The domain's rule checks its values and explains refusals. */
 function detail(field: AccountField): z.ZodType {
   const schema = field.values ? z.enum(field.values) : formSchema(field);
   const documented = schema.describe(field.description);

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 
-/** Returns JSON without the members that are null: they say what is said by leaving them out (decision 6). */
+/** Returns JSON without the members that are null: they mean the same as absent ones (decision 6). */
 export function withoutNulls(json: unknown): unknown {
   if (typeof json !== 'object' || json === null) return json;
   if (Array.isArray(json)) return json.map(withoutNulls);

@@ -4,7 +4,7 @@ import { canonicalText, longest, textFault } from '../../../core/texts.ts';
 
 // The schemas of texts, addresses and countries, the same in requests and responses.
 
-/** Defines a text of people: the domain's rule says what is refused. The bounds count characters. */
+/** Defines a free text, such as a name: the domain's rule refuses. The bounds count characters. */
 export const text = (maxLength: number, isKey = false) =>
   z
     .string()

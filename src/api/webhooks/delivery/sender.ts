@@ -11,7 +11,7 @@ import { type Pace, retryAfterSeconds } from './pace.ts';
 
 /** The most bytes of a response that are read: one that never ends must cost nothing. */
 const maxAnswerBytes = 16_384;
-/** How many milliseconds the body of a response may take when nobody needs it. */
+/** How long the body of an unneeded response may take, in milliseconds. */
 const bodyMs = 1_000;
 
 /** One HTTP request to an endpoint. */
@@ -117,7 +117,7 @@ export function isDelivered(status: number): boolean {
   return (status >= 200 && status < 300) || status === 409;
 }
 
-/** Returns whether a status means that the receiver wants no more events. */
+/** Returns whether a status means that the receiver wants no further events. */
 export function isGone(status: number | undefined): boolean {
   return status === 410;
 }

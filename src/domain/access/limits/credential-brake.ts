@@ -16,7 +16,7 @@ interface Attempts {
 }
 
 /**
- * Slows down guessing of credentials: of the wrong ones from one address, only so many a minute are looked up. All others are
+ * Slows down guessing of credentials: only a limited number of wrong ones a minute is looked up for each address. All others are
  * refused without a lookup, and so are valid ones that were never seen before.
  */
 export class CredentialBrake {

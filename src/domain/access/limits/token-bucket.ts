@@ -35,7 +35,7 @@ export class TokenBucket {
   }
 }
 
-/** Returns after how many seconds a bucket with so many tokens holds the wanted number. */
+/** Returns the seconds until a bucket with this number of tokens holds the wanted number. */
 export function secondsUntil(wanted: number, tokens: number, { perSecond }: Rate): number {
   return Math.max(0, (wanted - tokens) / perSecond);
 }

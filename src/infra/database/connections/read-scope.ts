@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 // Who answers the reads of the current request: a replica, where there are any (database/replicas).
 
 /**
- * How a statement is planned: anew for its values each time, where its best plan depends on them; once for any values; or, with
+ * How a statement is planned: each time for its values, where its best plan depends on them; once for any values; or, with
  * none, as Postgres decides from its estimates.
  */
 export type Planning = 'anew' | 'once' | undefined;

@@ -152,7 +152,7 @@ function whereEvents(viewer: Viewer, filter: Filter): Prisma.EventWhereInput {
 
 /**
  * Returns the same conditions as `whereEvents`, for a stream.
- * @throws GraphQLError NOT_FOUND for an id that the caller may not see: a stream of nothing would wait for ever
+ * @throws GraphQLError NOT_FOUND for an id that the caller may not see: a stream of nothing would wait forever
  */
 async function filterOf(context: Context, filter: Filter): Promise<EventFilterOf> {
   const { types } = filter ?? {};
