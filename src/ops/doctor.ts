@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { type Answer, listed } from '../apps/terminal/answer.ts';
 import { actionOf, type Program } from '../apps/terminal/program.ts';
-import { type Database, openDatabase } from '../infra/database/database.ts';
+import { openDatabase } from '../infra/database/database.ts';
 import { sqlState } from '../infra/database/faults.ts';
 import { openReplicas } from '../infra/database/replicas/replicas.ts';
 import { type Config, ConfigError, readConfig } from '../server/config.ts';

@@ -7,7 +7,8 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/infra/da
 import { makeServingLogin, servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { migrate } from '../../src/infra/database/migrations/migrate.ts';
 import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
-import { checkNames, examine, type Finding, type Limits } from '../../src/ops/doctor.ts';
+import { checkNames, examine } from '../../src/ops/doctor.ts';
+import type { Finding, Limits } from '../../src/ops/doctor-checks.ts';
 import { temporaryDataDirectory } from '../setup/child-gateway.ts';
 import { freePort } from '../setup/free-port.ts';
 

@@ -60,7 +60,9 @@ test('so are commands on plain records, and reads, over both APIs', async () => 
 test('one account that others hold is named as that, and payments of another one go on', async () => {
   const uuid = scene.usd.split(':')[1];
   await holding([`select from account where id = '${uuid}' for update`], async () => {
-    expect(await transferOut()).toMatchObject({ message: 'too many concurrent payments on the same account; try again' });
+    expect(await transferOut()).toMatchObject({
+      message: 'too many concurrent payments on the same account; try again',
+    });
     const free = moving(other.usd, other.outsideUsd, 100);
     expect(await actOn(t.platform, 'transferOut', free)).toHaveProperty('transaction');
   });
