@@ -104,8 +104,10 @@ function documentOf({ name, around }: List, asked: Asked, selection = page): str
 }
 
 async function read(list: List, asked: Asked): Promise<Data> {
-  const data = await t.platform.ask(documentOf(list, asked));
-  return (list.around ? data[list.around[0]] : data)[list.name];
+  const data = await t.platform.ask(documentOf(list, asked, page.replace('{ edges', '{ nodes { id } edges')));
+  const { nodes, ...shown } = (list.around ? data[list.around[0]] : data)[list.name];
+  expect(nodes).toEqual(shown.edges.map(({ node }: Data) => node));
+  return shown;
 }
 
 interface Edge {

@@ -66,6 +66,7 @@ export function pageOf<Row, Key extends string | bigint>(
   const hasMore = between.length > size;
   return {
     edges,
+    nodes: shown,
     totalCount: rows.length,
     pageInfo: {
       hasNextPage: fromEnd ? !rows.every(isBeforeEnd) : hasMore,

@@ -265,7 +265,7 @@ function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | un
   const { cost: own, isVariable } = definition ? pass.ownCostOf(field, definition) : ofUnknown;
   pass.hasVariableSizes ||= isVariable;
   // In a connection, only the rows repeat.
-  const isOnce = definition !== undefined && name !== 'edges' && isConnection(parent);
+  const isOnce = definition !== undefined && name !== 'edges' && name !== 'nodes' && isConnection(parent);
   if (field.selectionSet === undefined && name !== '__typename' && own === 1 && !isOnce)
     return alias ? aliasedLeaf : leaf;
   const type = definition && getNamedType(definition.type);

@@ -45,6 +45,8 @@ function connectionField(selected: SelectedField, page: PageDraft): Sql {
   switch (selected.node.name.value) {
     case 'edges':
       return rows.list(planner.object(objectOf(selected), selected.below, (one) => edgeField(one, page)));
+    case 'nodes':
+      return rows.list(planner.value(compositeOf(selected), selected.below, { row: page.row }));
     case 'pageInfo':
       return planner.object(objectOf(selected), selected.below, (one) => pageInfoField(one, page));
     case 'totalCount':

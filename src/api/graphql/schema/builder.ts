@@ -47,6 +47,7 @@ export const builder = new SchemaBuilder<SchemaConfig>({
     nodesQueryOptions: false,
     idFieldOptions: { description: 'Its public id: its type, a colon, a UUID.' },
     edgesFieldOptions: { nullable: { list: false, items: false }, description: 'Its rows, each with its cursor.' },
+    nodesOnConnection: { description: 'Its rows, without their cursors.' },
     pageInfoFieldOptions: { description: 'Where it lies in the list.' },
     nodeFieldOptions: { nullable: false, description: 'The row.' },
     cursorFieldOptions: { description: "The row's position in the list: a page continues after or before it." },
