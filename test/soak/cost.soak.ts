@@ -16,8 +16,7 @@ import { processorTime } from './cost/processor.ts';
 //
 // - The time is that of Postgres' processes on a processor. While they wait for one it does not pass.
 // - The price is what the limits count: whole requests of 500, begun ones included (docs/limits.md).
-// - The time of a document is the median of five runs, after seven in which its session prepares the statement: Postgres plans the
-//   first five runs of a prepared statement one by one, and goes on doing so where it finds that better. What planning takes counts.
+// - The time of a document is the median of five runs, after seven: Postgres has planned its statement by then, and keeps the plan.
 //   Beyond the limit it is measured again: then the median of fifteen counts, whether it is less or more.
 // - The median of all documents is that of the fields without filters, each once. Combinations of filters are far more, and
 //   priced for the worst rows: the more of them were written, the lower their median would be, and it would say nothing.
