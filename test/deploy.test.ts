@@ -8,7 +8,7 @@ import { readConfig, secretSettings } from '../src/server/config.ts';
 import { settings } from '../src/server/settings.ts';
 import { isWeakKey } from '../src/server/start/weak-key.ts';
 
-// The files that run the service elsewhere are not run here: what they name must be there.
+// The files that run the service elsewhere are not run here: everything that they name must exist.
 
 const root = path.resolve(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');

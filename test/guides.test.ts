@@ -37,7 +37,7 @@ const exports = { '.': './src/payments.ts', './operations': './src/generated/ope
 await writeFile(path.join(client, 'package.json'), JSON.stringify({ type: 'module', exports }));
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Runs a guide's program against the gateway of this file, and returns what it printed. */
+/** Runs a guide's program against the gateway of this file, and returns its output. */
 async function runGuide(guide: string, url = t.url): Promise<string> {
   const [, credentials = ''] = t.platform.authorization.split(' ');
   const program = programOf(guide)
@@ -65,7 +65,7 @@ describe('the quickstart', () => {
   test('for a server survives what strangers send to its webhook’s address, and believes none of it', async () => {
     let endpoint = { url: '', secret: '' };
     let answers: Record<string, Answered> = {};
-    // In front of the gateway: strangers send while the program pays.
+    // In front of the gateway: others send requests while the program pays.
     const proxy = createServer(async (request, response) => {
       const body = await bodyOf(request);
       if (body.includes('executeQuote')) answers = await attackReceiver(endpoint.url, endpoint.secret);

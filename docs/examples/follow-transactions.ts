@@ -26,13 +26,13 @@ export interface App {
     readonly load: () => Promise<string | null>;
     readonly save: (cursor: string) => Promise<void>;
   };
-  /** The transactions as they are, where there is no cursor to resume from: draw them all anew. */
+  /** The current transactions, when there is no cursor to resume from: draw all of them again. */
   readonly onSnapshot: (transactions: TransactionsQuery['transactions']['edges'][number]['node'][]) => void;
   /** One change. Each comes once and in order; after a crash between this and `save`, one may come again: compare version. */
   readonly onChange: (change: TransactionChange) => void;
 }
 
-/** Says what is followed: all changes, after a list that is read together with the end of the feed. */
+/** What to follow: all changes, after a list that is read together with the end of the feed. */
 export function followed(
   app: App,
   payments: Pick<Payments, 'execute'>,

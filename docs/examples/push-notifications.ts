@@ -5,13 +5,13 @@ import { Webhook } from 'standardwebhooks';
  * INCOMING_PAYMENT. The service delivers at least once and in any order, so the handler must be ready for both.
  */
 
-/** What your push service gets: APNs or FCM, by whatever library you use. */
+/** The message for your push service, APNs or FCM, by any library. */
 export interface Notification {
   /** Repeats have the same: give it as `apns-collapse-id` or FCM's `collapse_key`, so that a device shows one. */
   readonly id: string;
   readonly platformCustomerId: string;
   readonly title: string;
-  /** What the app opens when somebody taps on it. */
+  /** The page that the app opens when the notification is tapped. */
   readonly transactionId: string;
 }
 
@@ -65,8 +65,8 @@ export async function handleWebhook(
   }
   const { type, webhookId, version, transaction } = event;
   const title = transaction && titles[type]?.[transaction.status];
-  // A TEST, a payment under way, or one of the platform's own: there is nobody to tell. 202 decides nothing where the service asks
-  // for the approval of an incoming payment: approveTransaction or rejectTransaction does.
+  // A TEST, a payment under way, or one of the platform's own: there is no one to notify. 202 decides nothing where the service
+  // asks for the approval of an incoming payment: approveTransaction or rejectTransaction does.
   if (!title || transaction.platformCustomerId === null) return 202;
   if (!(await server.isNewer(transaction.id, version))) return 202;
   const { id: transactionId, platformCustomerId } = transaction;

@@ -140,7 +140,7 @@ async function thingsOf(url: string): Promise<Things> {
   };
 }
 
-/** Calls a command as `caller`, naming what is `theirs` and, where it names two things, one of its `own`. */
+/** Calls a command as `caller`, with objects of `theirs` and, where it takes two, one of its `own`. */
 type Attempt = (caller: Caller, theirs: Things, own: Things) => Promise<unknown>;
 
 const minted = { permissions: ['VIEW'], expiresInSeconds: 60 } as const;
@@ -310,7 +310,7 @@ const callers: Readonly<Record<string, () => Caller>> = {
   'another platform': () => platformItself({ platformId: strangerId, environment: 'SANDBOX' }),
 };
 
-/** The same things as if nobody had ever made them. */
+/** The same objects as if nobody had ever made them. */
 function neverMade(things: Things): Things {
   const entries = Object.entries(things).map(([name, value]: [string, string]) => [
     name,

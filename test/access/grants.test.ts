@@ -4,7 +4,7 @@ import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { payingApp } from '../setup/new-credentials.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/** What the app of a customer may do besides, where the platform granted it when it minted the token. */
+/** The extra rights of a customer's app, which the platform granted when it minted the token. */
 
 const t = await testGateway();
 const own = await makeScene(t.platform);

@@ -55,7 +55,7 @@ describe('a refusal tells the app of a payment', () => {
       expect(refused).toMatchObject({ code: 'INVALID_BANK_ACCOUNT', path: ['input', 'quoteId'] });
       expect(refused.message).not.toContain('UNDER_REVIEW');
     }
-    // Whose account it is sees how it stands, and is told.
+    // The owner of the account sees its state, and gets the events.
     const paying = await quoteFrom(payer, payer.outsideUsd, 1_000n);
     await move(payer.outsideUsd);
     expect((await execute(await appOfCustomer(payer), paying.id)).message).toContain('UNDER_REVIEW');

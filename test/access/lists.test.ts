@@ -18,7 +18,7 @@ import { restClient } from '../setup/rest.ts';
 import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-// Two platforms with the same things. Whatever is listed, of either API, is of the platform that asks, and of nobody else.
+// Two platforms with the same objects. Every list of either API has only objects of the platform that asks.
 
 const t = await testGateway();
 const platforms = [t.platform, await t.newPlatform('other')] as const;
@@ -60,7 +60,7 @@ test.each(lists)('the list %s has no row of another platform, and counts none', 
   expect(mine.total).toBeGreaterThan(0);
   expect(theirs.total).toBeGreaterThan(0);
   expect(mine.ids.filter((id) => theirs.ids.includes(id))).toEqual([]);
-  // The lists are shorter than a page: what is counted is what is shown.
+  // The lists are shorter than a page, so the count equals the rows shown.
   expect([mine.total, theirs.total]).toEqual([mine.ids.length, theirs.ids.length]);
 });
 
@@ -93,7 +93,7 @@ test('the application itself has no WebhookEndpoint of another platform, where t
   );
 });
 
-// A stream reads only what it may show anyway, which would hide a fault of this rule.
+// A stream reads only visible rows anyway, which would hide a fault of this rule.
 test('whoever asks, an event may be seen in a stream where a list has it, and nowhere else', async () => {
   const { prisma } = t.gateway.payments.database;
   const all = await prisma.event.findMany();

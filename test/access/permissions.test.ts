@@ -190,7 +190,7 @@ test('what a mutation made or changed is read with VIEW as with any other token'
   expect(answer.customer.accounts.totalCount).toBeGreaterThan(0);
 });
 
-/** What the answers of mutations show: what was made or moved, for who did it; what was there before, with VIEW. */
+/** The answers of mutations: the caller sees what it made or moved; what was there before, only with VIEW. */
 const answers = {
   makes: [
     ...['createApiToken', 'createCustomer', 'createExternalAccount', 'createQuote'],
@@ -293,7 +293,7 @@ test('whoever lets events be read, or reads one by an endpoint, needs VIEW, on b
     ['POST', `/webhooks/deliveries/${deliveries[0].id}/resend`, undefined],
   ] as const)
     expect(await rest.call(method, path, body && { body })).toMatchObject({ status: 403, body: refusal });
-  // Who may only manage still ends what was made.
+  // A caller with MANAGE alone can still end these objects.
   expect(await act(manager, 'deleteWebhookEndpoint', { endpointId: id }, 'deletedId')).toMatchObject({ deletedId: id });
 });
 

@@ -10,7 +10,9 @@ import { restClient } from '../setup/rest.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket } from '../setup/streams.ts';
 
-/** What an open connection does, it could begin with the token that it has now: whatever renewed it, and whatever became of it. */
+/**
+ * An open connection can do only what it could begin with its present token, however that was renewed or has ended.
+ */
 
 const t = await testGateway({ WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] });
 const scene = await makeScene(t.platform);
@@ -149,7 +151,7 @@ test('a socket takes no credentials that could not be looked up: it goes on with
   const guess = () => fetch(`${t.url}/graphql`, { method: 'POST', headers: wrong, body: '{"query":"{ __typename }"}' });
   for (let sent = 0; sent < 6; sent += 1) await guess();
   expect((await guess()).status).toBe(429);
-  // Another platform's token, which nobody has sent from anywhere yet.
+  // Another platform's token, not used yet.
   renew(raw, await t.newPlatform('unseen'));
   await raw.receive('pong');
   raw.send({ id: '1', type: 'subscribe', payload: { query: '{ customers { totalCount } }' } });

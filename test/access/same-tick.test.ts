@@ -93,7 +93,7 @@ function answersIn(bytes: Buffer): Exchange[] {
   return answers;
 }
 
-/** Leaves out of an answer what is new each time: times, and the lookup that a look at a receiver makes. */
+/** Removes from an answer what differs each time: times, and the lookup made for a receiver. */
 function steady(body: string): string {
   return body.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z?|Lookup:[0-9a-f-]+|<MsgId>[^<]*|<Id>STMT[^<]*/g, '');
 }

@@ -87,7 +87,7 @@ function idFor(owner: string, name: string): string {
   if (name === 'id' || name === 'ids')
     return ids[owner.charAt(0).toUpperCase() + owner.slice(1)] ?? ids.Transaction ?? '';
   const known = ids[typeOfId[name] ?? ''];
-  // A name that no id is known for is a thing of a kind that nobody made here: it must be unknown to all.
+  // A name without a known id is of a kind that this test has not made: it must be unknown to all.
   return known ?? `${name.charAt(0).toUpperCase()}${name.slice(1, -2)}:019aa000-0000-7000-8000-000000000000`;
 }
 
@@ -253,7 +253,7 @@ describe.each(['another platform', 'another customer', 'another quote', 'another
   });
 });
 
-/** A stream over many is refused to nobody; it is silent about what is not the caller's. */
+/** A stream over many objects is refused to nobody; it says nothing about others' objects. */
 async function tellsOnlyTheirs(caller: TestPlatform, call: Call): Promise<void> {
   await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
   const raw = await openRawSocket(t.url, caller.authorization);

@@ -8,7 +8,7 @@ import { makeScene, newCustomer, type Scene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 import { endpointUntil } from '../webhooks/endpoint.ts';
 
-/** Whoever ends a token ends what it made; whoever deletes a customer ends the tokens of its apps. */
+/** Revoking a token ends the tokens that it made; deleting a customer ends the tokens of its apps. */
 
 const t = await testGateway();
 
@@ -141,7 +141,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     for (const [id, tokenId] of Object.entries(ends))
       expect(after[id]).toMatchObject(tokenId ? { tokenId, ...disabled } : { status: 'ENABLED', notice: null });
     expect(Object.values<Data>(after).find(({ url }) => url.endsWith('of-settings'))).toMatchObject(disabled);
-    // What waited for them waits no more.
+    // The waiting operations have gone on.
     const { rows } = await t.owner.query(
       `select count(*)::int as waiting from webhook_delivery d join webhook_endpoint e on e.platform_id = d.platform_id and e.id = d.endpoint_id
        where e.platform_id = $1 and e.status = 'DISABLED' and d.status = 'PENDING'`,

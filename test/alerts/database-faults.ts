@@ -6,7 +6,7 @@ import { bySql, type StagedFault, session } from './staged-fault.ts';
 const needsDisk = ({ disk }: DoomedPostgres) =>
   disk ? undefined : 'only root, on Linux, can mount a disk that becomes full or read-only';
 
-/** Faults of Postgres, of its disk, of the way to it and of what is in it. */
+/** Faults of Postgres, of its disk, of the network to it and of its contents. */
 export const databaseFaults: Readonly<Record<string, StagedFault>> = {
   'unreachable database': {
     staged: 'the network refuses the connections of one instance, and cuts the open ones',

@@ -19,7 +19,7 @@ export interface Stage extends Surroundings {
   own(sql: string): Promise<Data[]>;
 }
 
-/** Ends a fault. `cleanUp` then removes what it has left behind, when its alerts are resolved. */
+/** Ends a fault. `cleanUp` then removes its remains, when its alerts are resolved. */
 export interface Staged {
   end(): Promise<unknown> | unknown;
   cleanUp?(): Promise<unknown>;
@@ -55,7 +55,7 @@ export async function session(url: string, ...statements: readonly string[]): Pr
   return client;
 }
 
-/** Sends requests again and again, so many at a time; returns what ends it. */
+/** Sends requests repeatedly, a fixed number at a time; returns the function that stops it. */
 export function requests(count: number, send: () => Promise<unknown>): () => Promise<void> {
   let hasEnded = false;
   const callers = Array.from({ length: count }, async () => {

@@ -86,7 +86,7 @@ function permissionsInDocs(): Map<string, string> {
 
 test('over REST, the owner is answered differently at every place', async () => {
   const all = figures();
-  // The owner ends what it names: things that no other test needs.
+  // The owner ends objects that no other test needs.
   await tryRestOwner({ ...world, victim: world.bystander }, await restOperations(world.counting.url), all);
   none(all);
 });

@@ -5,7 +5,7 @@ import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.
 import { runOps } from '../setup/ops.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
-// Every command of operators that changes something writes what was done, in the same transaction (decision 79).
+// Every operator command that changes something writes an audit record in the same transaction (decision 79).
 
 const secrets = {
   CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',

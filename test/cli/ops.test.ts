@@ -26,7 +26,7 @@ afterEach(() => {
 });
 afterAll(() => t.stop());
 
-/** Runs a command line on the database of the gateway, and returns what it printed. */
+/** Runs a command line on the database of the gateway, and returns its output. */
 function ops(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   return runOps(t.databaseUrl, args, {
     CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',

@@ -9,7 +9,7 @@ import { mint, pay } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/** The client package as a stranger gets it: packed, installed by npm into an empty project, compiled and run there. */
+/** The client package as a user gets it: packed, installed by npm into an empty project, compiled and run there. */
 
 const root = path.resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);

@@ -416,6 +416,6 @@ test('all of them were sent here, and an app may ask for whole pages of each', a
     statement: { first: 100, accountId: scene.usd, from: start, to: await now() },
   };
   for (const [name, variables] of Object.entries(most)) await show(app, name, variables);
-  // It has the history of each payment, and counts and sums besides.
+  // It also has the history of each payment, counts and sums.
   await show(t.platform, 'support-view', { first: 30, customerId: scene.customerId });
 });

@@ -39,7 +39,10 @@ afterAll(async () => {
 const namesOf = async (on: pg.Client, text: string): Promise<string[]> =>
   (await on.query<{ name: string }>(text)).rows.map(({ name }) => name);
 
-/** Each statement that a stranger could try: a call of each function, a read of each relation, a new thing in each schema. */
+/**
+ * Each statement that an unprivileged role could try: a call of each function, a read of each relation, a new object in each
+ * schema.
+ */
 const attempts = () =>
   namesOf(
     owner,

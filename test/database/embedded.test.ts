@@ -86,7 +86,7 @@ test('a lock file whose process is gone, or is another program by now, does not 
 
   const gone = spawn(process.execPath, ['--version']);
   await once(gone, 'exit');
-  // Of the user who runs the server: Postgres itself knows that nobody else's process can be one.
+  // Owned by the user who runs the server: Postgres itself checks that no other user's process can be one.
   const { uid, gid } = await stat(lock.replace('postmaster.pid', 'base'));
   const other = spawn('sleep', ['300'], { uid, gid });
   servers.remember(other);

@@ -150,7 +150,7 @@ describe('while the database is out of reach', () => {
 
   test('every API says so, that nothing has happened, and when to come again', async () => {
     await askUntilAnswered('{ viewer { kind } }');
-    // These credentials are remembered; those of a stranger would have to be looked up.
+    // These credentials are cached; unknown ones would have to be looked up.
     const remembered = await withNewCredentials(platform, t.url);
     proxy.shut();
     const stranger = `Basic ${Buffer.from('nobody:nothing').toString('base64')}`;

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { statementTexts } from '../../src/infra/database/statement.ts';
 
-/** docs/prisma.md says what goes through Prisma and what is SQL: it is held here against what the code does. */
+/** docs/prisma.md says what goes through Prisma and what is SQL. This test compares it with the code. */
 
 const read = (path: string) => readFileSync(path, 'utf8');
 
@@ -41,8 +41,8 @@ const functions = globSync('prisma/functions/*/*.sql').map(read);
 const page = read('docs/prisma.md');
 
 beforeAll(async () => {
-  // A statement is known once its file has been loaded. Programs run when they are loaded, what is for browsers needs one, and
-  // neither has statements.
+  // A statement is known once its file has been loaded. Programs run when they are loaded, and code for browsers needs a
+  // browser; neither has statements.
   const programs = ['src/main.ts', 'src/api/pages/build.ts'];
   const isLeftOut = (file: string) =>
     programs.includes(file) || /^src\/apps\/(lab|console)\//.test(file) || file.endsWith('.d.ts');

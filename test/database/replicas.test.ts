@@ -110,7 +110,7 @@ const rest = async (platform: TestPlatform, path: string, headers: Readonly<Reco
   return response.json() as Promise<{ metadata: { n: string }; data: { metadata: { n: string } }[] }>;
 };
 
-/** All ways to read the customer: each returns what it shows. */
+/** All ways to read the customer: each returns the name that it shows. */
 const reads: Readonly<Record<string, (platform: TestPlatform) => Promise<string>>> = {
   node: async (platform) => (await platform.ask(byNode, { id: customerId })).node.metadata[0].value,
   list: async (platform) => (await platform.ask(byList)).customers.edges[0].node.metadata[0].value,

@@ -12,7 +12,7 @@ import { runOps } from '../setup/ops.ts';
 import { fund, makeScene, type Scene } from '../setup/scene.ts';
 import { nextOf, openRawSocket, type RawSocket } from '../setup/streams.ts';
 
-/** A database is restored to an earlier moment: what was done after that moment never happened, and is done again. */
+/** A database is restored to an earlier moment: everything after it never happened, and is done again. */
 
 let original: ThrowawayDatabase;
 let restored: ThrowawayDatabase;
@@ -295,7 +295,7 @@ describe('subscribers of an instance that stays while the database goes back', (
 });
 
 describe('the operator after a restore', () => {
-  /** Runs a command of the operators, and answers what it prints. */
+  /** Runs a command of the operators, and returns its output. */
   async function ops(...args: readonly string[]): Promise<Data> {
     const { code, out } = await runOps(t.databaseUrl, ['--json', ...args]);
     expect(code).toBe(0);

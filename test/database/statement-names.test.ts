@@ -14,7 +14,7 @@ test('however many different reads are asked for, a connection has the last two 
     );
     const page = (take: number) => readRows(database, 'Transaction', { where: {}, orderBy: [{ id: 'desc' }], take });
     for (let turn = 0; turn < 10; turn++) await page(1);
-    // Asked nine times by its name: the first time nobody could know that it would come again.
+    // Nine runs by its name: at the first nobody could know that it would come again.
     expect(await prepared()).toEqual([{ calls: 9 }]);
     for (let turn = 0; turn < 2; turn++) {
       for (let take = 2; take <= 300; take++) {
@@ -24,7 +24,7 @@ test('however many different reads are asked for, a connection has the last two 
     }
     expect((await prepared()).length).toBe(200);
     expect(await prepared()).not.toContainEqual({ calls: 9 });
-    // The one of which most were asked since has made place, and is prepared again; so is whatever comes now.
+    // The first statement was evicted, and is prepared again; so is any that comes now.
     for (let turn = 0; turn < 3; turn++) await page(1);
     expect(await prepared()).toContainEqual({ calls: 3 });
     expect((await prepared()).length).toBe(200);

@@ -21,7 +21,7 @@ describe('Prisma and SQL in one transaction', () => {
   beforeAll(async () => {
     throwaway = await freshDatabase();
     database = openAsOwner({ url: throwaway.url });
-    // One connection: whatever is late would be seen by whoever has it next.
+    // One connection: its next user would see anything that comes late.
     hasty = openAsOwner({ url: throwaway.url, poolSize: 1, transactionMs });
     // Domains, and so their platforms, are there for good: elsewhere than here, where each test begins with none.
     await database.pool.query('alter table uma_domain disable trigger append_only');

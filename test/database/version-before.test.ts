@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-// While instances are upgraded one after the other, the version before a migration works on the migrated database. So a migration
-// takes nothing away that this version uses, and demands nothing that it does not write. Its sources are asked, in the repository.
+// While instances are upgraded one after the other, the previous version works on the migrated database. So a migration removes
+// nothing that this version uses, and requires nothing that it does not write. Its sources are read from the repository.
 
 const root = path.resolve(import.meta.dirname, '../..');
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' });
@@ -12,7 +12,7 @@ const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encodi
 const hasHistory =
   existsSync(path.join(root, '.git')) && git('rev-parse', '--is-shallow-repository').trim() === 'false';
 
-/** A name in `public`: what is in another schema, such as a partition, no version uses by itself. */
+/** A name in `public`: no version uses names of other schemas, such as a partition's, directly. */
 const name = '(?:if exists\\s+)?(?:public\\.)?"?(\\w+)\\b"?(?!\\.)';
 /** Statements after which a name is gone. */
 const takesAway = [

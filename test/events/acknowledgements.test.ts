@@ -33,7 +33,7 @@ async function follow(customerId: string, resumeKey: string, rest: { at?: TestGa
   return raw;
 }
 
-/** The next message of a stream of changes: the version that it shows, and what it says beside. */
+/** The next message of a stream of changes: the version that it shows, and its other fields. */
 async function next(raw: RawSocket): Promise<Data> {
   const { payload } = await raw.receive('next');
   return [payload.data.events.customer.version, payload.extensions];
@@ -52,7 +52,7 @@ async function change(customerId: string): Promise<number> {
   return customer.version;
 }
 
-/** Waits until what is stored of the keys of a test is as it is expected, and answers it. */
+/** Waits until the stored keys of a test are as expected, and returns them. */
 async function stored(isExpected: (rows: Data[]) => boolean): Promise<Data[]> {
   return vi.waitFor(
     async () => {
@@ -87,7 +87,7 @@ test('a stream goes on after what its client has acknowledged, also on another i
   expect(await next(first)).toEqual([version + 1, undefined]);
   expect(await next(first)).toEqual([version + 2, undefined]);
 
-  // Its old connection is half-open: nobody has noticed that it is gone.
+  // Its old connection is half-open: neither side has noticed.
   const second = await follow(customerId, resumeKey, { at: two });
   expect(await next(second)).toEqual([version + 1, { resumed: true, mayRepeat: true }]);
   expect(await next(second)).toEqual([version + 2, { mayRepeat: true }]);
@@ -104,7 +104,7 @@ test('a stream goes on after what its client has acknowledged, also on another i
   expect(await next(third)).toEqual([version + 1, { resumed: true, mayRepeat: true }]);
   for (let at = 2; at <= 4; at += 1) expect(await next(third)).toEqual([version + at, { mayRepeat: true }]);
 
-  // In an orderly way: it is known what was sent.
+  // In an orderly way: the service knows what it sent.
   const [before] = await stored(isBegun);
   await answerPing(third);
   await stored(([row]) => BigInt(row.position) > BigInt(before.position));

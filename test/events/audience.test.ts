@@ -4,7 +4,7 @@ import { connect, type Data, type TestPlatform, testGateway } from '../setup/gat
 import { makeScene } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
 
-/** Who is told of a payment between two customers: both, each of its own side, and of nothing of the other's. */
+/** Who gets the events of a payment between two customers: both, each of its own side, and none of the other's. */
 
 const t = await testGateway();
 const payer = await makeScene(t.platform);
@@ -55,7 +55,7 @@ test('payer and payee are each told of their own side of a payment, and of nothi
   }
   expect((await nextOf(arrives)).data.accountUpdates.newBalance.amount).toBe('10000');
 
-  // The whole feed of each has its own account and nobody else.
+  // The whole feed of each has its own account and no other.
   for (const [device, scene] of [
     [from, payer],
     [to, payee],

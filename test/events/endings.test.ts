@@ -79,11 +79,13 @@ test('what has ended, and whose end is not in the feed yet, is shown at once; th
     { done: true, value: undefined },
     { done: true, value: undefined },
   ]);
-  // The cursor of a present state is the feed's own at that time: what was not in it comes after it.
+  // The cursor of a current state is the feed's own at that time: later events come after it.
   expect((await resumed).at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true });
 });
 
-/** A payment that leaves the installation, and that the bank returns so many milliseconds after its delivery. */
+/**
+ * A payment that leaves the installation, and that the bank returns a given time after its delivery, in milliseconds.
+ */
 function returned(platform: TestPlatform, scene: Scene, returnAfterMs: number): Promise<Data> {
   return quote(platform, usdToEur(scene, { sandboxScenario: { returnAfterMs } }));
 }
@@ -106,7 +108,7 @@ test('a stream until FINAL lasts while a bank may return the money, and ends wit
     { status: 'COMPLETED', terminal: true, final: false },
     { status: 'REFUNDED', terminal: true, final: true },
   ]);
-  // Over now: resumed anywhere it brings the rest and completes, and of what it said then it says what is true now.
+  // Now it has ended: resumed anywhere, the stream sends the rest and completes, and repeated messages have the current state.
   for (const [at, { cursor }] of all.entries()) {
     expect(await messages(t.platform, 'untilFinal', { id: transaction.id, after: cursor })).toEqual(all.slice(at + 1));
   }

@@ -30,7 +30,7 @@ test('a customer’s pending check, its changes and its deletion are in the feed
   const customerId = await newCustomer(t.platform, 'Grace Hopper 001');
   const change = (fullName: string) =>
     succeed(t.platform, 'updateCustomer', { customerId, details: { individual: { fullName } } });
-  // Another name is checked anew.
+  // Another name is checked again.
   await change('Ada Lovelace');
   await change('Ada King');
   await succeed(t.platform, 'deleteCustomer', { customerId });

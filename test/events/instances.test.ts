@@ -42,7 +42,7 @@ test('an instance reads the events of those platforms only that its own subscrib
   const other = connect(b.url, followed.platformId, followed.authorization);
   const before = await liveReadsOf(b);
   const [here, elsewhere] = [other.watch(events), a.platform.watch(events)];
-  // A subscription is sent when its first message is asked for.
+  // A subscription is sent when its first message is requested.
   for (const stream of [here, elsewhere]) stream.next().catch(() => undefined);
   await vi.waitFor(() => expect([a, b].map(({ gateway }) => gateway.feed.subscriptions)).toEqual([1, 1]));
   const start = await liveReadsOf(a);
@@ -66,7 +66,7 @@ test('an update that happens between subscribing and the first read is seen, and
   ];
   const client = there.socket();
   const seen: Record<string, Data[]> = { [mine]: [], [theirs]: [] };
-  // Neither is read before the changes are made: what comes first may be either state, what is missing would show.
+  // Neither is read before the changes are made: the first message may have either state, and a missing one would show.
   for (const id of [mine, theirs]) {
     client.subscribe(
       { query: accountUpdates, variables: { id } },

@@ -47,7 +47,7 @@ test('an event tells the same in a list, alone and in a stream, whatever is aske
   }
   expect(alone.map(({ cursor }) => cursor)).toEqual(streamed.map(({ cursor }) => cursor));
   for (let again = 0; again < often; again++) expect(await list(viewer.feedCursor, streamed.length)).toEqual(alone);
-  // What an event refers to is told as it is now: of what was streamed meanwhile, only what has changed since may differ.
+  // The objects of an event are shown as they are now: only those that changed since may differ from the stream's.
   const lasting = (events: Data[]) =>
     events.map(({ type, cursor, subject, customer }) => ({ type, cursor, subject, customer: customer?.id }));
   expect(lasting(streamed)).toEqual(lasting(alone));

@@ -100,6 +100,6 @@ test('a replay of one type reads that type alone, however many events of others 
     { after: start },
   );
   expect(found).toEqual(list.edges.map((edge: Data) => edge.node.id));
-  // Two spans of numbers, none of them in pages of what nobody asked for.
+  // Two reads: the pages without such events are skipped.
   expect(sent).toBe(2);
 });

@@ -10,7 +10,7 @@ import { makeScene, newCustomer } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 import { openRawSocket, type RawSocket } from '../setup/streams.ts';
 
-/** Followers of the same thing: what they share, and what they never do. */
+/** Followers of the same object: what they share, and what they never share. */
 
 const t = await testGateway();
 /** An instance that serves the streams and nothing else, so that its statements are theirs. */
@@ -161,7 +161,7 @@ test('a follower that leaves while an event is read takes nothing from the other
   await subscribed(1);
   await follow(stays, events, [variables]);
   await subscribed(2);
-  // The event is committed, and gets its place in the feed while nobody can read customers.
+  // The event is committed, and gets its position in the feed while customers are locked against reads.
   const holder = new pg.Client(t.databaseUrl);
   await holder.connect();
   await holder.query('select pg_advisory_lock($1)', [stepLock]);

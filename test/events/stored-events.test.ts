@@ -44,7 +44,7 @@ function otherValue(column: string, type: string): string {
   }
 }
 
-/** The events of a row with what they show, oldest first, the one of its last change included. */
+/** The events of a row with the values that they show, oldest first, up to its last change. */
 async function shown(table: Table, id: string): Promise<Data[]> {
   const types = { transaction: `'%PAYMENT'`, quote: `'QUOTE%'`, account: `'%ACCOUNT%'` }[table];
   await run('select sequence_outbox(1000)');
@@ -73,7 +73,9 @@ const beside = (table: Table, column: string): string => {
 
 const nextStatus = { transaction: 'PROCESSING', quote: 'PROCESSING', account: 'UNDER_REVIEW' };
 
-/** Changes each column of a row in turn. Returns those that may change; of each change all events must show what was. */
+/**
+ * Changes each column of a row in turn. Returns the mutable ones; for each, all events must show the values of their time.
+ */
 async function changeEach(table: Table, id: string): Promise<string[]> {
   const columns = await run(
     `select column_name as name, data_type as type from information_schema.columns

@@ -53,7 +53,7 @@ test('a client that vanishes is let go without another event, on every transport
 });
 
 test('a half-open socket is let go by the missing answer to a ping', async () => {
-  // A wire that is cut without a word: what the client sends no longer arrives, and nobody says so.
+  // A network that drops silently: the client's packets no longer arrive, and it gets no error.
   const wires: Socket[] = [];
   const wire = createServer((near) => {
     const far = connectTcp(Number(new URL(hasty.url).port), '127.0.0.1');

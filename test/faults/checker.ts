@@ -78,7 +78,7 @@ export function checkCommands(evidence: Pick<Evidence, 'history' | 'payments' | 
   });
 }
 
-/** Every payment is one that somebody ordered; it has ended if it was to, and its end is in the feed. */
+/** Every payment was ordered; it has ended if it should have, and its end is in the feed. */
 function checkPayments({ history, payments, feed }: Evidence): Violation[] {
   const commands = new Map(history.map((command) => [command.key, command]));
   const executed = new Set(feed.flatMap(({ payment }) => (payment?.status === 'PROCESSING' ? [payment.id] : [])));

@@ -22,7 +22,7 @@ export interface Surroundings {
   readonly random: Random;
 }
 
-/** Ends a fault: what was killed is there again, and what was cut is whole. */
+/** Ends a fault: killed processes run again, and cut connections are restored. */
 type Heal = () => Promise<void> | void;
 
 export interface Fault {
@@ -58,7 +58,7 @@ async function nothingLeftOf(databaseUrl: string): Promise<void> {
   while (orders.length > 0 && (await query(databaseUrl, left)).length > 0) await delay(20);
 }
 
-/** Waits until a process has read the clock: a step that is undone before, nobody can see. */
+/** Waits until a process has read the clock: a step that is undone earlier is invisible. */
 async function clockRead(databaseUrl: string): Promise<void> {
   const isRead =
     "select from clock_reading where seen_at between now() - interval '1 minute' and now() + interval '1 minute'";

@@ -17,7 +17,7 @@ export const environment = {
   LOG_LEVEL: 'silent',
   // A lease ends after two seconds, and no endpoint is disabled within seven minutes.
   WEBHOOK_TIME_SCALE: '1000',
-  // Starts take half of the processor time when what was compiled once is read again.
+  // With a compile cache, starts take half of the processor time.
   NODE_COMPILE_CACHE: path.resolve('node_modules/.cache/faults'),
 };
 /** More than all payments of a client together. */

@@ -2,7 +2,7 @@ import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { type ChildGateway, startChildGateway } from '../setup/child-gateway.ts';
 import { databaseProxy } from '../setup/database-proxy.ts';
 
-/** An instance of the service, whatever process it is at present, and its way to the database. */
+/** An instance of the service, in whichever process it runs, and its proxy to the database. */
 export type Instance = Awaited<ReturnType<typeof startInstance>>;
 
 const program = ['--disable-warning=ExperimentalWarning', 'test/faults/instance-process.ts'];
@@ -20,7 +20,7 @@ export async function startInstance(databaseUrl: string, environment: Record<str
           ? { DATABASE_URL: proxy.url }
           : { DATABASE_URL: poolerUrl, DATABASE_DIRECT_URL: servingUrl(proxy.url) };
       const begun = startChildGateway({ ...environment, ...addresses }, [process.execPath, ...program]);
-      // It does not start while the database is away: as whatever runs services does, this tries again.
+      // It does not start while the database is away: like a supervisor, this tries again.
       const child = await begun.catch(() => undefined);
       if (child) return child;
       failures += 1;

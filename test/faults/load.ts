@@ -50,7 +50,7 @@ export function startLoad(options: LoadOptions) {
     get internalErrors(): readonly string[] {
       return clients.flatMap(({ internalErrors }) => internalErrors);
     },
-    /** The attempts that were not acknowledged, though somebody listened. */
+    /** The attempts that were not acknowledged, though the client waited. */
     get troubles(): readonly string[] {
       return clients.flatMap(({ troubles }) => troubles);
     },
@@ -62,9 +62,9 @@ export function startLoad(options: LoadOptions) {
     get disturbed(): number {
       return sum(({ disturbed }) => disturbed);
     },
-    /** Waits until so many more commands are acknowledged. */
+    /** Waits until this many more commands are acknowledged. */
     more: (count: number): Promise<void> => grown(() => load.acknowledged, count, latest),
-    /** Waits until so many more attempts are disturbed. */
+    /** Waits until this many more attempts are disturbed. */
     moreDisturbed: (count: number): Promise<void> => grown(() => load.disturbed, count, latest),
     /**
      * Repeats an acknowledged command with its key until it is answered, and records the payment in the answer: the one before

@@ -20,7 +20,7 @@ const program = fileURLToPath(new URL('../database/embedded-process.ts', import.
 const run = promisify(execFile);
 const diskBytes = 3 * 1024 ** 3;
 
-/** @param durable false: it acknowledges what it has not written yet, which a crash then takes back */
+/** @param durable false: it acknowledges commits before they are written, so a crash loses them */
 export async function startDoomedPostgres(durable = true) {
   const parent = await mkdtemp(join(tmpdir(), 'payments-faults-'));
   await chmod(parent, 0o711);
@@ -80,9 +80,9 @@ function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted) {
     return bsize * (blocks - bfree);
   };
   return {
-    /** Takes the space that is left, and writes until the database has no more. */
+    /** Takes the free space, and writes until the database has none. */
     async fill() {
-      // A little more than what is there now: it is growing.
+      // A little more than the used space: it is growing.
       await remount(`size=${usedBytes() + 2 * 1024 ** 2}`);
       const change = `select pg_logical_emit_message(true, 'filler', repeat('x', 1000000))`;
       try {
@@ -97,7 +97,7 @@ function diskOf({ supervisor, lines, folder, url, pid, back }: Mounted) {
       // Nobody starts it again before the disk is read-only.
       supervisor.kill('SIGSTOP');
       process.kill(postmaster, 'SIGKILL');
-      // A disk is busy while somebody may write to it: its last child ends soon after it.
+      // A disk is busy while a process may write to it: the last child of Postgres ends soon after it.
       while (
         !(await remount('ro').then(
           () => true,

@@ -15,7 +15,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) % options;
   }
 
-  /** One time in so many. */
+  /** Returns true once in this number of times, on average. */
   oneIn(times: number): boolean {
     return this.below(times) === 0;
   }

@@ -63,7 +63,7 @@ async function injectAll(
     const count = survived.filter((one) => one === name).length;
     const skipped = reasons.get(name);
     const backSeconds = back.get(name) ?? 0;
-    // After so many of them commands were acknowledged again, the latest after so long.
+    // `survived` counts the faults after which commands were acknowledged again, `backSeconds` is the longest time that it took.
     return { name, tried: count, survived: count, backSeconds, skipped };
   });
 }

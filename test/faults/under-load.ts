@@ -26,7 +26,7 @@ export interface Scenery {
   readonly instances: number;
   readonly clients: number;
   readonly followers: number;
-  /** false: Postgres acknowledges what a crash takes back. Then the checker must find what was lost. */
+  /** false: Postgres acknowledges commits that a crash loses. Then the checker must find the loss. */
   readonly durable?: boolean;
   /** Whether each attempt that reaches an instance must be answered: what happens is no fault. */
   readonly undisturbed?: true;
@@ -41,7 +41,7 @@ export interface Scenery {
 /** What came of a run, and what its disturbance has told. */
 export type Outcome<Told> = Awaited<ReturnType<typeof underLoad<Told>>>;
 
-/** When nothing more has come for so long, nothing more comes: what is missing then is missing. */
+/** When no message has come for this long, none will: those missing then are lost. */
 const silenceMs = 30_000;
 
 /**

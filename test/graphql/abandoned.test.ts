@@ -9,7 +9,7 @@ import { waitForLocks } from '../setup/locks.ts';
 import { makeScene } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 
-// What nobody waits for any more stops: no further mutation of its document begins, and nothing more is read.
+// Work for a client that has gone stops: no further mutation of its document begins, and nothing more is read.
 
 const t = await testGateway({ MAX_IN_FLIGHT: 1 });
 const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { operationMs: 300 } });

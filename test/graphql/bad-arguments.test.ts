@@ -280,7 +280,7 @@ test.each([
     );
     expect(errors).toMatchObject([{ path: ['exchangeRates'], extensions: { code, field: 'sendingAmount' } }]);
   }
-  // What a pair does not take is left out.
+  // Pairs that cannot move this amount are omitted.
   const { exchangeRates } = await t.platform.ask(
     '{ exchangeRates(source: "USD", sendingAmount: 9000000000000000) { rate } }',
   );

@@ -31,7 +31,7 @@ export interface Params {
   operationName?: string;
 }
 
-/** One way into the server: what it answers, as the protocol's JSON has it. */
+/** One transport of the server: returns the answer as JSON of the protocol. */
 export type Ask = (params: Params) => Promise<FormattedExecutionResult>;
 
 /** How much a document got to run. */

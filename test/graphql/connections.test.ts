@@ -42,7 +42,7 @@ async function quiet(): Promise<void> {
 /** A connection somewhere in the schema. */
 interface List {
   readonly name: string;
-  /** The fields that are around it, and what they are asked with. */
+  /** The fields around it, with their arguments. */
   readonly around?: readonly [field: string, id: () => string, type?: string];
   /** Filters that find some of its rows. */
   readonly filters?: readonly string[];

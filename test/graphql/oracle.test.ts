@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-/** How many random documents are asked; `ORACLE_SEED` asks for the same ones again. */
+/** How many random documents to try; `ORACLE_SEED` repeats a run. */
 const documents = Number(process.env.ORACLE_DOCUMENTS ?? 250);
 
 test(`${documents} random documents are answered as a plain execution answers them, whoever asks and however often`, async () => {

@@ -82,7 +82,7 @@ const party = (column: string, kind: string, type: string) =>
         : `${row[kind]}Account:${row[column]}` === value,
   ] as const;
 
-/** A quote's payment is PENDING until somebody executes the quote. */
+/** A quote's payment is PENDING until the quote is executed. */
 const isExecuted = (row: Row) => row.quote_id === null || !['PENDING', 'EXPIRED'].includes(row.status);
 
 const payment = `initcap(s.kind::text) as source_kind_name, initcap(d.kind::text) as destination_kind_name, c.uma_address, c.platform_customer_id`;
@@ -246,7 +246,7 @@ describe.each(lists)('$name', (list) => {
           const scene = scenes[subject % scenes.length] ?? expect.fail('no scene');
           const owner = nested ? scene.customerId : undefined;
           const { rows } = await t.gateway.payments.database.pool.query(list.rows, [t.platform.platformId]);
-          // Values of one row, now and then of another: filters that find something, and some that do not.
+          // Values of one row, sometimes of another: filters that match something, and some that do not.
           const filter = Object.fromEntries(
             chosen.map((name, index) => [
               name,

@@ -41,13 +41,13 @@ const refusal = () => {
   throw new GraphQLError('not so');
 };
 
-/** How what is guarded may end. */
+/** How the guarded part may end. */
 const ends = [() => '', () => 'refused', refusal] as const;
 
-/** A piece takes its run for what it is here. */
+/** The runs of this test are decisions. */
 const of = (run: Run) => run as unknown as Decisions;
 
-/** The plan of what is written. */
+/** The plan of written SQL. */
 const planned = (written: readonly Written[]): Sql => written.map(pieceOf);
 
 function pieceOf(one: Written): Piece {
@@ -69,7 +69,7 @@ function pieceOf(one: Written): Piece {
   }
 }
 
-/** The text of what is written, put together without remembering anything. */
+/** The text of written SQL, built without caches. */
 const textOf = (written: readonly Written[], run: Decisions): string =>
   written.map((one) => textOfOne(one, run)).join('');
 

@@ -154,7 +154,7 @@ describe('a socket', () => {
 
   test('carries 20 operations at once, also when they are asked for in one breath, and refusals free their place', async () => {
     const client = t.platform.socket();
-    // Which operation of the document is meant, nobody said. One after the other: 21 that arrive in one breath are too many.
+    // The request names no operation of the document. One after the other: 21 at once are too many.
     for (let index = 0; index < 30; index++) {
       expect(await read(client, `query A ${kind} query B ${kind}`).catch(codesIn)).toEqual([
         'OPERATION_RESOLUTION_FAILURE',

@@ -24,7 +24,7 @@ async function customers(): Promise<number> {
   return (await t.platform.ask('{ customers { totalCount } }')).customers.totalCount;
 }
 
-/** A body in chunks, whose length nobody says beforehand. */
+/** A chunked body, whose length is not announced. */
 function chunked(chunks: readonly string[]): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const sent = request(

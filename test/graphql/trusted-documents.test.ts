@@ -239,7 +239,7 @@ test("urql's persisted exchange sends the hashes of a manifest, and never a text
 const development = await testGateway({ AUTOMATIC_PERSISTED_QUERIES: true });
 
 describe('automatic persisted queries', () => {
-  /** Queries twice with a client, and returns what it has sent in place of the document. */
+  /** Queries twice with a client, and returns what it sent instead of the document. */
   async function sentBy({ sends }: AutomaticClient, { url, platform }: TestGateway) {
     const query = 'query Automatic { viewer { platformId } }';
     const sent = await sends({ url, authorization: platform.authorization }, query, 2);

@@ -4,7 +4,7 @@ import { testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/** What a client writes in JSON is what is read, on every way in: never one of two values, never a number near it. */
+/** JSON is read as the client wrote it, on every transport: never one of two values, never a nearby number. */
 
 const t = await testGateway();
 const scene = await makeScene(t.platform, 100_000n);

@@ -13,7 +13,7 @@ import { freshDatabase } from '../setup/database.ts';
 import { connect as connectAs, ownGateway, startTestGateway, testGateway } from '../setup/gateway.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/** Whoever shows no credentials costs a refusal, and no more: connections, files, first messages, documents. */
+/** A client without credentials costs no more than a refusal: connections, files, first messages, documents. */
 
 // At each look a second later: no refusal waits, and none is one too many.
 let clock = 0;
@@ -101,7 +101,7 @@ describe('without credentials, what is asked for makes no difference', () => {
   });
 });
 
-// A clock that stands still: what is used up stays so.
+// The clock stands still, so that used budgets stay used.
 const limits = { RATE_LIMIT_PLATFORM: { perSecond: 1, burst: 1 } };
 /** An instance at which the platform may send nothing more. */
 const full = await testGateway({ ROLE: 'serve', ...limits }, t.databaseUrl, { pace: { now: () => 0 } });
@@ -171,7 +171,7 @@ describe('a request that is wrong in two ways is refused for the earlier one: ad
 });
 
 const database = await freshDatabase();
-/** In a process of its own, so that what it prints is seen. */
+/** In a process of its own, so that the test can read its output. */
 const child = await startChildGateway({ DATABASE_URL: database.url, LOG_LEVEL: 'info' });
 afterAll(async () => {
   expect(await child.end('SIGTERM')).toBe(0);

@@ -47,7 +47,7 @@ test('what is too much for the instance is refused at once while a platform is a
   // The clock of refusals stands: if they came late, these would take an hour.
   for (let refused = 0; refused < 80; refused += 1) expect(await statusOf(one.platform)).toBe(503);
 
-  // Of the first one nobody knows yet whose it is.
+  // The platform of the first one is not known yet.
   for (let asked = 0; asked < 2; asked += 1) expect(await statusOf(other)).toBe(200);
   let answered = 0;
   let arrived = 0;
@@ -71,7 +71,7 @@ test('what is too much for the instance is refused at once while a platform is a
 
   expect((await release()).status).toBe('PENDING');
   await one.stop();
-  // Credentials are remembered for two seconds. On a slow machine one may come after that: nobody knows whose it is, and it is served.
+  // Credentials are cached for two seconds. On a slow machine one may come later: its platform is unknown, and it is served.
   const statuses = await Promise.all(refused);
   expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(100);
   expect(statuses.every((status) => status === 503 || status === 200)).toBe(true);
@@ -199,7 +199,7 @@ test('of platforms the one that has the most slow uploads gives way', async () =
   expect(String(await few.body)).toBe('ok');
 });
 
-/** Connections of strangers that ask for much, and read nothing of it. */
+/** Connections without credentials that request much, and read none of it. */
 async function readNothing(of: TestGateway): Promise<Socket[]> {
   const { hostname, port } = new URL(of.url);
   const sockets = Array.from({ length: 4 }, () => connect(Number(port), hostname).pause());
@@ -373,7 +373,7 @@ test('beside another a platform reads expensive documents in a quarter of its tu
       await wide.owner.query(`select from pg_stat_activity where datname = current_database()
         and wait_event_type = 'Lock' and application_name like '%serving%'`)
     ).rowCount;
-  // Their credentials are known then: neither is a stranger, nor alone.
+  // Their credentials are known by then: each belongs to a platform, and others send too.
   for (const platform of [wide.platform, other, wide.platform, other]) await platform.send('{ viewer { kind } }');
   const lock = await lockedCustomers(wide.databaseUrl);
   const answers = Array.from({ length: 10 }, () => wide.platform.send(expensive));

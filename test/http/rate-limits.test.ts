@@ -16,7 +16,7 @@ const slow = { perSecond: 1, burst: 3 };
 const t = await testGateway({ RATE_LIMIT_CLIENT_TOKEN: slow }, undefined, { pace: { now: () => now } });
 
 let platforms = 0;
-/** A platform that may send so many requests in all. */
+/** A platform with this limit of requests in all. */
 async function limitedTo(changes: Parameters<typeof changeRates>[3]): Promise<TestPlatform> {
   platforms += 1;
   const name = `limited ${platforms}`;
@@ -218,7 +218,7 @@ test('a platform’s own limit replaces that of the settings, also a lower one, 
     const own = { ...none, [limit]: { perSecond: 70, burst: 90 } };
     expect(await changeRates(database, name, tester, { [limit]: own[limit] })).toEqual(own);
     const before = await acts();
-    // What is left out stays, and to look is no act.
+    // An omitted option stays unchanged, and showing the limits is not an act.
     expect([await changeRates(database, name, tester, {}), await acts()]).toEqual([own, before]);
     expect([await changeRates(database, name, tester, { [limit]: null }), await acts()]).toEqual([none, before + 1]);
   }

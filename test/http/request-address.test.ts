@@ -30,7 +30,7 @@ const upgradeLines = [
 ];
 const stream = encodeURIComponent('subscription { transactionUpdates { status } }');
 
-/** A request: its first line, and what it sends besides Host. */
+/** A request: its first line, and its headers besides Host. */
 interface Sent {
   readonly name?: string;
   readonly first: string;

@@ -12,7 +12,7 @@ import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
 
-/** How an instance that is told to stop treats its clients. */
+/** How a stopping instance treats its clients. */
 
 /** So long Docker waits after SIGTERM before it kills. */
 const dockerMs = 10_000;
@@ -32,7 +32,7 @@ async function open(url: string): Promise<Socket> {
   return socket;
 }
 
-/** Waits until nobody listens at the port. */
+/** Waits until the port is closed. */
 async function portClosed(url: string): Promise<void> {
   for (;;) {
     const refused = await open(url).then(
@@ -138,7 +138,7 @@ test('clients that know no other place are answered until they are refused', asy
   const begun = performance.now();
   expect(await child.end('SIGTERM')).toBe(0);
   expect(performance.now() - begun).toBeLessThan(dockerMs);
-  // The system resets a connection that is made in the very moment in which the port closes: it is made to nobody.
+  // The system resets a connection that is made in the very moment in which the port closes.
   for (const { client, busy } of clients) {
     const last = await busy.last;
     expect([last, await client.ask('/health/live')]).toContainEqual({ error: 'ECONNREFUSED' });

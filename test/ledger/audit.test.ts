@@ -186,7 +186,7 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
      select t.platform_id, t.id, 'there', 'there', now(), t.received_amount + 1, t.received_currency, t.destination_account_id, 'CREDITED', t.id
      from transaction t where t.destination_account_id is not null order by t.id desc limit 1`,
   ],
-  // A correction of another amount, and one that nobody has approved.
+  // A correction of another amount, and one without an approval.
   ...[
     'update adjustment set amount = amount + 1',
     "update adjustment set status = 'PROPOSED', decided_by = null, decided_at = null, journal_id = null",

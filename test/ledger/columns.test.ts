@@ -7,7 +7,7 @@ import { makeScene, type Scene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 import { edges, type Row } from './row-edges.ts';
 
-// What the database itself says of columns, whatever the service asks for: which may change, and what a row may hold.
+// The database's own rules for columns, independent of the service: which may change, and which values a row may hold.
 
 let t: TestGateway;
 let scene: Scene;
@@ -96,7 +96,7 @@ describe('nothing changes', () => {
     expect(await changeable('quote', quote.id, `status = 'PROCESSING',`)).toEqual([]);
   });
 
-  // Of a name and a number at its other end, a trigger keeps what was there (guard_transaction).
+  // A trigger restores the name and the number of the other end (guard_transaction).
   const kept = ['destination_name', 'destination_number'];
   const outcome = [
     'counterparty_information',

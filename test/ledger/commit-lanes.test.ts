@@ -95,7 +95,7 @@ test('payments to one account outside do not wait for each other', async () => {
   await release();
 });
 
-/** Waits until so many commits wait for somebody else's lock. */
+/** Waits until this number of commits wait for another connection's lock. */
 const waitForLocks = (count: number) =>
   vi.waitFor(
     async () => {
@@ -177,7 +177,7 @@ test('a plan that has waited as long as one waits for a connection is not begun 
   expect(begun).toEqual(['first', 'last']);
 });
 
-/** Two lanes whose transactions end when the test says so: what was begun, in order, and how to end it. */
+/** Two lanes whose transactions the test ends: those begun, in order, and the functions that end them. */
 function lanesByHand() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();

@@ -205,7 +205,7 @@ describe('a status moves only along the table of allowed moves', () => {
       expect([from, await refusalOf(again, [id, copy])]).toEqual([from, from === 'INACTIVE' ? 'LG003' : 'done']);
       for (const to of statuses) {
         const state = await refusalOf('update account set status = $2 where id = $1', [id, to]);
-        // That it stays what it is, is no move.
+        // Staying the same is no transition.
         const possible = from === to || allowed.has(`${from} > ${to}`);
         expect(`${from}>${to} ${state}`).toBe(`${from}>${to} ${possible ? 'done' : 'LG003'}`);
       }

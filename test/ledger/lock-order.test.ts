@@ -34,7 +34,7 @@ const group = (...plans: Plan[]): PlanGroup => plans.map((plan) => ({ platformId
 
 const hold = (id: string) => holder.query('select from account where id = $1 for update', [id]);
 
-/** Waits until so many commits wait for somebody else's lock. */
+/** Waits until this number of commits wait for another connection's lock. */
 const waitForLocks = (count: number) =>
   vi.waitFor(
     async () => {
@@ -66,7 +66,7 @@ test.each([
   const [mine, its] = accounts;
   const plan = (account = '', key = ''): PlanGroup =>
     group({ ...deposit(account), claim: { operation: 'batch', key, hash: 'aa' } });
-  // The call alone has its key and waits for an account that somebody holds; the batch comes with the same key.
+  // The single call has its key and waits for a locked account; the batch comes with the same key.
   await hold(mine ?? '');
   const first = commitGroupsOn(one, [plan(mine, `shared-${at}`)]);
   await waitForLocks(1);

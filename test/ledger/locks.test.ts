@@ -293,7 +293,7 @@ test('a plan waits for whoever freezes the account that it debits, and then take
   const plan: Plan = { journals: [{ kind: 'transfer', legs }] };
   const frozen = { code: 'ACCOUNT_FROZEN', kind: 'INTERNAL', id, customerId: uuid(scene.customerId) };
   expect(await refusalAfter('account', id, 'frozen_at = clock_ms()', plan)).toEqual(frozen);
-  // One that credits as much as it debits goes through: what is under way ends.
+  // One that credits as much as it debits succeeds: payments under way end.
   const back = legs.map((leg) => ({ ...leg, amount: -leg.amount }));
   const through: Plan = { journals: [{ kind: 'transfer', legs: back }, ...(plan.journals ?? [])] };
   const [outcome] = await commitGroupsOn(client, [[{ platformId: t.platform.platformId, plan: through }]]);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { mergePlans } from '../../src/domain/ledger/merge-plans.ts';
 import type { Plan } from '../../src/domain/ledger/plan.ts';
 
-/** Rows and moves by name only: what is in them is not the merge's business. */
+/** Rows and moves by name only: their content is irrelevant to the merge. */
 const some = fc.array(fc.record({ id: fc.uuid() }), { maxLength: 3 });
 const one = fc.record({ id: fc.uuid() });
 

@@ -2,14 +2,14 @@
 export type Row = 'here' | 'outside' | 'quote' | 'payment';
 
 const most = '9000000000000000';
-/** A quote with a rate that its rail has locked. Of what is sent, one unit is the platform's own fee. */
+/** A quote with a rate that its rail has locked. One unit of the sent amount is the platform's own fee. */
 const locked = (sent: string, received: string, reference: string) =>
   `platform_fee = 1, fees_included = 1, rate_lock = jsonb_build_object('sent', ${sent}, 'received', ${received}, 'reference', ${reference})`;
 const [sent, received] = ['total_sending_amount - 1', 'total_receiving_amount'];
 const refund = (columns: string) => `refund_reference = 'R', ${columns}`;
 const deleted = `is_deleted = true, status = 'INACTIVE'`;
 
-/** What a row can hold at the edge of what is sound, and what it cannot right beyond it, as SQL of changes of it. */
+/** Changes of a row as SQL: the last values that are valid, and the first ones beyond that the database refuses. */
 export const edges: [what: string, row: Row, sound: string, ...broken: string[]][] = [
   ['an account that holds nothing', 'here', 'posted = 0', 'posted = -1'],
   [

@@ -100,7 +100,7 @@ function payout(of: number, amount: bigint, key: string | undefined): Group {
   ];
 }
 
-/** Collects later: the account must have room for it, or is not asked, as where somebody else sends. */
+/** Collects later: the account must have room for it, or its room is not checked, as where another customer sends. */
 function collection(of: number, amount: bigint, asks: boolean): Group {
   const scene = scenes[of] ?? scenes[0];
   const [from, to] = [uuidOf(scene.outsideUsd), uuidOf(scene.usd)];
@@ -265,7 +265,7 @@ function registered(of: number): Group {
   return [plan({ insert: { account: [account] }, result: { type: 'Account', id } })];
 }
 
-/** The rail is asked about an account outside again, or not. */
+/** The rail checks an external account again, or does not. */
 const checked = (dueInMs: number | null): Group => [
   plan({ checks: [{ accountId: uuidOf(scenes[0].outsideUsd), dueInMs }] }),
 ];
@@ -328,7 +328,7 @@ const anyGroup = fc.oneof(
   },
 );
 
-/** What the database holds, without moments and what is made anew each time. */
+/** The content of the database, without times and generated values. */
 async function stateNow(): Promise<unknown> {
   const { rows } = await sql.query(`select
     (select jsonb_agg(jsonb_build_array(a.id, a.posted, a.version, a.status) order by a.id) from account a) as accounts,
@@ -359,7 +359,7 @@ const told = (outcome: Outcome) =>
       }
     : outcome;
 
-/** Outcomes and what is left, or what was raised; nothing of it stays. */
+/** Outcomes and the remaining rows, or the error; nothing of it is kept. */
 async function attempt(act: () => Promise<Outcome[]>): Promise<unknown> {
   await sql.query('begin');
   try {
@@ -392,7 +392,7 @@ test(
       }),
       { numRuns: runs },
     );
-    // Most of what was made up could be carried out, so that something was compared.
+    // Most generated plans could be carried out, so the comparison means something.
     expect(possible).toBeGreaterThan(runs / 2);
   },
   60_000 + runs * 500,

@@ -61,7 +61,7 @@ export interface Waiting {
   readonly sent: { readonly id: string; readonly amount: bigint } | undefined;
 }
 
-/** What the sandbox is asked to do to a payment. */
+/** The calls of the sandbox for a payment. */
 export type Outcome = 'ok' | 'fail' | 'reject' | 'stuck' | 'return';
 
 export const outcomes: Record<

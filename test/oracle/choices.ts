@@ -14,7 +14,7 @@ export class Choices {
     return number % options;
   }
 
-  /** One time in so many; never for the number 0. */
+  /** Returns true once in this number of times; never for 0. */
   oneIn(times: number): boolean {
     return this.below(times) === times - 1;
   }

@@ -42,7 +42,9 @@ function each(reason: string, fields: readonly string[]): Readonly<Record<string
   return Object.fromEntries(fields.map((field) => [field, reason]));
 }
 
-/** All fields of the object types that a query can reach, as `Type.field`, but those without a value and what is below. */
+/**
+ * All fields of the object types that a query can reach, as `Type.field`, except fields without a value and those below them.
+ */
 export function fieldsToSee(schema: GraphQLSchema): readonly string[] {
   return [...waysTo(schema).keys()].flatMap((type) =>
     Object.keys(type.getFields())

@@ -38,7 +38,7 @@ function nulled(data: unknown, path: readonly (string | number)[]): readonly (st
   return path;
 }
 
-/** The path of the first difference, and what is there on both sides. The order of fields counts. */
+/** The path of the first difference, with the values of both sides. The order of fields counts. */
 function unlikeAt(expected: unknown, actual: unknown, path = ''): string | undefined {
   if (expected === actual) return undefined;
   if (!isObject(expected) || !isObject(actual)) {

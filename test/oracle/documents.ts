@@ -119,7 +119,7 @@ interface Fragment {
 
 interface Written {
   readonly text: string;
-  /** The values that it can have; none where it is a variable that is left out. */
+  /** The values that it can have; none for an omitted variable. */
   readonly values: readonly unknown[];
 }
 

@@ -56,7 +56,7 @@ function byEnd<A, B>(
   return byAccount(value, ofAccount);
 }
 
-/** What is asked of a payment's customer. */
+/** The filter on a payment's customer. */
 function ofCustomer<Where>({ bound }: PlainViewer, where: Where): Where | typeof nothing {
   return bound.kind === 'PAYMENT' ? nothing : where;
 }

@@ -181,7 +181,7 @@ function rowsIn(value: unknown, { parentType }: GraphQLResolveInfo): number {
 
 interface Scalar {
   readonly serialize: (value: Data) => unknown;
-  /** Undefined for what is not one. */
+  /** Undefined for any other value. */
   readonly read: (value: unknown) => unknown;
   /** Whether a literal may be written without quotes. */
   readonly digits?: true;

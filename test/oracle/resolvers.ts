@@ -67,7 +67,7 @@ type AccountForm = AccountType & { readonly accountType: string };
 
 type Resolver<Row> = (row: Row, args: Data, asking: Asking) => unknown;
 
-/** The resolvers of a type's fields. A field that is left out is the property of its name. */
+/** The resolvers of a type's fields. A field without one is the property of its name. */
 type Fields<Row> = Readonly<Record<string, Resolver<Row>>>;
 
 const fieldsOf = <Row>(fields: Fields<Row>) => fields;
@@ -767,7 +767,7 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   }),
 };
 
-/** Returns the body of an event's webhook: the function that makes it, and what it needs read row by row. */
+/** Returns the body of an event's webhook: made by the same function, from rows that are read one by one. */
 async function bodyOf(event: Event, { reads }: Asking): Promise<string | null> {
   if (!webhookTypes.some((type) => type === event.type)) return null;
   const { platformId } = event;

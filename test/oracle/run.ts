@@ -116,10 +116,10 @@ async function seeTheRest(world: OracleWorld, figures: Figures): Promise<void> {
   );
 }
 
-/** A document, with who asks it: in turn, each with the next values of its variables. */
+/** A document with its viewers: in turn, each with the next values of its variables. */
 interface Case extends DrawnDocument {
   readonly callers: readonly Caller[];
-  /** Whether it is asked as often as it takes to be answered in every way that the service has. */
+  /** Whether it is sent often enough to be answered by each way of execution that the service has. */
   readonly isRepeated: boolean;
 }
 

@@ -20,7 +20,7 @@ import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
 import type { PlainViewer } from './viewer.ts';
 
-/** Somebody who asks: over HTTP with credentials, and of the oracle as what those credentials stand for. */
+/** A viewer: over HTTP with its credentials, and in the oracle as the party that they stand for. */
 export interface Caller {
   readonly name: string;
   readonly authorization: string;
@@ -155,7 +155,7 @@ async function makeCustomers(platform: TestPlatform): Promise<Customers> {
   return { payers, all };
 }
 
-/** Payments of every kind and end. Answers what client tokens are bound to besides customers. */
+/** Payments of every kind and outcome. Returns the objects, besides customers, that client tokens are bound to. */
 async function makePayments(platform: TestPlatform, { payers, all }: Customers, lateUrl: string): Promise<object[]> {
   const [one, two] = payers;
   const ends: Promise<unknown>[] = [];

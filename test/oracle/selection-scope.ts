@@ -23,7 +23,7 @@ export class SelectionScope {
     return known;
   }
 
-  /** The scope of what is below a field. */
+  /** The scope of the selection below a field. */
   below(key: string): SelectionScope {
     const known = this.#below.get(key);
     if (known) return known;
@@ -32,7 +32,7 @@ export class SelectionScope {
     return made;
   }
 
-  /** Selects a field with its arguments under a key, unless that contradicts what is selected. */
+  /** Selects a field with its arguments under a key, unless that conflicts with the selection so far. */
   take(key: string, call: string, shape: string): boolean {
     const top = this.#top();
     if ((top.#shapes.get(key) ?? shape) !== shape) return false;

@@ -12,7 +12,7 @@ export interface PlainViewer {
   readonly platformId: string;
   readonly permissions: readonly Permission[];
   readonly bound: Bound;
-  /** Of a client token its id and the public id of what it is bound to. */
+  /** For a client token, its id and the public id of the object to which it is bound. */
   readonly tokenId: string | null;
   readonly subject: string | null;
   /** Whether the app of a customer may look receivers up; a server always may. */

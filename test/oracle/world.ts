@@ -15,13 +15,13 @@ export interface RawAnswer {
   readonly json: () => Answer;
 }
 
-/** The quiet scene, a gateway that is asked about it, and the oracle that knows the answers. */
+/** The quiet scene, a gateway that serves it, and the oracle that knows the answers. */
 export class OracleWorld {
   readonly callers: readonly Caller[];
   readonly oracle: PlainExecutor;
   /** By platform. */
   readonly material: readonly [Material, Material];
-  /** Statements of the gateway that is asked. */
+  /** Statements of that gateway. */
   readonly statements: Statements;
   readonly gateway: TestGateway;
   /** A gateway on the same rows, where graphql-js and Prisma read alone. */

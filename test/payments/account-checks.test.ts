@@ -35,7 +35,7 @@ async function register(rest: object = {}): Promise<string> {
   return externalAccount(t.platform, await newCustomer(t.platform), 'USD', usAccount(`${810_000 + made}`));
 }
 
-/** Has the rail check what is due, with these answers, and answers the account afterwards. */
+/** Lets the rail check the due accounts, with these answers, and returns the account afterwards. */
 async function check(accountId: string, ...given: readonly (() => Promise<AccountCheck>)[]): Promise<Data> {
   answers = [...given];
   await t.owner.query('update account_check set due_at = clock_ms()');

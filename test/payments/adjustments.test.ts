@@ -155,7 +155,7 @@ test('of simultaneous approvals one moves the money, and the database refuses ev
   for (const plan of plans) {
     await expect(commitPlanOn(database.pool, t.platform.platformId, plan)).rejects.toMatchObject({ code: 'LG012' });
   }
-  // The login of commands can approve nothing by itself, and nobody changes what was proposed.
+  // The login of commands can approve nothing by itself, and a proposal never changes.
   const as = async (role: string, text: string): Promise<unknown> => {
     await t.owner.query('begin');
     try {

@@ -34,7 +34,7 @@ async function receive(gateway: TestGateway, rest: object = {}, by: 'address' | 
   return { scene, transaction };
 }
 
-/** The code of the refusal of an approval of a payment that nobody knows: facts are looked at first. */
+/** The code of the refusal to approve an unknown payment: existence is checked first. */
 async function refusalOf(...facts: (readonly [name: string, value: string])[]): Promise<string> {
   const receiverCustomerInfo = facts.map(([name, value]) => ({ name, value }));
   const transactionId = 'Transaction:019a0000-0000-7000-8000-000000000000';

@@ -5,7 +5,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { payingApp } from '../setup/new-credentials.ts';
 import { balanceOf, fund, internalAccount, makeScene, newCustomer } from '../setup/scene.ts';
 
-// Short commands on what is there: a quote is cancelled (decision 67), an identity check is decided (decision 53).
+// Short commands on existing objects: a quote is cancelled (decision 67), an identity check is decided (decision 53).
 
 const t = await testGateway();
 const { platform } = t;

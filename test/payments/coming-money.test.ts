@@ -4,7 +4,7 @@ import { untilRows, uuidIn } from '../setup/connections.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
-// Money that is on its way to an account counts in its bound, once, whatever way it takes.
+// Money on its way to an account counts toward the account's maximum, once, on every path.
 
 const t = await testGateway();
 

@@ -171,7 +171,7 @@ describe('a deleted customer', () => {
 });
 
 describe('a deletion at the same time', () => {
-  /** Waits until so many connections wait for locks. */
+  /** Waits until this number of connections wait for locks. */
   async function waiting(count: number): Promise<void> {
     const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     while (((await t.owner.query(text)).rowCount ?? 0) < count);

@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => holder.end());
 
-/** Runs the expiry once, and answers what it logs, too. */
+/** Runs the expiry once, and returns its log lines. */
 async function expire(): Promise<{ found: number; done: number; logged: unknown[] }> {
   const { payments } = t.gateway;
   const logged: unknown[] = [];

@@ -41,7 +41,7 @@ async function slowPulled(): Promise<string> {
 const byHand = { operator: { ...tester, by: 'Ada' }, withoutAsking: false };
 const casesOf = async (id: string) =>
   (await listCases(payments.database)).filter(({ transactionId }) => uuidIn(id) === transactionId);
-/** The payment without its timeline: nobody numbers events here. */
+/** The payment without its timeline: no sequencer runs here. */
 const transactionOf = (id: string) =>
   fieldsOf(platform, 'transaction', id, 'id status failureReason refund { amount { amount } settledAt }');
 const openOrders = (id: string) =>

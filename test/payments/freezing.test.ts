@@ -7,7 +7,8 @@ import { runOps } from '../setup/ops.ts';
 import { passDelay } from '../setup/passing-time.ts';
 import { balanceOf, fund, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
 
-// Operators freeze a customer or an account: nothing new moves from it or to it, and what is under way ends (decision 78).
+// Operators freeze a customer or an account: no new payment moves money from it or to it, and payments under way end (decision
+// 78).
 
 let t: TestGateway;
 let platform: TestPlatform;
@@ -171,7 +172,7 @@ describe('a frozen account', () => {
       await passDelay(t, id);
       await seen(earning, after, (one) => one.id === id && one.status === 'REFUNDED');
     }
-    // Its own payment comes back less the fee that it earned itself: what it holds does not fall.
+    // Its own payment comes back less the fee that it earned itself: its balance does not fall.
     expect([await balanceOf(earning, scene.usd), await balanceOf(earning, earnings)]).toEqual([1_000n, 1_025n]);
   });
 

@@ -28,7 +28,7 @@ const wake = (id: string) => wakeIdentityCheck(t.owner, t.platform.platformId, u
 const set = (id: string, due: string) =>
   t.owner.query(`update identity_check set due_at = ${due} where customer_id = $1`, [uuid(id)]);
 
-/** Has what is due checked, and answers who was asked about, and how often before. */
+/** Runs the due checks, and returns the customers checked, with their numbers of earlier checks. */
 async function checked(next: IdentityAnswer | typeof answer): Promise<string[]> {
   answer = typeof next === 'function' ? next : async () => next;
   asked = [];

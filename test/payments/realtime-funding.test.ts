@@ -16,7 +16,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 
 const t = await testGateway();
-/** Quotes expire at once, and nobody marks those of `still`. */
+/** Quotes expire at once, and those of `still` are not marked. */
 const short = await testGateway({ SANDBOX_QUOTE_SECONDS: 0 });
 const still = await testGateway({ SANDBOX_QUOTE_SECONDS: 0, ROLE: 'serve' });
 const scene = await makeScene(t.platform, 0n);

@@ -115,7 +115,7 @@ test('a rail that cannot check an account now is asked later, and what somebody 
   await check(withRail(t, { checkAccount: () => Promise.reject(new Error('the bank is closed')) }));
   expect(await standing()).toEqual({ status: 'PENDING', version: 1 });
 
-  // While the rail is being asked, somebody says what the account is.
+  // While the rail is being asked, another command sets the account's status.
   const checkAccount: Rail['checkAccount'] = async (...asked) => {
     await setAccountStatus(platform, id, { status: 'UNDER_REVIEW' });
     return sandboxOf(payments).checkAccount?.(...asked) as Promise<AccountCheck>;

@@ -111,7 +111,7 @@ describe('a domain', () => {
     expect((await newCustomer(live, '$grace@first.com')).body.code).toBe('INVALID_UMA_ADDRESS');
     const again = { customerType: 'INDIVIDUAL', umaAddress: '$ada@first.com', fullName: 'Ada' };
     expect((await live.ask('PATCH', `/customers/${customer.id}`, again)).umaAddress).toBe('$ada@first.com');
-    // The platform takes again what it has had.
+    // The platform reclaims its former domain.
     expect((await take(live, 'first.com')).status).toBe(200);
   });
 

@@ -25,7 +25,7 @@ export interface Satisfiable {
   readonly values: Readonly<Record<string, Value>>;
 }
 
-/** Asks whether numbers satisfy what is given and the other conditions. */
+/** Asks whether numbers satisfy the assumptions and the other conditions. */
 export async function solve(
   { whole, real, given }: Theorem,
   conditions: readonly string[],

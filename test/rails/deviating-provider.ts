@@ -4,20 +4,20 @@ import type { LockAnswer, LockRequest } from '../../src/rails/rate-lock.ts';
 
 /** By how much a provider moves more than it should (less, where negative), in smallest units. */
 export interface Deviation {
-  /** Of what it takes for a payout. */
+  /** Of the debit for a payout. */
   readonly taken: bigint;
-  /** Of what arrives. */
+  /** Of the money that arrives. */
   readonly arrived: bigint;
 }
 
 /** A provider that has a book of its own, and that moves other amounts than those of its orders. It locks two for one. */
 export class DeviatingProvider {
-  /** What the platform holds there, by currency. */
+  /** The platform's balances there, by currency. */
   readonly held = new Map<string, bigint>();
   deviation: Deviation = { taken: 0n, arrived: 0n };
-  /** What it has moved on the platform's account beyond the orders, by currency: what it took is negative. */
+  /** The sums moved on the platform's account beyond the orders, by currency; debits are negative. */
   readonly beyond = new Map<string, bigint>();
-  /** Whether it names what it has moved. */
+  /** Whether it reports the amounts moved. */
   isSilent = false;
   /** Whether it answers at all. */
   isAway = false;

@@ -9,12 +9,12 @@ import { testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
-// What is stored of the deposits that a provider lists, and from where on it is asked. The test is the provider.
+// How the deposits that a provider lists are stored, and from which time on it is queried. The test is the provider.
 
 let page: (from: Date) => Promise<DepositsPage>;
 const minute = 60_000;
 const day = 1_440 * minute;
-/** From where on the provider is asked, before each test. */
+/** The time from which the provider is queried, before each test. */
 const start = new Date('2026-01-31T12:00:00.000Z');
 const after = (ms: number) => new Date(start.getTime() + ms);
 const t = await testGateway({ ROLE: 'serve' });
@@ -43,7 +43,7 @@ function deposit(rest: Partial<RailDeposit> = {}): RailDeposit {
   };
 }
 
-/** Has the provider list these, and answers from where on it was asked, and is asked next. */
+/** Lets the provider list these, and returns the start of this query, and of the next. */
 async function found(deposits: readonly RailDeposit[], meanwhile: () => Promise<unknown> = async () => undefined) {
   let asked: Date | undefined;
   page = async (from) => {

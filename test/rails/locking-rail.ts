@@ -2,7 +2,7 @@ import type { LockAnswer, LockRequest, RailModule, RateLock } from '../../src/ra
 import { sandboxRates } from '../../src/rails/sandbox/rates.ts';
 import { sandboxRail } from '../../src/rails/sandbox/sandbox-rail.ts';
 
-/** What the provider locks wrongly, by the amount that it is asked to lock. */
+/** The wrong locks of the provider, by the amount to lock. */
 export const wrongLocks: Readonly<Record<string, { readonly lock?: Partial<RateLock>; readonly validMs?: number }>> = {
   'more than was asked for': { lock: { sent: 5_001n } },
   'nothing to deliver': { lock: { received: 0n } },

@@ -124,7 +124,7 @@ function openRail(provider: Provider, mistake: Mistake | undefined): Rail {
     if (mistake === 'throws refusals' && state === 'failed') throw new Error('422 refused');
     if (mistake === 'asks never' && state === 'under way')
       return { kind: 'pending', checkInMs: Number.POSITIVE_INFINITY };
-    // What has settled has settled, whatever the provider says of it afterwards.
+    // A settled order stays settled, whatever the provider reports afterwards.
     if (order.settled && state === 'failed' && mistake !== 'believes the last') {
       return { kind: 'contradiction', explanation: 'failed, of what was settled' };
     }

@@ -119,7 +119,7 @@ test('money that somebody else has moved there is found by the daily comparison,
     ...{ currency: 'USD', receivedHere: '500.00 USD', receivedThere: '500.00 USD', failure: null },
     ...{ paidHere: '5.00 USD', paidThere: '9005.00 USD', booked: '495.00 USD', held: '191495.00 USD' },
   });
-  // The money is brought back: the balance is right again, and what is gone cannot be closed.
+  // The money is returned: the balance agrees again, and a difference that is gone cannot be closed.
   await fund(account, await ownAccount(account, 'USD'), 900_000n);
   expect(faults(await compare())).toEqual(['MISSING_HERE']);
   expect(faults(await open())).toEqual(['MISSING_HERE']);
@@ -132,7 +132,7 @@ test('money that somebody else has moved there is found by the daily comparison,
   expect(await open()).toEqual([]);
 });
 
-/** A day passes: what was compared today was compared yesterday. */
+/** A day passes: the last comparison was yesterday. */
 async function pastDay(): Promise<void> {
   await gateway.owner.query(
     "update reconciliation set started_at = started_at - interval '1 day', finished_at = finished_at - interval '1 day'",

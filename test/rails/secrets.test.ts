@@ -17,8 +17,8 @@ import { fund, makeScene, ownAccount } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { credentialsIn } from './two-gateways.ts';
 
-// The secrets of providers are never shown: not in what an instance prints at its most talkative, not in its figures or its traces,
-// and not to a caller; whatever the provider answers, and also while they rotate.
+// The secrets of providers are never shown: not in the most verbose log of an instance, not in its metrics or its traces, and
+// not to a caller; whatever the provider answers, and also during a rotation.
 
 const environment = {
   CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
@@ -28,7 +28,7 @@ const environment = {
 
 const traces: string[] = [];
 
-/** How the provider fails. Some of it repeats what it was sent, as proxies and pages of errors do. */
+/** How the provider fails. Some failures echo the request, as proxies and error pages do. */
 const faults: Readonly<
   Record<string, (sent: string) => { readonly status: number; readonly body: string } | undefined>
 > = {
@@ -139,7 +139,7 @@ test('no secret of a provider is printed, measured, traced or answered, whatever
   await pull();
   const made = await quote(platform, usdToEur(scene, { immediatelyExecute: true }));
   expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
-  // What somebody signs with another secret is refused.
+  // A message signed with another secret is refused.
   const refused = await fetch(`${instance.url}/rails/Platform:${platform.platformId}/webhooks`, {
     method: 'POST',
     headers: {

@@ -168,7 +168,7 @@ test('a payout that took more is COMPLETED as it was promised; its entries, its 
   expect(await casesOf(id)).toEqual([]);
   const all = (await listCases(books, { all: true })).filter(({ transactionId }) => id.endsWith(transactionId));
   expect(all).toMatchObject([{ closedBy: 'Ada', closedReason: operator.reason, movedOut: 1_005n, movedIn: null }]);
-  // It is asked about no more, and once settled it is not settled again.
+  // The order is not polled any more, and cannot be settled twice.
   await work();
   expect(await settled(id)).toMatchObject({ kind: 'refused', reason: expect.stringContaining('is COMPLETED') });
   expect(await named()).toEqual([]);

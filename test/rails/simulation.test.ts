@@ -9,7 +9,9 @@ import { transferOut } from '../../src/domain/transfers/transfer-out.ts';
 import { sandboxOf, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/** The simulation is an optional part of the rail's port: a rail without it is a real one, whatever its platform is named. */
+/**
+ * The simulation is an optional part of the rail's port: a rail without it is a real one, whatever its platform's name.
+ */
 
 const t = await testGateway();
 const scene = await makeScene(t.platform);

@@ -59,7 +59,7 @@ async function comeIn(to: string, amount: bigint): Promise<string> {
   return transaction.id;
 }
 
-/** The question for deposits is due now: nobody waits a minute. */
+/** The query for deposits is due now: the test does not wait a minute. */
 async function askNow(): Promise<void> {
   await two.gateway.owner.query('update rail_connection set deposits_due_at = clock_ms()');
 }
@@ -126,7 +126,7 @@ test('deposits that no webhook has reported are found, also one that is under wa
   await askNow();
   await untilStatus(later, 'CREDITED');
   expect(await depositOf(transaction.id)).toBe(undefined);
-  // The next questions begin no later than what is under way.
+  // The next queries begin no later than the payment under way.
   await vi.waitFor(async () => {
     const { rows } = await two.gateway.owner.query(
       "select deposits_from from rail_connection where deposits_due_at > clock_timestamp() + interval '10 seconds'",
@@ -149,7 +149,7 @@ test('a deposit whose answer was lost upstream is taken once and credited once',
   relay.answer = holdBack;
   const proxy = await startUpstreamProxy(two.upstream.url);
   try {
-    // A deposit as usual: the rail knows the platform's own account upstream then, and asks no more for it.
+    // A deposit as usual: afterwards the rail knows the platform's own account upstream, and does not read it again.
     const usual = await comeIn(there, 1n);
     await askNow();
     await untilStatus(usual, 'CREDITED');

@@ -88,7 +88,7 @@ test.for(['SENDING', 'RECEIVING'] as const)(
       there.total_receiving_amount,
       there.exchange_rate,
     ]);
-    // It ends before its lock, by the difference of upstream's own times, whatever the clocks say.
+    // It ends before its lock, by the difference of upstream's own times, whatever the clocks show.
     const life = ({ created_at: from, expires_at: to }: Data) => to.getTime() - from.getTime();
     expect(life(here)).toBe(life(there) * 0.9);
 
@@ -102,7 +102,7 @@ test.for(['SENDING', 'RECEIVING'] as const)(
     const { rows } = await gateway.owner.query(text, [uuidIn(made.transaction.id)]);
     const sent = "select from idempotency_record where operation = 'executeQuote' and key = $1";
     expect((await upstream.owner.query(sent, [rows[0].id])).rowCount).toBe(1);
-    // Nothing is converted in the books here: the platform's part is all that is earned, and nobody holds a position.
+    // Nothing is converted in the books here: only the platform's part is earned, and there is no position.
     expect(end.ledgerEntries.filter(({ system }: Data) => system === 'LIQUIDITY')).toEqual([]);
     await expectReconciled();
   },
@@ -223,7 +223,7 @@ test('a quote that upstream refuses is refused here, with its reason', async () 
   expect(await quote(platform, usdToEur(scene, { destination }))).toMatchObject({ status: 'PENDING' });
 });
 
-/** A conversion into euros that the rail itself is asked for; its amount is that of its lock. */
+/** A request for a conversion into euros to the rail itself; its amount is that of its lock. */
 const orderOf = (id: string): Omit<RailOrder, 'amount'> => ({
   ...{ id, step: 'SETTLEMENT', kind: 'PAYOUT', currency: 'EUR', account: undefined, umaAddress: undefined },
   ...{ settled: false, ageMs: 0, attempts: 0, scenario: null },

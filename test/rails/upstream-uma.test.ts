@@ -6,7 +6,7 @@ import type { Data } from '../setup/gateway.ts';
 import { balanceOf, fund, makeScene, ownAccount } from '../setup/scene.ts';
 import { testTwoGateways } from './two-gateways.ts';
 
-/** Payments to UMA addresses that nobody here has: an upstream service finds their receivers (decision 92). */
+/** Payments to UMA addresses outside this installation: an upstream service finds their receivers (decision 92). */
 
 const two = await testTwoGateways({ pollMs: 10 });
 const shop = await two.connected('shop');
@@ -22,7 +22,7 @@ async function held(): Promise<Record<string, bigint>> {
 /** What there is here, and upstream. */
 const both = async () => ({ here: await balanceOf(shop.platform, scene.usd), there: await held() });
 
-/** The quote upstream that is the lock of a quote here, and what has become of it. */
+/** The quote upstream that is the lock of a quote here, and its current state. */
 async function quoteThere(id: string): Promise<Data> {
   const text = "select rate_lock ->> 'reference' as id from quote where id = $1";
   const { rows } = await two.gateway.owner.query(text, [uuidIn(id)]);

@@ -13,7 +13,7 @@ import { passWebhookTo, type Received, type Receiver, startReceiver } from '../w
 import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { testTwoGateways } from './two-gateways.ts';
 
-/** Webhooks of an upstream service. By itself it is asked again only after an hour here: a test would not see that. */
+/** Webhooks of an upstream service. Here polling repeats only after an hour, so it cannot hide a missing webhook. */
 
 /** Gives a webhook to the gateway, as it arrived. */
 const give = (received: Pick<Received, 'raw' | 'headers'>, url = shop.webhookUrl) => passWebhookTo(url, received);
@@ -252,7 +252,7 @@ test('strangers who share the address of a provider do not keep its webhooks out
   for (let count = 0; count < 7; count += 1) wrong.push((await from({})).status);
   expect(wrong).toEqual([401, 401, 401, 401, 401, 401, 401]);
   expect((await from(signed(raw))).status).toBe(200);
-  // They count all the same: who has shown no right signature at this address is braked.
+  // They still count: an address without a valid signature is slowed down.
   const other = await two.connected('a neighbour of the provider');
   expect((await give({ raw, headers: { 'x-forwarded-for': '198.51.100.3' } }, other.webhookUrl)).status).toBe(429);
   await untilWorkedOn();

@@ -6,7 +6,7 @@ import { testGateway } from '../setup/gateway.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
 import { restScene } from '../setup/rest-scene.ts';
 
-/** The commands on what is already there: payments that come in, deposits, customers, accounts, payments to UMA addresses. */
+/** The commands on existing objects: incoming payments, deposits, customers, accounts, payments to UMA addresses. */
 
 let rest: RestClient;
 const umaAddress = '$success.usd@sandbox.uma.money';
@@ -16,7 +16,7 @@ const announced: string[] = [];
 /** External accounts that the walk has registered. */
 const outside: string[] = [];
 
-// Nothing settles while the test looks, and no question runs out, so that both APIs are asked about the same moment.
+// Nothing settles or expires during the test, so that both APIs show the same state.
 const t = await testGateway({ SANDBOX_PACE_MS: 3_600_000, PAYMENT_APPROVAL_MS: 3_600_000 });
 rest = await restClient(t.url, t.platform.authorization);
 const scene = await restScene(rest, 1_000_000);
@@ -65,7 +65,7 @@ const receiveCall = fc
     receivingCurrencyCode: fc.constantFrom('USD', 'EUR', 'XXX'),
     receivingCurrencyAmount: fc.integer({ min: 1, max: 5_000 }),
   })
-  // One thing at a time is wrong: which of several is told first is not part of the interface.
+  // One fault at a time: which of several is reported first is not part of the interface.
   .filter(({ to, receivingCurrencyCode }) => receivingCurrencyCode !== 'XXX' || to === 'customer')
   .map(
     ({ to, ...sent }): Make =>
@@ -242,7 +242,7 @@ const umaQuoteCall = fc
   })
   .filter(({ form, lookup, told, currency, amount }) => {
     const wrong = [lookup === 'unknown', told === 'nothing', currency === 'EUR', amount === 0];
-    // The short form looks its lookup up before anything else is asked.
+    // The short form reads its lookup before anything else.
     return wrong.filter(Boolean).length <= 1 && !(form === 'workflow' && currency === 'EUR');
   })
   .map(

@@ -10,7 +10,7 @@ interface ListOfBoth {
   readonly list: string;
   readonly filterType: string;
   readonly fields: string;
-  /** The type of its nodes that it is asked for, where there are others. */
+  /** The type of its nodes, where the list has several. */
   readonly type?: string;
   readonly asRest: (record: Data) => Data;
   /** Whether it can be ordered by the last change, too. */
@@ -21,7 +21,7 @@ interface ListOfBoth {
 
 const same = (filter: Record<string, unknown>) => [filter, filter] as const;
 
-// Nothing settles while the test looks, so that both APIs are asked about the same moment.
+// Nothing settles during the test, so that both APIs show the same state.
 const t = await testGateway({ SANDBOX_PACE_MS: 3_600_000 });
 const rest = await restClient(t.url, t.platform.authorization);
 const scene = await restScene(rest, 1_000_000);

@@ -60,7 +60,7 @@ test('tokens that either API makes or ends are the same tokens on both', async (
           { id },
         );
         const shown = await rest.call('GET', `/tokens/${id}`);
-        // A deleted token is no more in REST; GraphQL's node keeps what was.
+        // A deleted token is gone in REST; GraphQL's node still shows it.
         if (shown.status === 200) expect(shown.body).toEqual(tokenAsRest(node));
       }
       const { apiTokens } = await t.platform.ask(`{ apiTokens(first: 100) { edges { node { ${tokenFields} } } } }`);

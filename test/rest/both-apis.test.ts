@@ -9,7 +9,7 @@ import { restScene } from '../setup/rest-scene.ts';
 let rest: RestClient;
 const quotes: string[] = [];
 
-// Nothing settles while the test looks, so that both APIs are asked about the same moment.
+// Nothing settles during the test, so that both APIs show the same state.
 const t = await testGateway({ SANDBOX_PACE_MS: 3_600_000 });
 rest = await restClient(t.url, t.platform.authorization);
 const scene = await restScene(rest, 100_000);
@@ -27,7 +27,7 @@ const isSound = (metadata: object | undefined) => !Object.keys(metadata ?? {}).s
 
 const quoteCall = fc
   .record({
-    // One thing at a time is wrong: which of several is told first is not part of the interface.
+    // One fault at a time: which of several is reported first is not part of the interface.
     ends: fc.constantFrom('good', 'platform', 'funded', 'unknown', 'outside', 'self'),
     side: fc.constantFrom('SENDING', 'RECEIVING'),
     amount: amounts,

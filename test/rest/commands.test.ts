@@ -150,7 +150,7 @@ describe('every command', () => {
     /** Of the values below, those that a field admits. */
     const right: Record<string, unknown> = { 'updateExternalAccount.defaultUmaDepositAccount': true };
     for (const { id, method, required } of withBodies()) {
-      // The members of a manifest are hashes: none is unknown, and what is wrong is said of a document.
+      // The members of a manifest are hashes: none is an unknown field, and the error names a document.
       if (id === 'registerTrustedDocuments') continue;
       const { path, body = {} } = await good(id);
       const fields = Object.keys(body).filter((field) => field !== 'customerType');
@@ -239,7 +239,7 @@ describe('every command', () => {
       expect(first.headers.has('idempotency-replayed')).toBe(false);
       const again = await rest.call(method, path, { body, key });
       if (id === 'createToken') {
-        // Its answer has a secret and is kept nowhere.
+        // Its answer has a secret and is not stored.
         expect(again).toMatchObject({
           status: 409,
           body: { code: 'CONFLICT', details: { existingId: first.body.id } },

@@ -33,7 +33,7 @@ async function good(endpoint: Endpoint): Promise<GoodRequest> {
   return { path: needed ? `${endpoint.path}?${needed}` : endpoint.path };
 }
 
-/** Sends a request of an endpoint, with whatever is given in place of its own. */
+/** Sends a request of an endpoint, with these values in place of its sample's. */
 async function send(
   endpoint: Endpoint,
   given: Parameters<RestClient['call']>[2] & { path?: string } = {},
@@ -198,7 +198,7 @@ describe('the contract', () => {
       [t.platform.platformId, Object.keys(operations)],
     );
     const commands = naming(409).filter(({ keyed }) => keyed);
-    // A few at a time: each holds a connection for as long as it waits, and what it asks for may be asked only for a while.
+    // A few at a time: each holds a connection while it waits, and its answer may be due only for a while.
     for (let from = 0; from < commands.length; from += 5) {
       const some = commands.slice(from, from + 5);
       const requests = await Promise.all(some.map(async (endpoint) => [endpoint, await good(endpoint)] as const));

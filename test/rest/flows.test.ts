@@ -17,7 +17,7 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-/** A customer made over REST alone, with money in USD, and a way to see what is left of it. */
+/** A customer made over REST alone, with money in USD, and a function that reads the balance. */
 async function scene(balance = 100_000) {
   const made = await restScene(rest, balance);
   return { ...made, balance: async () => (await restAccount(rest, made.customer.id, 'USD')).balance.amount };
@@ -52,7 +52,7 @@ async function ended(id: string): Promise<{ record: Data; statuses: string[]; bo
   return { record, statuses: bodies.map(({ transaction }) => transaction.status), bodies };
 }
 
-/** Waits until webhooks have told so many changes of an account; answers the amounts by which it changed. */
+/** Waits until webhooks have reported this number of changes of an account; returns the amounts. */
 async function changes(accountId: string, count: number): Promise<number[]> {
   await receiver.until(() => toldOf(accountId).length >= count);
   return toldOf(accountId).map(({ type, oldBalance, newBalance }) => {
@@ -119,7 +119,7 @@ test('quote and execute: the locked rate holds, the quote is PROCESSING, the tra
     reconciliationInstructions: { reference: expect.any(String) },
   });
   expect(await rest.ask('GET', `/quotes/${quote.quoteId}`)).toMatchObject({ status: 'COMPLETED' });
-  // What was answered first stays the answer, whatever has happened since.
+  // The first answer stays the answer, whatever happens afterwards.
   const again = await execute();
   expect({ status: again.status, text: again.text }).toEqual({ status: executed.status, text: executed.text });
   expect(again.headers.get('idempotency-replayed')).toBe('true');
@@ -163,7 +163,7 @@ test('real-time funding: the quote tells how to pay in, and the simulated deposi
   });
   const { statuses, bodies } = await ended(quote.transactionId);
   expect(statuses).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
-  // The deposit is told as a change of balance, and then the payment that it funds (specification 6.3).
+  // Webhooks report the deposit as a change of balance, and then the payment that it funds (specification 6.3).
   expect(await changes(usd.id, 2)).toEqual([20_000, -20_000]);
   expect(toldOf(usd.id)[0].sequence).toBeLessThan(bodies[1].sequence);
   expect(await balance()).toBe(0);

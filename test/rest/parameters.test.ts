@@ -10,7 +10,7 @@ const neededQuery: Record<string, readonly string[]> = {
   listExchangeRates: ['sourceCurrency=USD'],
   getAccountStatement: ['from=2026-01-01T00:00:00Z', 'to=2026-01-02T00:00:00Z'],
 };
-/** The path of an endpoint with a query: what it needs and the query does not have. */
+/** The path of an endpoint with a query, completed by the required parameters. */
 const withQuery = ({ id, path }: Endpoint, query: string) => {
   const [name = ''] = query.split('=', 1);
   const needed = (neededQuery[id] ?? []).filter((one) => !one.startsWith(`${name}=`));

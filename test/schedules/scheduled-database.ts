@@ -46,7 +46,7 @@ const schema = `
   end
   $$;`;
 
-/** Prepares a database for so many actors. */
+/** Prepares a database for this number of actors. */
 export async function prepareDatabase(client: pg.Client, actors: number): Promise<void> {
   await client.query(schema);
   for (let actor = 1; actor <= actors; actor += 1) await client.query(`create sequence schedules.stop_${actor}`);

@@ -54,7 +54,7 @@ export class World {
     };
     const { SANDBOX: sandbox } = gateway.gateway.payments.rails;
     if (!sandbox) throw new Error('the sandbox has its rail');
-    // It is asked at once and answers at once, so that only the schedule decides who comes first.
+    // It is called and answers at once, so that only the schedule decides who comes first.
     const perform = async ({ id }: { readonly id: string }): Promise<RailOutcome> => {
       this.performed.push(id);
       return { kind: 'settled' };

@@ -135,7 +135,7 @@ function hasLast(expected: readonly string[], connections: readonly (readonly Me
   return last === undefined || connections.some((messages) => messages.at(-1)?.id === last);
 }
 
-/** Checks that a client had every change in order, and that only what is marked came twice. */
+/** Checks that a client had every change in order, and that only marked ones came twice. */
 function countRepeats(expected: readonly string[], connections: readonly (readonly Message[])[]) {
   const places = new Map(expected.map((id, place) => [id, place]));
   let next = 0;

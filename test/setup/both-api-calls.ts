@@ -32,7 +32,7 @@ export interface Call {
   readonly result: { readonly name: string; readonly fields: string; readonly asRest: (record: Data) => Data };
 }
 
-/** The records that calls answer, as GraphQL is asked for them and as REST has them. */
+/** The records in the answers of calls, as GraphQL selects them and as REST has them. */
 export const results = {
   quote: { name: 'quote', fields: quoteFields, asRest: quoteAsRest },
   transaction: { name: 'transaction', fields: transactionFields, asRest: transactionAsRest },

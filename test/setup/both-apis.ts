@@ -56,7 +56,7 @@ export const externalAccountFields = `id status currency { code } customer { id 
   beneficiary { __typename ... on IndividualBeneficiary { fullName birthDate nationality address ${address} }
     ... on BusinessBeneficiary { legalName registrationNumber taxId address ${address} } }`;
 
-/** Without what is null, at any depth: REST leaves it out. */
+/** Without nulls at any depth: REST omits them. */
 function bare(value: Data): Data {
   if (Array.isArray(value)) return value.map(bare);
   if (typeof value !== 'object' || value === null) return value;

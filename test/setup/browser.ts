@@ -11,7 +11,7 @@ export const browserPath = [
   '/usr/bin/google-chrome',
 ].find((candidate) => candidate !== undefined && existsSync(candidate));
 
-/** No background chatter: whatever the browser asks of the network is what the page asks. */
+/** No background traffic: all requests of the browser are the page's. */
 const args = [
   '--no-sandbox',
   '--disable-gpu',

@@ -23,12 +23,12 @@ const shifted = (by: string) => [
   `update quote set expires_at = expires_at + ${by} where status = 'PENDING'`,
 ];
 
-/** Changes what is written of moments to how it stands right after the database's clock was set back by an hour. */
+/** Changes stored times as if the database's clock had just been set back by an hour. */
 export function setClockBack(databaseUrl: string): Promise<void> {
   return change(databaseUrl, shifted(`interval '1 hour'`));
 }
 
-/** Changes what is written of moments to how it stands right after the database's clock was set forward by an hour. */
+/** Changes stored times as if the database's clock had just been set forward by an hour. */
 export function setClockForward(databaseUrl: string): Promise<void> {
   return change(databaseUrl, shifted(`- interval '1 hour'`));
 }

@@ -100,7 +100,7 @@ export function canMount(): boolean {
   return spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
 }
 
-/** A command that runs what follows it where the folder is an empty disk in memory, which nobody else sees. */
+/** A command that runs its arguments with an empty disk in memory as the folder, which no other process sees. */
 export function onDiskOfItsOwn(folder: string, options: string): string[] {
   const mount = `mount -t tmpfs -o ${options} none "$0" && exec "$@"`;
   return ['unshare', '-m', 'sh', '-c', mount, folder];

@@ -9,7 +9,7 @@ export async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Returns a port that nobody uses now. */
+/** Returns an unused port. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   const port = await listen(server);

@@ -77,7 +77,7 @@ export async function startTestGateway(
       CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
       SECRET_KEY: randomBytes(32).toString('base64'),
     }),
-    // Tests compare whole answers: as in production, these say what their documents cost only where it is asked.
+    // Tests compare whole answers: as in production, an answer shows the cost of its document only on request.
     NODE_ENV: 'production',
     ...overrides,
   };
@@ -135,14 +135,16 @@ export function sandboxOf({ rails: { SANDBOX } }: Payments): Rail {
   return SANDBOX;
 }
 
-/** Starts a gateway that is stopped after the test that runs, whatever comes of it. */
+/** Starts a gateway that is stopped after the running test, whether or not it passes. */
 export async function ownGateway(...options: Parameters<typeof startTestGateway>): Promise<TestGateway> {
   const t = await startTestGateway(...options);
   onTestFinished(() => t.stop());
   return t;
 }
 
-/** A socket that may be terminated while it opens: the client then listens to its error no more, which would end the process. */
+/**
+ * A socket that may be terminated while it opens: the client then no longer handles its error, which would end the process.
+ */
 class CuttableSocket extends WebSocket {
   constructor(...options: ConstructorParameters<typeof WebSocket>) {
     super(...options);

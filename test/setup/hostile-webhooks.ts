@@ -18,7 +18,7 @@ export function signedHeaders(secret: string, body: string, at = new Date()): Re
 
 const event = '{"type":"OUTGOING_PAYMENT","transaction":{"id":"Transaction:forged","status":"COMPLETED"}}';
 
-/** Webhooks that no receiver may take, by what is wrong with them: headers and a body. */
+/** Webhooks that no receiver may accept, by their fault: headers and a body. */
 export function forgeries(secret: string): Readonly<Record<string, readonly [Record<string, string>, string]>> {
   const good = signedHeaders(secret, event);
   const at = (year: number) => new Date(Date.UTC(year, 0, 1));
@@ -37,7 +37,7 @@ export function forgeries(secret: string): Readonly<Record<string, readonly [Rec
   };
 }
 
-/** Sends a receiver what strangers send, and returns what it has answered to each. */
+/** Sends forged webhooks to a receiver, and returns its answer to each. */
 export async function attackReceiver(url: string, secret: string): Promise<Record<string, Answered>> {
   const send = (to: string, init: RequestInit): Promise<Answered> =>
     fetch(to, init).then(

@@ -45,7 +45,7 @@ export function busyClient(client: ReturnType<typeof keepAliveClient>, isLast: (
   return {
     /** What came of the last request. */
     last: run().finally(() => client.end()),
-    /** Resolves when so many requests have been answered. */
+    /** Resolves when this number of requests have been answered. */
     answered: (wanted: number) =>
       new Promise<void>((resolve) => {
         const look = () => {

@@ -36,7 +36,7 @@ export function labOf(page: Page) {
       await tab(title).tap();
       await isOpen(title);
     },
-    /** Presses the button and waits until the answer has the text; returns what is in sight of it. */
+    /** Presses the button and waits until the answer has the text; returns the visible part. */
     async run(text: string): Promise<string> {
       await page.locator('.graphiql-execute-button').click();
       await result.getByText(text).first().waitFor();

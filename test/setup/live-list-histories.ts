@@ -77,7 +77,7 @@ export const history = fc.record({
 });
 export type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
 
-/** Plays a history on a platform of its own. After each of its rounds, each followed list is as the one that is read anew. */
+/** Plays a history on a platform of its own. After each of its rounds, each followed list equals a new read of it. */
 export async function play(t: TestGateway, { follow, rounds }: History): Promise<void> {
   numbers += 1;
   const platform = await t.newPlatform(`lists ${numbers}`);

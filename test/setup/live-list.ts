@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import type { Data, TestPlatform } from './gateway.ts';
 
-/** A list that a client drives by its changes, to be compared with the list that is read anew. */
+/** A list that a client maintains by its changes, for comparison with a new read of the list. */
 
 export type ListName = 'transactions' | 'quotes' | 'accounts' | 'customers';
 
@@ -25,7 +25,7 @@ export class LiveList {
   readonly wanted: Wanted;
   readonly #platform: TestPlatform;
   readonly #rows = new Map<string, Data>();
-  /** The newest version of each row that was ever shown: what is older changes nothing. */
+  /** The newest version seen of each row: older ones change nothing. */
   readonly #versions = new Map<string, number>();
   readonly operations: { readonly op: string; readonly id: string; readonly version: number }[] = [];
   #cut: () => void = () => undefined;
@@ -96,7 +96,7 @@ export class LiveList {
     this.#cursor = cursor;
   }
 
-  /** Waits until it is as the list that is read anew. */
+  /** Waits until it equals a new read of the list. */
   async isTrue(): Promise<void> {
     await vi.waitFor(
       async () => {

@@ -35,7 +35,7 @@ export async function startLoadBalancer() {
     add: (url: string) => void instances.push(url),
     /** Takes an instance out: its open connections stay. */
     remove: (url: string) => void instances.splice(instances.indexOf(url), 1),
-    /** Breaks all open connections, and what is under way on them. */
+    /** Breaks all open connections, with the requests under way on them. */
     cut() {
       for (const socket of open) socket.resetAndDestroy();
     },

@@ -12,7 +12,7 @@ export async function lockedCustomers(databaseUrl: string) {
   const waiting = `select from pg_locks where relation = 'customer'::regclass and not granted
     and database = (select oid from pg_database where datname = current_database())`;
   return {
-    /** Waits until somebody waits for it. */
+    /** Waits until a connection waits for it. */
     async waitedFor() {
       while ((await holder.query(waiting)).rowCount === 0);
     },

@@ -55,7 +55,7 @@ export async function startMachine(release: string) {
   const leader = () =>
     readFileSync(`/proc/${container.pid}/task/${container.pid}/children`, 'utf8').trim().split(' ')[0];
   const machine = {
-    /** Runs a script as root, and returns what it prints. @throws with what it printed, where it fails */
+    /** Runs a script as root, and returns its output. @throws with the output, if it fails */
     async run(script: string) {
       const environment = {
         HOME: '/root',

@@ -7,7 +7,7 @@ export interface PassedOn {
   readonly text: string;
 }
 
-/** The fields of a connection, which concern nobody beyond it. */
+/** The headers of one connection, which are not forwarded. */
 const ofConnection: ReadonlySet<string> = new Set([
   ...['host', 'connection', 'content-length', 'transfer-encoding', 'keep-alive', 'expect', 'accept-encoding'],
 ]);

@@ -16,7 +16,7 @@ function change({ databaseUrl }: TestGateway, text: string, id: string): Promise
   );
 }
 
-/** Lets be due now whatever a rail is to be asked or told later. */
+/** Makes all pending calls to rails due now. */
 export async function makeDue({ owner }: TestGateway): Promise<void> {
   await owner.query('update rail_order set due_at = clock_ms() where due_at is not null');
 }
@@ -39,7 +39,7 @@ export function passExpiry(gateway: TestGateway, quoteId: string): Promise<void>
 
 /** Lets the hour be over that the sandbox's scenario has a payment wait, before its end or before its return. */
 export function passDelay(gateway: TestGateway, transactionId: string): Promise<void> {
-  // A worker's lease lasts two seconds: what is due later is nobody's.
+  // A worker's lease lasts two seconds: rows due later are not leased.
   const text = `update rail_order set created_at = created_at - interval '1 day', due_at = clock_timestamp()
     where transaction_id = $1 and due_at > clock_timestamp() + interval '1 minute'`;
   return change(gateway, text, transactionId);

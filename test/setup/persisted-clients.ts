@@ -22,7 +22,7 @@ interface Served {
 
 export interface AutomaticClient {
   readonly name: string;
-  /** Sends a query again and again, past any cache, and returns what it has sent. */
+  /** Sends a query repeatedly, past any cache, and returns the requests. */
   sends(served: Served, query: string, times: number): Promise<SentForm[]>;
 }
 
@@ -78,5 +78,5 @@ const urql: AutomaticClient = {
   },
 };
 
-/** Those that remember on both sides what is sent, without a manifest. */
+/** Clients that cache documents on both sides, without a manifest. */
 export const automaticClients: readonly AutomaticClient[] = [apollo, urql];

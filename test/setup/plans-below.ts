@@ -40,7 +40,7 @@ export const listsBelow: readonly ListBelow[] = Object.values(schema.getTypeMap(
     const table = tables[name];
     if (!table) throw new Error(`test/setup/plans-below.ts knows no table of ${type.name}.${name}`);
     const isPaged = args.some(({ name: arg }) => arg === 'first');
-    // A parent of another type is found missing when it is asked for.
+    // The read shows that a parent has another type.
     return { name: `${type.name}.${name}`, parent: type.name as keyof Parents, field: name, args, isPaged, table };
   });
 
@@ -73,7 +73,7 @@ const filterValues = ({ Customer, InternalAccount }: Parents): Readonly<Record<s
   updatedBefore: '"2001-01-01T00:00:00Z"',
 });
 
-/** The arguments that are tried of a list; `isWhole`: what they ask of a page may need a look at all rows of the parent. */
+/** The arguments to try for a list; `isWhole`: their page may need all rows of the parent. */
 function argumentsOf({ args, isPaged }: ListBelow, other: Parents, cursor: string | undefined) {
   const has = (name: string) => args.some((arg) => arg.name === name);
   const inPages = isPaged ? ['first: 5', 'last: 5', 'first: 5, sortOrder: ASC', 'last: 5, sortOrder: ASC'] : [];
@@ -134,7 +134,7 @@ export async function readsTooMuch(
   return found;
 }
 
-/** For each field of a filter that names what rows belong to, which parent has that name, or the name of nobody. */
+/** For each field of a filter that names an owner: the parent with that name, or a name that no parent has. */
 const naming: Readonly<Record<string, keyof Parents | 'filler-17' | '$nobody@nobody.example'>> = {
   accountId: 'InternalAccount',
   customerId: 'Customer',

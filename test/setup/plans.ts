@@ -292,7 +292,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
 export const fillerId = `('00dc' || lpad(to_hex(i), 8, '0') || '7000' || '8000' || lpad(to_hex(i), 12, '0'))::uuid`;
 const isFiller = (table: FilledTable) => `${keyOf(table)} < '00dd0000-0000-0000-0000-000000000000'`;
 
-/** How many rows the parents with many have, where the tables have so many. */
+/** The number of rows of the largest parents, where the tables have that many. */
 export const manyOf = (rows: number) => Math.min(rows / 10, 2_000);
 
 /**

@@ -37,7 +37,7 @@ async function check(gateway: ChildGateway, how: string): Promise<void> {
   if (seconds > 10) throw new Error(`${how} took ${seconds} s to stop: Docker kills after 10`);
 }
 
-/** Runs a program to its end, and throws what it printed when it fails. */
+/** Runs a program to its end, and throws its output when it fails. */
 function run([command = '', ...args]: readonly string[], cwd: string, environment: NodeJS.ProcessEnv): void {
   const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8', env: environment });
   if (status !== 0) throw error ?? new Error(`${command} ${args.join(' ')} ended with ${status}:\n${stdout}${stderr}`);

@@ -26,7 +26,7 @@ export interface RestClient {
   ): Promise<RestAnswer>;
   /** `call` whose answer must have this status; answers its body. */
   ask(method: string, path: string, body?: unknown, status?: number): Promise<Data>;
-  /** Tells what is wrong with the body of a webhook, by the document. */
+  /** Returns what is wrong with the body of a webhook, by the OpenAPI document. */
   wrongIn(webhook: Data): string | undefined;
   /** `ask` for a POST that makes something (201). */
   make(path: string, body: unknown): Promise<Data>;
@@ -84,7 +84,7 @@ interface KnownDocument {
 
 const knownDocuments = new Map<string, KnownDocument>();
 
-/** Parses a served document. Gateways serve the same one: what it takes to hold answers against it is compiled once. */
+/** Parses a served OpenAPI document. All gateways serve the same one: its validators are compiled once. */
 function knownDocument(text: string): KnownDocument {
   const known = knownDocuments.get(text);
   if (known) return known;
@@ -96,7 +96,9 @@ function knownDocument(text: string): KnownDocument {
 
 const isJson = (response: Response) => response.headers.get('content-type')?.startsWith('application/json') ?? false;
 
-/** Returns what is wrong with an answer, by the document; an error on an unknown path or method is held to the error body. */
+/**
+ * Returns what is wrong with an answer, by the OpenAPI document; an error on an unknown path or method must be the error body.
+ */
 function responseValidators(document: Data) {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);

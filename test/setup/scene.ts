@@ -88,7 +88,7 @@ export async function balanceOf(platform: TestPlatform, accountId: string): Prom
   return BigInt(account.balance.amount);
 }
 
-/** Lets the platform charge fees on what is sent in USD. */
+/** Lets the platform charge fees on amounts sent in USD. */
 export async function chargeFees(
   { gateway }: TestGateway,
   { platformId }: TestPlatform,

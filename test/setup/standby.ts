@@ -28,7 +28,10 @@ async function follow(data: string, primary: EmbeddedPostgres): Promise<void> {
   await appendFile(path.join(data, 'data', 'postgresql.auto.conf'), `primary_conninfo = '${conninfo}'\n`);
 }
 
-/** Starts a migrated primary and so many standbys by streaming replication. Each server keeps its port when it is started again. */
+/**
+ * Starts a migrated primary and this number of standbys by streaming replication. Each server keeps its port when it is
+ * restarted.
+ */
 export async function startReplicated(count: number) {
   const folder = await mkdtemp(path.join(tmpdir(), 'replicated-'));
   await chmod(folder, 0o711);
@@ -66,7 +69,7 @@ function standbyOf(server: EmbeddedPostgres) {
     /** Lets it fall behind: it gets the log, and replays none of it. */
     pause: async () => void (await query(server.url, 'select pg_wal_replay_pause()')),
     resume: async () => void (await query(server.url, 'select pg_wal_replay_resume()')),
-    /** Lets it replay each commit so many milliseconds late; 0 ends that. */
+    /** Delays its replay of each commit by this time, in milliseconds; 0 ends that. */
     async delay(ms: number) {
       await query(server.url, `alter system set recovery_min_apply_delay = ${Math.trunc(ms)}`);
       await query(server.url, 'select pg_reload_conf()');

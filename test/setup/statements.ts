@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { connect, startTestGateway, type TestGateway } from './gateway.ts';
 
-/** Finds out who asks, or whether they still may, or writes down what was asked. It is sent now and then, not for each request. */
+/** Statements that authenticate, check rights again, or record usage. They are sent occasionally, not per request. */
 const ofNoRequest: ReadonlySet<string> = new Set([
   'api_token_by_client_id',
   'api_token_used',

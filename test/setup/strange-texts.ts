@@ -1,4 +1,4 @@
-/** A text that somebody may send, and what is stored of it: null where it is refused. */
+/** A text that a client may send, and its stored form: null where it is refused. */
 export interface StrangeText {
   readonly what: string;
   readonly given: string;

@@ -70,7 +70,7 @@ export interface RawSocket {
   readonly closed: Promise<{ code: number; reason: string }>;
 }
 
-/** Opens a socket, says who asks and waits for the answer, which may be its end. */
+/** Opens a socket, sends the credentials and waits for the answer, which may be its close. */
 export async function openRawSocket(
   url: string,
   authorization: string,

@@ -117,7 +117,7 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
     /** The fewest connections that a subscriber had, one after the other. */
     fewestConnections,
     kills,
-    /** The longest that nobody sequenced. */
+    /** The longest time without a sequenced event. */
     slowestTakeoverMs,
   };
 }

@@ -53,7 +53,9 @@ interface Measured {
 
 const costOf = (query: string) => measureDocument({ schema, document: parse(query) }).size.cost;
 
-/** Writes a document so that its field counts and not the request: as often as one may have it, of twenty rows where so many may be. */
+/**
+ * Writes a document so that the field's cost outweighs the request's: as often as allowed, of twenty rows where possible.
+ */
 function largest({ document }: Asked): string {
   for (const of of [20, 2, 1])
     for (let times: number = documentBudget.aliases; times > 0; times -= 1)

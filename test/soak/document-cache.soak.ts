@@ -10,7 +10,7 @@ const t = await testGateway();
 /** MB: where nothing is bounded, each of these tests leaves more. */
 const little = 5;
 
-/** What stays in memory after so many acts, in MB. */
+/** The memory retained after this number of acts, in MB. */
 async function leftBehind(acts: number, act: (turn: number) => Promise<void>): Promise<number> {
   const before = heapInUse();
   for (let turn = 0; turn < acts; turn += 1) await act(turn);
@@ -35,7 +35,7 @@ test.each([
   ['short malformed documents', 400, 1_500, (word: string) => `{ viewer { kind } # ${word}`],
 ])('strangers who send many %s leave little behind', async (_what, status, count, document) => {
   const send = async () => expect(await sendAsStranger(document(String(Math.random())))).toBe(status);
-  // What is kept of such documents is full then.
+  // The caches of such documents are full then.
   await leftBehind(count, send);
   expect(await leftBehind(count, send)).toBeLessThan(little);
 });

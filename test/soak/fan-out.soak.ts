@@ -37,7 +37,7 @@ async function session(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** Returns what it has cost, in milliseconds of processor time a second, by what the sessions of Postgres are for, and how long it took. */
+/** Returns the processor time, in milliseconds a second, by the purpose of Postgres' sessions, and the duration. */
 async function measure(gateways: readonly TestGateway[], platformId: string, writer: pg.Client, listener: pg.Client) {
   const write = writerOf(platformId, writer);
   const announcedAt: (readonly [sequence: bigint, time: number])[] = [];

@@ -15,7 +15,7 @@ const minute = 60_000;
 /** How long it lasts: SOAK_SECONDS, half an hour without. */
 const seconds = Number(process.env.SOAK_SECONDS ?? 1_800);
 const clients = 8;
-/** A client rests so long after each act: what is looked for is what stays behind, not how much can be done. */
+/** A client pauses this long after each act: the soak looks for leaks, not for throughput. */
 const restMs = 40;
 
 /** What a process holds: memory in MiB, open files and sockets, and connections to the database. */

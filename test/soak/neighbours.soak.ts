@@ -80,7 +80,7 @@ const requestsOf = (neighbour: Neighbour): Omit<Calm, 'ms'> => {
   const payments = { body: { query: payment, variables: { input } }, perSecond: paymentsPerSecond };
   return { url: child.url, authorization: t.platform.authorization, requests: [reads, payments] };
 };
-/** Runs a program on processors that nobody else wants: a real storm takes no time of the service's. Only Linux can. */
+/** Runs a program on separate processors: a real storm takes no processor time from the service. Linux only. */
 const whenIdle = ['chrt', '--idle', '0'];
 const storm = start('storm.ts', whenIdle);
 const calmClient = start('calm.ts');

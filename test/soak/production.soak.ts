@@ -55,7 +55,7 @@ async function requireFreePort(port: number): Promise<void> {
 
 const fetchJson = async (url: string): Promise<Data> => (await fetch(url)).json();
 
-/** The alerts whose expressions hold now, whether or not for long enough to call somebody. */
+/** The alerts whose expressions hold now, whether or not for long enough to notify. */
 async function alerts(): Promise<string[]> {
   const { data } = await fetchJson('http://127.0.0.1:9090/api/v1/alerts');
   return data.alerts.map(({ labels }: Data) => labels.alertname);
@@ -69,7 +69,7 @@ interface Command {
 const transferOut = `mutation ($input: TransferOutInput!) { transferOut(input: $input) {
   __typename ... on TransferOutSuccess { transaction { id } } ... on UserError { code } } }`;
 
-/** Callers that pay through the load balancer, and repeat what was not answered, with its key. */
+/** Callers that pay through the load balancer, and retry unanswered requests under the same key. */
 class Load {
   readonly acknowledged: Command[] = [];
   readonly codes = new Map<string, number>();
@@ -85,7 +85,7 @@ class Load {
     this.#callers = Array.from({ length: callers }, () => this.#call());
   }
 
-  /** Begins to count anew. */
+  /** Resets the counts. */
   begin(): void {
     this.failed = 0;
     this.longestMs = 0;

@@ -26,7 +26,7 @@ afterAll(() => {
 
 describe.skipIf(!hasSolver)('the rounding laws of prices', () => {
   test.each(allTheorems)('$name', async (theorem) => {
-    // Something satisfies what is given: otherwise any claim would follow.
+    // The assumptions are satisfiable: otherwise any claim would follow.
     expect(await solve(theorem, [])).toMatchObject({ answer: 'sat' });
     expect(await refute(theorem)).toMatchObject({ answer: 'unsat' });
     proved.push(theorem.name);

@@ -11,8 +11,9 @@ import { base } from '../setup/rest.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { startReplicated } from '../setup/standby.ts';
 
-// Two instances in processes of their own, a primary and two standbys that fall behind, are paused and are cut off at random. Each reader writes on one of the
-// instances and reads on any of them, over both APIs: what it reads must be what it has written last, or what another has told it of.
+// Two instances in processes of their own, a primary and two standbys that fall behind, are paused and are cut off at random.
+// Each reader writes on one of the instances and reads on any of them, over both APIs: it must read at least its own last
+// write, or one that another reader has passed to it.
 
 const reads = Number(process.env.REPLICA_READS ?? 1_000_000);
 const workers = 64;
@@ -51,7 +52,7 @@ afterAll(async () => {
 const anyOf = <Item>(items: readonly Item[]): Item =>
   items[Math.floor(Math.random() * items.length)] ?? expect.fail('the list is empty');
 
-/** The ways to read a customer: each returns what it shows. */
+/** The ways to read a customer: each returns the name that it shows. */
 const ways: readonly ((platform: TestPlatform, url: string, id: string) => Promise<string>)[] = [
   async (platform, _url, id) =>
     (await platform.ask('query ($id: ID!) { node(id: $id) { ... on Customer { metadata { value } } } }', { id })).node
@@ -74,7 +75,7 @@ const ways: readonly ((platform: TestPlatform, url: string, id: string) => Promi
   },
 ];
 
-/** Lets the standbys fall behind, and cuts them off, until `isOver`. Returns what it did. */
+/** Makes the standbys fall behind, and cuts them off, until `isOver`. Returns its actions. */
 async function disturb(isOver: () => boolean): Promise<Record<string, number>> {
   const done = { paused: 0, delayed: 0, cut: 0, frozen: 0 };
   while (!isOver()) {

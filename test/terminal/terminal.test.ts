@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.stop());
 
-/** A command that runs, and what it has printed so far. */
+/** A running command, and its output so far. */
 interface Running {
   readonly out: readonly string[];
   readonly err: readonly string[];

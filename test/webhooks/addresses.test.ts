@@ -136,7 +136,7 @@ test('a name that resolves to any inner address is not connected to, alone or be
   expect((await post('https://hooks.example.com/')).error).toBe(
     'the host name does not resolve to public addresses only',
   );
-  // The sandbox's loopback, too, is what it says, or nothing.
+  // The sandbox may use the loopback interface, but the name must resolve to it.
   found = ['10.0.0.1'];
   expect((await post('http://localhost:9/')).error).toBe('the host name does not resolve to public addresses only');
   expect(attempted).toEqual([]);
@@ -146,7 +146,7 @@ test('a name that resolves to any inner address is not connected to, alone or be
 });
 
 test('a name that flips between check and connection gains nothing: what was checked is what is connected to', async () => {
-  // A prefix that nobody has been given: there is nothing behind it.
+  // An unassigned prefix: no host is behind it.
   answers.set('flip.example.com', [['3ffe::1'], ['127.0.0.1'], ['3ffe::1', '127.0.0.1'], ['169.254.169.254']]);
   const { id } = await createEndpoint(t.platform, { url: 'https://flip.example.com/hooks' });
   const { deliveries } = await endpointUntil(t.platform, id, (one) => one.deliveries[0]?.attempts.length >= 5);

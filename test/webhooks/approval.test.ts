@@ -47,7 +47,7 @@ async function lastQuestion(): Promise<Data> {
 
 /** Announces a payment, answers the question, and waits for the payment's end, which it answers with why it came to it. */
 async function decided(how: Answer): Promise<Data> {
-  // What comes of the payment is told too, and every receiver takes that.
+  // The payment's outcome is sent, too, and every receiver accepts that.
   receiver.answer = (response, received, request) =>
     (isQuestion(received) ? how : answer(200))(response, received, request);
   const { id } = await announce(t.platform, scene);
@@ -265,7 +265,7 @@ test('one endpoint is asked and the others are told; a payment over a bank’s r
 });
 
 test('a question that waits still asks when it is sent again, and one that was answered only tells', async () => {
-  // It waits for an hour before it is asked.
+  // It waits for an hour before it is sent.
   await t.owner.query(`
     create function hold_question() returns trigger language plpgsql as $$
     begin new.next_attempt_at := clock_ms() + interval '1 hour'; return new; end $$;

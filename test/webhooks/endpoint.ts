@@ -42,7 +42,7 @@ export async function readEndpoint(platform: TestPlatform, id: string): Promise<
 
 const lookAgainMs = 20;
 
-/** Reads an endpoint until it is as wanted: what is recorded follows what the receiver saw. */
+/** Reads an endpoint until it is as wanted: its record follows the receiver's observation. */
 export async function endpointUntil(
   platform: TestPlatform,
   id: string,

@@ -9,7 +9,7 @@ import { answer, ownReceiver, type Received, verify } from './receiver.ts';
 
 const t = await testGateway();
 
-/** Waits until so many changes of an account's balance have their place in the feed. */
+/** Waits until this number of changes of an account's balance have their position in the feed. */
 async function feedHas(accountId: string, changes: number): Promise<void> {
   const { prisma } = t.gateway.payments.database;
   while (
@@ -217,7 +217,7 @@ test('of two rotations at once each is one step: what signs afterwards are the t
   await receiver.until((received) => received.length === 1);
   const rotate = async (): Promise<string> =>
     (await act(t.platform, 'rotateWebhookSecret', { endpointId: id }, 'secret')).secret;
-  // Both have read what they are to read by the time that one may write.
+  // Both have finished reading before one may write.
   const holder = new pg.Client({ connectionString: t.databaseUrl });
   await holder.connect();
   await holder.query('begin');

@@ -44,7 +44,7 @@ export async function surviveKills(kills: number): Promise<void> {
   for (let round = 0; round < kills; round += 1) {
     worker = await startWorker(t.databaseUrl, secretKey);
     const dies = once(worker, 'exit');
-    // It dies with what it was sending unanswered, at another moment of its work each time.
+    // It dies with unanswered requests, at another moment of its work each time.
     let left = 1 + (round % 5) * 3;
     for (const receiver of receivers) {
       receiver.answer = (response) => {

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { listen } from '../setup/free-port.ts';
 import type { Data } from '../setup/gateway.ts';
 
-/** What a receiver got: the raw bytes and headers, and what they say. */
+/** The messages of a receiver: the raw bytes and headers, and the parsed content. */
 export interface Received {
   readonly id: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export function answer(status: number, headers: Readonly<Record<string, string>>
 /** A webhook receiver on the loopback interface, whose answers can be changed while it runs. */
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** Starts a receiver that is stopped after the test that runs, whatever comes of it. */
+/** Starts a receiver that is stopped after the running test, whether or not it passes. */
 export async function ownReceiver(first?: Answer): Promise<Receiver> {
   const receiver = await startReceiver(first);
   onTestFinished(() => receiver.stop());
@@ -57,7 +57,7 @@ export async function startReceiver(first: Answer = answer(200)) {
       return connections;
     },
     answer: first,
-    /** Waits until what was received is as wanted. */
+    /** Waits until the received messages are as wanted. */
     until(wanted: (received: readonly Received[]) => boolean) {
       return new Promise<void>((resolve) => {
         const look = () => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
   platform = await serving.newPlatform('timekeeper');
   scene = await makeScene(platform, 10_000n);
   receiver = await startReceiver();
-  // It is not asked about incoming payments: nobody answers for the platform.
+  // It does not ask about incoming payments: no answer comes for the platform.
   const endpoint = { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] };
   await act(platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }');
 });
@@ -90,7 +90,7 @@ test('a clock that is right changes nothing', async () => {
 });
 
 describe('a step back of the clock', () => {
-  /** Each test is one transaction, which is rolled back. Rows are inserted without what they refer to. */
+  /** Each test is one transaction, which is rolled back. Rows are inserted without the rows that they refer to. */
   beforeEach(() => sql.query('begin'));
   afterEach(() => sql.query('rollback'));
 

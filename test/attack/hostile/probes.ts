@@ -29,13 +29,13 @@ export interface Hostility {
   readonly material: Material;
   readonly things: Things;
   readonly operations: readonly Operation[];
-  /** Of a platform, of an app, of nobody. */
+  /** The token of a platform, of an app, or none. */
   readonly authorizations: readonly string[];
 }
 
 const long = (count: number, of = 'x') => of.repeat(count);
 
-/** Values that no field expects, and some that one does. Made anew each time, as a probe may change them. */
+/** Values that no field expects, and some that one does. Made for each probe, which may change them. */
 const values: readonly (() => unknown)[] = [
   () => null,
   () => '',

@@ -21,7 +21,7 @@ export interface Figures {
 /** Small, so that lists of the scene do not fit. */
 const maxAnswerBytes = 6_000;
 
-/** So many probes have the same things to name: some of them end what they name. */
+/** This number of probes share their objects, since some probes end the object that they name. */
 const roundProbes = 5_000;
 
 export class HostileWorld {
@@ -80,7 +80,7 @@ export class HostileWorld {
     return figures;
   }
 
-  /** A platform with things, which the probes name and now and then end. */
+  /** A platform with objects, which the probes name and sometimes end. */
   async #newHostility(): Promise<Hostility> {
     const platform = await this.#maker.newPlatform(fresh('hostile'));
     const things = await makeThings(platform, this.#receiver.url);

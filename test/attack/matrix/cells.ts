@@ -16,7 +16,7 @@ export interface Reply {
   readonly text: string;
 }
 
-/** A request with a value in one place: sends it for somebody, and answers what came back. */
+/** Sends a request with a value in one place as a caller, and returns the answer. */
 export type Send = (who: Stranger['platform'], variables: Variables) => Promise<Reply>;
 
 /** A value of the victim's to name at a coordinate, and one of the same form that never was. */
@@ -57,7 +57,7 @@ export function kindOfNode(type: string): Kind {
   return kind;
 }
 
-/** Names a value at a coordinate, in variables of the stranger's own. */
+/** Puts a value at a coordinate, in otherwise valid variables of the stranger. */
 export function variablesFor({ meaning, ...coordinate }: Coordinate, value: string, own: Stranger['own']): Variables {
   return naming({ ...coordinate, meaning }, value, own);
 }
@@ -105,14 +105,14 @@ function differenceOfStatements(foreign: Sent, never: Sent): string | undefined 
   return `the statements differ: ${one.length} and ${two.length}; ${JSON.stringify([only(one, two), only(two, one)])}`;
 }
 
-/** Returns what is wrong with an answer to a key that somebody else has used: it must be as good as a new one. */
+/** Returns what is wrong with an answer to another caller's key: it must be treated as a new one. */
 export function foreignKeyUsed({ text }: Reply): string | undefined {
   return /IDEMPOTENCY_MISMATCH|"replayed":true|this idempotency key has created|this was done before/.test(text)
     ? text.slice(0, 300)
     : undefined;
 }
 
-/** Kinds of values that may be taken a second time, by somebody else. */
+/** Kinds of values that another platform may use again. */
 export const takenTwice: ReadonlySet<string> = new Set([
   'platformCustomerId',
   'platformAccountId',
@@ -120,9 +120,9 @@ export const takenTwice: ReadonlySet<string> = new Set([
   'url',
 ]);
 
-/** Returns how two answers differ. Of two successes, what is new in each (ids, moments, figures) may. */
+/** Returns how two answers differ. New values (ids, times, figures) may differ between two successes. */
 export function differenceOf(one: Reply, two: Reply): string | undefined {
-  // A request that nobody could be answered proves nothing.
+  // A request that no caller can complete proves nothing.
   if (
     /GRAPHQL_VALIDATION_FAILED|GRAPHQL_PARSE_FAILED|LIMIT_EXCEEDED|INTERNAL|RATE_LIMITED|was not provided/.test(
       one.text,

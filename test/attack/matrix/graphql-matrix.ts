@@ -74,7 +74,7 @@ export async function tryStranger(
   for (const coordinate of inOrder.filter((_one, place) => share(place))) {
     const { call, place } = coordinate;
     for (const named of victimsAt(world, coordinate.meaning, call.field, stranger.isOfPlatform)) {
-      // A key, and a name that may be taken, is foreign once: the second time it is the stranger's own.
+      // A key, and a reusable name, is foreign once: the second time it is the stranger's own.
       const ways = waysOf(call.kind, chosen);
       for (const transport of coordinate.meaning === 'key' || takenTwice.has(named.what) ? ways.slice(0, 1) : ways) {
         const key = fresh('refused');
@@ -111,7 +111,7 @@ export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<vo
       if (call.kind === 'subscription' && notFollowed.test(`${place} = ${what}`)) continue;
       const send = (one: string) =>
         transports[transport](world.counting.url, world.owner, call, variablesFor(coordinate, one, world.victim));
-      // First what never was: what is there may be gone after.
+      // Unknown values first: existing objects may be gone afterwards.
       const never = await send(unknown);
       const mine = await send(value);
       figures.tried += 1;
@@ -151,7 +151,7 @@ const alike: readonly (readonly [place: RegExp, why: string])[] = [
 const isAlike = (place: string) =>
   !/^(Customer|Transaction)Filter\.platformCustomerId/.test(place) && alike.some(([form]) => form.test(place));
 
-/** Calls every field with a token that may do less than it needs: nothing tells whether what it names is there. */
+/** Calls every field with a token that lacks a right: no answer reveals whether the named object exists. */
 export async function tryPermissions(world: MatrixWorld, figures: Figures): Promise<void> {
   for (const { name, platform, permissions } of world.weak) {
     for (const coordinate of inOrder) {

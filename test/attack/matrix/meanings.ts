@@ -90,7 +90,7 @@ const named: Readonly<Record<string, readonly Kind[]>> = {
   'listCustomerExternalAccounts.cursor': ['cursor:ExternalAccount'],
 };
 
-/** Named by nobody in particular, and why. */
+/** Values that belong to no platform, with the reason. */
 const publicNames: Readonly<Record<string, string>> = {
   'CreateCustomerInput.umaAddress': 'addresses are public: one that is taken is refused, whoever has it',
   'UpdateCustomerInput.umaAddress': 'as above',

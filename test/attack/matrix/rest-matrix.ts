@@ -15,7 +15,7 @@ import { type Meaning, meaningOf } from './meanings.ts';
 import { fresh, freshAccountNumber, type Things } from './things.ts';
 import { type MatrixWorld, secretsOf } from './world.ts';
 
-/** A request of one operation: what it has in its path, its query and its body. */
+/** A request of one operation: its path, query and body. */
 interface Request {
   readonly path?: Record<string, unknown>;
   readonly query?: Record<string, unknown>;
@@ -284,7 +284,7 @@ type Cell = readonly [operation: Operation, place: Place];
 const cellsOf = (operations: readonly Operation[]): Cell[] =>
   operations.flatMap((one) => one.places.map((place): Cell => [one, place]));
 
-/** Names what is the victim's at every place of every operation, for the other platform. */
+/** Puts the victim's objects at every place of every operation, as the other platform. */
 export async function tryRestStranger(
   world: MatrixWorld,
   operations: readonly Operation[],

@@ -5,7 +5,7 @@ import { openEventStream, openRawSocket } from '../../setup/streams.ts';
 import type { Figures } from './cells.ts';
 import { type MatrixWorld, quiet, secretsOf } from './world.ts';
 
-/** A subscription that opens for anybody, and must be silent about what is the victim's. */
+/** A subscription that anyone may open, and that must be silent about the victim's objects. */
 interface Stream {
   readonly what: string;
   readonly query: string;
@@ -66,7 +66,7 @@ export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<
     },
     { timeout: 20_000 },
   );
-  // The same instance serves the victim's stream: what it has heard, the others would have heard, too.
+  // The victim's stream is on the same instance: whatever it received, the others could have received.
   const mark = world.owner.watch(
     'subscription ($id: ID!) { accountUpdates(accountId: $id) { newBalance { amount } } }',
     {
@@ -83,7 +83,7 @@ export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<
   await mark.next();
   await mark.next();
   await mark.return?.();
-  // And each stranger hears of its own platform or nothing, after that.
+  // After that each stranger receives events of its own platform, or none.
   await fund(world.strangers[0]?.platform ?? t.platform, world.strangers[0]?.own.InternalAccount ?? '', 1n);
   await vi.waitFor(
     () => {

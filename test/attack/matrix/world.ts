@@ -173,7 +173,7 @@ async function endedTokens(
     await mint(platform, { ...bound, expiresInSeconds: 1 }),
   ];
   await succeed(platform, 'revokeClientToken', { tokenId: revokedApp.tokenId });
-  // The database's clock decides, whatever the token itself says.
+  // The database's clock decides, not the token.
   await owner.query(
     `update client_token set created_at = created_at - interval '1 day', expires_at = expires_at - interval '1 day' where id = $1`,
     [expiredApp.tokenId.split(':')[1]],
@@ -205,7 +205,7 @@ export async function quiet({ owner }: TestGateway): Promise<void> {
   }
 }
 
-/** The parts of the victim's values that are nowhere else: none may be in what a stranger is answered. */
+/** Texts that only the victim's values contain: no answer to a stranger may have any. */
 export function secretsOf(things: Things): readonly string[] {
   const open: ReadonlySet<Kind> = new Set(['url', 'cursor:ApiToken', 'cursor:WebhookEndpoint']);
   return kinds.filter((kind) => !open.has(kind)).map((kind) => things[kind].slice(things[kind].indexOf(':') + 1));

@@ -17,7 +17,7 @@ export interface Payer {
 
 /** Who asks whom: the platform here, the account of the gateway upstream, which pays in there, and its account at a bank. */
 export interface Ways {
-  /** Undefined while nobody serves. */
+  /** Undefined while no instance serves. */
   readonly platform: () => TestPlatform | undefined;
   /** Undefined while upstream does not serve. */
   readonly account: () => TestPlatform | undefined;

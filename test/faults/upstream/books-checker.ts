@@ -71,7 +71,7 @@ function commands({ history, restores: { undonePayments }, ...books }: Books): B
   });
 }
 
-/** Every payment is one that somebody ordered or paid in, and has ended as it was to. */
+/** Every payment was ordered or paid in, and has ended as it should. */
 function payments({ payments: all, history, feed, deposits, restores, ...books }: Books): BooksViolation[] {
   const byKey = new Map<string | null, Command>(history.map((command) => [command.key, command]));
   const executed = new Set(feed.flatMap(({ payment }) => (payment?.status === 'PROCESSING' ? [payment.id] : [])));

@@ -27,7 +27,7 @@ export interface BookedDeposit extends Amount {
   readonly id: string;
   readonly reference: string;
   readonly status: string;
-  /** Why nobody is credited with it. */
+  /** Why it was not credited. */
   readonly reason: string | undefined;
   readonly attempts: number;
   readonly transactionId: string | undefined;
@@ -59,7 +59,7 @@ export interface Books extends Pick<Evidence, 'history' | 'internalErrors' | 're
   readonly orders: readonly BookedOrder[];
   readonly deposits: readonly BookedDeposit[];
   readonly movements: readonly Movement[];
-  /** By currency: what the account holds upstream, without what it held before there were payments. */
+  /** By currency: the balance of the account upstream, less its balance before there were payments. */
   readonly held: ReadonlyMap<string, bigint>;
   readonly named: readonly Named[];
   /** The broken rules of each ledger. */

@@ -102,7 +102,7 @@ const silenceMs = 20_000;
 /** How often in a row everything is made due, and nothing moves, before nothing moves any more. */
 const silences = 3;
 
-/** An order with an open case awaits an operator, and is asked about each minute. */
+/** An order with an open case awaits an operator, and is polled each minute. */
 const waitingHere = `select ((select count(*) from outbox) + (select count(*) from rail_order o where due_at is not null
     and not exists (select from rail_case c where c.platform_id = o.platform_id and c.order_id = o.id and c.closed_at is null))
   + (select count(*) from rail_webhook where due_at is not null)
@@ -162,7 +162,7 @@ async function endUnknown({ here }: TwoSides): Promise<ReadonlySet<string>> {
   return new Set(waiting.map(({ transaction }) => transaction));
 }
 
-/** A busy machine may take longer to ask upstream than a rail has to answer: then it is asked again. */
+/** On a busy machine the call upstream may exceed the rail's timeout: then it is repeated. */
 async function failPatiently(here: Side, args: readonly string[], attempts = 5): Promise<void> {
   try {
     await here.ops('order', 'fail', ...args);

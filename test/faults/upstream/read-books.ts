@@ -42,7 +42,7 @@ function orderOf(row: OrderRow): BookedOrder {
     ...(isPull || lockSent !== null ? sent : received),
     ...{ id, transactionId: publicId('Transaction', row.transaction_id), status },
     direction: kind === 'PAYOUT' ? 'OUT' : 'IN',
-    // A pull has settled once its payout is ordered, whatever becomes of that.
+    // A pull has settled once its payout is ordered, whatever the payout's outcome.
     state: isPull && row.paid_out ? 'SETTLED' : stateOf(status),
     ...(kind === 'PAYOUT' && lockSent !== null && row.stays && { converted: received }),
   };
@@ -106,7 +106,7 @@ async function rest({ authorization }: TestPlatform, address: string): Promise<D
   return answer.json();
 }
 
-/** A quote that nobody has executed moves nothing, and neither does what is moved between accounts of the platform there. */
+/** A quote that was not executed moves nothing, and neither do transfers between the platform's own accounts there. */
 function hasMoved({ status, quoteId, description = '' }: Data): boolean {
   const isOnlyQuoted = quoteId !== undefined && (status === 'PENDING' || status === 'EXPIRED');
   return !isOnlyQuoted && !/^(deposit|funding of|unused of) [0-9a-f-]{36}$/.test(description);

@@ -15,9 +15,9 @@ export interface Trial {
   /** How many instances are killed, of both sides together. */
   readonly kills: number;
   readonly clients: number;
-  /** The instances of the gateway. Upstream has one, so that a kill leaves nobody there. */
+  /** The instances of the gateway. Upstream has one, so a kill leaves none there. */
   readonly instances: number;
-  /** One in so many messages between the two meets a trouble. */
+  /** One in this many messages between the two is disturbed. */
   readonly oneIn: number;
 }
 

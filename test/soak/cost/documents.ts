@@ -26,7 +26,9 @@ import { halves } from './halves.ts';
 /** A field of the schema, and how to ask for it several times in one document. */
 export interface Asked {
   readonly name: string;
-  /** The document that has the field so many times, under aliases and with different arguments, in so many rows. */
+  /**
+   * The document that has the field `times` times, under aliases and with different arguments, in `rows` rows.
+   */
   readonly document: (times: number, rows: number) => string;
 }
 
@@ -86,7 +88,7 @@ function waysToTypes(schema: GraphQLSchema, material: Material): Map<GraphQLObje
   return ways;
 }
 
-/** The ways to call a field: with what it requires, and a list with filters and in each order as well. */
+/** The ways to call a field: with its required arguments, and a list also with filters and in each order. */
 function* waysToCall(type: GraphQLObjectType, field: Field, material: Material, parents: Parents) {
   const wayOf = (given?: string) => ({
     name: given === undefined ? '' : `(${given})`,

@@ -10,7 +10,7 @@ interface Ticks {
 
 /** Which parts of one processor were used. */
 export interface Used {
-  /** By what is measured: the service and its database. */
+  /** By measured part: the service and its database. */
   readonly service: number;
   /** By processes that have nothing to do with it. */
   readonly others: number;

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'undici';
 import WebSocket from 'ws';
 
-/** The kinds of storms: what each connection sends over and over, whatever the answers say. */
+/** The kinds of storms: the requests that each connection repeats, whatever the answers. */
 export const kinds = [
   'queries',
   'documents',

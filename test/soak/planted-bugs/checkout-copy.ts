@@ -119,7 +119,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The folders in which tools write what they remember. */
+/** The folders of tools' caches. */
 const caches = new Set(['.cache', '.vite', '.vite-temp', '.vitest']);
 
 function linkTree(from: string, to: string): void {
@@ -142,7 +142,7 @@ function linkFile(source: string, target: string): void {
   }
 }
 
-/** Runs Node, and returns what it prints. The environment of the test runner around it is left out. */
+/** Runs Node, and returns its output. It does not get the environment of the test runner. */
 function outputOf(cwd: string, args: readonly string[]): Promise<string> {
   const environment = Object.entries(process.env).filter(
     ([name]) => !/^(VITEST|TEST$|NODE_ENV$|NODE_OPTIONS$)/.test(name),

@@ -1,6 +1,6 @@
 import type { Bugs } from './plant.ts';
 
-/** Bugs in what operators do, and in what they set up: adjustments, orders that end by hand, replicas. */
+/** Bugs in the work of operators and their set-up: adjustments, orders ended by hand, replicas. */
 export const operatorBugs: Bugs = {
   'test/cli/doctor.test.ts': {
     'the doctor does not see what everybody may do': {

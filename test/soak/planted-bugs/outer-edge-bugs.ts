@@ -1,6 +1,6 @@
 import type { Bugs } from './plant.ts';
 
-/** Bugs of what strangers meet first, and of JSON that is not what it says. */
+/** Bugs in the handling of unauthenticated requests, and of misleading JSON. */
 export const outerEdgeBugs: Bugs = {
   'test/http/exact-json.test.ts': {
     'of two members with one name the last one is taken': {

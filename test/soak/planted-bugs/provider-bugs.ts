@@ -1,6 +1,8 @@
 import type { Bugs } from './plant.ts';
 
-/** Bugs in what is done with the providers of rails: their webhooks, deposits, identity checks, locks, and reconciliation. */
+/**
+ * Bugs in the dealings with providers of rails: their webhooks, deposits, identity checks, locks, and reconciliation.
+ */
 export const providerBugs: Bugs = {
   'test/rails/upstream-webhooks.test.ts': {
     'a webhook of a provider that nobody has signed is stored': {

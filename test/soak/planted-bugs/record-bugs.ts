@@ -1,6 +1,6 @@
 import type { Bugs } from './plant.ts';
 
-/** Bugs in the life of records: what changes, what is deleted, what is noted on them. */
+/** Bugs in the life of records: changes, deletions, metadata. */
 export const recordBugs: Bugs = {
   'test/payments/metadata.test.ts': {
     "a quote's transaction has none of its metadata": {

@@ -1,6 +1,6 @@
 import type { Bugs } from './plant.ts';
 
-/** Bugs in what is around the ledger: prices, webhooks, streams, and the limits of requests. */
+/** Bugs around the ledger: prices, webhooks, streams, and the limits of requests. */
 export const serviceBugs: Bugs = {
   'test/payments/pricing.test.ts': {
     'what is sent for a locked receiving amount is rounded down': {
