@@ -10,7 +10,9 @@ import { readCases } from './reads.ts';
 import { machine } from './report.ts';
 import { writesOf } from './writes.ts';
 
-/** `npm run bench:growth`: what reads and payments take, and what a payment occupies, with more and more payments. */
+/**
+ * `npm run bench:growth`: the time of reads and payments, and the disk space of a payment, with more and more payments.
+ */
 const { values: options } = parseArgs({
   options: {
     sizes: { type: 'string', default: '50000,200000,800000' },

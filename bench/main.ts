@@ -8,7 +8,7 @@ import { prepare } from './prepare.ts';
 import { machine, markdown } from './report.ts';
 import { runAll } from './run.ts';
 
-/** `npm run bench`: the gateway and what one would take instead, side by side on the same data in one run. */
+/** `npm run bench`: the gateway and its alternatives, side by side on the same data in one run. */
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
@@ -23,7 +23,7 @@ if (!Number.isSafeInteger(rows) || rows < 10_000) {
   console.error('--rows is a number of transactions, at least 10000');
   process.exit(2);
 }
-// A quick run is for seeing that all of it works, and roughly where it stands.
+// A quick run shows that everything works, and approximate figures.
 const timing = options.quick
   ? { warmUpMs: 200, measureMs: 500, turns: 2 }
   : { warmUpMs: 2_000, measureMs: 8_000, turns: 8 };

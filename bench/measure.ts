@@ -57,7 +57,7 @@ function schedulingOf(pid: number): Scheduling | undefined {
   }
 }
 
-/** Starts to watch who has the cores; the answer tells it, as one reads it in a table. */
+/** Starts to watch the use of the cores; the returned function gives it as text for a table. */
 export function watchCores(processes: Readonly<Record<string, number>>): () => string {
   const read = () => ({
     at: performance.now(),

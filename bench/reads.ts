@@ -2,7 +2,7 @@ import pg from 'pg';
 import { cursorOf } from '../src/core/paging.ts';
 import type { Prepared } from './prepare.ts';
 
-/** One read as each contestant is asked for it: the same rows, the same fields, the same page, the same order. */
+/** One read as sent to each contestant: the same rows, the same fields, the same page, the same order. */
 export interface ReadCase {
   readonly name: string;
   /** A document, and the variables of each request in turn. */

@@ -1,7 +1,9 @@
 import { arch, cpus, totalmem } from 'node:os';
 import type { Result } from './measure.ts';
 
-/** As it runs for real, and as the peers do: payments are begun, and settled and told of outside the measurement. */
+/**
+ * As in production, and like the peers: payments are begun; settlement and notifications happen outside the measurement.
+ */
 const ours = ['gateway', 'gateway, settling later'] as const;
 
 /** What one contestant made of one case. */

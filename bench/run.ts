@@ -48,7 +48,7 @@ const fromGateway = (server: Server, sent: Sent) =>
   requests({ url: server.url, headers: gatewayHeaders, ...sent }, server);
 const fromPeer = (server: Server, sent: Sent) => requests({ url: server.url, headers: plainHeaders, ...sent }, server);
 
-/** Finds what a new quote is called. */
+/** Finds the id of a new quote. */
 const quoteId = '"id":"Quote:([0-9a-f-]+)"';
 
 /** Measures one case of several contestants in turns, and adds a row for each. */
@@ -168,7 +168,7 @@ async function measureReads(
 ): Promise<void> {
   const gateway = await startGateway(prepared.url);
   const load = { connections: connections.reads };
-  // Just-in-time compilers take a while to know what a server is asked: every document is asked for before any counts.
+  // Just-in-time compilers need a warm-up: every document is sent before any measurement.
   const heat = { warmUpMs: timing.warmUpMs, measureMs: 1 };
   for (const { gateway: ours, postgraphile } of cases) {
     await measure(fromGateway(gateway, { bodies: bodies(ours), ...load }), heat);
@@ -232,7 +232,7 @@ async function measureFirstUses(
   for (const server of servers) await server.stop();
 }
 
-/** What a request costs must grow neither with what the tables hold nor with how deep a page lies. */
+/** The cost of a request must grow neither with the number of rows nor with the depth of a page. */
 async function measureSizes(prepared: Prepared, small: Prepared, timing: Timing): Promise<Fact[]> {
   const sizes = [small, prepared] as const;
   const servers = await Promise.all(sizes.map(({ url }) => startGateway(url)));
@@ -449,7 +449,7 @@ async function comparePayments(prepared: Prepared, timing: Timing, add: (row: Ro
   for (const server of [served, peer, hand]) await server.stop();
 }
 
-/** The list and the transfer of the other API, beside which GraphQL's are measured above. */
+/** The list and the transfer of the other API, measured like GraphQL's above. */
 async function measureRest(gateway: Server, writes: Writes, timing: Timing, add: (row: Row) => void): Promise<void> {
   const rest = gateway.url.replace('/graphql', '/2025-10-13');
   const headers = { authorization, 'content-type': 'application/json' };
@@ -472,7 +472,7 @@ async function measureRest(gateway: Server, writes: Writes, timing: Timing, add:
   });
 }
 
-/** Twice what the service can take, offered whether it answers or not. */
+/** Twice the load that the service can take, offered whether it answers or not. */
 async function measureOverload(prepared: Prepared, gateway: Server, timing: Timing): Promise<Fact[]> {
   const list = (await readCases(prepared))[1];
   if (!list) return [];

@@ -29,7 +29,7 @@ const returning = { clients: 10_000, processes: 2, customers: 300 } as const;
 const fullMs = 10_000;
 
 export interface Streams {
-  /** The instance that is asked for the changes, and makes them. */
+  /** The instance that gets the requests for changes, and makes them. */
   readonly gateway: Server;
   /** The same database, for an instance of the subscribers' own: so its time and memory are theirs alone. */
   readonly databaseUrl: string;
@@ -85,7 +85,7 @@ async function measureFanOut(instance: Server, streams: Streams): Promise<Fact[]
   try {
     const send = (rate: number, ms: number) =>
       measure(requests({ ...transfers, rate, connections: 64 }, gateway), { warmUpMs: 0, measureMs: ms });
-    // Compilers take a while to know what a server is asked.
+    // Just-in-time compilers need a warm-up.
     await send(100, 1_000);
     await settled(instance.pid);
     subscribers.send('reset');
@@ -117,7 +117,7 @@ async function measureFanOut(instance: Server, streams: Streams): Promise<Fact[]
   }
 }
 
-/** The same with replays beside: each reads the feed from its beginning, again and again, on the subscribers' instance. */
+/** The same beside replays: each reads the feed from its beginning, repeatedly, on the subscribers' instance. */
 async function measureBesideReplays(instance: Server, streams: Streams): Promise<Fact[]> {
   const { gateway, platformId, authorization, customerIds, transfers, measureMs } = streams;
   const facts: Fact[] = [];

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Prepared } from './prepare.ts';
 
-/** The mutations that are measured, and what the peers call instead. */
+/** The measured mutations, and the calls of the peers for them. */
 export interface Writes {
   readonly transferMany: readonly string[];
   readonly transferHot: readonly string[];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import semver from 'semver';
 import { expect, test } from 'vitest';
 
-// What the README says about the Node that an installation needs, held against what the packages ask for.
+// Compares the README's Node version for an installation with the packages' requirements.
 
 interface Package {
   readonly version?: string;

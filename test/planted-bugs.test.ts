@@ -4,7 +4,7 @@ import { bugs } from './soak/planted-bugs/bugs.ts';
 import { planted } from './soak/planted-bugs/plant.ts';
 import { standsFor } from './soak/planted-bugs/titles.ts';
 
-/** The short form of `npm run soak -- planted`, which plants the bugs: what the list names is there. */
+/** The short form of `npm run soak -- planted`, which plants the bugs: every text and test in the lists exists. */
 
 test('there are thirty bugs and more, in SQL and in TypeScript, each named once', () => {
   expect(new Set(bugs.map(({ bug }) => bug)).size).toBe(bugs.length);

@@ -5,14 +5,14 @@ import { loadTool } from './tool.ts';
 export interface RequestJob {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** What is posted, in turn; an empty text is asked for by GET. */
+  /** The bodies to post, in turn; an empty text is a GET. */
   readonly bodies: readonly string[];
   readonly connections: number;
-  /** Sends each body once and then ends: for what can be done once only. */
+  /** Sends each body once and then ends: for requests that succeed only once. */
   readonly once?: boolean;
   /** Requests a second, whether earlier ones are answered or not; without it each connection waits for its answer. */
   readonly rate?: number;
-  /** Keeps what this pattern's first group finds in answers. */
+  /** Collects the matches of this pattern's first group in answers. */
   readonly collect?: string;
 }
 

@@ -13,7 +13,7 @@ export interface ReturningJob {
   readonly changes: number;
 }
 
-/** When they were back, in milliseconds after they were told that it begins. */
+/** When they were back, in milliseconds after the start signal. */
 export interface Returned {
   readonly p50: number;
   readonly last: number;

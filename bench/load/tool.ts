@@ -6,7 +6,7 @@ export interface Turn {
   readonly measureMs: number;
 }
 
-/** What a load tool is told: its job once, then turns to do it in, and at last to say what it saw. */
+/** The messages to a load tool: its job once, then its turns, and at last the request for its results. */
 export type Told<Job> = { readonly job: Job } | { readonly turn: Turn } | 'measured';
 
 /** What it says: when a turn begins and ends to count, that a turn is over, and all that it saw. */

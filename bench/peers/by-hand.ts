@@ -2,7 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 
-/** The limit of what a server can be: a handler that takes a statement's name and values, and sends on the one JSON it answers. */
+/**
+ * The upper bound for any server: a handler that takes a statement's name and values, and forwards its one JSON value.
+ */
 const statements = JSON.parse(process.env.STATEMENTS ?? '{}') as Record<string, string>;
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10, options: '-c timezone=UTC' });
 pool.on('error', () => undefined);

@@ -50,7 +50,7 @@ import { startReceiver } from '../webhooks/receiver.ts';
  * see the objects that they name. The checks of the real APIs (test/access/scope.test.ts) do not help here.
  */
 
-/** The ids of what a customer has, and of what its platform has made for it. */
+/** The ids of a customer's objects, and of those that its platform has made for it. */
 interface Things extends Scene {
   readonly umaAddress: string;
   /** A customer who holds nothing. */
@@ -160,7 +160,7 @@ const usAccount = () => ({
 });
 const receiving = { receivingCurrencyCode: 'USD', receivingCurrencyAmount: 100n };
 
-/** Every way to name something in each operation. The compiler asks for an operation that is forgotten. */
+/** Every way to name an object in each operation. A missing operation is a type error. */
 const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
   createCustomer: [(by) => createCustomer(payments, by, { platformCustomerId: 'made-by-accident', details })],
   createApiToken: [(by) => issueApiToken(payments.database, by, { name: 'made by accident', permissions: ['VIEW'] })],
@@ -279,7 +279,7 @@ const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
 };
 
 const names = Object.keys(attempts) as Operation[];
-/** What names nothing that another could have: only the permission stands before it. */
+/** Operations that name no foreign object: only the permission protects them. */
 const nameless: ReadonlySet<Operation> = new Set([
   'createCustomer',
   'createApiToken',
@@ -287,7 +287,10 @@ const nameless: ReadonlySet<Operation> = new Set([
   'updatePlatform',
 ]);
 
-/** An app's token, as good as none that is ever minted; or a server that is bound as no server is, so that no rule for apps stands before the reads. */
+/**
+ * An app's token with rights that none is minted with; or a server with a binding that no server has, so that no rule for apps
+ * applies before the reads.
+ */
 function bound(kind: Caller['kind'], to: (own: Things) => Bound): () => Caller {
   return () => ({
     ...platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' }),

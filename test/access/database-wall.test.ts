@@ -46,7 +46,7 @@ const own = await makeScene(stranger);
 const made = await quote(t.platform, between(scene.usd, scene.outsideEur, 10_000));
 const lookup = { umaAddress: '$success.usd@sandbox.uma.money', customerId: scene.customerId };
 const endpoint = { url: 'http://127.0.0.1:11/hook', eventTypes: ['OUTGOING_PAYMENT'] };
-/** The public ids of a platform's things, of every type that has a node. */
+/** The public ids of a platform's objects, of every type that has a node. */
 const things = {
   customer: scene.customerId,
   internalAccount: scene.usd,

@@ -28,7 +28,7 @@ import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
  * fails until this file knows an id for it.
  */
 
-/** Public ids of the victim's things, by type. */
+/** Public ids of the victim's objects, by type. */
 const ids: Record<string, string> = {};
 const callers: Record<string, TestPlatform> = {};
 
@@ -56,7 +56,7 @@ ids.WebhookDelivery = endpoint.deliveries[0].id;
 ids.Event = endpoint.deliveries[0].event.id;
 ids.ApiToken = apiTokens.edges[0].node.id;
 ids.ClientToken = (await minted({ customerId: victim.customerId })).tokenId;
-/** Texts that only the victim's things have: none may appear in what another is answered. */
+/** Texts that only the victim's objects have: no answer to another platform may contain any. */
 const secrets = Object.values(ids).map((id) => uuidIn(id));
 // No secret to the other callers of the platform.
 ids.Platform = `Platform:${t.platform.platformId}`;
@@ -153,7 +153,7 @@ function callOf(
 
 const fieldsOf = (type: ReturnType<typeof schema.getQueryType>) => Object.values(type?.getFields() ?? {});
 
-/** What the answer tells, without what the caller itself had sent. */
+/** The content of the answer, without the values that the caller itself had sent. */
 function leaked(answer: unknown): string[] {
   const text = JSON.stringify(answer);
   return secrets.filter((secret) => text.includes(secret));

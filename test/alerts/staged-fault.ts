@@ -11,7 +11,7 @@ import type { Data, TestPlatform } from '../setup/gateway.ts';
 export interface Stage extends Surroundings {
   /** The instance that is harmed, where not all are. */
   readonly instance: Instance;
-  /** A platform beside that of the load, at the harmed instance. */
+  /** A second platform, besides that of the load, at the harmed instance. */
   readonly other: TestPlatform;
   /** Runs a command of operators on the database, and returns its answer. */
   ops(...args: readonly string[]): Promise<Data>;

@@ -50,7 +50,7 @@ const restAccounts = new Set(Object.values(accountTypes).map(({ graphql }) => `$
 interface Place {
   readonly owner: string;
   readonly path: readonly string[];
-  /** Makes the value around a text at this place, from what stands there otherwise. */
+  /** Builds the value around a text at this place, from the value that is there otherwise. */
   put(around: unknown, text: string): unknown;
 }
 

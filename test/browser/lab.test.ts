@@ -92,7 +92,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await lab.state('live');
     await failing.waitFor();
 
-    // What a person would send from a terminal is what the tab would send.
+    // The command line copied from a tab sends the same request as the tab.
     await page.getByRole('button', { name: 'Copy as curl' }).click();
     const curl = (await page.locator('dialog pre').textContent()) ?? '';
     expect(curl).toContain(`curl -s ${started.gateway.url}/graphql`);
@@ -149,7 +149,7 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(await answer.locator('.response-col_status').last().textContent()).toContain('200');
     await screenshot(page, 'console-answer');
 
-    // The example of a body works as it is, and what one request makes is in the example of the next.
+    // The example of a body works unchanged, and the ids that one request makes are in the example of the next.
     const open = async (operationId: string) => {
       await page.locator('.operation-filter-input').fill(operationId);
       const operation = page.locator(`.opblock[id$="-${operationId}"]`);

@@ -21,7 +21,7 @@ const snippets = [
   ...readFileSync(path.join(root, 'src/apps/client/README.md'), 'utf8').matchAll(/^```(tsx?)\n(.*?)^```$/gms),
 ];
 
-/** What an app has beside the package: the libraries that it is made for, and their types. */
+/** The other packages of an app: the libraries that the client supports, and their types. */
 const beside = [
   '@apollo/client',
   '@urql/core',

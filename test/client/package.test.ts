@@ -212,7 +212,7 @@ test('Apollo: pages become one list, streams write into it, and nothing older re
   await list.fetchMore({ variables: { after } });
   await vi.waitFor(() => expect(ids()).toEqual(paid));
 
-  // The end of the list is another list, and so is what a directive names.
+  // The end of the list is another list, and so are those named by a directive.
   const page = '{ edges { cursor node { id } } pageInfo { startCursor } }';
   await client.query({ query: parse(`{ transactions(last: 1) ${page} }`) });
   await client.query({ query: parse(`{ transactions(first: 1) @connection(key: "newest") ${page} }`) });

@@ -36,7 +36,7 @@ afterAll(() => t.stop());
 
 interface LeasedRows {
   readonly table: string;
-  /** The columns of its key beside the platform, of when a row is due, and of the end of a lease. */
+  /** The columns: the rest of the key beside the platform, the due time, and the end of a lease. */
   readonly key: string;
   readonly dueAt?: string;
   readonly until?: string;

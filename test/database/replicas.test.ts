@@ -81,7 +81,7 @@ const post = (platform: TestPlatform, body: object) =>
 
 let writes = 0;
 
-/** Changes the customer, and returns what a read must show from now on, and the token of the answer. */
+/** Changes the customer, and returns the value that reads must show from now on, and the token of the answer. */
 async function write(platform: TestPlatform, id = customerId) {
   writes += 1;
   const value = String(writes);

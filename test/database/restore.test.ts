@@ -144,7 +144,7 @@ async function listed(after: string): Promise<string[]> {
 
 const stream = 'subscription ($after: String) { events(after: $after) { cursor type } }';
 
-/** The code and the message of what a stream says first. */
+/** The code and the message of a stream's first message. */
 async function refusal(subscription: string, variables: object): Promise<Data> {
   const messages = platform.watch(subscription, variables);
   const { errors } = await nextOf(messages);

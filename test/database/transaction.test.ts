@@ -169,7 +169,7 @@ describe('Prisma and SQL in one transaction', () => {
       const failed = expect(ended).rejects.toThrow('no');
       await waitForLocks(holder, 1);
       waits.resolve();
-      // By then the rollback stands behind the statement that waits.
+      // By then the rollback is queued behind the waiting statement.
       await setImmediate();
       await letGo();
       await failed;

@@ -116,7 +116,7 @@ const writes = (): readonly Call[] => [
   overRest('DELETE', `/customers/${scene.customerId}`),
 ];
 
-/** Sends all of them at once, and answers what did not say that the service is unavailable. */
+/** Sends all of them at once, and returns the answers other than SERVICE_UNAVAILABLE. */
 async function otherwiseAnswered(calls: readonly Call[], by: TestPlatform): Promise<unknown[]> {
   const answers = await Promise.all(calls.map(({ send }) => send(by)));
   return answers.filter(({ unavailable }) => !unavailable).map(({ answer }) => answer);

@@ -13,7 +13,7 @@ interface Listener {
   open: boolean;
 }
 
-/** Whether what a new listener says reaches the database. */
+/** Whether messages of a new listener reach the database. */
 let silent = false;
 const listeners: Listener[] = [];
 const open = () => listeners.filter((listener) => listener.open).length;

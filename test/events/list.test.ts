@@ -7,7 +7,7 @@ import { nextOf } from '../setup/streams.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 0 });
 
-/** All that an event can tell of what changed and of what that refers to. */
+/** All fields of an event, of the changed object and of the objects that it refers to. */
 const told = `type cursor
   transaction { id status customer { id name accounts(first: 2) { edges { node { id } } } } ledgerEntries { id } source { __typename } }
   quote { id status customer { id name } destination { __typename } }

@@ -279,7 +279,7 @@ test('followers of the same list share the execution of a change', async () => {
       { op: 'ENTER', node: { id: result.id, status: 'PENDING' } },
     ]);
   }
-  // A new row has no state before: the one statement reads what the document selects beside it.
+  // A new row has no earlier state: the one statement also reads the fields that the document selects.
   expect(sent).toHaveLength(1);
   const left = await statements.during(async () => {
     await execute(t.platform, result.id);

@@ -5,7 +5,7 @@ import { listen } from '../setup/free-port.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { nextOf } from '../setup/streams.ts';
 
-/** Readers that come from far behind, beside those that follow what happens now. */
+/** Readers that are far behind, beside readers of live events. */
 
 /** The replays' statements that have been sent through the wire, and how many of them wait while `isHeld`. */
 let sent = 0;

@@ -60,7 +60,7 @@ const now = async (table: Table, id: string): Promise<Data> => {
   return row?.row;
 };
 
-/** What an update of one column sets beside it, so that the row stays sound. */
+/** The columns that an update of one column must also set to keep the row valid. */
 const beside = (table: Table, column: string): string => {
   const set = [
     ...(table !== 'account' && column !== 'status' ? [`status = 'PROCESSING'`] : []),

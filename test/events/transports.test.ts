@@ -7,7 +7,9 @@ import { connect, ownGateway, startTestGateway, testGateway } from '../setup/gat
 import { makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 
-/** Sockets and event streams under the same rules: what one may ask, who is let go, and how they end. */
+/**
+ * Sockets and event streams follow the same rules: which operations are allowed, which clients are dropped, and how they end.
+ */
 
 const t = await testGateway({ CORS_ORIGINS: ['https://app.example'] });
 /** Beside it: soon out of patience with silent sockets and slow operations. */
@@ -27,7 +29,7 @@ test('a socket carries 20 operations at once, also when they come in one burst',
   raw.send({ id: '1', type: 'complete' });
   await subscribed(19);
   raw.send({ id: '22', type: 'subscribe', payload: { query: '{ viewer { kind } }' } });
-  // What made the scene may be told only now, to those that listen already.
+  // The events of the scene may arrive only now, at streams that are already open.
   let told = await raw.receive('next');
   while (told.id !== '22') told = await raw.receive('next');
   expect(told).toEqual({ id: '22', type: 'next', payload: { data: { viewer: { kind: 'PLATFORM' } } } });
@@ -125,7 +127,7 @@ test('a newer token of the same subject in a ping keeps the socket; one of anoth
   const newer = await bearer(60);
   // It is used right after it was made, while it lasts; the third, which ends its socket, does not end before it.
   const kept = await openRawSocket(t.url, await bearer(2));
-  // The pong repeats what a ping brings, but for the credentials.
+  // The pong repeats the ping's payload, without the credentials.
   kept.send({ type: 'ping', payload: { authorization: newer, AUTHORIZATION: 1, at: 7 } });
   expect(await kept.receive('pong')).toEqual({ type: 'pong', payload: { at: 7 } });
   const third = await bearer(2);

@@ -28,7 +28,7 @@ export function settingsOf({ undisturbed }: { readonly undisturbed?: true }): Re
   return { ...environment, ...(undisturbed && { SHUTDOWN_DELAY_MS: '2000' }) };
 }
 
-/** Makes what the load needs: the tables, a platform with its webhook endpoint, and a customer for each client. */
+/** Makes the objects of the load: the tables, a platform with its webhook endpoint, and a customer for each client. */
 export async function furnish(databaseUrl: string, receiver: Receiver, clients: number) {
   await migrate(databaseUrl);
   await makeServingLogin(databaseUrl);

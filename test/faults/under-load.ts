@@ -38,7 +38,7 @@ export interface Scenery {
   readonly settings?: (position: number) => Record<string, string>;
 }
 
-/** What came of a run, and what its disturbance has told. */
+/** The result of a run, and the report of its disturbance. */
 export type Outcome<Told> = Awaited<ReturnType<typeof underLoad<Told>>>;
 
 /** When no message has come for this long, none will: those missing then are lost. */
@@ -134,7 +134,7 @@ interface Sources {
   readonly postgres: DoomedPostgres;
 }
 
-/** Waits until everything has ended that was under way, and reads what can be seen. */
+/** Waits until everything under way has ended, and reads the visible state. */
 async function gather(platform: TestPlatform, sources: Sources): Promise<Evidence> {
   const { load, followers, receiver, scenes, start, postgres } = sources;
   const { history, internalErrors } = load;

@@ -41,7 +41,7 @@ async function amountsPaid(runAndLeave: (firstIsUnderWay: () => Promise<void>) =
     await pay(t.platform, scene, 13);
   });
   await holder.end();
-  // Only what this test itself asked for.
+  // Only statements of this test.
   expect(sent.filter((text) => text.includes('uma_address'))).toEqual([]);
   return (await amounts()).slice(0, -before.length || undefined).reverse();
 }

@@ -14,7 +14,7 @@ const platformUsd = await ownAccount(t.platform, 'USD');
 const run = (mutation: Operation, input: object, success = ''): Promise<Data> =>
   act(t.platform, mutation, input, success);
 
-/** How many rows each table has, and the versions of those that change: what a refusal must leave as it was. */
+/** The number of rows of each table, and the versions of mutable ones: a refusal must change neither. */
 async function everything(): Promise<object> {
   const { rows } = await t.gateway.payments.database.pool.query(
     `select (select count(*) from customer) as customers, (select count(*) from idempotency_record) as receipts,

@@ -99,7 +99,7 @@ test('who asks what another has asked sees what is their own, however often it i
   expect(new Set(firsts.map((data) => JSON.stringify(data))).size).toBe(askers.length);
   for (let again = 0; again < often; again++) {
     expect(await Promise.all(askers.map((asker) => asker.ask(query)))).toEqual(firsts);
-    // One after the other, too: each finds what the one before has left.
+    // Also one after the other: each meets the caches that the one before has left.
     for (const [at, asker] of askers.entries()) expect(await asker.ask(query)).toEqual(firsts[at]);
   }
 });

@@ -7,7 +7,7 @@ import { externalAccount, makeScene, type Scene } from '../setup/scene.ts';
 const scenes: Scene[] = [];
 let made = 0;
 const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
-// Nothing settles or expires meanwhile: what the model reads is what the next query finds.
+// Nothing settles or expires meanwhile, so that the model and the next query read the same rows.
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000, SANDBOX_QUOTE_SECONDS: 86_400 });
 const foreign = await t.newPlatform('foreign');
 await makeScene(foreign);
@@ -42,7 +42,7 @@ async function customer(type: 'INDIVIDUAL' | 'BUSINESS'): Promise<string> {
 type Row = Data;
 interface List {
   readonly name: string;
-  /** What it can be ordered by, beside the creation of its rows. */
+  /** Its orders, besides that of creation. */
   readonly orders?: readonly ['UPDATED'];
   /** All rows of the platform, in any order, with what filters look at. */
   readonly rows: string;

@@ -61,7 +61,7 @@ test('every mutation takes one input with an idempotency key and answers its suc
     const name = `${field.name.charAt(0).toUpperCase()}${field.name.slice(1)}`;
     const [first, ...others] = field.args.map((arg) => `${arg.name}: ${arg.type}`);
     expect(first).toBe(`input: ${name}Input!`);
-    // What only the sandbox takes lies beside the input of production.
+    // Arguments of the sandbox alone are separate from the input of production.
     expect(others).toEqual(takesScenario.has(field.name) ? ['sandboxScenario: SandboxScenarioInput'] : []);
     expect(String(field.type)).toBe(`${name}Result!`);
 

@@ -92,7 +92,7 @@ function textOfOne(one: Written, run: Decisions): string {
   }
 }
 
-/** Words that could be taken for one another, and for what a key is made of. */
+/** Words that could be confused with one another, or with parts of a key. */
 const word = fc.constantFrom('', '1', '1:1', '#1;');
 const words = fc.uniqueArray(word, { minLength: 2, maxLength: 4 });
 

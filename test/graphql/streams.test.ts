@@ -103,7 +103,7 @@ describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
   });
 });
 
-/** The codes of refused operations: a socket tells them as an error message, SSE as a result. */
+/** The codes of refused operations: a socket sends them in an error message, SSE in a result. */
 function codesIn(outcome: Data): string[] {
   const errors = Array.isArray(outcome) ? (outcome[0]?.errors ?? outcome) : outcome.errors;
   return [...new Set<string>(errors.map((error: Data) => error.extensions?.code))];

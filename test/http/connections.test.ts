@@ -101,7 +101,7 @@ test('a stop is held up neither by sockets that do not answer, nor by connection
   socket.pause();
   const begun = performance.now();
   await t.stop();
-  // Requests under way are given ten seconds; these have asked for nothing yet.
+  // Requests under way are given ten seconds; these connections have sent none yet.
   expect(performance.now() - begun).toBeLessThan(9_000);
   for (const one of [silent, halfway, socket]) one.destroy();
 });

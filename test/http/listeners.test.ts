@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { listen } from '../../src/api/http/listeners.ts';
 
 const clients = 200;
-/** Opens connections from a thread of its own, and tells when the system has completed all of them. */
+/** Opens connections from a thread of its own, and reports when the system has completed all of them. */
 const connect = `
   const { workerData: { port, clients, completed } } = require('node:worker_threads');
   let open = 0;
@@ -50,7 +50,7 @@ test('a port that another process holds is refused, also one that shares its por
   await again.close();
 });
 
-/** Listens at the port in the same moment as the others, again and again, and tells each time whether it could. */
+/** Listens at the port at the same moment as the others, repeatedly, and reports each time whether it could. */
 const contend = `
   const { createServer } = require('node:http');
   const { parentPort, workerData: { file, host, port, rounds, contenders, arrived } } = require('node:worker_threads');

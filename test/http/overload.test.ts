@@ -44,7 +44,7 @@ test('what is too much for the instance is refused at once while a platform is a
   const release = await heldTransfer(one);
   const statusOf = async ({ send }: TestPlatform) => (await send('{ viewer { kind } }')).status;
 
-  // The clock of refusals stands: if they came late, these would take an hour.
+  // The clock of refusals stands still: if they came late, these would take an hour.
   for (let refused = 0; refused < 80; refused += 1) expect(await statusOf(one.platform)).toBe(503);
 
   // The platform of the first one is not known yet.

@@ -9,7 +9,7 @@ import { newCustomer } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 import { tester } from '../setup/tester.ts';
 
-/** Limits of rate on every transport, by a clock that the tests set: a bucket gains nothing while it stands still. */
+/** Rate limits on every transport, by a clock that the tests set: a bucket gains nothing while it stands still. */
 
 let now = 0;
 const slow = { perSecond: 1, burst: 3 };

@@ -41,7 +41,7 @@ async function statusOf({ send }: TestPlatform): Promise<number> {
   return (await send('{ viewer { kind } }')).status;
 }
 
-/** Sends the head of a request, and answers what comes back. */
+/** Sends the head of a request, and returns the answer. */
 async function begin(path: string, { authorization }: TestPlatform, length = 'Transfer-Encoding: chunked') {
   const { hostname, port } = new URL(t.url);
   const socket = connect(Number(port), hostname);

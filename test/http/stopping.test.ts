@@ -52,7 +52,7 @@ async function unready(url: string): Promise<Response> {
   }
 }
 
-/** Collects what comes over a connection. */
+/** Collects the bytes received on a connection. */
 function reader(socket: Socket) {
   let text = '';
   socket.setEncoding('utf8').on('data', (data: string) => {

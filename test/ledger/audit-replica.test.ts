@@ -95,7 +95,7 @@ test('a standby that does not replay, or is none, is no base for an audit', asyn
   }
 });
 
-/** Removes dead rows on the primary, and waits until the standby has replayed that, while this process stands still. */
+/** Removes dead rows on the primary, and waits until the standby has replayed that, while this process is blocked. */
 function vacuum(): void {
   const script = `
     import pg from 'pg';

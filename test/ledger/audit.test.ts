@@ -136,7 +136,7 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
   ],
   [/^no balance was below zero/, 'update posting set balance_after = -1 where account_id is not null and amount < 0'],
   [/^a posting is in the currency of its account/, `update posting set currency = 'EUR' where account_id is not null`],
-  // A unit of a fee that stands elsewhere.
+  // A unit of a fee on another account.
   [
     legsOfPayments,
     `update posting p set amount = amount + case p.system when 'FEES' then -1 else 1 end from journal j

@@ -75,7 +75,7 @@ function otherValue(column: string, type: string, isEnum: boolean): string {
   }
 }
 
-/** Returns the columns of a row that can change, beside its status and what a trigger sets, while `move` does. */
+/** Returns the columns of a row that can change with `move`, besides its status and those that a trigger sets. */
 async function changeable(table: string, id: string, move = ''): Promise<string[]> {
   const { rows } = await sql.query(
     `select column_name as name, udt_name as type, data_type = 'USER-DEFINED' as is_enum from information_schema.columns

@@ -175,7 +175,7 @@ test('each kind of journal has the legs of decision 58, and no others', async ()
       ...expectedLegs(decided.get(journal.kind) ?? [], journal).sort(),
     ]);
   }
-  // Every kind was there, each with what the platform earns, where it has a part.
+  // Every kind occurred, each with the platform's earning, where it has a part.
   expect(new Set(rows.map(({ kind }) => kind))).toEqual(new Set(decided.keys()));
   const earned = rows.filter(({ legs, parties }) => legs.some(({ party }) => party === parties.platform));
   expect(new Set(earned.map(({ kind }) => kind))).toEqual(new Set(['delivery', 'return']));

@@ -5,8 +5,8 @@ import type { Plan, PlanGroup } from '../../src/domain/ledger/plan.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
-// Two transactions that need the same rows take them in one order (prisma/functions/commit/lock_plans.sql), so that one waits for the
-// other and neither forever. One connection holds what the others wait for.
+// Two transactions that need the same rows lock them in one order (prisma/functions/commit/lock_plans.sql), so that one waits
+// for the other and neither forever. One connection holds the locks that the others wait for.
 
 let t: TestGateway;
 let scenes: Scene[];

@@ -5,7 +5,7 @@ import { execute, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// What the papers list is what the database does. The lists are read from the papers, not from the code.
+// The database follows the lists in the papers. The test reads the lists from the papers, not from the code.
 
 const decisions = readFileSync('docs/decisions.md', 'utf8');
 const specification = readFileSync('docs/interface-specification.md', 'utf8');

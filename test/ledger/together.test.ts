@@ -15,7 +15,7 @@ import { makeScene, type Scene } from '../setup/scene.ts';
 
 const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
 
-/** How many lists of plans are tried: TOGETHER_RUNS asks for more. */
+/** The number of lists of plans to try; TOGETHER_RUNS sets another. */
 const runs = Number(process.env.TOGETHER_RUNS ?? 150);
 
 let t: TestGateway;
@@ -24,7 +24,7 @@ let platform: string;
 let scenes: [Scene, Scene];
 let quotes: { id: string; transaction: string }[];
 let payments: { id: string; order: string }[];
-/** A payment on its way to the second scene's account, of half of what an account may hold. */
+/** A payment on its way to the second scene's account, of half of an account's maximum. */
 let coming: { id: string; order: string };
 beforeAll(async () => {
   t = await startTestGateway({ SANDBOX_PACE_MS: 600_000, ROLE: 'serve' });

@@ -13,7 +13,7 @@ const lanes = 12;
 /** The settings under which a model foresees what happens: nothing ends by itself. */
 export const modelSettings = {
   SANDBOX_PACE_MS: 0,
-  // A machine that is busy with other things takes long to open a connection: all lanes have one at once.
+  // A busy machine takes long to open a connection, so all lanes open one at once.
   DATABASE_POOL: 2 * lanes,
   SANDBOX_QUOTE_SECONDS: 3_600,
   PAYMENT_APPROVAL_MS: 60_000,
@@ -51,12 +51,12 @@ export async function openGround(): Promise<Ground<Model, Real>> {
   };
 }
 
-/** Audits what has happened since the last audit, at a moment that depends on the sequences, while the other lanes go on. */
+/** Audits everything since the last audit, at a moment that depends on the sequences, while the other lanes go on. */
 export async function expectSoundSince(gateway: TestGateway): Promise<void> {
   expect(await runAudit(gateway.gateway.payments.database)).toMatchObject({ breaches: [], storeError: undefined });
 }
 
-/** Ends what a sequence has left under way: the next one on these customers starts with nothing. */
+/** Ends all that a sequence has left under way: the next one on these customers starts clean. */
 export async function settle(model: Model, real: Real, verdict: 'approve' | 'reject'): Promise<void> {
   while (model.waiting.length > 0) await decide(model, real, 0, verdict);
   if (model.outside !== 'ACTIVE') {

@@ -1,6 +1,6 @@
 import type { Operation } from '../../src/domain/access/operations.ts';
 
-/** The payments domain as a few numbers: what a sequence of commands must come to. Amounts in smallest units. */
+/** The payments domain as a few numbers: the expected result of a sequence of commands. Amounts in smallest units. */
 export interface Model {
   readonly balances: { aUsd: bigint; aEur: bigint; bUsd: bigint; bEur: bigint };
   readonly quotes: ModelQuote[];

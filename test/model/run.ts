@@ -2,19 +2,21 @@ import fc from 'fast-check';
 
 /** How many sequences one installation and its databases serve: what grows with the rows does not grow with the run. */
 const perGround = 480;
-/** How many sequences follow each other on two customers and their platform: what one leaves behind, the next meets. */
+/**
+ * The number of consecutive sequences on two customers and their platform: each starts from the state that the last one left.
+ */
 const perWorld = 16;
 
 /** What sequences of commands run on: an installation, in which each lane has a world of its own. */
 export interface Ground<Model extends object, Real> {
-  /** How many sequences run beside each other. Their commands mostly wait for the background work, not for a processor. */
+  /** The number of sequences in parallel. Their commands mostly wait for the background work, not for a processor. */
   readonly lanes: number;
   readonly commands: readonly fc.Arbitrary<fc.AsyncCommand<Model, Real>>[];
   /** Makes a new world. */
   open(): Promise<Real>;
   /** Runs a sequence in a world, and leaves nothing under way there. */
   play(real: Real, sequence: Iterable<fc.AsyncCommand<Model, Real>>): Promise<void>;
-  /** Audits what has happened, and gives a world up. */
+  /** Audits the world, and closes it. */
   close(real: Real): Promise<void>;
   /** Proves the whole ledger, and stops. */
   stop(): Promise<void>;

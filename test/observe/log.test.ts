@@ -32,7 +32,7 @@ beforeEach(() => {
 
 const platform = () => connect(logging.url ?? '', t.platform.platformId, t.platform.authorization);
 
-/** Runs `work` while a function of the database is missing, which no refusal of the domain stands for. */
+/** Runs `work` while a function of the database is missing: an error that no refusal of the domain covers. */
 async function whileBroken(work: () => Promise<void>): Promise<void> {
   await t.owner.query('alter function commit_batches(jsonb) rename to commit_batches_away');
   try {

@@ -169,7 +169,7 @@ class DirectedWriter {
     return written.length > 0 ? `(${written.join(', ')})` : '';
   }
 
-  /** A value that leads to things of the type that is wanted. */
+  /** A value that leads to objects of the wanted type. */
   #value(owner: string, name: string, type: GraphQLInputType, next: GraphQLObjectType | undefined): unknown {
     const ids = next && this.#material.ids[next.name];
     if (name === 'ids' && ids) {

@@ -26,7 +26,7 @@ import type { Material } from './material.ts';
 import { SelectionScope } from './selection-scope.ts';
 import { valueFor } from './values.ts';
 
-/** A document, with values for its variables: several sets, all of which it can be asked with. */
+/** A document, with several sets of values for its variables, all of them valid. */
 export interface DrawnDocument {
   readonly query: string;
   readonly operationName: string | undefined;
@@ -68,7 +68,7 @@ const rootWeights: Readonly<Record<string, number>> = {
 };
 const roots = Object.entries(rootWeights).flatMap(([name, weight]) => Array.from({ length: weight }, () => name));
 
-/** Within the service's budget for a document (graphql/limits/budget.ts), and below it, since some things count for more there. */
+/** Below the service's budget for a document (graphql/limits/budget.ts), since some fields cost more there. */
 const budget = { fields: 60, aliases: 18, directives: 12, cost: 900, depth: 12, price: 22_000 };
 
 /** Writes the document that choices make: the same choices make the same document, zeros the simplest. */
@@ -123,7 +123,7 @@ interface Written {
   readonly values: readonly unknown[];
 }
 
-/** Where a selection stands. */
+/** The position of a selection. */
 interface Place {
   readonly scope: SelectionScope;
   readonly depth: number;

@@ -154,7 +154,7 @@ function noteValues(owner: string, field: GraphQLField<unknown, Execution>): voi
   };
 }
 
-/** Remembers what a field under way comes to, if it is an error. */
+/** Records the error of a field under way, if it has one. */
 function watched(execution: Execution, { path: at }: GraphQLResolveInfo, work: () => Promise<unknown>) {
   const working = work().catch((error: unknown) => {
     const keys: (string | number)[] = [];

@@ -62,7 +62,7 @@ export interface Asking {
   readonly payments: Payments;
 }
 
-/** A type of account, as a form asks for it. */
+/** A type of account, as a form requires it. */
 type AccountForm = AccountType & { readonly accountType: string };
 
 type Resolver<Row> = (row: Row, args: Data, asking: Asking) => unknown;
@@ -415,7 +415,7 @@ const instructionTypes: Readonly<Record<string, string>> = {
 const instructionsIn = (json: unknown) =>
   (json as Data[]).map((one) => typed(instructionTypes[one.accountType] ?? '', one));
 
-// The feed: what changed is shown as of the change, what that refers to as of now.
+// The feed: the changed object is shown as of the change, the objects that it refers to as of now.
 
 const changedBy: Readonly<Record<Event['type'], keyof SnapshotRows | undefined>> = {
   OUTGOING_PAYMENT: 'Transaction',

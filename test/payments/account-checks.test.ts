@@ -8,7 +8,7 @@ import { externalAccount, newCustomer, usAccount } from '../setup/scene.ts';
 
 // A rail checks an external account again, while others change it. The test is the rail, and does the background work itself.
 
-/** What the rail answers, one after another, and the ages of accounts that it was told. */
+/** The rail's answers, one after another, and the ages of accounts passed to it. */
 let answers: (() => Promise<AccountCheck>)[] = [];
 const ages: number[] = [];
 const t = await testGateway({ ROLE: 'serve' });

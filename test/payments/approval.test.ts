@@ -172,7 +172,7 @@ describe('an incoming payment', () => {
     const given = { name: 'FULL_NAME', value: 'Rear Admiral Hopper' };
     const facts = await told([given, { name: 'EMAIL', value: 'grace@example.com' }]);
     expect(facts.filter(({ name }: Data) => name === 'FULL_NAME')).toEqual([given]);
-    // Nobody has asked for that.
+    // No approval was requested for that.
     expect(facts.map(({ name }: Data) => name)).not.toContain('EMAIL');
   });
 

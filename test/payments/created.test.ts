@@ -29,7 +29,7 @@ async function lookedUp(sandboxScenario: object, gateway: TestGateway = t) {
   return { scene, transaction, after };
 }
 
-/** What the feed tells of a payment until it has this status. */
+/** The events of a payment until it has this status. */
 async function told(after: string, id: string, status: string): Promise<Data[]> {
   const updates: Data[] = [];
   const stream = t.platform.watch(

@@ -34,7 +34,7 @@ const own = await ownAccount(platform, 'USD');
 
 const refusalFields = `... on CustomerInUseError { balances { amount currency { code } } paymentsUnderWay transactionIds }`;
 
-/** Deletes a customer, and answers what came of it. */
+/** Deletes a customer, and returns the result. */
 async function remove(customerId: string, by: TestPlatform = platform): Promise<Data> {
   const document = `mutation ($input: DeleteCustomerInput!) { deleteCustomer(input: $input) { __typename
     ... on DeleteCustomerSuccess { replayed customer { id } } ... on UserError { code message path } ${refusalFields} } }`;

@@ -7,7 +7,7 @@ import { waitForLocks } from '../setup/locks.ts';
 import { until } from '../setup/passing-time.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 
-// Every gateway here is audited when it stops: a payment has at most one deposit, and its legs are what its row asks for.
+// Every gateway here is audited when it stops: a payment has at most one deposit, and its legs agree with its row.
 
 /** Quotes expire at once, or, where the test says so, after a second. */
 const expired = await testGateway({ SANDBOX_QUOTE_SECONDS: 0 });

@@ -4,7 +4,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { chargeFees, makeScene } from '../setup/scene.ts';
 
-// An indicative rate is what a quote made at the same moment would say, with all fees.
+// An indicative rate equals that of a quote made at the same moment, with all fees.
 
 const t = await testGateway();
 const rest = await restClient(t.url, t.platform.authorization);

@@ -8,7 +8,7 @@ import { sandboxOf, testGateway, withRail } from '../setup/gateway.ts';
 import { serverOf } from '../setup/new-credentials.ts';
 import { restClient } from '../setup/rest.ts';
 
-/** How often the rail was asked, and what happens while it is. */
+/** The number of calls to the rail, and a hook that runs during one. */
 let asked = 0;
 let whileAsked: () => Promise<unknown> = async () => undefined;
 const t = await testGateway();

@@ -42,7 +42,7 @@ function read(invoice: string): Record<string, Data> {
   return Object.fromEntries(decode(invoice).sections.map((section: Data) => [section.name, section.value]));
 }
 
-/** The address again with the capitals that EIP-55 asks for. */
+/** The same address with the capitals that EIP-55 requires. */
 function checksummed(address: string): string {
   const small = address.slice(2).toLowerCase();
   const hash = hex.encode(keccak_256(new TextEncoder().encode(small)));

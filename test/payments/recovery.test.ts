@@ -5,7 +5,7 @@ import { connect, type Data, type TestPlatform, testGateway } from '../setup/gat
 import { makeDue } from '../setup/passing-time.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 
-/** Serves and reads beside the process that dies; it does no work of its own. */
+/** Serves and reads beside the process that dies; it has no workers. */
 const t = await testGateway({ ROLE: 'serve' });
 const { platform } = t;
 const scene = await makeScene(platform, 1_000_000n);

@@ -214,7 +214,7 @@ test('a rail that is slow is asked about 32 orders at once at most, however many
   const settling = settleDueOrders(answering(Object.fromEntries(amounts.map((amount) => [amount, slow]))), 100);
   for (let answered = 0; answered < amounts.length; answered += 1) {
     await vi.waitFor(() => expect(asked).not.toEqual([]), 20_000);
-    // All that can be asked at once has been.
+    // The rail has all calls that it may get at once.
     await new Promise((resolve) => setImmediate(resolve));
     asked.shift()?.();
   }
@@ -269,7 +269,7 @@ test('a rail that says the same again is no contradiction', async () => {
 
 test('an order that goes wrong every time is taken up again later each time, five minutes apart at most', async () => {
   const { owner: pool } = t;
-  // Neither what this rail says nor what this payment would become can be worked with.
+  // Neither this rail's answer nor the resulting state of the payment is usable.
   const nonsense = { kind: 'nonsense' } as unknown as RailOutcome;
   const [unheard, unwritten] = [await send(107), await send(108)];
   await pool.query(`create function spoil() returns trigger language plpgsql as $$ begin raise exception 'spoilt'; end $$;

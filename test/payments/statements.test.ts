@@ -65,7 +65,7 @@ test('the opening balance and the entries of any period make its closing balance
   const span = all.at(-1).at.getTime() - begin + 20;
   const moment = fc.oneof(
     fc.integer({ min: 0, max: span }).map((ms) => begin + ms),
-    // The very moment of an entry, and those beside it.
+    // The exact time of an entry, and the times right before and after.
     fc.tuple(fc.nat(), fc.constantFrom(-1, 0, 1)).map(([at, ms]) => all[at % all.length].at.getTime() + ms),
   );
   await fc.assert(

@@ -19,7 +19,7 @@ export function isOnPath(program: string): boolean {
   return spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 }
 
-/** The solver's answer: whether there are numbers that satisfy all, and which, where they were asked for. */
+/** The solver's answer: whether there are numbers that satisfy all conditions, and on request which. */
 export interface Satisfiable {
   readonly answer: string;
   readonly values: Readonly<Record<string, Value>>;

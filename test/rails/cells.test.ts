@@ -87,7 +87,7 @@ async function configuration(port: number, cells: Readonly<Record<'north' | 'sou
   return text;
 }
 
-/** Waits for a payment that asks for approval, and returns its id. */
+/** Waits for a payment that needs approval, and returns its id. */
 async function arrival(platform: TestPlatform): Promise<string> {
   const list = '{ transactions(filter: { type: INCOMING, status: PENDING }) { edges { node { id } } } }';
   return vi.waitFor(async () => {

@@ -26,7 +26,7 @@ let t: TestGateway;
 let scene: Scene;
 let payments: Payments;
 let tenant: { readonly platformId: string; readonly environment: 'SANDBOX' };
-/** What the provider lists, page by page, and how it was asked. */
+/** The provider's list, page by page, and the requests for it. */
 let pages: readonly (readonly RailMovement[])[] = [];
 let asked: MovementsRequest[] = [];
 const orders: Record<string, Order> = {};

@@ -5,7 +5,7 @@ import type { Rail } from '../../src/rails/rail.ts';
 import type { RailDeposit } from '../../src/rails/rail-deposits.ts';
 import type { RailWebhook } from '../../src/rails/rail-webhooks.ts';
 
-/** The fault of a rail's author in what comes in by itself. */
+/** The fault of a rail's author in unsolicited incoming payments. */
 export type IncomingMistake = 'believes anybody' | 'takes anew' | 'lists all';
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;

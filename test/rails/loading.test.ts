@@ -71,7 +71,7 @@ test('a rail is a module of its own, with its own settings for each environment 
     }),
     'rails.json',
   );
-  // The modules of a file are beside it, wherever the gateway runs.
+  // A file's modules are resolved beside it, wherever the gateway runs.
   const payments = await open(file);
   const rate = async (platformId: string) => {
     return (await railOf(payments, { platformId, environment: 'PRODUCTION' }, 'rate').rate(usd, eur))?.rate;

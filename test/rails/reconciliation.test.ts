@@ -82,7 +82,7 @@ test('a balance that differs is named with both sides, until a person has said w
   expect(await compare()).toEqual([]);
   expect(await open()).toEqual([]);
 
-  // More than what has moved within the last minute, which may count on one side only.
+  // More than the sum moved within the last minute, which may count on one side only.
   await fund(account, await ownAccount(account, 'USD'), 10_000_000n);
   const again = { fault: 'OTHER_BALANCE', there: '200495.00 USD held' };
   expect(await compare()).toMatchObject([again]);

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { UpstreamClient } from '../../src/rails/upstream/upstream-client.ts';
 import { quoteRecord } from '../../src/rails/upstream/upstream-records.ts';
 
-/** Answers of an upstream service that say two things: nothing is known then, and nothing ends by them. */
+/** Contradictory answers of an upstream service: the outcome is unknown, and nothing ends by them. */
 
 let answer = { status: 200, text: '' };
 const server = createServer((_request, response) => response.writeHead(answer.status).end(answer.text));

@@ -28,7 +28,7 @@ const passOn: Receiver['answer'] = (response, received) => {
   );
 };
 
-/** What stands between upstream and the gateway: it passes each webhook on twice, or holds it back. */
+/** The relay between upstream and the gateway: it passes each webhook on twice, or holds it back. */
 const relay = await startReceiver(passOn);
 afterAll(() => relay.stop());
 const two = await testTwoGateways({ pollMs: 10 });

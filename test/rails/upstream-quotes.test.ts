@@ -62,7 +62,7 @@ const compared = () => two.compare(platform);
 const balances = async () =>
   (await readBalances(gateway.gateway.payments, { ...platform, environment: 'PRODUCTION' })) ?? [];
 
-/** Both books agree: each order with its movement, and the balances but for what the operator holds upstream. */
+/** Both books agree: each order with its movement, and the balances except for the operator's own money upstream. */
 async function expectReconciled(): Promise<void> {
   const { differences, totals } = await compared();
   expect(differences).toEqual([]);

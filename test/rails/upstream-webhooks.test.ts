@@ -25,7 +25,7 @@ const passOn: Receiver['answer'] = (response, received) => {
   );
 };
 
-/** What stands between upstream and the gateway: it passes webhooks on, or holds them back. */
+/** The relay between upstream and the gateway: it passes webhooks on, or holds them back. */
 const relay = await startReceiver(passOn);
 afterAll(() => relay.stop());
 const two = await testTwoGateways(
@@ -42,7 +42,7 @@ const holdBack: Receiver['answer'] = (response) => response.writeHead(200).end()
 
 const pay = async (amount: bigint): Promise<string> => (await transfer(shop.platform, 'transferOut', scene, amount)).id;
 
-/** The order of a payment: how often its rail was asked, and whether it waits for a question that is a day away. */
+/** The order of a payment: how often its rail was polled, and whether its next poll is a day away. */
 async function orderOf(transactionId: string) {
   const { rows } = await two.gateway.owner.query(
     `select id, attempts, coalesce(due_at > clock_timestamp() + interval '1 hour', false) as watched

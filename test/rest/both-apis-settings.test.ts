@@ -51,7 +51,7 @@ test('tokens that either API makes or ends are the same tokens on both', async (
       };
       const [first, second] = overRest ? [restAct, graphqlAct] : [graphqlAct, restAct];
       const made: Data = await first();
-      // The second call has the first one's key: what carries a secret is not told again, the rest is.
+      // The second call has the first one's key: its answer is repeated without the secret.
       expect(await second()).toEqual(act === 'make' && made.id ? { code: 'CONFLICT' } : made);
       if (act === 'make' && made.id) ids.push(made.id);
       for (const id of ids) {

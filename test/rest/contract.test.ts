@@ -250,7 +250,7 @@ describe('the contract', () => {
   });
 
   test('429 is answered by each endpoint when its platform has sent too many requests', async () => {
-    // The clock stands still: no limit is ever made up for.
+    // The clock stands still: buckets are never refilled.
     const once = { perSecond: 1, burst: 1 };
     const t = await startTestGateway({ RATE_LIMIT_PLATFORM: once }, undefined, { pace: { now: () => 0 } });
     const rest = await restClient(t.url, t.platform.authorization);

@@ -37,7 +37,7 @@ function examplesOf(document: Data): Sent[] {
   );
 }
 
-/** Makes what the console finds ids by. Other tests hold these answers against the document. */
+/** Makes the objects whose ids the console uses. Other tests check these answers by the document. */
 const getAs =
   ({ authorization }: TestPlatform) =>
   async (path: string): Promise<unknown> => {

@@ -259,7 +259,7 @@ test('an account that holds as much as it may takes nothing more', async () => {
     [400, 'AMOUNT_OUT_OF_RANGE', 'lockedCurrencyAmount', restQuote(scene.usd.id, full.usd.id, 500)],
   ]);
   const { details } = await rest.ask('POST', '/transfer-in', into(5), 400);
-  // What it holds is not told: whoever pays need not own it.
+  // Its balance is not shown: the payer need not own it.
   expect(details).not.toHaveProperty('balance');
   expect(details).toMatchObject({ accountId: full.usd.id, limit: `${most}` });
 });

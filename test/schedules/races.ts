@@ -17,7 +17,7 @@ export interface Race {
   prepare(world: World): Promise<Started>;
 }
 
-/** A race that can begin, and what must hold when it is over. */
+/** A race that can begin, and the conditions that must hold at its end. */
 export interface Started {
   readonly actors: readonly Actor[];
   /** The payments of this race, as uuids. */
@@ -122,7 +122,7 @@ const executionAgainstExpiry: Race = {
       async check(played) {
         const outcome = outcomeOf(played.results.get('executor 1'));
         const { done, found } = played.results.get('expiry') as { readonly found: number; readonly done: number };
-        // The clock that decides is the one under the lock, right after the actor stands there.
+        // The clock that decides is the one under the lock, read right after the actor has it.
         const inTime = at(played, 'executor 1: locked') < at(played, clockStep);
         expect(outcome).toBe(inTime ? 'done' : 'QUOTE_EXPIRED');
         if (inTime) expect(done).toBe(0);
@@ -334,7 +334,7 @@ const sequencers: Race = {
   },
 };
 
-/** Two executors, the expiry and the clock: what the model of test/proof/payments.pml has as its replayed schedules. */
+/** Two executors, the expiry and the clock: the replayed schedules of the model test/proof/payments.pml. */
 export const modelled: Race = {
   name: 'two executors, the expiry and the clock, as the model goes',
   async prepare(world) {

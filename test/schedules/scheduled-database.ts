@@ -50,7 +50,7 @@ const schema = `
 export async function prepareDatabase(client: pg.Client, actors: number): Promise<void> {
   await client.query(schema);
   for (let actor = 1; actor <= actors; actor += 1) await client.query(`create sequence schedules.stop_${actor}`);
-  // A function with a search path of its own would not find what the schema `schedules` puts before it.
+  // A function with its own search path would miss the replacements in the schema `schedules`.
   await client.query(`do $$ declare v_function regprocedure; begin
     for v_function in select oid from pg_proc
       where pronamespace = 'public'::regnamespace and array_to_string(proconfig, ' ') like '%search_path%'

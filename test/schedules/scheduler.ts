@@ -124,7 +124,7 @@ export class Scheduler {
     actor.act().then(end, end);
   }
 
-  /** Lets an actor go from where it stands. */
+  /** Lets an actor continue from its present step. */
   async #step(player: Player): Promise<void> {
     const { stop, actor } = player;
     if (!stop) {
@@ -163,7 +163,7 @@ export class Scheduler {
     }
   }
 
-  /** Waits for a change of an actor, at most so long, and tells whether there was one. */
+  /** Waits for a change of an actor, up to a timeout, and returns whether there was one. */
   async #change(ms: number): Promise<boolean> {
     const before = this.#changes;
     await new Promise<void>((resolve) => {
@@ -246,7 +246,7 @@ function interceptQueries(intercept: Intercept): () => void {
         original.call(this, text, ...rest.map((each) => (each === callback ? done : each)));
         return;
       }
-      // The actor goes on first, so that it stands at its next statement when the scheduler hears of the answer.
+      // The actor goes on first, so that it is at its next statement when the scheduler sees the answer.
       const settle = (then: (value: unknown) => void) => (value: unknown) => {
         then(value);
         setImmediate(answered);

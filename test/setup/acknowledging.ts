@@ -87,7 +87,7 @@ export async function acknowledging(
   };
 }
 
-/** Follows with a stock client, and notes what comes on each of its connections. */
+/** Follows with a stock client, and records the messages of each of its connections. */
 function follow(one: TestGateway, two: { readonly url: string }, customerId: string | undefined) {
   const connections: Message[][] = [];
   const received = { count: 0 };

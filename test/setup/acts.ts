@@ -4,7 +4,7 @@ import { mutationDocument, mutationVariables } from './documents.ts';
 import type { Data, TestPlatform } from './gateway.ts';
 import type { Scene } from './scene.ts';
 
-/** The commands of a payment's life, as tests give them, and ways to wait for what comes of them. */
+/** The commands of a payment's life for tests, and functions that wait for their results. */
 
 /** The fields of every transaction that a test looks at. */
 export const transactionFields = `
@@ -211,7 +211,7 @@ export async function seen(
   throw new Error('the stream ended');
 }
 
-/** Lets the operator of the sandbox say what an external account is. Answers the success, or the refusal. */
+/** Sets the status of an external account as the operator of the sandbox. Returns the success, or the refusal. */
 export const setAccountStatus = (platform: TestPlatform, accountId: string, input: object): Promise<Data> =>
   act(platform, 'sandboxSetExternalAccountStatus', { accountId, ...input }, 'account { id status version }');
 
@@ -231,7 +231,7 @@ export async function lookUp(platform: TestPlatform, umaAddress: string, rest: o
   return made.lookup ?? made;
 }
 
-/** What a test's sender tells of itself. */
+/** The data of a test's sender. */
 export const sender = [
   { name: 'FULL_NAME', value: 'Grace Hopper' },
   { name: 'BIRTH_DATE', value: '1986-12-09' },

@@ -13,7 +13,7 @@ async function change(databaseUrl: string, changes: readonly string[]): Promise<
   }
 }
 
-/** What is written of moments, as it stands right after the clock has been set by so much. */
+/** The stored times, shifted as if the clock had just been set by this much. */
 const shifted = (by: string) => [
   // It may not have been read for a moment.
   `update clock_reading set seen_at = greatest(seen_at, clock_timestamp()) + ${by}`,

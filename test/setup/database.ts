@@ -18,7 +18,7 @@ export async function emptyDatabase(): Promise<ThrowawayDatabase> {
   return createThrowawayDatabase(inject('server').url);
 }
 
-/** Opens a database as the owner of its tables, for what the gateway's roles may not do. */
+/** Opens a database as the owner of its tables, for acts that the gateway's roles are denied. */
 export function openAsOwner(options: Omit<DatabaseOptions, 'role'>): Database {
   return openDatabase({ ...options, role: 'postgres' as DatabaseRole });
 }

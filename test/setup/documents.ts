@@ -1,6 +1,6 @@
 import type { Operation } from '../../src/domain/access/operations.ts';
 
-/** The mutations that take a scenario of the sandbox beside their input. */
+/** The mutations that take a scenario of the sandbox besides their input. */
 const withScenario: ReadonlySet<Operation> = new Set(['createQuote', 'executeQuote', 'transferOut', 'transferIn']);
 
 /**
@@ -16,7 +16,7 @@ export function mutationDocument(name: Operation, selection = ''): string {
     ... on ${typeName}Success { replayed ${selection} } ... on UserError { code message path } ... on UnavailableError { retryAfter } } }`;
 }
 
-/** The variables of a mutation's document. A scenario lies beside the input of the mutations of production. */
+/** The variables of a mutation's document. A scenario is separate from the input of the mutations of production. */
 export function mutationVariables(name: Operation, input: object): object {
   if (!withScenario.has(name)) return { input };
   const { sandboxScenario, ...rest }: { sandboxScenario?: object | null } = input;

@@ -82,7 +82,7 @@ export class EmbeddedServers {
 /** Runs one statement on a connection of its own and answers its rows. */
 export async function query<Row extends object = Record<string, unknown>>(url: string, sql: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  // The server may end the connection at any moment; the statement's own error tells.
+  // The server may end the connection at any moment; the statement's own error reports it.
   client.on('error', () => undefined);
   try {
     await client.connect();

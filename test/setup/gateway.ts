@@ -50,7 +50,7 @@ export interface TestGateway {
   readonly url: string;
   /** Connects the owner of the tables. */
   readonly databaseUrl: string;
-  /** Connections of the owner of the tables, for what the gateway's roles may not do. */
+  /** Connections of the owner of the tables, for acts that the gateway's roles are denied. */
   readonly owner: pg.Pool;
   readonly gateway: Gateway;
   readonly platform: TestPlatform;

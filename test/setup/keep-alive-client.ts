@@ -29,7 +29,7 @@ export function keepAliveClient(url: string, headers: Readonly<Record<string, st
   };
 }
 
-/** Lets a client read from the database, again and again over its one connection, until `isLast` of what comes. */
+/** Makes a client read from the database repeatedly over its one connection, until `isLast` of an answer. */
 export function busyClient(client: ReturnType<typeof keepAliveClient>, isLast: (exchange: Exchange) => boolean) {
   let count = 0;
   const waiting = new Set<() => void>();

@@ -28,7 +28,7 @@ const functions =
   /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression|ClassMethod|PrivateMethod|MethodProperty|Constructor)$/;
 
 function functionsIn(text: string): Length[] {
-  // The parser counts bytes on from what it has parsed before: the statement in front tells where this text begins.
+  // The parser's offsets continue from earlier texts: the preceding statement shows where this text begins.
   const front = '0;\n';
   const bytes = Buffer.from(text);
   // The first line of a program may name its interpreter, which the parser takes at the very beginning only.
@@ -68,7 +68,7 @@ function nameOf(parts: object): string | undefined {
   return undefined;
 }
 
-/** What is too long now, beyond what may still be longer, and what may be longer and is not. */
+/** The functions and files that are too long, except allowed ones, and the allowances that are no longer needed. */
 export function faultsIn(found: readonly Length[], allowed: Readonly<Record<string, number>>): string[] {
   const tooMany = found.filter(({ name, lines }) => lines > (allowed[name] ?? 0));
   const gone = Object.keys(allowed).filter((known) => !found.some(({ name }) => name === known));

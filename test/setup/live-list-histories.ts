@@ -8,7 +8,7 @@ import { makeScene, newCustomer, type Scene } from './scene.ts';
 
 let numbers = 0;
 
-/** A step: what happens, and to which of the things that are there. */
+/** A step: an act, and the existing object that it concerns. */
 const step = fc.record({
   act: fc.constantFrom(
     ...([
@@ -31,7 +31,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 const waitMs = fc.constantFrom(0, 0, 20, 100);
 
-/** Filters of which each is of what one history has: the scene's own ids are filled in when it begins. */
+/** Filters that each match objects of one history: the scene's own ids are filled in when it begins. */
 const filters = {
   transactions: [
     () => ({}),

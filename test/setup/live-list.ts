@@ -76,7 +76,7 @@ export class LiveList {
     await promise;
   }
 
-  /** Breaks the connection; what comes next comes by `follow`. */
+  /** Breaks the connection; later messages come by `follow`. */
   cut(): void {
     this.#cut();
   }

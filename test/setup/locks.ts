@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** Waits until at least `count` others wait for what the transaction of `holder` has locked. */
+/** Waits until at least `count` other transactions wait for the locks of `holder`. */
 export async function waitForLocks(holder: pg.Client, count: number): Promise<void> {
   // Not pg_stat_activity: inside a transaction it says the same again and again.
   const waiting =

@@ -8,7 +8,7 @@ import type { Data } from './gateway.ts';
 
 /** Libraries as an app uses them, which send the hashes of documents. */
 
-/** What a request has in place of its document, or beside it. */
+/** The members of a request that replace its document, or accompany it. */
 export interface SentForm {
   readonly method: string;
   readonly text: boolean;

@@ -21,7 +21,7 @@ const ignored = ['.git', ...readFileSync(path.join(root, '.gitignore'), 'utf8').
   (name) => path.join(path.sep, name).replace(/\/$/, ''),
 );
 
-/** Copies what a clone has. */
+/** Copies the files of a clone. */
 async function copyProject(project: string): Promise<void> {
   await cp(root, project, { recursive: true, filter: (file) => !ignored.some((name) => file.endsWith(name)) });
 }

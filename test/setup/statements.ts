@@ -10,7 +10,7 @@ const ofNoRequest: ReadonlySet<string> = new Set([
   'set_platform',
 ]);
 
-/** Reads along what a pool's connections are sent, whoever sends it: no statement is missed. */
+/** Records the statements sent on a pool's connections, by any sender: none is missed. */
 export class Statements {
   readonly #readers = new Set<string[]>();
 
@@ -54,7 +54,9 @@ function partsOf(statement: unknown): { readonly name?: string; readonly text: s
 /** A gateway whose statements are those of its requests. */
 export type CountedGateway = Awaited<ReturnType<typeof countedGateway>>;
 
-/** Starts a gateway beside another, on its database: it serves and does no other work, so nothing else is counted. */
+/**
+ * Starts a second gateway on the database of another: it serves and does no other work, so that nothing else is counted.
+ */
 export async function countedGateway(beside: TestGateway, overrides: Parameters<typeof startTestGateway>[0] = {}) {
   const { url, gateway, stop } = await startTestGateway({ ROLE: 'serve', ...overrides }, beside.databaseUrl);
   const { platformId, authorization } = beside.platform;

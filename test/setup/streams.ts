@@ -80,7 +80,7 @@ export async function openRawSocket(
   }: {
     readonly origin?: string;
     readonly headers?: Readonly<Record<string, string>>;
-    /** What the first message has beside the credentials. */
+    /** The payload of the first message besides the credentials. */
     readonly params?: object;
   } = {},
 ): Promise<RawSocket> {

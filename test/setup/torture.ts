@@ -159,7 +159,7 @@ async function readForAWhile(url: string, authorization: string, subscriber: Sub
   await delay(ms);
   reading.abort();
   if (Math.random() < 0.3) {
-    // Half-open: the client is gone for good, and its server is not told before it finds out.
+    // Half-open: the client is gone for good, and its server gets no notice.
     subscriber.halfOpened += 1;
     socket.pause();
     setTimeout(() => socket.terminate(), 5_000);

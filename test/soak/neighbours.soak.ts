@@ -16,11 +16,12 @@ import { watchProcessors } from './neighbours/machine.ts';
 import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from './neighbours/storms.ts';
 
 /**
- * What one platform's storm of 300 connections costs another platform, in rounds by turns. It is alone; the other platform sends
- * politely what its limit allows, so that nothing is refused; or the other platform storms, as fast as it is answered, against
- * this limit. Each round has a p99, and medians of these are compared: the storm against what there is without a storm, alone or
- * beside the polite sender. So a calm neighbour, who feels each single request of others, pays for what the limit allows, and not for
- * the storm. The odd and the even rounds alone differ by noise. Rounds in which other processes were busy are left out, and made again.
+ * Measures what a storm of 300 connections of one platform costs another platform. Three situations alternate: the platform is
+ * alone; the other platform sends as much as its limit allows, so that nothing is refused; the other platform storms against
+ * this limit as fast as it gets answers. Each round has a p99. The medians of these are compared: the storm against the
+ * situation without it, alone or beside the polite sender. So a calm platform, which notices every request of others, pays for
+ * the requests that the limit allows, but not for the storm. Odd and even rounds of the platform alone differ by noise. Rounds
+ * in which other processes were busy are discarded and repeated.
  */
 
 const connections = 300;
@@ -35,7 +36,7 @@ const leadMs = 1_000;
 const stormLeadMs = 13_000;
 /** The most of one processor that others may use in a round. */
 const mostOfOthers = Number(process.env.NEIGHBOUR_OTHERS ?? 0.05);
-/** The promise: how many times the p99 without a storm it may be beside a storm with the same limit. */
+/** The promise: the greatest ratio of the p99 beside a storm to the p99 without one, under the same limit. */
 const most = 1.2;
 /** How many wrong credentials an address may try in a minute. */
 const wrongPerMinute = 100;

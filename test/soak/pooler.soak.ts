@@ -18,7 +18,7 @@ else console.log({ pgbouncer: version });
 const here = test.runIf(version !== undefined);
 
 const [major = 0, minor = 0] = (version ?? '').split('.').map(Number);
-/** 1.21 to 1.23 prepare only when they are told to; these are taken as they come. */
+/** Versions 1.21 to 1.23 prepare only on request; this uses their defaults. */
 const prepares = major > 1 || minor >= 24;
 
 /** How often each of four callers reads; every fourth time it pays. */

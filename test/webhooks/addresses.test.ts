@@ -154,7 +154,7 @@ test('a name that flips between check and connection gains nothing: what was che
   const errors = deliveries[0].attempts.map((attempt: { error: string }) => attempt.error);
   expect(errors[0]).not.toContain('public addresses');
   expect(new Set(errors.slice(1))).toEqual(new Set(['the host name does not resolve to public addresses only']));
-  // Nothing in what a platform can see tells where its name led.
+  // Nothing that a platform can see reveals the address behind its name.
   expect(JSON.stringify(deliveries)).not.toMatch(/127\.0\.0\.1|169\.254|3ffe/);
 });
 

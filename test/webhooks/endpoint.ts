@@ -11,7 +11,7 @@ export async function createEndpoint(platform: TestPlatform, input: object): Pro
   return { id: result.endpoint.id, secret: result.secret };
 }
 
-/** Asks for an endpoint and answers what came of it. */
+/** Requests an endpoint and returns the result. */
 export async function tryCreate(platform: TestPlatform, input: object): Promise<Data> {
   return act(platform, 'createWebhookEndpoint', input, `endpoint { ${fields} } secret`);
 }

@@ -19,7 +19,7 @@ async function feedHas(accountId: string, changes: number): Promise<void> {
     await t.gateway.feed.waitForChange(50);
 }
 
-/** Has a test event sent, and answers what the receiver made of it. */
+/** Sends a test event, and returns the receiver's answer. */
 const sendTest = (platform: TestPlatform, endpointId: string, idempotencyKey?: string): Promise<Data> =>
   act(platform, 'sendTestWebhook', { endpointId, idempotencyKey }, 'delivered responseStatus');
 

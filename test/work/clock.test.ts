@@ -94,7 +94,9 @@ describe('a step back of the clock', () => {
   beforeEach(() => sql.query('begin'));
   afterEach(() => sql.query('rollback'));
 
-  /** Sets the clock back by so much right after a statement, and answers what the service has seen of it, in milliseconds. */
+  /**
+   * Sets the clock back by this much right after a statement, and returns the step that the service has seen, in milliseconds.
+   */
   async function setBack(by: string, first = 'select'): Promise<number | null> {
     // In one message: next to no time passes in between.
     const changes = [first, `update clock_reading set seen_at = clock_timestamp() + interval '${by}'`];

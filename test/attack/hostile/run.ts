@@ -27,7 +27,7 @@ const roundProbes = 5_000;
 export class HostileWorld {
   /** It answers the probes, and does all the work. */
   readonly t: TestGateway;
-  /** It makes what the probes name: its answers have the usual bound. */
+  /** It makes the objects that the probes name: its answers have the usual bound. */
   readonly #maker: TestGateway;
   readonly #receiver: Receiver;
   readonly #operations: Hostility['operations'];
@@ -146,7 +146,7 @@ const internals: readonly (readonly [what: string, form: RegExp])[] = [
 ];
 /** What graphql-ws closes with for a fault of the server, and WebSocket for any. */
 const faults = [4500, 1011];
-/** How many bytes each answer to a probe may have: those of its reads, with what the probe itself says again in an error. */
+/** The bound of each answer to a probe, in bytes: its reads, plus the probe's own text repeated in an error. */
 function boundOf(probe: Probe): number {
   const sent = probe.transport === 'socket' ? probe.frames.join('') : `${probe.path}${probe.body ?? ''}`;
   // A document of mutations reads for each of them, of which there are five at most.

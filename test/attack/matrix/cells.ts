@@ -50,7 +50,7 @@ export function victimsAt(
     }));
 }
 
-/** The kind of the things of a type with ids of its own: it has the type's name. */
+/** The kind of the objects of a type with ids of its own: it has the type's name. */
 export function kindOfNode(type: string): Kind {
   const kind = kinds.find((one) => one === type);
   if (!kind) throw new Error(`test/attack/matrix/things.ts knows no thing of the type ${type}`);
@@ -81,7 +81,7 @@ interface Sent {
   readonly statements: readonly string[];
 }
 
-/** Does what `compare` does, and answers what came of the victim's value, too. */
+/** Like `compare`, and also returns the answer to the victim's value. */
 export async function sendBoth(
   world: MatrixWorld,
   { value, unknown }: Named,

@@ -24,13 +24,15 @@ export interface Call {
   readonly name: string;
   readonly field: string;
   readonly query: string;
-  /** Variables with which its caller names things of its own. One that names another thing in the same place is another call. */
+  /**
+   * Variables with which the caller names its own objects. Another kind of object in the same place is another call.
+   */
   readonly bases: readonly ((own: Things) => Variables)[];
 }
 
 export type Variables = Record<string, unknown>;
 
-/** A place in the variables of a call where something is named, and what may be named there. */
+/** A place in the variables of a call that names an object, with the kinds that it may name. */
 export interface Coordinate {
   readonly call: Call;
   /** The place as the schema has it: `CreateQuoteInput.lookupId`. */
@@ -44,7 +46,7 @@ const payment = { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 1_000 };
 const person = { individual: { fullName: 'Grace Hopper' } };
 const fromAccount = (own: Things) => ({ source: { account: { accountId: own.InternalAccount } } });
 
-/** Inputs of each mutation, which it would carry out. The compiler asks for a mutation that is forgotten. */
+/** Valid inputs of each mutation. A missing mutation is a type error. */
 const inputs: Readonly<Record<Operation, readonly ((own: Things) => Variables)[]>> = {
   createCustomer: [() => ({ platformCustomerId: fresh('customer'), details: person })],
   updateCustomer: [(own) => ({ customerId: own.Customer, details: person })],
@@ -138,7 +140,7 @@ const inputs: Readonly<Record<Operation, readonly ((own: Things) => Variables)[]
       defaultUmaDepositAccount: true,
     }),
   ],
-  // What ends things, last.
+  // Mutations that end objects come last.
   deleteExternalAccount: [(own) => ({ accountId: own.ExternalAccount })],
   revokeClientToken: [(own) => ({ tokenId: own.ClientToken })],
   revokeApiToken: [(own) => ({ tokenId: own.ApiToken, revokeDescendants: true })],
@@ -159,7 +161,7 @@ const bankDetails = {
   sgdAccount: { bankName: 'Bank', swiftCode: 'DBSSSGSG' },
 };
 
-/** Arguments of the fields of the query, the subscription and the nodes that must be given, or that name things. */
+/** Arguments of the fields of the query, the subscription and the nodes that are required, or that name objects. */
 const args: Readonly<Record<string, readonly ((own: Things) => Variables)[]>> = {
   'Query.account': [(own) => ({ id: own.InternalAccount })],
   'Query.customer': [(own) => ({ id: own.Customer })],

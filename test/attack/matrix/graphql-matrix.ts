@@ -52,7 +52,7 @@ export function permissionOf({ name }: Pick<Call, 'name'>): Needed {
   return permission;
 }
 
-/** Lists and nodes first: they must not see what the mutations of the matrix make. */
+/** Lists and nodes first: they must not see objects that the mutations of the matrix make. */
 const inOrder = coordinates.toSorted((a, b) => Number(a.call.kind === 'mutation') - Number(b.call.kind === 'mutation'));
 
 function waysOf(kind: Call['kind'], chosen: readonly Transport[]): Transport[] {
@@ -105,7 +105,7 @@ export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<vo
     const transport = call.kind === 'subscription' ? 'event stream' : 'JSON';
     for (const { what, value, unknown } of victimsAt(world, coordinate.meaning, call.field, false)) {
       if (isAlike(`${place} = ${what}`) || isAlike(`${call.name}: ${place} = ${what}`)) continue;
-      // These streams open, and wait for what comes next.
+      // These streams open, and wait for the next event.
       if (call.kind === 'subscription' && (what === 'cursor:feed' || /\.customerId$|^EventFilter\./.test(place)))
         continue;
       if (call.kind === 'subscription' && notFollowed.test(`${place} = ${what}`)) continue;

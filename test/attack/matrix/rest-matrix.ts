@@ -63,7 +63,7 @@ const bare = `listCustomerInternalAccounts listPlatformInternalAccounts listCust
   listPlatformExternalAccounts listCustomers listQuotes listTransactions listTokens listClientTokens
   getConfig listTrustedDocuments`.split(/\s+/);
 
-/** Requests of each operation, by its id in the document, in which the caller names things of its own. */
+/** Requests of each operation, by its id in the document, in which the caller names its own objects. */
 export const requests: Readonly<Record<string, readonly ((own: Things) => Request)[]>> = {
   ...Object.fromEntries(bare.map((id) => [id, [() => ({})]])),
   listExchangeRates: [() => ({ query: { sourceCurrency: 'USD' } })],
@@ -247,7 +247,7 @@ function textsIn(document: Data, given: Data, path: readonly string[], above: re
   ];
 }
 
-/** Returns a request that names `value` at a place, and the caller's own things elsewhere. */
+/** Returns a request that names `value` at a place, and the caller's own objects elsewhere. */
 function naming({ id }: Operation, { path }: Pick<Place, 'path'>, value: string, own: Things): Request {
   const parents = path.slice(0, -1);
   const member = path.at(-1) ?? '';

@@ -11,7 +11,9 @@ interface Stream {
   readonly query: string;
 }
 
-/** The streams over many things, which open for anybody; those that name a thing are refused (graphql-matrix.ts). */
+/**
+ * The streams over many objects, which anyone may open; those that name a foreign object are refused (graphql-matrix.ts).
+ */
 const streams: readonly Stream[] = [
   { what: 'events', query: 'subscription { events { id type cursor } }' },
   {
@@ -114,7 +116,7 @@ export async function tryWebhooks({ t, receivers, victim }: MatrixWorld, figures
   await quiet(t);
   const [own, others] = receivers;
   const secrets = secretsOf(victim).filter((secret) => /^[0-9a-f-]{36}$/.test(secret));
-  // Others have taken the same names for things of their own: ids are the victim's alone.
+  // Others use the same names for their own objects: only ids are the victim's alone.
   const tells = (raw: string) => secrets.some((secret) => raw.includes(secret));
   // It must have got something, or the silence of the others proves nothing.
   if (!own.received.some(({ raw }) => tells(raw))) figures.lost.push("the victim's platform got no webhook of its own");

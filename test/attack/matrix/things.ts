@@ -3,7 +3,7 @@ import type { Data, TestPlatform } from '../../setup/gateway.ts';
 import { externalAccount, makeScene, newCustomer, ownAccount } from '../../setup/scene.ts';
 import { createEndpoint } from '../../webhooks/endpoint.ts';
 
-/** A kind of thing that a request can name, by its id or by another value. */
+/** A kind of object that a request can name, by its id or by another value. */
 export const kinds = [
   'Customer',
   'InternalAccount',
@@ -41,9 +41,9 @@ export const kinds = [
 ] as const;
 export type Kind = (typeof kinds)[number];
 
-/** Everything that requests can name of one customer, and of its platform. */
+/** Every object of one customer, and of its platform, that requests can name. */
 export type Things = Readonly<Record<Kind, string>> & {
-  /** Its account outside in another currency. */
+  /** Its external account in another currency. */
   readonly outsideEur: string;
   /** The account of its platform. */
   readonly platformUsd: string;
@@ -51,19 +51,19 @@ export type Things = Readonly<Record<Kind, string>> & {
 
 let made = 0;
 
-/** Returns a text that no other thing of this process has. */
+/** Returns a text that no other object of this process has. */
 export function fresh(prefix: string): string {
   made += 1;
   return `${prefix}-${made}-new`;
 }
 
-/** Returns the number of an account that no other thing of this process has, with a suffix that means nothing. */
+/** Returns an account number that no other object of this process has, with a suffix that means nothing. */
 export function freshAccountNumber(): string {
   made += 1;
   return `${40_000 + made}000`;
 }
 
-/** Makes a customer with one of everything. The webhook endpoint of its platform is at `url`. */
+/** Makes a customer with one object of each kind. The webhook endpoint of its platform is at `url`. */
 export async function makeThings(platform: TestPlatform, url: string): Promise<Things> {
   const scene = await makeScene(platform, 5_000_000n);
   const [platformAccountId, accountNumber, tokenName] = [fresh('account'), freshAccountNumber(), fresh('token')];
@@ -91,7 +91,7 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
       id: scene.customerId,
     })
   ).customer;
-  // A payment to the address of another customer of the platform, who receives nothing yet.
+  // A payment to the address of another customer of the platform, which has not been delivered yet.
   const umaPayee = await umaAddressOfNewCustomer(platform);
   await umaQuote(platform, scene.usd, umaPayee);
   const before = await feedEnd(platform);
@@ -216,7 +216,7 @@ export function unknownOf(kind: Kind, value: string, isOfPlatform: boolean): str
   }
   if (kind === 'umaAddress' || kind === 'umaPayee')
     return value.replace(/\$./, (start) => `$${start === '$z' ? 'y' : 'z'}`);
-  // Scenes count their customers: another number would be that of another customer.
+  // Scenes count their customers: another number would belong to another customer.
   if (kind === 'platformCustomerId') return `x${value.slice(1)}`;
   if (kind === 'url') return `${value}/never`;
   const id = value.indexOf(':') + 1;

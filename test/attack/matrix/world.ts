@@ -9,11 +9,11 @@ import { unlimited } from '../limits.ts';
 import { calls } from './graphql-calls.ts';
 import { type Kind, kinds, makeThings, type Things } from './things.ts';
 
-/** Somebody to whom the victim's things are foreign. */
+/** A caller to whom the victim's objects are foreign. */
 export interface Stranger {
   readonly name: string;
   readonly platform: TestPlatform;
-  /** The things that it may name. */
+  /** The objects that it may name. */
   readonly own: Things;
   /** Whether it is of the victim's platform: the platform's feed is its own then. */
   readonly isOfPlatform: boolean;

@@ -6,10 +6,10 @@ import type { TestPlatform } from '../../setup/gateway.ts';
 import type { Scene } from '../../setup/scene.ts';
 import type { Act, Expected, LoadClient } from '../load-acts.ts';
 
-/** What a client of the gateway has beside its scene. */
+/** The objects of a client of the gateway besides its scene. */
 export interface Payer {
   readonly scene: Scene;
-  /** Its accounts in USD whose bank refuses what comes and goes. */
+  /** Its accounts in USD whose bank refuses payments in both directions. */
   readonly failing: readonly string[];
   /** The account upstream that takes in its deposits. */
   readonly depositsTo: string;

@@ -167,7 +167,9 @@ function strangers({ orders, deposits, movements, restores: { undoneOrders } }: 
   });
 }
 
-/** The account holds upstream what the payments here say. A difference of it has its cause in those of payments. */
+/**
+ * The balance of the account upstream is the sum of the payments here. A difference has its cause in one of payments.
+ */
 function balances({ orders, deposits, held, restores }: Books): Found[] {
   const booked = new Map<string, bigint>();
   const add = ({ amount, currency }: Amount, sign: 1n | -1n) =>

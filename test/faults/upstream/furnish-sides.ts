@@ -141,7 +141,7 @@ async function makePayer(
   return { scene, failing: accounts, depositsTo };
 }
 
-/** A person says that what the account holds upstream beyond the books is the operator's own. */
+/** An operator declares the part of the balance upstream beyond the books to be its own money. */
 async function nameOwnMoney(here: Side): Promise<void> {
   const period = ['--from', '2020-01-01T00:00:00Z', '--to', '2100-01-01T00:00:00Z'];
   await here.ops('rails', 'reconcile', platformName, ...period);

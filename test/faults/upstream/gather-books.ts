@@ -16,7 +16,10 @@ export interface Before {
   readonly here: Awaited<ReturnType<typeof beforeHere>>;
 }
 
-/** Reads what the restore of upstream will undo, its payments, and the orders here that had settled. Nobody serves there meanwhile, but an instance of its own. */
+/**
+ * Reads what the restore of upstream will undo: its payments, and the orders here that had settled. Only an instance of its own
+ * serves there meanwhile.
+ */
 export async function beforeUpstream({ here, upstream, accountAt }: TwoSides) {
   const settings = { ROLE: 'serve', SECRET_KEY: Buffer.from(secretKey, 'base64') } as const;
   const gateway = await startTestGateway(settings, upstream.databaseUrl);
@@ -111,7 +114,9 @@ const waitingUpstream = `select ((select count(*) from outbox) + (select count(*
   + (select count(*) from webhook_delivery where status = 'PENDING'))::int as waiting`;
 /** The question for deposits is due, or under way: its lease is shorter. */
 const asking = `select count(*)::int as waiting from rail_connection where deposits_due_at <= clock_timestamp() + interval '15 seconds'`;
-/** Nobody waits until what a fault has postponed is tried again, nor a minute until what no message has reported is found. */
+/**
+ * Skips the waits: retries that a fault has postponed are due now, and so is the polling that finds unreported outcomes.
+ */
 const nowHere = [
   `update rail_order o set due_at = clock_ms() from transaction t where t.platform_id = o.platform_id
     and t.id = o.transaction_id and t.status in ('PENDING', 'PROCESSING') and o.due_at is not null`,
@@ -141,7 +146,10 @@ async function atRest({ here, upstream }: TwoSides): Promise<void> {
   }
 }
 
-/** A comparison of balances takes what has ended within a minute for under way, and names no difference as large as that. */
+/**
+ * A comparison of balances counts payments that ended within a minute as under way, and reports no difference up to their
+ * amount.
+ */
 const recent =
   "select count(*)::int as recent from transaction where updated_at >= clock_timestamp() - interval '65 seconds'";
 

@@ -73,7 +73,7 @@ export async function readMovements(account: TestPlatform, url: string): Promise
   }
 }
 
-/** Reads what the account holds upstream, by currency. */
+/** Reads the balances of the account upstream, by currency. */
 export async function readHeld(account: TestPlatform, url: string): Promise<ReadonlyMap<string, bigint>> {
   const { data } = await rest(account, `${url}/2025-10-13/platform/internal-accounts`);
   return new Map(data.map(({ balance }: Data) => [balance.currency.code, BigInt(balance.amount)]));
@@ -94,7 +94,7 @@ export async function executedIds(databaseUrl: string): Promise<ReadonlySet<stri
   return new Set(rows.map(({ id }) => `Transaction:${id}`));
 }
 
-/** Returns what must be there. */
+/** Returns the expected balances. */
 export function present<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('nobody serves');
   return value;

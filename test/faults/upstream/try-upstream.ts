@@ -99,7 +99,7 @@ function paid({ history }: Load): number {
   return history.filter(({ outcome, operation }) => outcome === 'succeeded' && operation !== 'createQuote').length;
 }
 
-/** Most of what the restore has undone is sent again, with its keys, as clients do that have no sign of it. */
+/** Most undone requests are sent again, under their keys, as by clients that have seen no sign of the restore. */
 async function repeat(
   { here }: TwoSides,
   load: Load,

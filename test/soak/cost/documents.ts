@@ -60,7 +60,7 @@ export function askedFields(schema: GraphQLSchema, material: Material, parents: 
   return asked;
 }
 
-/** Writes the document around a field: ROWS stands for the size of the first list, those below it have 2. */
+/** Writes the document around a field: ROWS is replaced by the size of the first list; those below it have 2. */
 type Around = (inner: string) => string;
 
 /** Finds the shortest way to each object type, over lists where there are any. */
@@ -197,7 +197,7 @@ function literal(type: GraphQLInputType, value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** Selects as little as possible of what a field is. */
+/** Selects as few fields as possible below a field. */
 function below(schema: GraphQLSchema, field: Field): string {
   const type = getNamedType(field.type);
   return isLeafType(type) ? '' : ` { ${least(schema, type)} }`;

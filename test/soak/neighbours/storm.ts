@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setPriorityOfSession } from './machine.ts';
 import { connection, type Storm } from './storms.ts';
 
-// A storm in a process of its own, of the lowest priority: it begins and ends with a message, and each end answers what came of its
-// acts.
+// A storm in a process of its own, of the lowest priority: it begins and ends on a message, and returns the counts of its acts
+// at each end.
 setPriorityOfSession(19);
 
 let goesOn = false;

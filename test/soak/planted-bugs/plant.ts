@@ -11,17 +11,17 @@ export interface Change {
   readonly file: string;
   /** The text that is replaced. It occurs once. */
   readonly find: string;
-  /** What stands there instead; nothing, if left out. */
+  /** The text in its place; none by default. */
   readonly put?: string;
 }
 
-/** Bugs by the file of the test that catches them, and by what the code then does wrong. */
+/** Bugs by the file of the test that catches them, and by their effect. */
 export type Bugs = Readonly<Record<string, Readonly<Record<string, Planting>>>>;
 
 interface Planting extends Change {
   /** Another change that the bug needs, such as the second wall, which is removed first. */
   readonly also?: readonly Change[];
-  /** The title of the test that fails with the bug, as it stands in the source. */
+  /** The title of the test that fails with the bug, as written in the source. */
   readonly test: string;
 }
 

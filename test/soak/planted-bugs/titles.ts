@@ -1,7 +1,7 @@
 /** A placeholder in the title of a test that runs once for each row: `%s`, `$name` or `${expression}`. */
 const placeholder = /%[a-z]|\$\{[^}]*\}|\$[\w.]+/g;
 
-/** Returns the regular expression for the titles that a title in the source stands for. */
+/** Returns the regular expression that matches the titles of a parametrised title. */
 export function titlePattern(title: string): string {
   return title
     .split(placeholder)
@@ -9,7 +9,7 @@ export function titlePattern(title: string): string {
     .join('.*');
 }
 
-/** Returns whether a title in the source stands for the title of a test that ran. */
+/** Returns whether a title in the source matches that of a test that ran. */
 export function standsFor(title: string, ran: string): boolean {
   return new RegExp(`^${titlePattern(title)}$`, 's').test(ran);
 }
