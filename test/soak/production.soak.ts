@@ -35,7 +35,7 @@ const underLoad = ['Upgrade', 'Fail over to the replica'];
 /** What the page sets for the commands of operators. */
 const operator = [
   'cd /opt/payments-gateway',
-  ...(scriptOf('Make the first platform').match(/^export .*$/gm) ?? []),
+  ...(scriptOf('Create the first platform').match(/^export .*$/gm) ?? []),
 ].join('\n');
 
 let machine: Machine;

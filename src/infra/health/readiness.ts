@@ -50,7 +50,7 @@ const stateStatement = statement<{ writable: boolean; applied: number; oldest: b
      oldest_waiting() as oldest`,
 );
 
-/** Does what every request with credentials does, and every command, with a plan that changes nothing. */
+/** Does the same as every authenticated request, and as every command, with a plan that changes nothing. */
 const requestStatement = statement<object>(
   'readiness_of_requests',
   `select (select count(*) from find_api_token('')),
@@ -59,13 +59,13 @@ const requestStatement = statement<object>(
 
 const patienceStatement = statement<object>('readiness_patience', `select set_config('lock_timeout', '200', true)`);
 
-/** The SQLSTATE of a lock that others hold: what waits for it is refused, and whatever needs other tables is answered. */
+/** The SQLSTATE of a lock timeout: requests that need the locked table are refused, and all others are served. */
 const locked = '55P03';
 
 /** The SQLSTATE of a server that has no connection left. */
 const tooMany = '53300';
 
-/** The SQLSTATEs of a statement that names a table, column or function that is not there, or may not be used. */
+/** The SQLSTATEs of a missing table, column or function, or of a missing right to it. */
 const schemaStates = new Set(['42P01', '42703', '42883', '42501']);
 
 /**

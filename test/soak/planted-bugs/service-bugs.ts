@@ -273,13 +273,13 @@ export const serviceBugs: Bugs = {
       file: 'src/api/graphql/limits/search-cost.ts',
       find: 'let conditions = Number(search.isBelow) + Number(isByChange);',
       put: 'let conditions = Number(isByChange);',
-      test: 'costs what a search costs, once: %s(%s)',
+      test: 'costs what a search costs, once for each way that leads to its rows: %s(%s)',
     },
     'several values of one filter are no search': {
       file: 'src/api/graphql/limits/search-cost.ts',
       find: 'new Set([value].flat()).size <= 1',
       put: 'new Set([value].flat()).size > 0',
-      test: 'costs what a search costs, once: %s(%s)',
+      test: 'costs what a search costs, once for each way that leads to its rows: %s(%s)',
     },
     'a filter in a variable is no search': {
       file: 'src/api/graphql/limits/list-sizes.ts',
