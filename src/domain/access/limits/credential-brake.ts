@@ -50,7 +50,7 @@ export class CredentialBrake {
     return { succeed: () => bucket.putBack() };
   }
 
-  /** Counts a failure that `begin` did not count. */
+  /** Counts a failure of credentials that no call has announced before. */
   fail(address: string): void {
     const { bucket } = this.#attemptsOf(address, this.#now());
     if (bucket.tokens >= 1) bucket.take();
