@@ -128,10 +128,10 @@ declare global {
         type: TypeParam<Types>,
         options: Options & { readonly nullIf?: keyof ParentShape & string; readonly needsOthers?: true },
       ): FieldRef<Types, ParentShape, Kind>;
-      /** A public id of a row of a type, whose uuid is in a column. */
+      /** A public id of a row of a type, whose uuid is in a column; or which several columns make. */
       publicId(
         type: IdType,
-        column: Column<ParentShape, string | null>,
+        column: Column<ParentShape, string | null> | readonly (keyof ParentShape & string)[],
         options: Options,
       ): FieldRef<Types, unknown, Kind>;
       /** A column that may be null in the table, and never is in rows of this type. */
@@ -271,9 +271,13 @@ const words = {
     const shown = (row: Row) => (nullIf !== undefined && row[nullIf] === null ? null : { ...row });
     return (needsOthers ? ofOthers : ofRow)(this, type, sameRowUnless(nullIf), options, shown);
   },
-  publicId(this: Builder, type: IdType, column: string, options: Options) {
-    const idOf = (row: Row) => (row[column] === null ? null : publicId(type, String(row[column])));
-    return ofRow(this, 'ID', publicIdOf(type, column), options, idOf);
+  publicId(this: Builder, type: IdType, of: string | readonly string[], options: Options) {
+    const columns = listOf(of);
+    const idOf = (row: Row) => {
+      const parts = columns.map((column) => row[column]);
+      return parts.includes(null) ? null : publicId(type, parts.join('.'));
+    };
+    return ofRow(this, 'ID', publicIdOf(type, columns), options, idOf);
   },
   required(this: Builder, column: string, type: unknown, options: Options) {
     return ofRow(
