@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 /** How many random documents to try; `ORACLE_SEED` repeats a run. */
-const documents = Number(process.env.ORACLE_DOCUMENTS ?? 250);
+const documents = Number(process.env.ORACLE_DOCUMENTS ?? 2_000);
 
 test(`${documents} random documents are answered as a plain execution answers them, whoever asks and however often`, async () => {
   const figures = await runOracle(world, documents);
@@ -18,7 +18,7 @@ test(`${documents} random documents are answered as a plain execution answers th
   expect(figures.withRows).toBeGreaterThan(figures.documents / 3);
   expect(figures.answersWithRows).toBeGreaterThan(figures.answers / 3);
   expect(figures.refused).toBeLessThan(figures.answers / 20);
-}, 600_000);
+}, 1_800_000);
 
 describe('statements, whoever in the gateway sends them', () => {
   const page = 'edges { cursor node { id } } pageInfo { hasNextPage }';

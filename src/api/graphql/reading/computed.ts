@@ -4,7 +4,7 @@ import { fieldsOfModel, tableOf } from '../../../infra/database/conditions.ts';
 import * as enums from '../../../infra/database/generated/client/enums.ts';
 import { columnName, reviverOf } from '../../../infra/database/rows.ts';
 import { computedPlaceholder } from './finish.ts';
-import { leaf, type Read } from './reads.ts';
+import { instant, leaf, type Read } from './reads.ts';
 import { joinOf, relationOf } from './relations.ts';
 import { literal } from './sql.ts';
 
@@ -22,6 +22,16 @@ export interface Select {
 type Resolve = (row: unknown, args: object, context: { readonly viewer: Viewer }) => unknown;
 
 type Field = GraphQLField<unknown, unknown>;
+
+declare module 'graphql' {
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
+    /** The function of the database that makes the same of the columns of `select` as `resolve` does. */
+    sqlFunction?: string;
+  }
+}
+
+/** Names the function of the database (prisma/functions) that does what `resolve` does: `...alsoInDatabase('account_name')`. */
+export const alsoInDatabase = (sqlFunction: string) => ({ extensions: { sqlFunction } }) as const;
 
 /** Writes JSON of what is selected of a row. Integers and decimals become text: a JSON number is rounded when it is parsed. */
 function selectedJson(model: string, select: Select, row: string): string {
@@ -70,6 +80,15 @@ function serializerOf(type: GraphQLOutputType): (value: unknown) => unknown {
 
 /** Reads a field that is computed from columns of its row. */
 export function computedOfRow(model: string, field: Field, select: Select, resolve: Resolve): Read {
+  const { sqlFunction } = field.extensions;
+  if (sqlFunction) {
+    const columns = Object.keys(select).map(columnName);
+    const isMoment = String(getNullableType(field.type)) === 'DateTime';
+    return leaf.of(({ row }) => {
+      const value = `${sqlFunction}(${columns.map((one) => `${row}.${one}`).join(', ')})`;
+      return [isMoment ? instant(value) : `to_json(${value})::text`];
+    });
+  }
   return (
     tabulated(model, field, select, resolve) ??
     placeholder(field, resolve, reviverFor(model, select), (row) => selectedJson(model, select, row))

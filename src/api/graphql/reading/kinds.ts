@@ -135,11 +135,14 @@ export const sameRowUnless =
     ...(column !== undefined && { unless: ({ row }: Env) => [`${row}.${columnName(column)} is null`] }),
   });
 
-/** A public id, of a column with a uuid. */
+/** A public id, of a column with a uuid, or of several columns. */
 export const publicIdOf =
-  (type: string, column: string): MadeRead =>
+  (type: string, columns: readonly string[]): MadeRead =>
   () =>
-    leaf.id(type, columnName(column));
+    leaf.of(({ row }) => {
+      const parts = columns.map((column) => `${row}.${columnName(column)}`);
+      return [`'"${type}:' || ${parts.join(" || '.' || ")} || '"'`];
+    });
 
 /** Text that is null while another column has a value of its enum. */
 export const nullWhile =

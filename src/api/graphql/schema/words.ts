@@ -13,7 +13,6 @@ import { type Money, money, requiredCurrency } from '../../../core/currencies.ts
 import { type IdType, publicId } from '../../../core/ids.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Context } from '../context.ts';
-import type { Costs } from '../reading/costs.ts';
 import {
   currencyAt,
   entriesOf,
@@ -56,7 +55,6 @@ type PathTo<Row, Value> = Column<Row, Value> | readonly [string, string, ...stri
 interface Options {
   readonly description: string;
   readonly nullable?: boolean | { readonly list: boolean; readonly items: boolean };
-  readonly costs?: Costs;
 }
 
 /** Rows of a list, as list.ts declares them. */
@@ -130,10 +128,10 @@ declare global {
         type: TypeParam<Types>,
         options: Options & { readonly nullIf?: keyof ParentShape & string; readonly needsOthers?: true },
       ): FieldRef<Types, ParentShape, Kind>;
-      /** A public id of a row of a type, whose uuid is in a column. */
+      /** A public id of a row of a type, whose uuid is in a column; or which several columns make. */
       publicId(
         type: IdType,
-        column: Column<ParentShape, string | null>,
+        column: Column<ParentShape, string | null> | readonly (keyof ParentShape & string)[],
         options: Options,
       ): FieldRef<Types, unknown, Kind>;
       /** A column that may be null in the table, and never is in rows of this type. */
@@ -190,22 +188,16 @@ interface Builder {
 }
 
 /** Makes a field that can be resolved from its row. */
-function ofRow(
-  t: Builder,
-  type: unknown,
-  made: MadeRead,
-  { costs, ...options }: Options,
-  resolve: (row: Row) => unknown,
-) {
-  return t.field({ ...options, type, resolve, extensions: { made, ...(costs && { costs }) } });
+function ofRow(t: Builder, type: unknown, made: MadeRead, options: Options, resolve: (row: Row) => unknown) {
+  return t.field({ ...options, type, resolve, extensions: { made } });
 }
 
 /** How graphql-js resolves a field in a stock execution. */
 type StockResolver = (row: Row, args: Row, context: Context, info: GraphQLResolveInfo) => unknown;
 
 /** Makes a field that is read by a statement, also below a row that is there; in a stock execution, too, without `resolve`. */
-function ofOthers(t: Builder, type: unknown, made: MadeRead, { costs, ...options }: Options, resolve?: StockResolver) {
-  return t.field({ ...options, type, resolve, extensions: { made, isOnlyPlanned: true, ...(costs && { costs }) } });
+function ofOthers(t: Builder, type: unknown, made: MadeRead, options: Options, resolve?: StockResolver) {
+  return t.field({ ...options, type, resolve, extensions: { made, isOnlyPlanned: true } });
 }
 
 const listOf = (steps: string | readonly string[]) => (typeof steps === 'string' ? [steps] : steps);
@@ -279,9 +271,13 @@ const words = {
     const shown = (row: Row) => (nullIf !== undefined && row[nullIf] === null ? null : { ...row });
     return (needsOthers ? ofOthers : ofRow)(this, type, sameRowUnless(nullIf), options, shown);
   },
-  publicId(this: Builder, type: IdType, column: string, options: Options) {
-    const idOf = (row: Row) => (row[column] === null ? null : publicId(type, String(row[column])));
-    return ofRow(this, 'ID', publicIdOf(type, column), options, idOf);
+  publicId(this: Builder, type: IdType, of: string | readonly string[], options: Options) {
+    const columns = listOf(of);
+    const idOf = (row: Row) => {
+      const parts = columns.map((column) => row[column]);
+      return parts.includes(null) ? null : publicId(type, parts.join('.'));
+    };
+    return ofRow(this, 'ID', publicIdOf(type, columns), options, idOf);
   },
   required(this: Builder, column: string, type: unknown, options: Options) {
     return ofRow(

@@ -5,6 +5,7 @@ import type {
   Account,
   ExternalAccountType as AccountTypeName,
 } from '../../../../infra/database/generated/client/client.ts';
+import { alsoInDatabase } from '../../reading/computed.ts';
 import { builder } from '../builder.ts';
 import { ExternalAccountType } from '../enums.ts';
 import { variantsBy } from '../words.ts';
@@ -57,6 +58,7 @@ export const ExternalAccountInfo = builder.prismaInterface('Account', {
     maskedNumber: t.string({
       description: 'The end of its number or address, for people: "•••• 6789".',
       select: { kind: true, id: true, identifier: true },
+      ...alsoInDatabase('account_number'),
       resolve: maskedNumber,
     }),
   }),

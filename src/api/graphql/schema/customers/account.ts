@@ -3,6 +3,7 @@ import { accountWarnings } from '../../../../domain/accounts/account-details.ts'
 import { displayName, maskedNumber } from '../../../../domain/accounts/account-names.ts';
 import { createExternalAccount } from '../../../../domain/accounts/external-accounts.ts';
 import { whereAccounts } from '../../../../domain/commands/filters.ts';
+import { alsoInDatabase } from '../../reading/computed.ts';
 import { builder } from '../builder.ts';
 import { BeneficiaryVerificationStatus, ExternalAccountStatus } from '../enums.ts';
 import { AccountFilter } from '../filters.ts';
@@ -19,12 +20,14 @@ builder.prismaInterfaceFields(Account, (t) => ({
   displayName: t.string({
     description: 'Its name for people: who owns an account outside, or what the account is ("USD account").',
     select: { beneficiary: true, accountType: true, currency: true },
+    ...alsoInDatabase('account_name'),
     resolve: displayName,
   }),
   maskedNumber: t.string({
     description:
       'The end of its number, for people: "•••• 6789". Of a short number fewer than four characters; of an internal account, which has no number, the end of its id.',
     select: { kind: true, id: true, identifier: true },
+    ...alsoInDatabase('account_number'),
     resolve: maskedNumber,
   }),
   currency: t.currency('currency', { description: 'Its one currency.' }),

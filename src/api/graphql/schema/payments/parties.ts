@@ -16,8 +16,8 @@ const maskedNumber =
   'The end of the number of its account, for people: "•••• 6789". Null where it is no account, or one that the viewer may not see.';
 
 /** Returns the name of an account at an end of a payment. The token of one payment does not learn whose payment it is. */
-const nameOf = (name: string | null, account: Pick<AccountRow, 'currency'> | null, { bound }: Viewer) =>
-  (bound.kind === 'PAYMENT' ? null : name) ?? `${account?.currency} account`;
+const nameOf = (name: string | null, currency: string, { bound }: Viewer) =>
+  (bound.kind === 'PAYMENT' ? null : name) ?? `${currency} account`;
 
 /** Returns the number of an account at an end of a payment, for callers who may see the account. */
 const numberOf = (number: string | null, account: Pick<AccountRow, 'customerId'> | null, viewer: Viewer) =>
@@ -67,8 +67,9 @@ builder.prismaObject('Transaction', {
   fields: (t) => ({
     displayName: t.string({
       description: accountName,
-      select: { sourceName: true, sourceAccount: { select: { currency: true } } },
-      resolve: ({ sourceName, sourceAccount }, _args, { viewer }) => nameOf(sourceName, sourceAccount, viewer),
+      select: { sourceName: true, sentCurrency: true, receivedCurrency: true },
+      resolve: ({ sourceName, sentCurrency, receivedCurrency }, _args, { viewer }) =>
+        nameOf(sourceName, sentCurrency ?? receivedCurrency, viewer),
     }),
     maskedNumber: t.string({
       nullable: true,
@@ -95,9 +96,9 @@ builder.prismaObject('Transaction', {
   fields: (t) => ({
     displayName: t.string({
       description: accountName,
-      select: { destinationName: true, destinationAccount: { select: { currency: true } } },
-      resolve: ({ destinationName, destinationAccount }, _args, { viewer }) =>
-        nameOf(destinationName, destinationAccount, viewer),
+      select: { destinationName: true, receivedCurrency: true },
+      resolve: ({ destinationName, receivedCurrency }, _args, { viewer }) =>
+        nameOf(destinationName, receivedCurrency, viewer),
     }),
     maskedNumber: t.string({
       nullable: true,

@@ -1,6 +1,7 @@
 import { creationTime } from '../../../../core/ids.ts';
 import { maySee, visibleAccounts, visibleTransactions } from '../../../../domain/access/visible.ts';
 import { feedCursor } from '../../../../domain/events/cursor.ts';
+import { alsoInDatabase } from '../../reading/computed.ts';
 import { builder } from '../builder.ts';
 import { JournalKind, LedgerParty, TransactionStatus } from '../enums.ts';
 import { InternalAccount, Transaction } from '../nouns.ts';
@@ -28,11 +29,7 @@ export const LedgerEntry = builder.prismaObject('Posting', {
   variant: 'LedgerEntry',
   description: 'One leg of the double entry behind a payment. The legs of a payment sum to zero in each currency.',
   fields: (t) => ({
-    id: t.id({
-      description: 'LedgerEntry:…',
-      select: { journalId: true, leg: true },
-      resolve: ({ journalId, leg }) => `LedgerEntry:${journalId}.${leg}`,
-    }),
+    id: t.publicId('LedgerEntry', ['journalId', 'leg'], { description: 'LedgerEntry:…' }),
     amount: t.money('amount', 'currency', { description: 'Positive comes in, negative goes out.' }),
     account: t.seen('account', InternalAccount, visibleAccounts, {
       description: "An account of the caller's; null where it is a system account.",
@@ -48,7 +45,7 @@ export const LedgerEntry = builder.prismaObject('Posting', {
     occurredAt: t.field({
       type: 'DateTime',
       description: 'When it was posted.',
-      extensions: { costs: 'rows' },
+      extensions: { ...alsoInDatabase('uuid_v7_time').extensions, costs: 'rows' },
       select: { journalId: true },
       resolve: ({ journalId }) => creationTime(journalId),
     }),
