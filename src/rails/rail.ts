@@ -167,6 +167,11 @@ export interface AccountToCheck extends RailAccount {
   readonly currency: string;
   /** The owner of a bank account, as the interface has it; null for a wallet. */
   readonly beneficiary: Readonly<Record<string, unknown>> | null;
+  /**
+   * The name of the owner in the characters that the rails of this type of account carry (SEPA, ACH), at most as long as
+   * they carry it; the name as it is for other types, and undefined for a wallet. `carriedText` does the same for others.
+   */
+  readonly carriedName: string | undefined;
 }
 
 /** An order to a rail. */

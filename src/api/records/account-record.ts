@@ -1,5 +1,5 @@
 import { accountPublicId, publicId } from '../../core/ids.ts';
-import type { Beneficiary } from '../../domain/accounts/external-accounts.ts';
+import type { Beneficiary } from '../../domain/accounts/beneficiary.ts';
 import type { Account } from '../../infra/database/rows.ts';
 import { trustedJson } from '../../infra/database/trusted-json.ts';
 import { addressRecord, frozenRecord, metadataRecord, withoutNulls } from './fields.ts';

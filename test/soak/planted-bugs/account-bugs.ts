@@ -15,6 +15,18 @@ export const accountBugs: Bugs = {
       put: 'value);',
       test: 'the sandbox takes what has the form, and warns in both APIs of what PRODUCTION would refuse',
     },
+    'a name that the rail carries in other characters is not mentioned': {
+      file: 'src/core/carried-text.ts',
+      find: 'if (cut === name) return { text: cut };',
+      put: 'if (cut !== "") return { text: cut };',
+      test: 'a name that %s carries in other characters is said when the account is made, before anybody pays: %#',
+    },
+    'a rail gets the name as it is in place of what it carries': {
+      file: 'src/domain/accounts/beneficiary.ts',
+      find: 'return name === undefined || !characters ? name : carriedName(name, characters).text;',
+      put: 'return name;',
+      test: 'the rail is asked about an account with the name as it is and as it carries it',
+    },
     'a Pix key is stored as it was given': {
       file: 'src/domain/accounts/account-details.ts',
       find: 'return [[name, formOf(field, details).canonical(value)]];',

@@ -71,7 +71,9 @@ const warnings = z
     }),
   )
   .optional()
-  .describe('In the sandbox: what PRODUCTION would refuse, such as wrong check digits.');
+  .describe(
+    'What to know before somebody pays to it: how SEPA or ACH carries the name of its owner, and in the sandbox what PRODUCTION would refuse, such as wrong check digits.',
+  );
 
 const PlatformAccountBody = z.strictObject(accountFields).openapi('CreatePlatformExternalAccount');
 
@@ -222,7 +224,7 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
       ),
     );
     const found = accountWarnings(
-      { accountType, details: details as AccountDetails },
+      { accountType, details: details as AccountDetails, beneficiary },
       context.get('viewer').environment,
     );
     return {
