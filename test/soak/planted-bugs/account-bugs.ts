@@ -121,4 +121,18 @@ export const accountBugs: Bugs = {
       test: '${documents} random documents are answered as a plain execution answers them, whoever asks and however often',
     },
   },
+  'test/proof/accounts.test.ts': {
+    'nobody looks at the check digits of a CNPJ': {
+      file: 'src/core/account-fields.ts',
+      find: 'cnpjs.isValid(value)',
+      put: 'value !== ""',
+      test: 'an account with one character mistyped is refused by its field, unless its library takes it as well',
+    },
+    'a BIC keeps the XXX of its head office': {
+      file: 'src/core/account-fields.ts',
+      find: "replace(/^(.{8})XXX$/, '$1')",
+      put: 'trim()',
+      test: 'an account of any type, in any spelling of print, is taken in PRODUCTION and stored as its one canonical spelling',
+    },
+  },
 };
