@@ -132,6 +132,8 @@ export type AccountCheck =
       readonly verification: BeneficiaryVerificationStatus | null;
       /** The name of the owner at the bank, where the rail knows it. */
       readonly verifiedName: string | null;
+      /** The name that was compared; left out where it is the owner's name as the platform gave it. */
+      readonly comparedName?: string | undefined;
       /** The reason, in words; undefined where there is nothing to explain. */
       readonly explanation?: string | undefined;
       /** Check again after so many milliseconds; undefined when this answer is final. */

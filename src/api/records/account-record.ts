@@ -50,6 +50,7 @@ export function externalAccountRecord(row: Account) {
       ...(beneficiary && { beneficiary: beneficiaryRecord(beneficiary) }),
     },
     customerId: row.customerId === null ? null : publicId('Customer', row.customerId),
+    ...(row.statusReason !== null && { statusReason: row.statusReason }),
     ...(row.platformAccountId !== null && { platformAccountId: row.platformAccountId }),
     defaultUmaDepositAccount: row.defaultUmaDepositAccount,
     ...(row.beneficiaryVerificationStatus !== null && {

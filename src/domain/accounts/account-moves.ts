@@ -19,7 +19,7 @@ import { commitPlan } from '../ledger/commit.ts';
 import type { AccountMove, Plan } from '../ledger/plan.ts';
 import { wholeMs } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
-import { type Beneficiary, carriedOwner, ownerName } from './beneficiary.ts';
+import { type Beneficiary, carriedOwner, ownerName, reasonOf } from './beneficiary.ts';
 
 /**
  * The life of an external account after its registration (specification 3.3): the rail checks it again, or, where the
@@ -113,7 +113,7 @@ function planCheck(account: Account, check: AccountCheck): Plan {
     from: [status],
     to,
     version: account.version,
-    reason: check.explanation ?? 'checked by the rail',
+    reason: (check.accepted ? reasonOf(check, ownerOf(account)) : check.explanation) ?? 'checked by the rail',
     ...(check.accepted && { set: verificationColumns(check) }),
   };
   return { accounts: [move], checks };

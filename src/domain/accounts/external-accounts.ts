@@ -17,7 +17,7 @@ import { checkAddress, checkBirth, checkCountry } from '../commands/people.ts';
 import { wholeMs } from '../orders/orders.ts';
 import { neededOf } from '../orders/rail-answer.ts';
 import { checkAccountInfo, nameFault } from './account-details.ts';
-import { type Beneficiary, carriedOwner, ownerName } from './beneficiary.ts';
+import { type Beneficiary, carriedOwner, ownerName, reasonOf } from './beneficiary.ts';
 
 /** The input of createExternalAccount. */
 export interface CreateExternalAccount {
@@ -92,7 +92,7 @@ async function planAccount(payments: Payments, caller: Caller, given: CreateExte
           posted: 0n,
           fundingInstructions: [],
           status: check.status,
-          statusReason: check.explanation ?? null,
+          statusReason: reasonOf(check, ownerName(beneficiary)),
           accountType: input.accountType,
           accountInfo: info,
           ...identity,

@@ -135,4 +135,12 @@ export const accountBugs: Bugs = {
       test: 'an account of any type, in any spelling of print, is taken in PRODUCTION and stored as its one canonical spelling',
     },
   },
+  'test/payments/external-accounts.test.ts': {
+    'nobody says which names were compared': {
+      file: 'src/domain/accounts/beneficiary.ts',
+      find: 'return [explanation, compared].filter',
+      put: 'return [explanation].filter',
+      test: 'a check of the owner that ends in %s says which names were compared, in both APIs',
+    },
+  },
 };

@@ -38,6 +38,12 @@ const ExternalAccountSchema = z
   .object({
     id: id('ExternalAccount', 'Its id.'),
     status: z.enum(ExternalAccountStatus).describe('Its status. Only an ACTIVE account can make or receive payments.'),
+    statusReason: z
+      .string()
+      .optional()
+      .describe(
+        'Why it has its status and verification, such as the names that were compared; absent where there is nothing to explain.',
+      ),
     currency: z.string().openapi({ description: 'Currency code.', example: 'EUR' }),
     accountInfo: AccountInfoSchema,
     customerId: id('Customer', "Its owner; null when it is the platform's own.").nullable(),

@@ -57,7 +57,8 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   }),
   statusReason: t.exposeString('statusReason', {
     nullable: true,
-    description: 'Why it has its status and verification, in words; null where there is nothing to explain.',
+    description:
+      'Why it has its status and verification, in words, with the names that were compared where they differ; null where there is nothing to explain.',
   }),
   accountInfo: t.sameRow(ExternalAccountInfo, { description: 'Its details, by its kind.' }),
   platformAccountId: t.exposeString('platformAccountId', {
