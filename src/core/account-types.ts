@@ -15,6 +15,7 @@ import {
   sortCode,
   text,
 } from './account-fields.ts';
+import type { CharacterSetName } from './carried-text.ts';
 import { bicNeeded, clabeFault, ibanFault, nubanFault, routingNumberFault } from './check-digits.ts';
 import type { CurrencyCode } from './currencies.ts';
 import {
@@ -35,6 +36,8 @@ export interface AccountType {
   readonly currencies: readonly CurrencyCode[];
   /** Whether it has an owner: bank accounts do, wallets do not. */
   readonly beneficiary: boolean;
+  /** The characters that its rail carries, where it does not carry all. */
+  readonly characters?: CharacterSetName;
   readonly fields: Readonly<Record<string, AccountField>>;
   /** The fields that can identify the account: exactly one of them must be given. */
   readonly identifier: readonly string[];
@@ -52,6 +55,7 @@ export const accountTypes = {
     description: 'A bank account in the United States.',
     currencies: ['USD'],
     beneficiary: true,
+    characters: 'ACH',
     fields: {
       accountNumber: digits('Account number, 4 to 17 digits.', 4, 17),
       routingNumber: digits('ABA routing number, 9 digits.', 9, 9, { check: routingNumberFault }),
@@ -91,6 +95,7 @@ export const accountTypes = {
     description: 'A bank account with an IBAN, in the euro area.',
     currencies: ['EUR'],
     beneficiary: true,
+    characters: 'SEPA',
     fields: {
       iban: ibanField(ibanFault),
       swiftBic: bicField('BIC of the bank; needed where the country of the IBAN is outside SEPA.', {

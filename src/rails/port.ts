@@ -52,6 +52,7 @@ export interface RailLog {
   error(fields: object, message: string): void;
 }
 
+export { type CarriedText, type CharacterSetName, carriedText } from '../core/carried-text.ts';
 export type * from './identity-request.ts';
 // A package that is a rail imports from this file alone.
 export type * from './rail.ts';

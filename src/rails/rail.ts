@@ -132,6 +132,8 @@ export type AccountCheck =
       readonly verification: BeneficiaryVerificationStatus | null;
       /** The name of the owner at the bank, where the rail knows it. */
       readonly verifiedName: string | null;
+      /** The name that was compared; left out where it is the owner's name as the platform gave it. */
+      readonly comparedName?: string | undefined;
       /** The reason, in words; undefined where there is nothing to explain. */
       readonly explanation?: string | undefined;
       /** Check again after so many milliseconds; undefined when this answer is final. */
@@ -167,6 +169,11 @@ export interface AccountToCheck extends RailAccount {
   readonly currency: string;
   /** The owner of a bank account, as the interface has it; null for a wallet. */
   readonly beneficiary: Readonly<Record<string, unknown>> | null;
+  /**
+   * The name of the owner in the characters that the rails of this type of account carry (SEPA, ACH), at most as long as
+   * they carry it; the name as it is for other types, and undefined for a wallet. `carriedText` does the same for others.
+   */
+  readonly carriedName: string | undefined;
 }
 
 /** An order to a rail. */

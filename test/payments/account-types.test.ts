@@ -2,9 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { accountExamples } from '../../src/core/account-examples.ts';
 import type { AccountDetails } from '../../src/core/account-fields.ts';
 import { type AccountType, accountTypes } from '../../src/core/account-types.ts';
+import { platformItself } from '../../src/domain/access/platform-itself.ts';
+import { createExternalAccount } from '../../src/domain/accounts/external-accounts.ts';
 import type { ExternalAccountType } from '../../src/infra/database/generated/client/client.ts';
+import type { AccountToCheck } from '../../src/rails/rail.ts';
 import { act } from '../setup/acts.ts';
-import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { type Data, type TestPlatform, testGateway, withRail } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 
 // What each type of external account takes, stores and refuses, over both APIs: as docs/accounts.md has it.
@@ -153,4 +156,74 @@ test('a letter in place of a digit is named with its place, and the digit that i
     );
     expect(said).toMatch(message);
   }
+});
+
+const sepa = (fullName: string) => ({
+  currency: 'EUR',
+  accountInfo: { iban: { iban: 'DE89 3704 0044 0532 0130 00' } },
+  beneficiary: { individual: { fullName } },
+});
+const ach = (legalName: string) => ({
+  currency: 'USD',
+  accountInfo: { usAccount: { accountNumber: '4455667788', routingNumber: '021000021', accountCategory: 'SAVINGS' } },
+  beneficiary: { business: { legalName } },
+});
+
+test.each([
+  ['SEPA', sepa('Grace O\u2019Hopper'), `SEPA carries this name as "Grace O'Hopper"`],
+  ['SEPA', sepa('Łukasz Müller'), 'SEPA carries this name as "Lukasz Muller"'],
+  ['SEPA', sepa('Чайковский'), 'SEPA carries this name as "Chaykovskiy"'],
+  ['SEPA', sepa('Ana 👍 B'), 'SEPA carries this name as "Ana B", without "👍"'],
+  [
+    'ACH',
+    ach('Tom & Jerry Engines Company'),
+    'ACH carries this name as "Tom & Jerry Engines Co", of which 22 characters are carried',
+  ],
+])(
+  'a name that %s carries in other characters is said when the account is made, before anybody pays: %#',
+  async (_rail, input, said) => {
+    for (const as of [t.platform, live]) {
+      const customerId = await newOwner(as);
+      const { warnings } = await act(
+        as,
+        'createExternalAccount',
+        { ...input, customerId },
+        'warnings { path message }',
+      );
+      const [kind = '', owner = {}] = Object.entries(input.beneficiary)[0] ?? [];
+      const path = ['input', 'beneficiary', kind, Object.keys(owner)[0]];
+      expect(warnings).toContainEqual({ path, message: said });
+    }
+  },
+);
+
+test('a name of which the rail carries nothing is refused in PRODUCTION, and the sandbox warns of it', async () => {
+  const customerId = await newOwner(live);
+  const message = 'SEPA cannot carry any character of this name';
+  expect(await act(live, 'createExternalAccount', { ...sepa('👍'), customerId })).toMatchObject({
+    ...{ code: 'INVALID_INPUT', message, path: ['input', 'beneficiary', 'individual', 'fullName'] },
+  });
+  const { warnings } = await act(t.platform, 'createExternalAccount', sepa('👍'), 'warnings { message }');
+  expect(warnings).toContainEqual({ message: `PRODUCTION would refuse it: ${message}` });
+});
+
+test('the rail is asked about an account with the name as it is and as it carries it', async () => {
+  const asked: AccountToCheck[] = [];
+  const names: (string | undefined)[] = [];
+  const payments = withRail(t, {
+    checkAccount: async (account, name) => {
+      asked.push(account);
+      names.push(name);
+      return { accepted: true, status: 'ACTIVE', verification: 'MATCHED', verifiedName: name ?? null };
+    },
+  });
+  const caller = { ...platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' }) };
+  const details = { iban: 'DE89 3704 0044 0532 0130 00' };
+  const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Zo\u0065\u0308 Müller' } as const;
+  await createExternalAccount(payments, caller, {
+    ...{ currency: 'EUR', accountType: 'IBAN', details, beneficiary, defaultUmaDepositAccount: false },
+    customerId: await newOwner(t.platform),
+  });
+  expect(names).toEqual(['Zo\u00eb Müller']);
+  expect(asked).toMatchObject([{ identifier: 'DE89370400440532013000', carriedName: 'Zoe Muller' }]);
 });

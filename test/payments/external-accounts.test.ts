@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { act, refusal } from '../setup/acts.ts';
-import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { platformItself } from '../../src/domain/access/platform-itself.ts';
+import { createExternalAccount } from '../../src/domain/accounts/external-accounts.ts';
+import { act, fieldsOf, refusal } from '../setup/acts.ts';
+import { type Data, type TestPlatform, testGateway, withRail } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
 import { defaultAccounts, makeScene, newCustomer, usAccount } from '../setup/scene.ts';
 
 const t = await testGateway();
@@ -267,6 +270,39 @@ test.each([
     beneficiaryVerificationStatus: status,
     beneficiaryVerifiedData: fullName === null ? null : { fullName },
   });
+});
+
+test.each([
+  ['102', 'sandbox suffix 102: compared "Grace Hopper" with the name at the bank, which it does not say'],
+  ['103', 'sandbox suffix 103: compared "Grace Hopper" with "G. Hopper"'],
+  ['000', null],
+])(
+  'a check of the owner that ends in %s says which names were compared, in both APIs',
+  async (suffix, statusReason) => {
+    const { account } = await register(usInput(`88801${suffix}`));
+    const read = '... on ExternalAccount { statusReason }';
+    expect(await fieldsOf(platform, 'account', account.id, read)).toEqual({ statusReason });
+    const rest = await restClient(t.url, platform.authorization);
+    const { data } = await rest.ask('GET', `/customers/external-accounts?customerId=${customerId}&limit=100`);
+    const record = data.find(({ id }: Data) => id === account.id);
+    expect(record.statusReason ?? null).toBe(statusReason);
+  },
+);
+
+test('a provider that compared another form of the name is quoted', async () => {
+  const payments = withRail(t, {
+    checkAccount: async () => ({
+      ...{ accepted: true, status: 'ACTIVE', verification: 'PARTIAL_MATCH' },
+      ...{ comparedName: 'HOPPER GRACE', verifiedName: 'HOPPER G' },
+    }),
+  });
+  const caller = platformItself({ platformId: platform.platformId, environment: 'SANDBOX' });
+  const { row } = await createExternalAccount(payments, caller, {
+    ...{ currency: 'USD', accountType: 'US_ACCOUNT', details: usAccount('88802000').usAccount, customerId },
+    beneficiary: { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' },
+    defaultUmaDepositAccount: false,
+  });
+  expect(row.statusReason).toBe('compared "HOPPER GRACE" with "HOPPER G"');
 });
 
 test('a UPI address carries the trigger before its @', async () => {

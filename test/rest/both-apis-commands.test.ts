@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import { composeIBAN } from 'ibantools';
 import { expect, test } from 'vitest';
 import { anyMetadata, type Call, entriesOf, madeOnBoth, results } from '../setup/both-api-calls.ts';
 import { testGateway } from '../setup/gateway.ts';
@@ -203,7 +204,10 @@ const accountCall = fc
               routingNumber: '021000021',
               accountCategory: 'CHECKING',
             }
-          : { iban: number === '1' ? 'DE1' : `DE8937040044${unique}`, swiftBic: 'COBADEFF' };
+          : {
+              iban: number === '1' ? 'DE1' : composeIBAN({ countryCode: 'DE', bban: `37040044${unique}0` }),
+              swiftBic: 'COBADEFF',
+            };
         const beneficiary = { fullName: 'Grace Hopper', birthDate: '1906-12-09', nationality: 'US' };
         const customerId = { customer: scene.customer.id, platform: undefined, unknown: `Customer:${uuid}` }[owner];
         const base = { currency: currency === 'right' ? (us ? 'USD' : 'EUR') : currency, customerId, ...more };

@@ -1,3 +1,4 @@
+import { composeIBAN } from 'ibantools';
 import type { Data } from './gateway.ts';
 import type { RestClient } from './rest.ts';
 
@@ -67,7 +68,7 @@ export async function restScene(rest: RestClient, balance = 1_000_000, fullName 
     outsideUsd: await external('USD', usAccount()),
     outsideEur: await external('EUR', {
       accountType: 'IBAN',
-      iban: `DE893704004405${3_000_000 + made}0`,
+      iban: composeIBAN({ countryCode: 'DE', bban: `37040044${3_000_000 + made}000` }),
       swiftBic: 'COBADEFF',
       beneficiary: {
         beneficiaryType: 'BUSINESS',

@@ -1,3 +1,4 @@
+import { composeIBAN } from 'ibantools';
 import { succeed } from './acts.ts';
 import type { Data, TestGateway, TestPlatform } from './gateway.ts';
 
@@ -26,7 +27,10 @@ export async function makeScene(platform: TestPlatform, balance = 1_000_000n, su
     eur: await internalAccount(platform, customerId, 'EUR'),
     outsideUsd: await externalAccount(platform, customerId, 'USD', usAccount(`${number}${suffix}`)),
     outsideEur: await externalAccount(platform, customerId, 'EUR', {
-      iban: { iban: `DE893704004405${number}${suffix}`, swiftBic: 'COBADEFF' },
+      iban: {
+        iban: composeIBAN({ countryCode: 'DE', bban: `37040044${number}${suffix}` }),
+        swiftBic: 'COBADEFF',
+      },
     }),
   };
 }

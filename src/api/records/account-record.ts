@@ -1,5 +1,5 @@
 import { accountPublicId, publicId } from '../../core/ids.ts';
-import type { Beneficiary } from '../../domain/accounts/external-accounts.ts';
+import type { Beneficiary } from '../../domain/accounts/beneficiary.ts';
 import type { Account } from '../../infra/database/rows.ts';
 import { trustedJson } from '../../infra/database/trusted-json.ts';
 import { addressRecord, frozenRecord, metadataRecord, withoutNulls } from './fields.ts';
@@ -50,6 +50,7 @@ export function externalAccountRecord(row: Account) {
       ...(beneficiary && { beneficiary: beneficiaryRecord(beneficiary) }),
     },
     customerId: row.customerId === null ? null : publicId('Customer', row.customerId),
+    ...(row.statusReason !== null && { statusReason: row.statusReason }),
     ...(row.platformAccountId !== null && { platformAccountId: row.platformAccountId }),
     defaultUmaDepositAccount: row.defaultUmaDepositAccount,
     ...(row.beneficiaryVerificationStatus !== null && {

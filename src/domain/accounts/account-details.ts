@@ -1,10 +1,13 @@
 import { type AccountDetails, formFault, formOf } from '../../core/account-fields.ts';
 import { type AccountIdentity, identityOf } from '../../core/account-identity.ts';
 import { type AccountType, accountTypes } from '../../core/account-types.ts';
+import { carriedName } from '../../core/carried-text.ts';
 import { checkAll } from '../../core/check-all.ts';
 import { pathsIn } from '../../core/path.ts';
 import { type InvalidField, Refusal } from '../../core/refusal.ts';
+import { canonicalText } from '../../core/texts.ts';
 import type { Environment, ExternalAccountType } from '../../infra/database/generated/client/client.ts';
+import type { Beneficiary } from './beneficiary.ts';
 
 const at = pathsIn<{ readonly currency: string; readonly details: AccountDetails }>();
 
@@ -51,15 +54,40 @@ export function checkAccountInfo(
   return { info, identity: identityOf(type, info) };
 }
 
+/** What a new account is warned of: its details, and the name of its owner. */
+interface WarnedAccount extends Pick<GivenAccount, 'accountType' | 'details'> {
+  readonly beneficiary?: Beneficiary | null | undefined;
+}
+
 /**
- * Returns what PRODUCTION would refuse of an account that the sandbox has taken: nobody should learn it on the first
- * real day. Nothing for an account of PRODUCTION.
+ * Returns what to know of an account that was taken, before somebody pays to it: a name that its rail carries in other
+ * characters, and in the sandbox what PRODUCTION would refuse.
  */
-export function accountWarnings(
-  { accountType, details }: Pick<GivenAccount, 'accountType' | 'details'>,
-  environment: Environment,
-): InvalidField[] {
-  if (environment === 'PRODUCTION') return [];
+export function accountWarnings(account: WarnedAccount, environment: Environment): InvalidField[] {
+  const name = nameFault(account);
+  const refused =
+    environment === 'PRODUCTION' ? [] : [...digitFaultsOf(account), ...(name?.isRefused ? [name.field] : [])];
+  return [
+    ...refused.map((field) => ({ ...field, message: `PRODUCTION would refuse it: ${field.message}` })),
+    ...(name && !name.isRefused ? [name.field] : []),
+  ];
+}
+
+/** Returns what the rail of an account does with the name of its owner; undefined where it carries it as it is. */
+export function nameFault({ accountType, beneficiary }: Omit<WarnedAccount, 'details'>) {
+  const { characters }: AccountType = accountTypes[accountType];
+  if (!characters || !beneficiary) return undefined;
+  const [field, name] =
+    beneficiary.beneficiaryType === 'INDIVIDUAL'
+      ? (['fullName', beneficiary.fullName] as const)
+      : (['legalName', beneficiary.legalName] as const);
+  const { text, notice } = carriedName(canonicalText(name), characters);
+  if (notice === undefined) return undefined;
+  const path = ['beneficiary', field] as const;
+  return { isRefused: !/[A-Za-z0-9]/.test(text), field: { path, code: 'INVALID_INPUT' as const, message: notice } };
+}
+
+function digitFaultsOf({ accountType, details }: WarnedAccount): InvalidField[] {
   const { fields }: AccountType = accountTypes[accountType];
   const info = Object.fromEntries(
     Object.entries(fields).flatMap(([name, field]) => {
@@ -67,10 +95,7 @@ export function accountWarnings(
       return value === undefined ? [] : [[name, formOf(field, details).canonical(value)] as const];
     }),
   );
-  return checkDigitFaults(accountType, details, info).map(({ message, ...fault }) => ({
-    ...fault,
-    message: `PRODUCTION would refuse it: ${message}`,
-  }));
+  return checkDigitFaults(accountType, details, info);
 }
 
 /** Returns what is wrong with the check digits of an account, and with other values that no real account has. */

@@ -19,7 +19,7 @@ import { commitPlan } from '../ledger/commit.ts';
 import type { AccountMove, Plan } from '../ledger/plan.ts';
 import { wholeMs } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
-import { type Beneficiary, ownerName } from './external-accounts.ts';
+import { type Beneficiary, carriedOwner, ownerName, reasonOf } from './beneficiary.ts';
 
 /**
  * The life of an external account after its registration (specification 3.3): the rail checks it again, or, where the
@@ -89,11 +89,13 @@ async function check({ database, rails }: Payments, due: DueCheck): Promise<void
 
 /** Returns an account as the rail checks it. createExternalAccount has stored this form. */
 function accountToCheck(account: Account, railAccount: RailAccount): AccountToCheck {
+  const beneficiary = trustedJson<Beneficiary | null>(account.beneficiary);
   return {
     ...railAccount,
     id: account.id,
     currency: account.currency,
-    beneficiary: trustedJson<Readonly<Record<string, unknown>> | null>(account.beneficiary),
+    beneficiary: beneficiary && { ...beneficiary },
+    carriedName: carriedOwner(railAccount.type, beneficiary),
   };
 }
 
@@ -111,7 +113,7 @@ function planCheck(account: Account, check: AccountCheck): Plan {
     from: [status],
     to,
     version: account.version,
-    reason: check.explanation ?? 'checked by the rail',
+    reason: (check.accepted ? reasonOf(check, ownerOf(account)) : check.explanation) ?? 'checked by the rail',
     ...(check.accepted && { set: verificationColumns(check) }),
   };
   return { accounts: [move], checks };

@@ -13,27 +13,11 @@ import type { Caller } from '../access/caller.ts';
 import { type CommandPlan, type CommandResult, connectedRail, type Payments, runCommand } from '../commands/command.ts';
 import { checkMetadata, type Metadata } from '../commands/metadata.ts';
 import { customerNotFound, customerUuid, idAt, readParties } from '../commands/parties.ts';
-import { type Address, checkAddress, checkBirth, checkCountry } from '../commands/people.ts';
+import { checkAddress, checkBirth, checkCountry } from '../commands/people.ts';
 import { wholeMs } from '../orders/orders.ts';
 import { neededOf } from '../orders/rail-answer.ts';
-import { checkAccountInfo } from './account-details.ts';
-
-/** The owner of a bank account. */
-export type Beneficiary =
-  | {
-      readonly beneficiaryType: 'INDIVIDUAL';
-      readonly fullName: string;
-      readonly birthDate?: string | null | undefined;
-      readonly nationality?: string | null | undefined;
-      readonly address?: Address | null | undefined;
-    }
-  | {
-      readonly beneficiaryType: 'BUSINESS';
-      readonly legalName: string;
-      readonly registrationNumber?: string | null | undefined;
-      readonly taxId?: string | null | undefined;
-      readonly address?: Address | null | undefined;
-    };
+import { checkAccountInfo, nameFault } from './account-details.ts';
+import { type Beneficiary, carriedOwner, ownerName, reasonOf } from './beneficiary.ts';
 
 /** The input of createExternalAccount. */
 export interface CreateExternalAccount {
@@ -79,7 +63,7 @@ async function planAccount(payments: Payments, caller: Caller, given: CreateExte
   const { now } = born ? await readClock(payments.database.pool) : { now: new Date(0) };
   const [{ info, identity }, beneficiary, platformAccountId = null, metadata = null] = checkAll(
     () => checkAccountInfo(input, caller.environment),
-    () => checkBeneficiary(input, now),
+    () => checkBeneficiary(caller, input, now),
     () => checkKey(input.platformAccountId, at('platformAccountId')),
     () => checkMetadata(caller, input.metadata, at('metadata')),
   );
@@ -92,6 +76,7 @@ async function planAccount(payments: Payments, caller: Caller, given: CreateExte
       ...{ type: input.accountType, identifier: identity.identifier, id, currency: input.currency },
       details: info,
       beneficiary: beneficiary && { ...beneficiary },
+      carriedName: carriedOwner(input.accountType, beneficiary),
     },
     ownerName(beneficiary),
   );
@@ -107,7 +92,7 @@ async function planAccount(payments: Payments, caller: Caller, given: CreateExte
           posted: 0n,
           fundingInstructions: [],
           status: check.status,
-          statusReason: check.explanation ?? null,
+          statusReason: reasonOf(check, ownerName(beneficiary)),
           accountType: input.accountType,
           accountInfo: info,
           ...identity,
@@ -187,14 +172,7 @@ async function checkWithRail(
   return check;
 }
 
-/** Returns the name of the owner of an account, to compare with what its bank has; undefined for a wallet. */
-export function ownerName(beneficiary: Beneficiary | null): string | undefined {
-  return beneficiary === null || beneficiary.beneficiaryType === 'INDIVIDUAL'
-    ? beneficiary?.fullName
-    : beneficiary.legalName;
-}
-
-function checkBeneficiary(input: CreateExternalAccount, now: Date) {
+function checkBeneficiary({ environment }: Caller, input: CreateExternalAccount, now: Date) {
   const { beneficiary, accountType } = input;
   if (!accountTypes[accountType].beneficiary) {
     if (beneficiary)
@@ -207,7 +185,12 @@ function checkBeneficiary(input: CreateExternalAccount, now: Date) {
       `an account of the type ${accountType} needs its beneficiary`,
       at('beneficiary'),
     );
-  return checkOwner(beneficiary, now);
+  const owner = checkOwner(beneficiary, now);
+  const fault = nameFault({ accountType, beneficiary: owner });
+  if (fault?.isRefused && environment === 'PRODUCTION') {
+    throw new Refusal('INVALID_INPUT', fault.field.message, fault.field.path);
+  }
+  return owner;
 }
 
 /** Checks the owner of a bank account, and returns it as it is stored. */

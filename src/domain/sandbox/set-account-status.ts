@@ -8,6 +8,7 @@ import type {
 import type { Account } from '../../infra/database/rows.ts';
 import type { Caller } from '../access/caller.ts';
 import { ownerOf, statusOf, statusSources, verificationColumns } from '../accounts/account-moves.ts';
+import { reasonOf } from '../accounts/beneficiary.ts';
 import { readExternal } from '../accounts/external-account-changes.ts';
 import { type CommandResult, type Payments, runCommand, simulationOf } from '../commands/command.ts';
 import type { AccountMove } from '../ledger/plan.ts';
@@ -51,12 +52,18 @@ export function setExternalAccountStatus(
       if (verification && name === undefined) {
         throw new Refusal('INVALID_INPUT', 'a wallet has no owner to verify', at('beneficiaryVerificationStatus'));
       }
+      const verified = verification && simulation.accountVerification(name, verification);
       const move: AccountMove = {
         id: account.id,
         from: status ? statusSources[status] : [statusOf(account)],
         to: status ?? statusOf(account),
-        reason: reason ?? 'set on request (sandbox)',
-        ...(verification && { set: verificationColumns(simulation.accountVerification(name, verification)) }),
+        // The explanation is always there.
+        reason:
+          reasonOf(
+            { verification: null, verifiedName: null, ...verified, explanation: reason ?? 'set on request (sandbox)' },
+            name,
+          ) ?? undefined,
+        ...(verified && { set: verificationColumns(verified) }),
       };
       return { accounts: [move], checks: [{ accountId: account.id, dueInMs: null }], result: account.id };
     },

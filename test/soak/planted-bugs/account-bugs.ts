@@ -15,6 +15,18 @@ export const accountBugs: Bugs = {
       put: 'value);',
       test: 'the sandbox takes what has the form, and warns in both APIs of what PRODUCTION would refuse',
     },
+    'a name that the rail carries in other characters is not mentioned': {
+      file: 'src/core/carried-text.ts',
+      find: 'if (cut === name) return { text: cut };',
+      put: 'if (cut !== "") return { text: cut };',
+      test: 'a name that %s carries in other characters is said when the account is made, before anybody pays: %#',
+    },
+    'a rail gets the name as it is in place of what it carries': {
+      file: 'src/domain/accounts/beneficiary.ts',
+      find: 'return name === undefined || !characters ? name : carriedName(name, characters).text;',
+      put: 'return name;',
+      test: 'the rail is asked about an account with the name as it is and as it carries it',
+    },
     'a Pix key is stored as it was given': {
       file: 'src/domain/accounts/account-details.ts',
       find: 'return [[name, formOf(field, details).canonical(value)]];',
@@ -107,6 +119,28 @@ export const accountBugs: Bugs = {
       file: 'test/oracle/scene.ts',
       find: "taxId: 'QQ123456C', ",
       test: '${documents} random documents are answered as a plain execution answers them, whoever asks and however often',
+    },
+  },
+  'test/proof/accounts.test.ts': {
+    'nobody looks at the check digits of a CNPJ': {
+      file: 'src/core/account-fields.ts',
+      find: 'cnpjs.isValid(value)',
+      put: 'value !== ""',
+      test: 'an account with one character mistyped is refused by its field, unless its library takes it as well',
+    },
+    'a BIC keeps the XXX of its head office': {
+      file: 'src/core/account-fields.ts',
+      find: "replace(/^(.{8})XXX$/, '$1')",
+      put: 'trim()',
+      test: 'an account of any type, in any spelling of print, is taken in PRODUCTION and stored as its one canonical spelling',
+    },
+  },
+  'test/payments/external-accounts.test.ts': {
+    'nobody says which names were compared': {
+      file: 'src/domain/accounts/beneficiary.ts',
+      find: 'return [explanation, compared].filter',
+      put: 'return [explanation].filter',
+      test: 'a check of the owner that ends in %s says which names were compared, in both APIs',
     },
   },
 };

@@ -38,6 +38,12 @@ const ExternalAccountSchema = z
   .object({
     id: id('ExternalAccount', 'Its id.'),
     status: z.enum(ExternalAccountStatus).describe('Its status. Only an ACTIVE account can make or receive payments.'),
+    statusReason: z
+      .string()
+      .optional()
+      .describe(
+        'Why it has its status and verification, such as the names that were compared; absent where there is nothing to explain.',
+      ),
     currency: z.string().openapi({ description: 'Currency code.', example: 'EUR' }),
     accountInfo: AccountInfoSchema,
     customerId: id('Customer', "Its owner; null when it is the platform's own.").nullable(),
@@ -71,7 +77,9 @@ const warnings = z
     }),
   )
   .optional()
-  .describe('In the sandbox: what PRODUCTION would refuse, such as wrong check digits.');
+  .describe(
+    'What to know before somebody pays to it: how SEPA or ACH carries the name of its owner, and in the sandbox what PRODUCTION would refuse, such as wrong check digits.',
+  );
 
 const PlatformAccountBody = z.strictObject(accountFields).openapi('CreatePlatformExternalAccount');
 
@@ -222,7 +230,7 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
       ),
     );
     const found = accountWarnings(
-      { accountType, details: details as AccountDetails },
+      { accountType, details: details as AccountDetails, beneficiary },
       context.get('viewer').environment,
     );
     return {

@@ -60,7 +60,8 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
   }),
   statusReason: t.exposeString('statusReason', {
     nullable: true,
-    description: 'Why it has its status and verification, in words; null where there is nothing to explain.',
+    description:
+      'Why it has its status and verification, in words, with the names that were compared where they differ; null where there is nothing to explain.',
   }),
   accountInfo: t.sameRow(ExternalAccountInfo, { description: 'Its details, by its kind.' }),
   platformAccountId: t.exposeString('platformAccountId', {
@@ -137,13 +138,14 @@ mutation('createExternalAccount', {
     warnings: {
       type: [RefusedFieldType],
       description:
-        'In the sandbox: what PRODUCTION would refuse, such as wrong check digits. Empty where there is nothing.',
+        'What to know before somebody pays to it: how SEPA or ACH carries the name of its owner, and in the sandbox what PRODUCTION would refuse, such as wrong check digits. Empty where there is nothing.',
     },
   },
   refusals: ['NotFoundError'],
   resolve: async (given, { payments, viewer }) => {
     const { idempotencyKey, accountInfo, beneficiary, ...input } = given;
     const { accountType, details } = readAccountInfo(accountInfo);
+    const owner = beneficiary ? readBeneficiary(beneficiary) : null;
     const result = await createExternalAccount(
       payments,
       viewer,
@@ -153,11 +155,11 @@ mutation('createExternalAccount', {
         metadata: metadataOf(input.metadata),
         accountType,
         details,
-        beneficiary: beneficiary ? readBeneficiary(beneficiary) : null,
+        beneficiary: owner,
       },
       idempotencyKey,
     );
-    const warnings = accountWarnings({ accountType, details }, viewer.environment);
+    const warnings = accountWarnings({ accountType, details, beneficiary: owner }, viewer.environment);
     return {
       account: result.row,
       warnings: asRefusedFields(warnings, 'createExternalAccount', given),

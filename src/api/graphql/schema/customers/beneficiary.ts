@@ -1,4 +1,4 @@
-import type { Beneficiary } from '../../../../domain/accounts/external-accounts.ts';
+import type { Beneficiary } from '../../../../domain/accounts/beneficiary.ts';
 import { builder } from '../builder.ts';
 import { AddressInput, AddressType } from '../values/people.ts';
 import { variantsBy } from '../words.ts';

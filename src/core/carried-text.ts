@@ -1,0 +1,75 @@
+import anyAscii from 'any-ascii';
+
+/** A set of characters that the messages of a rail consist of. */
+interface CharacterSet {
+  readonly allowed: RegExp;
+  /** The most characters of a name. */
+  readonly nameLength: number;
+  /** What stands for characters of ASCII that the set lacks. */
+  readonly instead: Readonly<Record<string, string>>;
+}
+
+const characterSets = {
+  // The Latin set of the European Payments Council, and its replacements (EPC217-08). A name has 70 characters (pain.001).
+  SEPA: {
+    allowed: /^[A-Za-z0-9/?:().,'+ -]$/,
+    nameLength: 70,
+    instead: {
+      ...{
+        '&': '+',
+        _: '-',
+        '~': '-',
+        ';': ',',
+        '[': '(',
+        '{': '(',
+        ']': ')',
+        '}': ')',
+        '\\': '/',
+        '|': '/',
+        '`': "'",
+      },
+      ...Object.fromEntries([...'!"#$%*<=>@^'].map((character) => [character, '.'])),
+    },
+  },
+  // What Nacha allows: printable ASCII. The name of a receiver has 22 characters.
+  ACH: { allowed: /^[ -~]$/, nameLength: 22, instead: {} },
+} as const satisfies Record<string, CharacterSet>;
+
+/** The name of a set of characters. */
+export type CharacterSetName = keyof typeof characterSets;
+
+/** A text as a rail carries it. */
+export interface CarriedText {
+  readonly text: string;
+  /** The characters that nothing stands for. */
+  readonly lost: readonly string[];
+}
+
+/** Transliterates a text into the characters of a rail. Nothing is lost without being named. */
+export function carriedText(text: string, set: CharacterSetName): CarriedText {
+  const { allowed, instead }: CharacterSet = characterSets[set];
+  const lost: string[] = [];
+  let carried = '';
+  for (const character of text.normalize('NFC')) {
+    const latin = /\p{Extended_Pictographic}/u.test(character) && !allowed.test(character) ? '' : anyAscii(character);
+    const written = [...latin].map((one) => (allowed.test(one) ? one : (instead[one] ?? ''))).join('');
+    if (written === '' && !/\p{Cf}|\p{M}/u.test(character)) lost.push(character);
+    carried += written;
+  }
+  return { text: carried.replace(/ +/g, ' ').trim(), lost };
+}
+
+/**
+ * Returns the name of the owner of an account as its rail carries it, and what to say of it before somebody pays:
+ * undefined where the rail carries the name as it is.
+ */
+export function carriedName(name: string, set: CharacterSetName): { readonly text: string; readonly notice?: string } {
+  const { text, lost } = carriedText(name, set);
+  const { nameLength } = characterSets[set];
+  const cut = text.slice(0, nameLength).trim();
+  if (!/[A-Za-z0-9]/.test(cut)) return { text: cut, notice: `${set} cannot carry any character of this name` };
+  if (cut === name) return { text: cut };
+  const missing = lost.length > 0 ? `, without ${[...new Set(lost)].map((one) => JSON.stringify(one)).join(', ')}` : '';
+  const shorter = cut.length < text.length ? `, of which ${nameLength} characters are carried` : '';
+  return { text: cut, notice: `${set} carries this name as ${JSON.stringify(cut)}${missing}${shorter}` };
+}

@@ -1,0 +1,55 @@
+import { type AccountType, accountTypes } from '../../core/account-types.ts';
+import { carriedName } from '../../core/carried-text.ts';
+import type { ExternalAccountType } from '../../infra/database/generated/client/client.ts';
+import type { AccountCheck } from '../../rails/rail.ts';
+import type { Address } from '../commands/people.ts';
+
+/** The owner of a bank account. */
+export type Beneficiary =
+  | {
+      readonly beneficiaryType: 'INDIVIDUAL';
+      readonly fullName: string;
+      readonly birthDate?: string | null | undefined;
+      readonly nationality?: string | null | undefined;
+      readonly address?: Address | null | undefined;
+    }
+  | {
+      readonly beneficiaryType: 'BUSINESS';
+      readonly legalName: string;
+      readonly registrationNumber?: string | null | undefined;
+      readonly taxId?: string | null | undefined;
+      readonly address?: Address | null | undefined;
+    };
+
+/** Returns the name of the owner of an account in the characters that its rail carries; undefined for a wallet. */
+export function carriedOwner(type: ExternalAccountType, beneficiary: Beneficiary | null): string | undefined {
+  const name = ownerName(beneficiary);
+  const { characters }: AccountType = accountTypes[type];
+  return name === undefined || !characters ? name : carriedName(name, characters).text;
+}
+
+/** Returns the name of the owner of an account, to compare with what its bank has; undefined for a wallet. */
+export function ownerName(beneficiary: Beneficiary | null): string | undefined {
+  return beneficiary === null || beneficiary.beneficiaryType === 'INDIVIDUAL'
+    ? beneficiary?.fullName
+    : beneficiary.legalName;
+}
+
+/** What a rail says of an account and its owner. */
+type SaidOfOwner = Pick<
+  Extract<AccountCheck, { readonly accepted: true }>,
+  'explanation' | 'comparedName' | 'verification' | 'verifiedName'
+>;
+
+/**
+ * Returns why an account has its status and verification, in words: what the rail says, and which names were compared where
+ * they differ. Null where there is nothing to explain.
+ */
+export function reasonOf(check: SaidOfOwner, name: string | undefined): string | null {
+  const { explanation, comparedName = name, verification, verifiedName } = check;
+  const differs = verification === 'NOT_MATCHED' || verification === 'PARTIAL_MATCH';
+  const atBank = verifiedName === null ? 'the name at the bank, which it does not say' : JSON.stringify(verifiedName);
+  const compared =
+    differs && comparedName !== undefined ? `compared ${JSON.stringify(comparedName)} with ${atBank}` : undefined;
+  return [explanation, compared].filter((part) => part !== undefined).join(': ') || null;
+}

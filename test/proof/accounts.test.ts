@@ -1,0 +1,149 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { base58, bech32, bech32m, createBase58check } from '@scure/base';
+import { clabe } from 'clabe-validator';
+import { cnpj, cpf } from 'cpf-cnpj-validator';
+import fc from 'fast-check';
+import { isValidBIC, isValidIBAN } from 'ibantools';
+import { expect, test } from 'vitest';
+import { identityOf } from '../../src/core/account-identity.ts';
+import { type AccountType, accountTypes } from '../../src/core/account-types.ts';
+import { Refusal } from '../../src/core/refusal.ts';
+import { canonicalText, foldedText, lengthOf, textFault } from '../../src/core/texts.ts';
+import { checkAccountInfo } from '../../src/domain/accounts/account-details.ts';
+import { type GeneratedAccount, generatedAccount, respelled } from '../setup/generated-accounts.ts';
+
+// Accounts and texts of people, generated: the libraries of the numbers are the oracles. ACCOUNT_RUNS sets how many, and
+// ACCOUNT_SEED plays those of a failure again.
+
+const options = {
+  numRuns: Number(process.env.ACCOUNT_RUNS ?? 4_000),
+  ...(process.env.ACCOUNT_SEED && { seed: Number(process.env.ACCOUNT_SEED) }),
+};
+
+/** A hundred thousand runs take minutes, however busy the machine is. */
+const timeout = 3_600_000;
+
+function checked({ accountType, details }: GeneratedAccount) {
+  const { currencies }: AccountType = accountTypes[accountType];
+  return checkAccountInfo({ accountType, details, currency: currencies[0] ?? '' }, 'PRODUCTION');
+}
+
+test('an account of any type, in any spelling of print, is taken in PRODUCTION and stored as its one canonical spelling', {
+  timeout,
+}, () => {
+  const both = generatedAccount.chain((account) => respelled(account).map((spelled) => ({ account, spelled })));
+  fc.assert(
+    fc.property(both, ({ account, spelled }) => {
+      const { info, identity } = checked(spelled);
+      expect(identity).toEqual(identityOf(account.accountType, account.details));
+      // The name of a bank is stored as it is written, and compared without regard to that.
+      const { bankName: _given, ...stored } = info;
+      const { bankName: _made, ...canonical } = account.details;
+      expect(stored).toEqual(canonical);
+      // What is stored can be given again.
+      expect(checked({ ...account, details: info })).toEqual({ info, identity });
+    }),
+    options,
+  );
+});
+
+const decodes = (decode: () => unknown) => {
+  try {
+    return decode() !== undefined;
+  } catch {
+    return false;
+  }
+};
+const allZeros = (value: string) => /^[0-]+$/.test(value);
+const isBase58 = (value: string) => decodes(() => base58.decode(value));
+/** What the libraries say of a field with check digits, in canonical form; undefined where no library knows it. */
+const oracles: Readonly<
+  Record<string, (value: string, details: Readonly<Record<string, string>>) => boolean | undefined>
+> = {
+  clabeNumber: (value) => clabe.validate(value).valid.format && clabe.validate(value).valid.bank,
+  iban: (value) => isValidIBAN(value),
+  swiftCode: (value) => isValidBIC(value),
+  taxId: (value) => (value.length === 11 ? cpf.isValid(value) : cnpj.isValid(value)),
+  pixKey: (value, { pixKeyType }) =>
+    pixKeyType === 'CPF' ? cpf.isValid(value) : pixKeyType === 'CNPJ' ? cnpj.isValid(value) : undefined,
+  invoice: (value) => bech32.decodeUnsafe(value, false)?.prefix.startsWith('lnbc') ?? false,
+};
+const ofAddress: Readonly<Record<string, (value: string) => boolean>> = {
+  LAYER2_WALLET: (value) => bech32m.decodeUnsafe(value, false) !== undefined,
+  SOLANA_WALLET: (value) => isBase58(value) && base58.decode(value).length === 32,
+  TRON_WALLET: (value) =>
+    decodes(() => createBase58check(sha256).decode(value)) && createBase58check(sha256).decode(value)[0] === 0x41,
+};
+
+/** An account with one character of one detail replaced by another of its kind. */
+const mistyped = generatedAccount.chain(({ accountType, details }) => {
+  const names = Object.keys(details).filter(
+    (name) => name in oracles || (name === 'address' && accountType in ofAddress),
+  );
+  if (names.length === 0) return fc.constant(undefined);
+  return fc
+    .record({ name: fc.constantFrom(...names), at: fc.nat(200), digit: fc.nat(9), letter: fc.nat(25) })
+    .map(({ name, at, digit, letter }) => {
+      const value = details[name] ?? '';
+      const place = at % value.length;
+      const old = value[place] ?? '';
+      const alphabet = old === old.toLowerCase() ? 'abcdefghijklmnopqrstuvwxyz' : 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+      const character = /[0-9]/.test(old) ? String(digit) : (alphabet[letter] ?? '');
+      const wrong = value.slice(0, place) + character + value.slice(place + 1);
+      return { accountType, name, value: wrong, details: { ...details, [name]: wrong } };
+    });
+});
+
+test('an account with one character mistyped is refused by its field, unless its library takes it as well', {
+  timeout,
+}, () => {
+  let refusals = 0;
+  fc.assert(
+    fc.property(mistyped, (account) => {
+      if (!account) return;
+      const { accountType, name, value, details } = account;
+      const isRight = name === 'address' ? ofAddress[accountType]?.(value) : oracles[name]?.(value, details);
+      if (isRight === undefined || allZeros(value)) return;
+      let refusal: unknown;
+      try {
+        checked({ accountType, details });
+      } catch (error) {
+        refusal = error;
+        refusals += 1;
+      }
+      // A country outside SEPA needs a BIC, which is missing then.
+      const isOther = refusal instanceof Refusal && refusal.details.path?.at(-1) !== name;
+      if (isRight) expect(refusal === undefined || isOther).toBe(true);
+      else expect(refusal).toMatchObject({ code: 'INVALID_BANK_ACCOUNT' });
+    }),
+    options,
+  );
+  expect(refusals).toBeGreaterThan(options.numRuns / 10);
+});
+
+test('a text is the same text composed or not, spaces around it change nothing, and its capitals fold to one form', {
+  timeout,
+}, () => {
+  const texts = fc.string({ unit: 'binary', maxLength: 40 });
+  fc.assert(
+    fc.property(fc.oneof(texts, fc.string({ unit: 'grapheme', maxLength: 40 })), (text) => {
+      const canonical = canonicalText(text);
+      expect(canonicalText(canonical)).toBe(canonical);
+      expect(canonicalText(` ${text.normalize('NFD')}\u00a0`)).toBe(canonical);
+      const fault = textFault(canonical, 40);
+      if (fault !== undefined) return;
+      expect(lengthOf(canonical)).toBeLessThanOrEqual(40);
+      expect(canonical.isWellFormed()).toBe(true);
+      expect(/[\p{Cc}\p{Co}\p{Cn}]/u.test(canonical)).toBe(false);
+      expect(/[\p{L}\p{N}\p{P}\p{S}]/u.test(canonical)).toBe(true);
+      const folded = foldedText(canonical);
+      expect(foldedText(folded)).toBe(folded);
+      // The dotless ı has the capital of i, and is another letter (Unicode's CaseFolding.txt).
+      if (!/ı/.test(canonical)) {
+        expect(foldedText(canonical.toUpperCase())).toBe(folded);
+        expect(foldedText(canonical.toLowerCase())).toBe(folded);
+      }
+    }),
+    options,
+  );
+});
