@@ -125,6 +125,12 @@ export const outerEdgeBugs: Bugs = {
     },
   },
   'test/graphql/bad-arguments.test.ts': {
+    'a stream of nothing follows everything': {
+      file: 'src/api/graphql/schema/streams/stream.ts',
+      find: 'if (empty !== undefined)',
+      put: "if (empty === 'none')",
+      test: '%s follows nothing where its %s is null, and everything where it is left out',
+    },
     'a day has an hour 24': {
       file: 'src/core/checks.ts',
       find: '([01]\\d|2[0-3]):[0-5]\\d(:[0-5]',
