@@ -13,6 +13,11 @@ export class Slots {
     return this.#running >= this.#limit;
   }
 
+  /** Takes a slot, after all that is before it in the queue. Returns the function that gives it back. */
+  take(): Promise<() => void> {
+    return new Promise((taken) => void this.run(() => new Promise<void>((over) => taken(over))));
+  }
+
   /** Runs `work`, after all that is before it in the queue. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running < this.#limit) this.#running += 1;

@@ -180,6 +180,24 @@ test.each([
   }
 });
 
+test.each([
+  ['transactionUpdates', 'transactionId', 'ID'],
+  ['transactionUpdates', 'transactionIds', '[ID!]'],
+  ['transactionUpdates', 'customerId', 'ID'],
+  ['accountUpdates', 'accountId', 'ID'],
+  ['accountUpdates', 'customerId', 'ID'],
+  ['customerUpdates', 'customerId', 'ID'],
+])('%s follows nothing where its %s is null, and everything where it is left out', async (field, name, type) => {
+  const query = `subscription ($subject: ${type}) { ${field}(${name}: $subject) { cursor } }`;
+  const refused = { errors: [{ extensions: { code: 'INVALID_INPUT', field: name } }] };
+  const literal = `subscription { ${field}(${name}: null) { cursor } }`;
+  expect(await nextOf(t.platform.watch(literal))).toMatchObject(refused);
+  expect(await nextOf(t.platform.watch(query, { subject: null }))).toMatchObject(refused);
+  const stream = await openEventStream(`${t.url}/graphql`, t.platform.authorization, { query, variables: {} });
+  expect(t.gateway.feed.subscriptions).toBe(1);
+  stream.cut();
+});
+
 describe('what a variable has wrong', () => {
   const wrong = [
     ['an unknown enum value', 'query ($v: SortOrder) { accounts(sortOrder: $v) { totalCount } }', { v: 'X' }],

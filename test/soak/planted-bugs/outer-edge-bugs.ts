@@ -60,6 +60,26 @@ export const outerEdgeBugs: Bugs = {
       test: '%s of a subscription',
     },
   },
+  'test/graphql/socket-order.test.ts': {
+    'an operation that the client has ended keeps its place': {
+      file: 'src/api/graphql/transports/socket-order.ts',
+      find: "    if (type === 'complete') this.#open.delete(id);\n",
+      put: '',
+      test: 'over the client of graphql-ws',
+    },
+    'an id that is used again ends with the operation that had it before': {
+      file: 'src/api/graphql/transports/socket-order.ts',
+      find: 'wait ? wait.then(next) : next()',
+      put: 'next()',
+      test: 'over a bare socket, with ids that are used again',
+    },
+    'a socket carries any number of operations': {
+      file: 'src/api/graphql/transports/socket-order.ts',
+      find: 'this.#open.size >= socketLimits.operations',
+      put: 'this.#open.size > 10 * socketLimits.operations',
+      test: 'an operation too many is refused while those before it are open, and only then',
+    },
+  },
   'test/rest/document.test.ts': {
     'a generator makes an intersection of a reference with a description': {
       file: 'src/api/rest/document.ts',
@@ -105,6 +125,12 @@ export const outerEdgeBugs: Bugs = {
     },
   },
   'test/graphql/bad-arguments.test.ts': {
+    'a stream of nothing follows everything': {
+      file: 'src/api/graphql/schema/streams/stream.ts',
+      find: 'if (empty !== undefined)',
+      put: "if (empty === 'none')",
+      test: '%s follows nothing where its %s is null, and everything where it is left out',
+    },
     'a day has an hour 24': {
       file: 'src/core/checks.ts',
       find: '([01]\\d|2[0-3]):[0-5]\\d(:[0-5]',

@@ -4,8 +4,10 @@ import { CloseCode, makeServer, type ServerOptions } from 'graphql-ws';
 import type { Logger } from 'pino';
 import type { RawData, WebSocket, WebSocketServer } from 'ws';
 import { InexactJson, parseJson } from '../../../core/json.ts';
+import { Slots } from '../../../core/slots.ts';
 import type { RefusalPace } from '../../../domain/access/limits/refusal-pace.ts';
-import type { Extra } from './socket-sessions.ts';
+import { type ClientMessage, SocketOrder } from './socket-order.ts';
+import { type Extra, socketLimits } from './socket-sessions.ts';
 
 /** What sockets are served with, besides the hooks of the protocol. */
 interface ProtocolOptions {
@@ -26,7 +28,7 @@ const breaches: ReadonlySet<number> = new Set([
 ]);
 
 /** The messages that clients send. */
-const sentByClients: ReadonlySet<unknown> = new Set(['connection_init', 'ping', 'pong', 'subscribe', 'complete']);
+const sentByClients: ReadonlySet<string> = new Set(['connection_init', 'ping', 'pong', 'subscribe', 'complete']);
 
 /**
  * Serves graphql-transport-ws on the sockets of a server. The server that graphql-ws has for `ws` prints a stack trace for each
@@ -41,7 +43,7 @@ export function serveProtocol(
 ): () => Promise<void> {
   const protocol = makeServer(hooks);
   sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
-    const extra: Extra = { socket, request };
+    const extra: Extra = { socket, request, places: new Slots(socketLimits.operations), leave: new Map() };
     const close = (code: number, reason: string) =>
       breaches.has(code) ? void refuse(options, extra, code, reason) : socket.close(code, reason);
     const closed = protocol.opened(
@@ -50,14 +52,17 @@ export function serveProtocol(
         send: (text) => send(socket, text),
         close,
         onMessage: (handle) => {
-          socket.on('message', (data, isBinary) => {
-            if (extra.isRefused) return;
-            const wrong = isBinary ? 'messages are text' : wrongIn(data, extra);
-            if (wrong !== undefined) return close(CloseCode.BadRequest, wrong);
-            handle(String(data)).catch((error: unknown) => {
+          const order = new SocketOrder(extra, (text) =>
+            handle(text).catch((error: unknown) => {
               options.log.error({ err: error }, 'could not handle a WebSocket message');
               socket.close(CloseCode.InternalServerError, 'Internal server error');
-            });
+            }),
+          );
+          socket.on('message', (data, isBinary) => {
+            if (extra.isRefused) return;
+            const message = isBinary ? 'messages are text' : readMessage(data);
+            if (typeof message === 'string') close(CloseCode.BadRequest, message);
+            else order.take(message);
           });
         },
       },
@@ -79,27 +84,30 @@ export function serveProtocol(
 }
 
 /**
- * Returns what is wrong with a message. Inexact JSON in the payload of an operation is recorded: it is an error of that
- * operation.
+ * Parses a message, or returns what is wrong with it. Inexact JSON in the payload of an operation is recorded: it is an error of
+ * that operation.
  */
-function wrongIn(data: RawData, extra: Extra): string | undefined {
+function readMessage(data: RawData): ClientMessage | string {
   const text = String(data);
   let message: unknown;
+  let inexact: InexactJson | undefined;
   try {
     message = parseJson(text);
   } catch (error) {
     if (!(error instanceof InexactJson)) return 'a message is not well-formed JSON';
     if (error.path.length < 2 || error.path[0] !== 'payload') return error.message;
     message = JSON.parse(text);
-    if (typeOf(message) !== 'subscribe') return error.message;
-    extra.inexact = error;
+    if (memberOf(message, 'type') !== 'subscribe') return error.message;
+    inexact = error;
   }
-  const type = typeOf(message);
-  return sentByClients.has(type) ? undefined : 'unknown message type';
+  const type = memberOf(message, 'type');
+  const id = memberOf(message, 'id');
+  return type !== undefined && sentByClients.has(type) ? { type, id, text, inexact } : 'unknown message type';
 }
 
-function typeOf(message: unknown): unknown {
-  return typeof message === 'object' && message !== null && 'type' in message ? message.type : undefined;
+function memberOf(message: unknown, name: 'type' | 'id'): string | undefined {
+  const value = typeof message === 'object' && message !== null && (message as Readonly<Record<string, unknown>>)[name];
+  return typeof value === 'string' ? value : undefined;
 }
 
 /**

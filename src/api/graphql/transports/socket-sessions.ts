@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
 import type { InexactJson } from '../../../core/json.ts';
+import type { Slots } from '../../../core/slots.ts';
 import type { TakeTurn } from '../../../core/turn.ts';
 import { RateLimited, type RateLimits } from '../../../domain/access/limits/rate-limits.ts';
 import type { RefusalPace } from '../../../domain/access/limits/refusal-pace.ts';
@@ -44,13 +45,15 @@ export type Extra = {
   session?: Session;
   /** The name that the client gives itself. */
   client?: ClientFacts | undefined;
-  /** How many operations are open, including those that the client has ended and the service has not yet. */
-  operations?: number;
+  /** The slots of operations. One that the client has ended keeps its slot until the service has ended it too. */
+  readonly places: Slots;
+  /** Releases the slots of operations, by their ids. */
+  readonly leave: Map<string, () => void>;
   /** Whether each subscription resumes by its own id, when it is sent again on another socket. */
   resumes?: boolean;
   acknowledgements?: Acknowledgements;
-  /** The inexact JSON in the operation that has arrived. */
-  inexact?: InexactJson | undefined;
+  /** Why the operation that starts now is refused: it exceeds the limit, or has inexact JSON. */
+  begun?: { readonly isTooMany: boolean; readonly inexact: InexactJson | undefined };
   /** Whether its client has violated the protocol: the socket is about to be closed. */
   isRefused?: boolean;
 };

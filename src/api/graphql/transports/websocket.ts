@@ -130,26 +130,16 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
     onPing: ({ extra }, payload) => renewSession(options, extra, takeAuthorization(payload)),
     onPong: ({ extra }, payload) => extra.acknowledgements?.take(payload),
     onSubscribe: async ({ extra, subscriptions }, id, params) => {
-      const { inexact } = extra;
-      extra.inexact = undefined;
+      const { inexact, isTooMany } = extra.begun ?? {};
       if (inexact) return [inexactRequest({ path: inexact.path.slice(1), reason: inexact.reason })];
-      if ((extra.operations ?? 0) >= socketLimits.operations) return [tooManyOperations];
-      // Counted before the first await, so that a burst is counted too.
-      extra.operations = (extra.operations ?? 0) + 1;
+      if (isTooMany) return [tooManyOperations];
       const isGone = () => !(id in subscriptions) || extra.socket.readyState !== extra.socket.OPEN;
-      const operation = await prepare(options, { extra, id, isGone }, params);
-      if ('document' in operation) return operation;
-      extra.operations -= 1;
-      return operation;
+      return prepare(options, { extra, id, isGone }, params);
     },
     // graphql-ws sends the errors that are returned here; an HTTP status means nothing on a socket.
     onError: (_context, _id, _payload, errors) => errors.map(withoutStatus),
     onNext: (_context, _id, _payload, _args, result) =>
       result.errors ? { ...result, errors: result.errors.map(withoutStatus) } : undefined,
-    // Called once for each operation that has run, whoever has ended it.
-    onComplete: ({ extra }) => {
-      extra.operations = (extra.operations ?? 0) - 1;
-    },
     onClose: ({ extra }) => {
       extra.acknowledgements?.close();
       extra.session?.close();
@@ -165,7 +155,7 @@ interface Begun {
   readonly isGone: () => boolean;
 }
 
-/** Waits for the turn of an operation and prepares it. Returns the errors of one that cannot run. */
+/** Waits for the place and the turn of an operation, and prepares it. Returns the errors of one that cannot run. */
 async function prepare(
   options: SocketOptions,
   { extra, id, isGone }: Begun,
@@ -173,6 +163,7 @@ async function prepare(
 ): Promise<SocketOperation | readonly GraphQLError[]> {
   const refusal = await countOperation(options, extra);
   if (refusal) return [rateLimited(refusal)];
+  extra.leave.set(id, await extra.places.take());
   const turn = await options.takeTurn(extra.session?.viewer.platformId ?? '');
   const closeForRetry = () => extra.socket.close(closeTryAgain, 'resume with after');
   const facts = factsOfOperation(extra);

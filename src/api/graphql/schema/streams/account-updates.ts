@@ -4,12 +4,11 @@ import { eventsOfNoun } from '../../../../domain/events/row-events.ts';
 import type { Event, ExternalAccountStatus as Status } from '../../../../infra/database/generated/client/client.ts';
 import { type Account as AccountRow, rowFromSnapshot } from '../../../../infra/database/rows.ts';
 import type { Context } from '../../context.ts';
-import { invalidInput } from '../../failure.ts';
 import { readAround } from '../../reading/planned.ts';
 import { builder } from '../builder.ts';
 import { ExternalAccountStatus } from '../enums.ts';
 import { Account } from '../nouns.ts';
-import { afterDescription, filterOf, watchMany } from './stream.ts';
+import { afterDescription, checkSubject, filterOf, watchMany } from './stream.ts';
 import { visibleId, visibleRows } from './visible-ids.ts';
 import { type RowStream, watchRows } from './watch-rows.ts';
 
@@ -109,8 +108,7 @@ builder.subscriptionField('accountUpdates', (t) =>
       after: t.arg.string({ description: afterDescription }),
     },
     subscribe: async (_root, { accountId, customerId, after }, context) => {
-      if (accountId != null && customerId != null)
-        throw invalidInput('accountId and customerId exclude each other', 'customerId');
+      checkSubject({ accountId, customerId });
       if (accountId != null) return watchRows(context, after, accountStream(context, accountId));
       const customer = customerId == null ? undefined : await visibleId(context, 'Customer', customerId, 'customerId');
       return watchMany(context, after, filterOf(eventsOfNoun.Account.types, customer), updateOf);

@@ -7,7 +7,7 @@ import { readAround } from '../../reading/planned.ts';
 import { builder } from '../builder.ts';
 import { KycStatus } from '../enums.ts';
 import { Customer } from '../nouns.ts';
-import { afterDescription, filterOf, watchMany } from './stream.ts';
+import { afterDescription, checkSubject, filterOf, watchMany } from './stream.ts';
 import { visibleRows } from './visible-ids.ts';
 import { type RowStream, watchRows } from './watch-rows.ts';
 
@@ -84,10 +84,12 @@ builder.subscriptionField('customerUpdates', (t) =>
       customerId: t.arg.id({ description: 'Only this one.' }),
       after: t.arg.string({ description: afterDescription }),
     },
-    subscribe: async (_root, { customerId, after }, context) =>
-      customerId == null
+    subscribe: async (_root, { customerId, after }, context) => {
+      checkSubject({ customerId });
+      return customerId == null
         ? watchMany(context, after, filterOf(eventsOfNoun.Customer.types, undefined), updateOf)
-        : watchRows(context, after, customerStream(context, customerId)),
+        : watchRows(context, after, customerStream(context, customerId));
+    },
     resolve: (update) => update,
   }),
 );

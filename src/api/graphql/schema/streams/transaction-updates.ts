@@ -11,7 +11,7 @@ import { readAround } from '../../reading/planned.ts';
 import { builder } from '../builder.ts';
 import { TransactionStatus } from '../enums.ts';
 import { Transaction } from '../nouns.ts';
-import { afterDescription, filterOf, watchMany } from './stream.ts';
+import { afterDescription, checkSubject, filterOf, watchMany } from './stream.ts';
 import { endWhenFinal } from './until-final.ts';
 import { visibleId, visibleRows } from './visible-ids.ts';
 import { type RowStream, watchRows } from './watch-rows.ts';
@@ -135,11 +135,7 @@ builder.subscriptionField('transactionUpdates', (t) =>
     },
     subscribe: async (_root, { transactionId, transactionIds, customerId, until, after }, context) => {
       const { types } = eventsOfNoun.Transaction;
-      const given = Object.entries({ transactionId, transactionIds, customerId }).filter(([, value]) => value != null);
-      if (given.length > 1) {
-        const [names, last] = [given.map(([name]) => name), given.at(-1)];
-        throw invalidInput(`${names.join(' and ')} exclude each other`, last?.[0] ?? '');
-      }
+      checkSubject({ transactionId, transactionIds, customerId });
       if (transactionId != null)
         return watchRows(context, after, transactionStream(context, [transactionId], 'transactionId', until));
       if (transactionIds != null) {

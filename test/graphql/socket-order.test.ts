@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { setImmediate as tick } from 'node:timers/promises';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { type Data, testGateway } from '../setup/gateway.ts';
+
+/** What a client has ended takes no place, however soon after it another operation begins. */
+const t = await testGateway();
+const stream = 'subscription { transactionUpdates { cursor } }';
+const most = 20;
+
+/** Waits until so many subscriptions are open, and no more. */
+async function subscribed(count: number): Promise<void> {
+  while (t.gateway.feed.subscriptions !== count) await t.gateway.feed.waitForChange(10);
+}
+
+/** What a client does next: with which of its ids, or of what it has open. */
+const step = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ does: fc.constant('subscribe' as const), which: fc.nat(24) }) },
+  { weight: 6, arbitrary: fc.record({ does: fc.constant('complete' as const), which: fc.nat(24) }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constantFrom('ping', 'tick', 'query'), which: fc.nat(24) }) },
+);
+/** The case that clients meet: all is ended and begun anew in one tick, some of it under the same ids. */
+const renewed = Array.from({ length: 100 }, (_, index) => ({
+  does: index % 40 < 20 ? ('subscribe' as const) : ('complete' as const),
+  which: (index % 20) + (index > 60 ? 5 : 0),
+}));
+const runs = { numRuns: 30, endOnFailure: true, examples: [[renewed]] satisfies [Data[]][] };
+
+test('over a bare socket, with ids that are used again', async () => {
+  const property = fc.asyncProperty(fc.array(step, { maxLength: 300 }), async (steps) => {
+    const socket = new WebSocket(`${t.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+    const messages: Data[] = [];
+    let noted: () => void = () => undefined;
+    socket.on('message', (data) => {
+      messages.push(JSON.parse(String(data)));
+      noted();
+    });
+    const seen = async (wanted: (message: Data) => boolean) => {
+      while (!messages.some(wanted)) await new Promise<void>((resolve) => (noted = resolve));
+    };
+    const send = (message: object) => socket.send(JSON.stringify(message));
+    await once(socket, 'open');
+    send({ type: 'connection_init', payload: { authorization: t.platform.authorization } });
+    await seen(({ type }) => type === 'connection_ack');
+    const open = new Set<string>();
+    const begin = (id: string, query: string) => {
+      if (open.has(id) || open.size >= most) return;
+      send({ id, type: 'subscribe', payload: { query } });
+      open.add(id);
+    };
+    const end = (id: string) => {
+      if (open.delete(id)) send({ id, type: 'complete' });
+    };
+    for (const [index, { does, which }] of steps.entries()) {
+      if (does === 'subscribe') begin(String(which), stream);
+      else if (does === 'complete') end(String(which));
+      else if (does === 'ping') send({ type: 'ping' });
+      else if (does === 'tick') await tick();
+      else {
+        begin(`query ${index}`, '{ viewer { kind } }');
+        end(`query ${index}`);
+      }
+    }
+    end([...open][0] ?? '');
+    begin('last', '{ viewer { kind } }');
+    await seen(({ id, type }) => id === 'last' && type === 'complete');
+    open.delete('last');
+    await subscribed(open.size);
+    for (const id of open) end(id);
+    await subscribed(0);
+    expect(messages.filter(({ type }) => type === 'error')).toEqual([]);
+    expect(socket.readyState).toBe(socket.OPEN);
+    socket.terminate();
+  });
+  await fc.assert(property, runs);
+});
+
+test('over the client of graphql-ws', async () => {
+  const property = fc.asyncProperty(fc.array(step, { maxLength: 300 }), async (steps) => {
+    const client = t.platform.socket();
+    const problems: unknown[] = [];
+    const open = new Map<number, () => void>();
+    const begin = (query: string) =>
+      client.subscribe({ query }, { next() {}, complete() {}, error: (problem) => problems.push(problem) });
+    const end = (which: number) => {
+      open.get(which)?.();
+      open.delete(which);
+    };
+    for (const { does, which } of steps) {
+      if (does === 'subscribe' && open.size < most && !open.has(which)) open.set(which, begin(stream));
+      else if (does === 'complete') end(which);
+      else if (does === 'query' && open.size < most) begin('{ viewer { kind } }')();
+      else if (does === 'tick') await tick();
+    }
+    await subscribed(open.size);
+    for (const which of [...open.keys()]) end(which);
+    await subscribed(0);
+    expect(problems).toEqual([]);
+    await client.dispose();
+  });
+  await fc.assert(property, runs);
+});
+
+test('an operation too many is refused while those before it are open, and only then', async () => {
+  const client = t.platform.socket();
+  const codes: unknown[] = [];
+  const stops = Array.from({ length: most + 1 }, () =>
+    client.subscribe(
+      { query: stream },
+      { next() {}, complete() {}, error: (problem: Data) => codes.push(problem[0]?.extensions.code) },
+    ),
+  );
+  await subscribed(most);
+  while (codes.length === 0) await tick();
+  expect(codes).toEqual(['RATE_LIMITED']);
+  for (const stop of stops) stop();
+  await subscribed(0);
+  await client.dispose();
+});
