@@ -47,9 +47,10 @@ test('every request is answered when its time is over, whatever of it waits for 
   const unknown = connect(t.url, owner.platformId, (await serverOf(owner, 'VIEW')).authorization);
   proxy.stallOn(/./s);
   try {
+    // Those of REST come first, and have the connections.
+    const restReads = Array.from({ length: 3 }, () => codeOf(rest('GET', '/customers')));
     // More than there are connections, turns and lanes: they wait for each other, too.
     const reads = Array.from({ length: 6 }, () => codeOf(graphql(read)));
-    const restReads = Array.from({ length: 3 }, () => codeOf(rest('GET', '/customers')));
     const payments = Array.from({ length: 6 }, () => codeOf(graphql(payment())));
     const body = { source: { accountId: scene.usd }, destination: { accountId: scene.outsideUsd }, amount: 1 };
     const restPayments = Array.from({ length: 3 }, () => codeOf(rest('POST', '/transfer-out', body)));
