@@ -28,7 +28,8 @@ const figures = `select
        select xact_start as since from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
          and (backend_xmin is not null or backend_xid is not null)
        union all select prepared from pg_prepared_xacts where database = current_database()) as open) end as oldest_snapshot_seconds,
-  (select count(*)::int from pg_locks where not granted and waitstart < clock_timestamp() - interval '1 second') as blocked_sessions,
+  (select count(*)::int from pg_locks l where not l.granted and exists (select from pg_stat_activity a
+     where a.pid = any (pg_blocking_pids(l.pid)) and a.xact_start < clock_timestamp() - interval '2 seconds')) as blocked_sessions,
   (select coalesce(max(pg_wal_lsn_diff(case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end, restart_lsn)), 0)::float8
    from pg_replication_slots) as slot_kept_bytes,
   (select max(greatest(age(datfrozenxid), mxid_age(datminmxid)))::float8 / 2147483648 from pg_database) as transaction_numbers_used_ratio,
@@ -64,7 +65,7 @@ const meanings = {
   quotes_overdue: 'Quotes that should have expired more than 30 seconds ago.',
   oldest_snapshot_seconds:
     'The age of the oldest transaction that keeps dead rows from being removed: with a snapshot, a write, or prepared. Absent where gateway_work has no pg_read_all_stats.',
-  blocked_sessions: 'Sessions that have waited for a lock for a second and more.',
+  blocked_sessions: 'Sessions that wait for the lock of a transaction that has been open for two seconds and more.',
   slot_kept_bytes: 'How much of the log the replication slot keeps that is the farthest behind.',
   transaction_numbers_used_ratio:
     'Which part of the transaction numbers is used since the oldest one that VACUUM has not frozen: at 1 the server stops.',
