@@ -54,10 +54,7 @@ export class FaultStates {
       this.#states.delete(reason);
       const seconds = Math.round((performance.now() - state.since) / 1_000);
       // It may still fail for another reason, which has a line of its own.
-      this.#log.info(
-        { reason, failures: state.failures, seconds, lastOf: work },
-        'background work has recovered',
-      );
+      this.#log.info({ reason, failures: state.failures, seconds, lastOf: work }, 'background work has recovered');
     }
   }
 }
