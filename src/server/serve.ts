@@ -130,6 +130,7 @@ export async function startServing(
     connections: connectionLimits({ config, log, pace }, callers.now),
     throughYoga: pace?.throughYoga,
     headersMs: pace?.headersMs,
+    requestMs: pace?.operationMs ?? operationMs,
   });
   const sockets = serveWebSockets(http.server, {
     ...callers,
@@ -221,7 +222,7 @@ function capsOf(config: GatewaySettings) {
   };
 }
 
-/** The most milliseconds that one operation may take. */
+/** The most milliseconds that a request may take, whatever it waits for; on a socket, one operation. */
 const operationMs = 10_000;
 /** The average time of a request, in milliseconds, above which the instance counts as overloaded. */
 const slowMs = 200;

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import type { DoomedPostgres } from '../faults/postgres.ts';
 import { bySql, type StagedFault, session } from './staged-fault.ts';
 
@@ -71,16 +70,49 @@ export const databaseFaults: Readonly<Record<string, StagedFault>> = {
     },
   },
   'forgotten transaction': {
-    staged: 'a session with the login of the service leaves a transaction open',
+    staged: 'a person leaves a transaction open after a write',
     alerts: ['PaymentsOldSnapshot'],
     async stage({ databaseUrl }) {
       const client = await session(
-        servingUrl(databaseUrl),
+        databaseUrl,
         'set idle_in_transaction_session_timeout = 0; set transaction_timeout = 0',
-        'begin isolation level repeatable read',
-        'select 1',
+        'begin',
+        'create table forgotten ()',
       );
       return { end: () => client.end() };
+    },
+  },
+  'slot without a standby': {
+    staged: 'a replication slot that no standby reads from',
+    alerts: ['PaymentsLogKept'],
+    async stage({ own }) {
+      await own(`select pg_create_physical_replication_slot('away', true)`);
+      await own(`select pg_logical_emit_message(true, 'filler', repeat('x', 2000000))`);
+      return { end: () => own(`select pg_drop_replication_slot('away')`) };
+    },
+  },
+  'transaction numbers': {
+    staged: 'the oldest transaction of the database is made 1.2 billion older',
+    alerts: ['PaymentsTransactionNumbers'],
+    unavailable: () => 'a server that vacuums takes it back at once; the doctor is tried with it',
+    async stage() {
+      return { end: () => undefined };
+    },
+  },
+  'disk that fills': {
+    staged: 'the disk of Postgres has less than 15 % left',
+    alerts: ['PaymentsDiskFilling'],
+    unavailable: () => 'it needs a node exporter beside Postgres',
+    async stage() {
+      return { end: () => undefined };
+    },
+  },
+  'no instances': {
+    staged: 'Prometheus is asked to ask nobody, as where a label or a name has changed',
+    alerts: ['PaymentsInstancesMissing'],
+    unavailable: () => 'the Prometheus of the trial always knows its targets',
+    async stage() {
+      return { end: () => undefined };
     },
   },
   'frozen event loop': {

@@ -24,6 +24,9 @@ const shorter: readonly [time: RegExp, instead: string][] = [
   [/for: \d+[sm]/g, 'for: 0s'],
   // The window of rates.
   [/\[5m\]/g, '[10s]'],
+  [/\[1m\]/g, '[10s]'],
+  // How much of the log a slot keeps.
+  [/(slot_kept_bytes\)) > 10e9/g, '$1 > 1e6'],
   // The age of the oldest transaction.
   [/(oldest_snapshot_seconds) > 1800/g, '$1 > 5'],
 ];

@@ -14,7 +14,7 @@ async function readingLookups({ other }: Stage) {
 export const requestFaults: Readonly<Record<string, StagedFault>> = {
   'locked table': {
     staged: 'somebody locks a table by hand, and 31 requests at a time want to read it',
-    alerts: ['PaymentsRequestsSlow', 'PaymentsPoolWaits'],
+    alerts: ['PaymentsSessionsBlocked', 'PaymentsRequestsSlow', 'PaymentsPoolWaits'],
     async stage(stage) {
       const read = await readingLookups(stage);
       const holder = await session(stage.databaseUrl, 'begin', 'lock table lookup in access exclusive mode');

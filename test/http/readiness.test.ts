@@ -40,7 +40,7 @@ test('an instance with all that it needs is ready, also while every connection o
 
 test('a database that does not answer makes it say no within a second or so', async () => {
   await untilReady();
-  proxy.freeze();
+  proxy.stallOn(/./s);
   const start = performance.now();
   expect(await statusAndBody()).toEqual([
     503,
@@ -48,6 +48,7 @@ test('a database that does not answer makes it say no within a second or so', as
     { status: 'unavailable', database: false, writable: false, schema: false, feed: false },
   ]);
   expect(performance.now() - start).toBeLessThan(3_000);
+  proxy.goOn();
   await untilReady();
 });
 

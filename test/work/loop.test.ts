@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { nextOrderDue } from '../../src/domain/orders/orders.ts';
 import { nextQuoteExpiry } from '../../src/domain/quotes/expiry.ts';
+import { FaultStates } from '../../src/infra/instruments/fault-states.ts';
 import { loopFailures, loopSuccess } from '../../src/infra/instruments/instruments.ts';
 import { startLoop } from '../../src/server/workers/loop.ts';
 import { pay, quote, usdToEur } from '../setup/acts.ts';
@@ -66,4 +67,45 @@ test('a loop that fails from its first round on has a time with which the alert 
   await expect.poll(() => of(loopFailures)).toBe(1);
   expect(await of(loopSuccess)).toBeGreaterThan(0);
   await loop.stop();
+});
+
+test('what fails again and again for one reason is a line when it begins and one when it is over, for all work together', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
+  let isAway = true;
+  const rounds = { one: 0, two: 0 };
+  const loops = (['one', 'two'] as const).map((name) =>
+    startLoop(name, log, async () => {
+      rounds[name] += 1;
+      if (isAway) throw Object.assign(new Error('connect'), { code: rounds[name] % 2 ? 'ECONNREFUSED' : 'ECONNRESET' });
+      return 60_000;
+    }),
+  );
+  await expect.poll(() => Math.min(rounds.one, rounds.two), { timeout: 30_000 }).toBeGreaterThan(2);
+  isAway = false;
+  await expect.poll(() => lines.length, { timeout: 30_000 }).toBe(2);
+  await Promise.all(loops.map((loop) => loop.stop()));
+  expect(lines).toMatchObject([
+    { level: 50, work: 'one', msg: 'background work fails; will retry until it succeeds' },
+    { level: 30, reason: 'the database', msg: 'background work has recovered' },
+  ]);
+});
+
+test('work that fails for a reason of its own is said beside, with that reason', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
+  const states = FaultStates.of(log);
+  states.failed('one', Object.assign(new Error('away'), { code: 'ECONNREFUSED' }));
+  states.failed('two', new Error('row 7 is odd'));
+  states.failed('two', new Error('row 8 is odd'));
+  states.failed('one', new Error('row 9 is odd'));
+  expect(lines).toMatchObject([
+    { level: 50, work: 'one' },
+    { level: 50, work: 'two', err: { message: 'row 7 is odd' } },
+    { level: 30, reason: 'the database', failures: 1 },
+  ]);
+  states.succeeded('two');
+  states.succeeded('one');
+  states.succeeded('one');
+  expect(lines.slice(3)).toMatchObject([{ level: 30, reason: 'Error: row 0 is odd', failures: 3 }]);
 });

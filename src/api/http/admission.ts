@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { outsideWait, withSlot } from '../../core/outside-wait.ts';
+import { databaseAway, outcomeUnknown } from '../../core/refusal.ts';
+import { TooLate, within } from '../../core/within.ts';
+import { beginDeadline } from '../../infra/instruments/request-facts.ts';
 import { type BodyReader, discardRest, holdBody } from './bodies.ts';
 import type { Callers } from './callers.ts';
 import type { Connections } from './connections.ts';
 import type { InFlight } from './in-flight.ts';
-import { type Api, answer, busy, type EarlyRefusal, formBody, refuse } from './refusals.ts';
+import { type Api, answer, busy, type EarlyRefusal, formBody, refuse, unavailable } from './refusals.ts';
 import { wrongFormOf } from './request-form.ts';
 import type { WatchedResponse } from './watched-response.ts';
 
@@ -14,6 +17,8 @@ export interface Admission {
   readonly inFlight: InFlight;
   readonly callers: Callers;
   readonly connections: Connections;
+  /** How many milliseconds an admitted request may take until its answer begins, whatever it waits for. */
+  readonly requestMs: number;
 }
 
 /** Answers an admitted request. Its body is undefined when it was too long. */
@@ -39,7 +44,7 @@ export async function admit(
   response: WatchedResponse,
   service: Service,
 ): Promise<void> {
-  const { bodies, callers, inFlight, connections } = admission;
+  const { bodies, callers, inFlight, connections, requestMs } = admission;
   const { api, servesStrangers = false, refuseStranger, work } = service;
   const wrong = wrongFormOf(request, service);
   if (wrong) {
@@ -62,16 +67,41 @@ export async function admit(
   const slot = inFlight.admit(response, tenant);
   // For a platform that is alone, late refusals would only hold its own connections.
   if (!slot) return inFlight.isAlone(tenant) ? refuse(response, api, busy) : refuseLate(busy);
-  await slot.turn();
-  if (response.closed) return;
-  return withSlot(slot, async () => {
+  beginDeadline(requestMs);
+  let step: 'waiting' | 'working' | 'refusing' = 'waiting';
+  const processed = withSlot(slot, async () => {
+    await slot.turn();
+    if (response.closed || response.writableEnded) return;
+    step = 'working';
     const late = caller ? undefined : await callers.identify(request, response);
     if (late === undefined) connections.noteKnown(request.socket);
-    if (late && !(late === 'STRANGER' && servesStrangers)) await outsideWait(callers.waitToRefuse(request, caller));
+    if (late && !(late === 'STRANGER' && servesStrangers)) {
+      step = 'refusing';
+      await outsideWait(callers.waitToRefuse(request, caller));
+    }
     if (late && late !== 'STRANGER') refuse(response, api, late);
     else if (late && refuseStranger) refuseStranger();
     else return work(body === 'TOO_LONG' ? undefined : body);
   });
+  await within(requestMs + graceMs, processed).catch((error: unknown) => {
+    if (!(error instanceof TooLate)) throw error;
+    // A stream, or a long answer, has begun; or a refusal waits for its time.
+    if (response.headersSent || step === 'refusing') return processed;
+    if (step === 'waiting') refuse(response, api, busy);
+    else answerLate(request, response, api);
+    return processed.catch(() => undefined);
+  });
+}
+
+/** How much longer than its time a request waits for what its API says of it, in milliseconds. */
+const graceMs = 250;
+
+/** Answers a request whose API has not answered in time: what it changes may have happened. */
+function answerLate({ method }: IncomingMessage, response: ServerResponse, api: Api): void {
+  const { message, code } = outcomeUnknown();
+  if (api === 'GRAPHQL') answer(response, 504, { errors: [{ message, extensions: { code: 'TIMEOUT' } }] });
+  else if (method === 'GET' || method === 'HEAD') refuse(response, api, unavailable(databaseAway));
+  else answer(response, 504, { status: 504, code, message, details: { reason: message } });
 }
 
 /**

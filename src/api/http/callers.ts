@@ -1,15 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { refusalIn } from '../../core/refusal.ts';
+import { within } from '../../core/within.ts';
 import { RateLimited, type RateLimits, rateLimitFields } from '../../domain/access/limits/rate-limits.ts';
 import type { RefusalPace } from '../../domain/access/limits/refusal-pace.ts';
 import type { Clock } from '../../domain/access/limits/token-bucket.ts';
 import type { Credentials } from '../../domain/access/tokens/credentials.ts';
 import type { Viewer } from '../../domain/access/viewer.ts';
-import { noteCaller } from '../../infra/instruments/request-facts.ts';
+import { msLeft, noteCaller } from '../../infra/instruments/request-facts.ts';
 import type { AddressOf } from './client-address.ts';
 import { type EarlyRefusal, tooMany, unavailable } from './refusals.ts';
 import type { Tenant } from './turns.ts';
+
+/** How many milliseconds the look-up of credentials may take where nothing else says so. */
+const lookUpMs = 10_000;
 
 interface Known {
   readonly authorization: string;
@@ -89,7 +93,10 @@ export class Callers {
    */
   async lookUp(request: IncomingMessage): Promise<string | undefined> {
     const { credentials, addressOf } = this.#options;
-    const viewer = await credentials.authenticateFrom(addressOf(request), request.headers.authorization);
+    const viewer = await within(
+      lookUpMs,
+      credentials.authenticateFrom(addressOf(request), request.headers.authorization),
+    );
     if (!viewer) delete request.headers.authorization;
     return viewer?.platformId;
   }
@@ -119,7 +126,7 @@ export class Callers {
     const { credentials, addressOf } = this.#options;
     const { authorization } = request.headers;
     try {
-      const viewer = await credentials.authenticateFrom(addressOf(request), authorization);
+      const viewer = await within(msLeft(lookUpMs), credentials.authenticateFrom(addressOf(request), authorization));
       if (viewer) {
         noteCaller(viewer);
         return this.count(viewer, response);

@@ -33,6 +33,8 @@ import { WatchedResponse } from './watched-response.ts';
 
 /** The dependencies and settings of the HTTP server. */
 export interface HttpOptions {
+  /** How many milliseconds a request may take, from the arrival of its body until its answer begins. */
+  readonly requestMs: number;
   readonly host: string;
   readonly port: number;
   readonly graphql: GraphqlServer;
@@ -110,6 +112,7 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
     inFlight: new InFlight(options.admission),
     connections,
     callers,
+    requestMs: options.requestMs,
   };
   /** The requests that arrived while the port closes. */
   let waiting: (() => void)[] | undefined;

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../../infra/database/database.ts';
 import type { Event } from '../../infra/database/generated/client/client.ts';
 import { ReferredRows } from '../../infra/database/referred-rows.ts';
+import { FaultStates } from '../../infra/instruments/fault-states.ts';
 import { Channel } from './channel.ts';
 import { EventsUndone, type FeedPosition } from './cursor.ts';
 import { dispatch, type Hub, newHub, position } from './hub.ts';
@@ -161,7 +162,10 @@ export class Feed {
   /** Reads the new events of a platform and dispatches them. One read at a time, so the order is the feed's. */
   #read(platformId: string, hub: Hub): void {
     hub.reading ??= this.#readToTarget(platformId, hub)
-      .catch((error: unknown) => this.#log.error({ err: error }, 'could not read the feed; will retry'))
+      .then(
+        () => FaultStates.of(this.#log).succeeded('feed'),
+        (error: unknown) => FaultStates.of(this.#log).failed('feed', error),
+      )
       .finally(() => {
         hub.reading = undefined;
       });

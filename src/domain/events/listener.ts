@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { DatabaseClient } from '../../infra/database/connections/hosts.ts';
 import type { Database } from '../../infra/database/database.ts';
+import { FaultStates } from '../../infra/instruments/fault-states.ts';
 
 /** How many milliseconds a new listener may take to connect before a retry. */
 const listenTimeoutMs = 5_000;
@@ -62,7 +63,10 @@ export class FeedListener {
       this.#client = undefined;
     }
     if (this.#client || this.#connecting) return;
-    this.open().catch((error: unknown) => this.#log.warn({ err: error }, 'the feed cannot LISTEN and polls instead'));
+    this.open().then(
+      () => FaultStates.of(this.#log).succeeded('listening of the feed, which polls instead'),
+      (error: unknown) => FaultStates.of(this.#log).failed('listening of the feed, which polls instead', error),
+    );
   }
 
   async close(): Promise<void> {

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { boundedCache } from '../../core/bounded-cache.ts';
 import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 import type { Database } from '../../infra/database/database.ts';
+import { FaultStates } from '../../infra/instruments/fault-states.ts';
 import { type Found, type PointStore, type ResumeKey, ResumePoint } from './resume-point.ts';
 import {
   beginStatement,
@@ -146,8 +147,9 @@ export class ResumePoints implements PointStore {
       this.#changed = new Set();
       try {
         for (const [platformId, group] of byPlatform(changed)) await this.#writeGroup(platformId, group);
+        FaultStates.of(this.#log).succeeded('resume points');
       } catch (error) {
-        this.#log.warn({ err: error }, 'could not store the resume points of clients; will retry');
+        FaultStates.of(this.#log).failed('resume points', error);
         for (const point of changed) this.#changed.add(point);
       }
     });

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { wasRolledBack } from '../../infra/database/faults.ts';
 import { plansWaiting } from '../../infra/instruments/instruments.ts';
+import { msLeft } from '../../infra/instruments/request-facts.ts';
 import type { Plan, PlatformPlan } from './plan.ts';
 
 /**
@@ -81,7 +82,7 @@ export class CommitLanes<Outcome> {
   add(platformId: string, plan: Plan): Promise<Outcome> {
     plansWaiting.inc();
     const outcome = new Promise<Outcome>((resolve, reject) => {
-      const deadline = performance.now() + this.#maxWaitMs;
+      const deadline = performance.now() + msLeft(this.#maxWaitMs);
       this.#enter({ platformId, plan, account: accountOf(plan), deadline, resolve, reject });
     });
     return outcome.finally(() => plansWaiting.dec());

@@ -3,6 +3,7 @@ import type { Prisma, RailOrderKind } from '../../infra/database/generated/clien
 import { type Lease, type LeasedTable, postponing, untilNext } from '../../infra/database/leases.ts';
 import type { Transaction } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
+import { FaultStates } from '../../infra/instruments/fault-states.ts';
 import type { Rail, RailRequest } from '../../rails/rail.ts';
 import type { RateLock } from '../../rails/rate-lock.ts';
 import type { Party } from '../commands/parties.ts';
@@ -131,7 +132,10 @@ export function renewLeases(on: Queryable, orders: readonly DueOrder[], log: Log
   };
   const timer = setInterval(() => {
     renewing ??= renew()
-      .catch((error: unknown) => log.warn({ err: error }, 'could not renew the leases of orders; will retry'))
+      .then(
+        () => FaultStates.of(log).succeeded('leases of orders'),
+        (error: unknown) => FaultStates.of(log).failed('leases of orders', error),
+      )
       .finally(() => {
         renewing = undefined;
       });

@@ -2,12 +2,16 @@ import type { Logger } from 'pino';
 import { outsideWait } from '../../core/outside-wait.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { readableText } from '../../core/texts.ts';
+import { within } from '../../core/within.ts';
+import { msLeft } from '../../infra/instruments/request-facts.ts';
 
 /**
  * How long a rail may take to answer, in milliseconds. The lease of an account check is longer, and that of an order is
  * renewed, so nobody else has taken it when its outcome is written. One silent rail does not stop all other work.
  */
 const answerMs = 10_000;
+/** The time that a request needs after the answer of a rail, in milliseconds: for its commit. */
+const afterMs = 1_000;
 
 /**
  * Waits for the answer of a rail, without holding the slot of the request. A late answer is ignored. Characters that Postgres
@@ -15,15 +19,7 @@ const answerMs = 10_000;
  * @throws Error when it does not come in time
  */
 export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answer> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`the rail did not answer within ${answerMs} ms`)), answerMs);
-  });
-  try {
-    return storable(await outsideWait(Promise.race([answer, timeout])));
-  } finally {
-    clearTimeout(timer);
-  }
+  return storable(await outsideWait(within(msLeft(answerMs, afterMs), answer, 'the rail did not answer')));
 }
 
 /**

@@ -97,7 +97,7 @@ export function isDatabaseFault(error: unknown): boolean {
   if (code !== undefined && connectionErrors.has(code)) return true;
   // Whatever the reason, Postgres ends the session or refuses a new one: the login, the database, a firewall.
   if (error instanceof pg.DatabaseError) return isTransient(code) || isFatal(error.severity);
-  if (connectionMessages.test(error.message)) return true;
+  if (connectionMessages.test(error.message) || error.name === 'TooLate') return true;
   if (error.name.startsWith('Prisma') && code !== undefined && prismaCodes.has(code)) return true;
   return isDriverFault(driverCause(error)) || (error.cause !== error && isDatabaseFault(error.cause));
 }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { within } from '../../core/within.ts';
 import { DatabaseClient } from '../database/connections/hosts.ts';
 import { PooledClient } from '../database/connections/pooled-client.ts';
 import type { Database } from '../database/database.ts';
@@ -35,7 +36,7 @@ export const readinessLimits: ReadinessLimits = {
   answerMs: 1_000,
   standstillMs: 15_000,
   everyMs: 5_000,
-  sessionMs: 10_000,
+  sessionMs: 30_000,
 };
 
 const away: Readiness = { database: false, writable: false, schema: false, feed: false };
@@ -139,7 +140,7 @@ export class ReadinessWatch {
 
   async #checkNow(): Promise<Readiness> {
     let failure: unknown;
-    const readiness = await withinMs(this.#limits.answerMs, this.#read()).catch((error: unknown) => {
+    const readiness = await within(this.#limits.answerMs, this.#read()).catch((error: unknown) => {
       failure = error;
       this.#forget();
       return schemaStates.has(sqlState(error) ?? '') ? { ...away, database: true } : away;
@@ -260,18 +261,4 @@ function destroy(client: pg.Client): void {
  */
 function isReady({ database, writable, schema }: Readiness): boolean {
   return database && writable && schema;
-}
-
-/** Awaits `work`, at most so many milliseconds. */
-async function withinMs<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
-  });
-  work.catch(() => undefined);
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

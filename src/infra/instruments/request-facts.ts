@@ -61,6 +61,25 @@ export function currentRequest(): RequestFacts | undefined {
   return scope.getStore();
 }
 
+/** When the time of each request is over, by `performance.now()`. */
+const deadlines = new WeakMap<RequestFacts, number>();
+
+/** Gives the current request so many milliseconds from now, for all that it waits for. */
+export function beginDeadline(ms: number): void {
+  const facts = currentRequest();
+  if (facts) deadlines.set(facts, performance.now() + ms);
+}
+
+/**
+ * Returns how many milliseconds the current request may wait for something; `atMost` for work without a deadline.
+ * @param reserved how many of them it needs afterwards
+ */
+export function msLeft(atMost: number, reserved = 0): number {
+  const facts = currentRequest();
+  const deadline = facts && deadlines.get(facts);
+  return deadline === undefined ? atMost : Math.max(0, Math.min(atMost, deadline - reserved - performance.now()));
+}
+
 /** Who sends a request. */
 interface Sender {
   readonly platformId: string;

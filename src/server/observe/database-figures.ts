@@ -24,8 +24,16 @@ const figures = `select
     as deliveries_oldest_seconds,
   ${countOf("from quote where status = 'PENDING' and expires_at < clock_timestamp() - interval '30 seconds'")} as quotes_overdue,
   case when pg_has_role('pg_read_all_stats', 'usage') then
-    (select coalesce(max(extract(epoch from clock_timestamp() - xact_start)), 0)::float8 from pg_stat_activity
-     where datname = current_database() and backend_xmin is not null and pid <> pg_backend_pid()) end as oldest_snapshot_seconds,
+    (select coalesce(max(extract(epoch from clock_timestamp() - since)), 0)::float8 from (
+       select xact_start as since from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+         and (backend_xmin is not null or backend_xid is not null)
+       union all select prepared from pg_prepared_xacts where database = current_database()) as open) end as oldest_snapshot_seconds,
+  (select count(*)::int from pg_locks l where not l.granted and exists (select from pg_stat_activity a
+     where a.pid = any (pg_blocking_pids(l.pid)) and a.xact_start < clock_timestamp() - interval '2 seconds')) as blocked_sessions,
+  (select coalesce(max(pg_wal_lsn_diff(case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end, restart_lsn)), 0)::float8
+   from pg_replication_slots) as slot_kept_bytes,
+  (select max(greatest(age(datfrozenxid), mxid_age(datminmxid)))::float8 / 2147483648 from pg_database) as transaction_numbers_used_ratio,
+  pg_database_size(current_database())::float8 as size_bytes,
   (select count(*)::int from feed_epoch where marked_at is null) as restores_unmarked,
   ${countOf('from reconciliation_difference where closed_at is null and gone_at is null')} as reconciliation_differences,
   ${countOf("from rail_deposit where status = 'UNATTRIBUTED'")} as deposits_unattributed,
@@ -56,7 +64,12 @@ const meanings = {
   deliveries_oldest_seconds: 'The age of the oldest unfinished webhook delivery.',
   quotes_overdue: 'Quotes that should have expired more than 30 seconds ago.',
   oldest_snapshot_seconds:
-    'The age of the oldest transaction that keeps dead rows from being removed. Absent where gateway_work has no pg_read_all_stats.',
+    'The age of the oldest transaction that keeps dead rows from being removed: with a snapshot, a write, or prepared. Absent where gateway_work has no pg_read_all_stats.',
+  blocked_sessions: 'Sessions that wait for the lock of a transaction that has been open for two seconds and more.',
+  slot_kept_bytes: 'How much of the log the replication slot keeps that is the farthest behind.',
+  transaction_numbers_used_ratio:
+    'Which part of the transaction numbers is used since the oldest one that VACUUM has not frozen: at 1 the server stops.',
+  size_bytes: 'The size of the database on the disk of Postgres, without its log.',
   restores_unmarked:
     'How often the database was restored, or a standby promoted, since an operator has marked a restore.',
   reconciliation_differences: 'Differences between the books and those of providers that are open.',

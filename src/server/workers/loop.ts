@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { FaultStates } from '../../infra/instruments/fault-states.ts';
 import { loopFailures, loopSuccess } from '../../infra/instruments/instruments.ts';
 
 /** A repeated piece of background work. */
@@ -10,8 +11,9 @@ export interface Loop {
 }
 
 /**
- * Runs `round` again and again until stopped. A round returns how many milliseconds to pause; when one throws, the error is
- * logged and the next follows after a second. After a `wake` during a round only the rest pause follows, so no work is missed.
+ * Runs `round` again and again until stopped. A round returns how many milliseconds to pause; when one throws, the next follows
+ * after a second, and the reason is logged once (FaultStates). After a `wake` during a round only the rest pause follows, so no
+ * work is missed.
  * @param restMs the first part of each pause, which no `wake` ends, so that one round does all the work that arrived during it
  */
 export function startLoop(name: string, log: Logger, round: () => Promise<number>, restMs = 0): Loop {
@@ -20,6 +22,7 @@ export function startLoop(name: string, log: Logger, round: () => Promise<number
   // Prometheus sees the first failure only if there was a figure before, and the alert compares it with the last success.
   failed.inc(0);
   succeeded.setToCurrentTime();
+  const states = FaultStates.of(log);
   let stopped = false;
   let woken = false;
   let resting = true;
@@ -43,10 +46,11 @@ export function startLoop(name: string, log: Logger, round: () => Promise<number
       try {
         pauseMs = await round();
         succeeded.setToCurrentTime();
+        states.succeeded(name);
       } catch (error) {
         if (stopped) return;
         failed.inc();
-        log.error({ err: error, loop: name }, 'a background loop failed; will retry');
+        states.failed(name, error);
         pauseMs = 1000;
       }
       if (stopped || pauseMs <= 0) continue;

@@ -331,6 +331,20 @@ export const serviceBugs: Bugs = {
       test: 'payments while a table is locked are told that the database is busy, and nothing of accounts and keys: %s',
     },
   },
+  'test/http/deadline.test.ts': {
+    'a request waits for a silent database for as long as it takes': {
+      file: 'src/api/http/admission.ts',
+      find: 'within(requestMs + graceMs, processed)',
+      put: 'within(3_600_000, processed)',
+      test: 'every request is answered when its time is over, whatever of it waits for a silent database, and later ones as well',
+    },
+    'the look-up of credentials has a time of its own': {
+      file: 'src/api/http/callers.ts',
+      find: 'within(msLeft(lookUpMs), ',
+      put: 'within(lookUpMs * 360, ',
+      test: 'every request is answered when its time is over, whatever of it waits for a silent database, and later ones as well',
+    },
+  },
   'test/http/readiness.test.ts': {
     'readiness keeps the session in which all libraries are loaded': {
       file: 'src/infra/health/readiness.ts',

@@ -19,6 +19,7 @@ import type { Session, Sessions } from '../../../domain/access/tokens/sessions.t
 import { positionOf } from '../../../domain/events/cursor.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import type { ReadScope, Replicas } from '../../../infra/database/replicas/replicas.ts';
+import { msLeft } from '../../../infra/instruments/request-facts.ts';
 import { type Context, contextIn } from '../context.ts';
 import { badRequest, rateLimited, unprocessableStatus, withoutStatus } from '../failure.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
@@ -192,7 +193,7 @@ export class Operations {
     const running = asPlatform(context.viewer.platformId, () =>
       withReplicas(this.#options.replicas, args, (reads) => this.#run(args, context, reads)),
     );
-    return withTimeLimit(running, this.#options.operationMs, { onTimeout }).catch(
+    return withTimeLimit(running, msLeft(this.#options.operationMs), { onTimeout }).catch(
       (error: unknown): ExecutionResult => ({ errors: [this.#options.present(error)] }),
     );
   }

@@ -5,6 +5,7 @@ import type { WebSocket } from 'ws';
 import type { InexactJson } from '../../../core/json.ts';
 import type { Slots } from '../../../core/slots.ts';
 import type { TakeTurn } from '../../../core/turn.ts';
+import { within } from '../../../core/within.ts';
 import { RateLimited, type RateLimits } from '../../../domain/access/limits/rate-limits.ts';
 import type { RefusalPace } from '../../../domain/access/limits/refusal-pace.ts';
 import type { TokenCap } from '../../../domain/access/limits/token-caps.ts';
@@ -15,6 +16,9 @@ import type { ResumePoints } from '../../../domain/events/resume-points.ts';
 import type { ClientFacts } from '../../../infra/instruments/request-facts.ts';
 import type { Operations } from '../server/operations.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
+
+/** How many milliseconds the look-up of credentials may take. */
+const lookUpMs = 10_000;
 
 /** The limits of one socket. */
 export const socketLimits = {
@@ -94,7 +98,8 @@ export async function openSession(
 ): Promise<boolean> {
   const { credentials, sessions, addressOf, pace } = options;
   let failure: string | undefined;
-  const viewer = await credentials.authenticateFrom(addressOf(extra.request), authorization).catch((error: unknown) => {
+  const looking = credentials.authenticateFrom(addressOf(extra.request), authorization);
+  const viewer = await within(lookUpMs, looking).catch((error: unknown) => {
     failure = error instanceof RateLimited ? error.message : 'try again';
     return undefined;
   });
@@ -150,7 +155,8 @@ export async function renewSession(
   authorization: string | undefined,
 ): Promise<void> {
   if (authorization === undefined || !extra.session) return;
-  const viewer = await credentials.authenticateFrom(addressOf(extra.request), authorization).catch(() => null);
+  const looking = credentials.authenticateFrom(addressOf(extra.request), authorization);
+  const viewer = await within(lookUpMs, looking).catch(() => null);
   if (viewer === null) return;
   if (viewer && (await extra.session.renew(viewer))) extra.authorization = authorization;
   else

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../../infra/database/database.ts';
 import { statement } from '../../../infra/database/statement.ts';
+import { FaultStates } from '../../../infra/instruments/fault-states.ts';
 import type { Viewer } from '../viewer.ts';
 
 /** The rights of a token that can change during its lifetime, by the setting of its platform or by hand. */
@@ -126,8 +127,9 @@ export class Sessions {
     if (this.#open.size === 0) return;
     for (const { connection } of this.#open) connection.check();
     this.#sweeping ??= this.#forbidEnded()
-      .catch((error: unknown) =>
-        this.#log.warn({ err: error }, 'could not check the tokens of open connections; will retry'),
+      .then(
+        () => FaultStates.of(this.#log).succeeded('tokens of open connections'),
+        (error: unknown) => FaultStates.of(this.#log).failed('tokens of open connections', error),
       )
       .finally(() => {
         this.#sweeping = undefined;

@@ -1,0 +1,66 @@
+import type { Logger } from 'pino';
+import { isDatabaseFault } from '../database/faults.ts';
+
+/** Background work that fails again and again for one reason. */
+interface State {
+  readonly since: number;
+  readonly failing: Set<string>;
+  failures: number;
+}
+
+/**
+ * Logs the failures of background work as states: a line when work begins to fail for a reason, and one when no work fails for it any
+ * more. All work of an instance that fails for want of the database is in one state, so a failover is two lines, not one a second
+ * for each loop.
+ */
+export class FaultStates {
+  static readonly #of = new WeakMap<Logger, FaultStates>();
+  readonly #log: Logger;
+  readonly #states = new Map<string, State>();
+
+  private constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** Returns the states of those who share a log. */
+  static of(log: Logger): FaultStates {
+    const states = FaultStates.#of.get(log) ?? new FaultStates(log);
+    FaultStates.#of.set(log, states);
+    return states;
+  }
+
+  /** Notes that work has failed, and is tried again. */
+  failed(work: string, error: unknown): void {
+    const reason = reasonOf(error);
+    this.#leave(work, reason);
+    const known = this.#states.get(reason);
+    if (known) {
+      known.failing.add(work);
+      known.failures += 1;
+      return;
+    }
+    this.#states.set(reason, { since: performance.now(), failing: new Set([work]), failures: 1 });
+    this.#log.error({ err: error, work }, 'background work fails; will retry until it succeeds');
+  }
+
+  /** Notes that work has succeeded. */
+  succeeded(work: string): void {
+    if (this.#states.size > 0) this.#leave(work);
+  }
+
+  #leave(work: string, stays?: string): void {
+    for (const [reason, state] of this.#states) {
+      if (reason === stays || !state.failing.delete(work) || state.failing.size > 0) continue;
+      this.#states.delete(reason);
+      const seconds = Math.round((performance.now() - state.since) / 1_000);
+      // It may still fail for another reason, which has a line of its own.
+      this.#log.info({ reason, failures: state.failures, seconds, lastOf: work }, 'background work has recovered');
+    }
+  }
+}
+
+/** Numbers, such as those of processes and positions, differ from one failure to the next. */
+function reasonOf(error: unknown): string {
+  if (isDatabaseFault(error)) return 'the database';
+  return String(error instanceof Error ? `${error.name}: ${error.message}` : error).replaceAll(/\d+/g, '0');
+}
