@@ -25,6 +25,12 @@ test.each([
   expect(() => derive(schemaWith(extensions))).toThrow(message);
 });
 
+test('a type whose rows are read by their ids says who may see which of them', () => {
+  expect(() => derive(schemaWith({ made: () => ({ kind: 'node', types: ['Quote'] }) }))).toThrow(
+    'reads rows of Quote, which has no table, or no rule for who may see its rows',
+  );
+});
+
 test('a field that graphql-js executes says so', () => {
   expect(() => derive(schemaWith({ executed: true }))).not.toThrow();
   const executed = Object.values(schema.getQueryType()?.getFields() ?? {}).filter((field) => field.extensions.executed);

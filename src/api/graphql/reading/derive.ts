@@ -65,6 +65,7 @@ export function derive(schema: GraphQLSchema): void {
     for (const field of Object.values(type.getFields())) {
       deriveMade(type, field);
       if (field.extensions.read && !isInterfaceType(type)) deriveBelow(schema, field, read);
+      requireRules(schema, field);
     }
   }
   const query = schema.getQueryType();
@@ -126,6 +127,16 @@ function notReadable(field: string): Error {
   return new Error(
     `no statement can read ${field}: expose a column, use a word of schema/words.ts, or give \`select\` beside \`resolve\`; mark it as \`executed\` if graphql-js is to resolve it`,
   );
+}
+
+/** @throws Error for a type whose rows can be read by their ids, and of which nothing says who may see which of them */
+function requireRules(schema: GraphQLSchema, { name, extensions: { read } }: Field): void {
+  if (read?.kind !== 'node') return;
+  for (const one of read.types) {
+    const type = schema.getType(one);
+    if (!type || !modelOf(type) || !typeReadOf(type)?.visible)
+      throw new Error(`${name} reads rows of ${one}, which has no table, or no rule for who may see its rows`);
+  }
 }
 
 /** Prices a field by how it is read. */

@@ -1,9 +1,10 @@
 import { cursorParts } from '../../../core/paging.ts';
 import { balanceAt, type Period, versionBefore } from '../../../domain/statements/period.ts';
 import { oneOfFew } from '../../../infra/database/list-rows.ts';
+import { columnName } from '../../../infra/database/rows.ts';
 import { invalidInput } from '../failure.ts';
 import type { MadeRead } from './kinds.ts';
-import { type ArgumentsOf, byNumber, type PageRead, type Piece, type Run, sql } from './reads.ts';
+import { type ArgumentsOf, byNumber, type Env, type PageRead, type Piece, type Run, sql } from './reads.ts';
 import { Shared } from './sql.ts';
 
 /** How the statements of accounts are read: their entries, and what these come to. */
@@ -63,12 +64,15 @@ export const statementRow: MadeRead = () => ({
 
 /** The balance of a statement's account at the version in one of its columns. */
 export const statementBalance =
-  (version: 'opening_version' | 'closing_version'): MadeRead =>
-  () => ({
-    kind: 'value',
-    env: ({ row = '' }) => ({ amount: balanceAt(row, `${row}.${version}`), currency: `${row}.currency` }),
-    unless: ({ row = '' }) => [`${balanceAt(row, `${row}.${version}`)} is null or ${row}.currency is null`],
-  });
+  (version: 'openingVersion' | 'closingVersion'): MadeRead =>
+  () => {
+    const balance = ({ row = '' }: Env) => balanceAt(row, `${row}.${columnName(version)}`);
+    return {
+      kind: 'value',
+      env: (env) => ({ amount: balance(env), currency: `${env.row}.currency` }),
+      unless: (env) => [`${balance(env)} is null or ${env.row}.currency is null`],
+    };
+  };
 
 /** The sum of the entries of a statement that come in, or go out. */
 export const statementSum =

@@ -165,7 +165,7 @@ export async function stockPage(
   });
   const delegate = delegateOf(context, read.model);
   const rows = await delegate.findMany({
-    ...queryFromInfo({ context, info, paths: [[{ name: 'edges' }, { name: 'node' }]] }),
+    ...queryFromInfo({ context, info, paths: [[{ name: 'edges' }, { name: 'node' }], [{ name: 'nodes' }]] }),
     where: { AND: [where, page.bound ? key.within(page.bound) : {}] },
     orderBy: key.columns.map((column) => ({ [fieldName(column)]: page.read })),
     take: page.size + 1,

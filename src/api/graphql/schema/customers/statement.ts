@@ -60,10 +60,10 @@ const AccountStatement = builder.objectRef<Statement>('AccountStatement').implem
       type: 'DateTime',
       description: 'Where it ends; this moment does not belong to it.',
     }),
-    openingBalance: t.fromQuery('Money', statementBalance('opening_version'), {
+    openingBalance: t.fromQuery('Money', statementBalance('openingVersion'), {
       description: 'The balance where it begins.',
     }),
-    closingBalance: t.fromQuery('Money', statementBalance('closing_version'), {
+    closingBalance: t.fromQuery('Money', statementBalance('closingVersion'), {
       description: 'The balance where it ends; if that is to come, the balance now.',
     }),
     credits: t.fromQuery(StatementSum, statementSum('>'), { description: 'What came in.' }),
