@@ -60,7 +60,7 @@ export function formFault(field: AccountField, value: string, details: AccountDe
 const spaces = String.raw`\s\-\u2010-\u2015\u2212`;
 const gapsOfPrint = new RegExp(`[${spaces}]`, 'g');
 /** In the tax numbers of Brazil and in telephone numbers, print has more. */
-const punctuation = String.raw`${spaces}.\/()`;
+const punctuation = String.raw`${spaces}.\/\(\)`;
 
 /** A run of characters in a number: their class, how many of them at least, and how many at most. */
 type Run = readonly [characters: string, least: number, most?: number];

@@ -115,7 +115,7 @@ export const accountTypes = {
       vpa: atAddress(
         'Virtual payment address, user@bank.',
         'user@bank',
-        /^\s*[A-Za-z0-9._-]{1,64}@[A-Za-z][A-Za-z0-9.-]{1,63}\s*$/,
+        /^\s*[A-Za-z0-9._\x2d]{1,64}@[A-Za-z][A-Za-z0-9.\x2d]{1,63}\s*$/,
       ),
     },
     identifier: ['vpa'],
@@ -208,7 +208,7 @@ export const accountTypes = {
       lightningAddress: atAddress(
         'Lightning address, user@domain.',
         'user@domain',
-        /^\s*[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{3,190}\s*$/,
+        /^\s*[A-Za-z0-9._+\x2d]{1,64}@[A-Za-z0-9.\x2d]{3,190}\s*$/,
         { optional: true, check: domainFault },
       ),
     },

@@ -215,7 +215,10 @@ function faultsIn({ fields, exactlyOneOf }: Data, details: Readonly<Record<strin
     const byValue = field.formatsByValue.find((one: Data) => one.value === details[field.formatDependsOn]);
     const fits =
       (field.allowedValues?.includes(value) ?? true) &&
-      [field.pattern, byValue?.pattern].every((pattern) => !pattern || new RegExp(pattern, 'u').test(value));
+      [field.pattern, byValue?.pattern].every(
+        // In a browser the attribute pattern has the flag v.
+        (pattern) => !pattern || ['u', 'v'].every((flag) => new RegExp(pattern, flag).test(value)),
+      );
     return fits ? [] : [field.name];
   });
 }

@@ -23,7 +23,7 @@ interface FormatByValue {
 const formatFields = {
   format: 'The form in words: "9 digits".',
   pattern:
-    'The form as a regular expression of JavaScript with the flag u, of what people write: with spaces and dashes where print has them. What fits may still be refused for its check digits, or by the bank.',
+    'The form as a regular expression of JavaScript with the flag u or v, such as the attribute pattern of HTML, of what people write: with spaces and dashes where print has them. What fits may still be refused for its check digits, or by the bank.',
 } as const;
 
 const FormatBy = builder.objectRef<FormatByValue>('ExternalAccountFieldFormat').implement({
