@@ -65,7 +65,7 @@ export const outerEdgeBugs: Bugs = {
       file: 'src/api/graphql/transports/socket-order.ts',
       find: "    if (type === 'complete') this.#open.delete(id);\n",
       put: '',
-      test: 'over the client of graphql-ws',
+      test: 'over a bare socket, with ids that are used again',
     },
     'an id that is used again ends with the operation that had it before': {
       file: 'src/api/graphql/transports/socket-order.ts',
