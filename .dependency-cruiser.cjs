@@ -79,7 +79,12 @@ const modules = {
   'rails/conformance': ['rails'],
   rails: [],
   core: [],
-  'infra/health': ['infra/database/migrations', 'infra/database/connections', 'infra/database'],
+  'infra/health': [
+    'infra/database/migrations',
+    'infra/database/connections',
+    'infra/database',
+    'infra/instruments',
+  ],
   'infra/database/migrations': ['infra/database/embedded', 'infra/database', 'infra/database/connections'],
   'infra/database/embedded': ['infra/database'],
   'infra/database/replicas': ['infra/database', 'infra/database/connections', 'infra/instruments'],

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { FaultStates } from '../../src/core/fault-states.ts';
 import { nextOrderDue } from '../../src/domain/orders/orders.ts';
 import { nextQuoteExpiry } from '../../src/domain/quotes/expiry.ts';
-import { FaultStates } from '../../src/infra/instruments/fault-states.ts';
 import { loopFailures, loopSuccess } from '../../src/infra/instruments/instruments.ts';
 import { startLoop } from '../../src/server/workers/loop.ts';
 import { pay, quote, usdToEur } from '../setup/acts.ts';

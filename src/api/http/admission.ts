@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { outsideWait, withSlot } from '../../core/outside-wait.ts';
 import { databaseAway, outcomeUnknown } from '../../core/refusal.ts';
-import { TooLate, within } from '../../core/within.ts';
 import { beginDeadline } from '../../infra/instruments/request-facts.ts';
+import { TooLate, within } from '../../infra/instruments/within.ts';
 import { type BodyReader, discardRest, holdBody } from './bodies.ts';
 import type { Callers } from './callers.ts';
 import type { Connections } from './connections.ts';

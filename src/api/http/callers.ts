@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { refusalIn } from '../../core/refusal.ts';
-import { within } from '../../core/within.ts';
 import { RateLimited, type RateLimits, rateLimitFields } from '../../domain/access/limits/rate-limits.ts';
 import type { RefusalPace } from '../../domain/access/limits/refusal-pace.ts';
 import type { Clock } from '../../domain/access/limits/token-bucket.ts';
 import type { Credentials } from '../../domain/access/tokens/credentials.ts';
 import type { Viewer } from '../../domain/access/viewer.ts';
 import { msLeft, noteCaller } from '../../infra/instruments/request-facts.ts';
+import { within } from '../../infra/instruments/within.ts';
 import type { AddressOf } from './client-address.ts';
 import { type EarlyRefusal, tooMany, unavailable } from './refusals.ts';
 import type { Tenant } from './turns.ts';

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
+import { FaultStates } from '../../core/fault-states.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { Event } from '../../infra/database/generated/client/client.ts';
 import { ReferredRows } from '../../infra/database/referred-rows.ts';
-import { FaultStates } from '../../infra/instruments/fault-states.ts';
 import { Channel } from './channel.ts';
 import { EventsUndone, type FeedPosition } from './cursor.ts';
 import { dispatch, type Hub, newHub, position } from './hub.ts';

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { FaultStates } from '../../core/fault-states.ts';
 import { DatabaseClient } from '../../infra/database/connections/hosts.ts';
 import type { Database } from '../../infra/database/database.ts';
-import { FaultStates } from '../../infra/instruments/fault-states.ts';
 
 /** How many milliseconds a new listener may take to connect before a retry. */
 const listenTimeoutMs = 5_000;

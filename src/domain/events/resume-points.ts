@@ -1,9 +1,9 @@
 import DataLoader from 'dataloader';
 import type { Logger } from 'pino';
 import { boundedCache } from '../../core/bounded-cache.ts';
+import { FaultStates } from '../../core/fault-states.ts';
 import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 import type { Database } from '../../infra/database/database.ts';
-import { FaultStates } from '../../infra/instruments/fault-states.ts';
 import { type Found, type PointStore, type ResumeKey, ResumePoint } from './resume-point.ts';
 import {
   beginStatement,

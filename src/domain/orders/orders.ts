@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
+import { FaultStates } from '../../core/fault-states.ts';
 import type { Prisma, RailOrderKind } from '../../infra/database/generated/client/client.ts';
 import { type Lease, type LeasedTable, postponing, untilNext } from '../../infra/database/leases.ts';
 import type { Transaction } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
-import { FaultStates } from '../../infra/instruments/fault-states.ts';
 import type { Rail, RailRequest } from '../../rails/rail.ts';
 import type { RateLock } from '../../rails/rate-lock.ts';
 import type { Party } from '../commands/parties.ts';

@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 import { outsideWait } from '../../core/outside-wait.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { readableText } from '../../core/texts.ts';
-import { within } from '../../core/within.ts';
 import { msLeft } from '../../infra/instruments/request-facts.ts';
+import { within } from '../../infra/instruments/within.ts';
 
 /**
  * How long a rail may take to answer, in milliseconds. The lease of an account check is longer, and that of an order is

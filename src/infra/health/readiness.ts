@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { within } from '../../core/within.ts';
 import { DatabaseClient } from '../database/connections/hosts.ts';
 import { PooledClient } from '../database/connections/pooled-client.ts';
 import type { Database } from '../database/database.ts';
@@ -8,6 +7,7 @@ import { sqlState } from '../database/faults.ts';
 import { projectPrisma, readMigrations } from '../database/migrations/migration-files.ts';
 import { statement } from '../database/statement.ts';
 import { inRolledBackTransaction } from '../database/transaction.ts';
+import { within } from '../instruments/within.ts';
 
 /** What an instance needs of its database. */
 export interface Readiness {

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { FaultStates } from '../../infra/instruments/fault-states.ts';
+import { FaultStates } from '../../core/fault-states.ts';
 import { loopFailures, loopSuccess } from '../../infra/instruments/instruments.ts';
 
 /** A repeated piece of background work. */

@@ -5,7 +5,6 @@ import type { WebSocket } from 'ws';
 import type { InexactJson } from '../../../core/json.ts';
 import type { Slots } from '../../../core/slots.ts';
 import type { TakeTurn } from '../../../core/turn.ts';
-import { within } from '../../../core/within.ts';
 import { RateLimited, type RateLimits } from '../../../domain/access/limits/rate-limits.ts';
 import type { RefusalPace } from '../../../domain/access/limits/refusal-pace.ts';
 import type { TokenCap } from '../../../domain/access/limits/token-caps.ts';
@@ -14,6 +13,7 @@ import type { Connection, Session, Sessions } from '../../../domain/access/token
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { ResumePoints } from '../../../domain/events/resume-points.ts';
 import type { ClientFacts } from '../../../infra/instruments/request-facts.ts';
+import { within } from '../../../infra/instruments/within.ts';
 import type { Operations } from '../server/operations.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
+import { FaultStates } from '../../../core/fault-states.ts';
 import type { Database } from '../../../infra/database/database.ts';
 import { statement } from '../../../infra/database/statement.ts';
-import { FaultStates } from '../../../infra/instruments/fault-states.ts';
 import type { Viewer } from '../viewer.ts';
 
 /** The rights of a token that can change during its lifetime, by the setting of its platform or by hand. */

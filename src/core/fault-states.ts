@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { isDatabaseFault } from '../database/faults.ts';
+import { isDatabaseFault } from '../infra/database/faults.ts';
 
 /** Background work that fails again and again for one reason. */
 interface State {
