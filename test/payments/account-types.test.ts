@@ -180,7 +180,7 @@ test.each([
     'ACH carries this name as "Tom & Jerry Engines Co", of which 22 characters are carried',
   ],
 ])(
-  'a name that %s carries in other characters is said when the account is made, before anybody pays: %#',
+  'a name that %s carries in other characters is said when the account is made, before anybody pays',
   async (_rail, input, said) => {
     for (const as of [t.platform, live]) {
       const customerId = await newOwner(as);

@@ -19,7 +19,7 @@ export const accountBugs: Bugs = {
       file: 'src/core/carried-text.ts',
       find: 'if (cut === name) return { text: cut };',
       put: 'if (cut !== "") return { text: cut };',
-      test: 'a name that %s carries in other characters is said when the account is made, before anybody pays: %#',
+      test: 'a name that %s carries in other characters is said when the account is made, before anybody pays',
     },
     'a rail gets the name as it is in place of what it carries': {
       file: 'src/domain/accounts/beneficiary.ts',
