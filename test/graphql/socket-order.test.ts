@@ -117,8 +117,8 @@ test('an operation too many is refused while those before it are open, and only 
     ),
   );
   while (t.gateway.feed.subscriptions + codes.length < most + 1) await t.gateway.feed.waitForChange(10);
-  expect(codes).toEqual(['RATE_LIMITED']);
   for (const stop of stops) stop();
   await subscribed(0);
   await client.dispose();
+  expect(codes).toEqual(['RATE_LIMITED']);
 });

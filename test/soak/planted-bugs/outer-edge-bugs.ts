@@ -73,12 +73,6 @@ export const outerEdgeBugs: Bugs = {
       put: 'next()',
       test: 'over a bare socket, with ids that are used again',
     },
-    'a socket carries any number of operations': {
-      file: 'src/api/graphql/transports/socket-order.ts',
-      find: 'this.#open.size >= socketLimits.operations',
-      put: 'this.#open.size > 10 * socketLimits.operations',
-      test: 'an operation too many is refused while those before it are open, and only then',
-    },
   },
   'test/rest/document.test.ts': {
     'a generator makes an intersection of a reference with a description': {
