@@ -375,7 +375,7 @@ test('a payment for which upstream took more is settled by command as it was pro
   expect((await compared()).differences).toEqual(differences);
   expect(await beyond()).toEqual(known);
   const again = await runOps(gateway.databaseUrl, ['--json', ...command], environment);
-  expect(again).toMatchObject({ code: 1, out: expect.stringContaining('it has no open order') });
+  expect(again).toMatchObject({ code: 1, out: expect.stringContaining('it has no order that awaits an outcome') });
   await take(-5n);
   await hold(-5n);
 });
