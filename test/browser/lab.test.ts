@@ -135,8 +135,9 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await operations.first().waitFor();
     const document = (await (await fetch(`${started.gateway.url}/2025-10-13/openapi.json`)).json()) as {
       paths: object;
+      webhooks: object;
     };
-    const all = Object.values(document.paths).flatMap((methods) => Object.keys(methods));
+    const all = Object.values({ ...document.paths, ...document.webhooks }).flatMap((methods) => Object.keys(methods));
     expect(await operations.count()).toBe(all.length);
     await screenshot(page, 'console');
 

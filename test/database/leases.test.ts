@@ -105,8 +105,10 @@ test.each(leasedRows)(
       expect(await take(database.pool, 10)).toEqual([keys[2]]);
     });
     expect(await take(database.pool, 10)).toEqual([]);
-    // The first worker has died, and its lease ends.
-    await t.owner.query(`update ${table} set ${until} = clock_timestamp() where ${key} = $1`, [keys[0]]);
+    // The first worker has died, and its lease ends. Moments are stored in whole milliseconds, and rounded up.
+    await t.owner.query(`update ${table} set ${until} = clock_timestamp() - interval '1 ms' where ${key} = $1`, [
+      keys[0],
+    ]);
     expect(await take(database.pool, 10)).toEqual([keys[0]]);
     expect(await take(database.pool, 10)).toEqual([]);
   },

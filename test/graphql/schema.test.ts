@@ -90,7 +90,15 @@ test('every list is a connection with the same arguments and parts', () => {
       if (!isObjectType(connection)) throw new Error(`${field.type} is no object`);
       const row = connection.name.replace('Connection', '');
       const parts = Object.values(connection.getFields()).map((part) => `${part.name}: ${part.type}`);
-      expect(parts.sort()).toEqual([`edges: [${row}Edge!]!`, 'pageInfo: PageInfo!', 'totalCount: Int!']);
+      const nodes = /^nodes: \[(\w+)!\]!$/.exec(parts.sort()[1] ?? '')?.[1];
+      expect(parts).toEqual([
+        `edges: [${row}Edge!]!`,
+        `nodes: [${nodes}!]!`,
+        'pageInfo: PageInfo!',
+        'totalCount: Int!',
+      ]);
+      const edge = schema.getType(`${row}Edge`);
+      expect(isObjectType(edge) && String(edge.getFields().node?.type)).toBe(`${nodes}!`);
     }
   }
 });

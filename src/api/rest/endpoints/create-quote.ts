@@ -200,7 +200,7 @@ function senderInfoOf({ senderCustomerInfo, senderUserInfo }: Body): Readonly<Re
   if (!senderCustomerInfo || !senderUserInfo) return senderCustomerInfo ?? senderUserInfo;
   const names = new Set([...Object.keys(senderCustomerInfo), ...Object.keys(senderUserInfo)]);
   if ([...names].some((name) => senderCustomerInfo[name] !== senderUserInfo[name])) {
-    throw new Refusal('INVALID_INPUT', 'conflicts with senderCustomerInfo, of which it is another name', {
+    throw new Refusal('INVALID_INPUT', 'conflicts with the same information under its other name', {
       path: ['senderUserInfo'],
     });
   }

@@ -61,7 +61,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
     this.name = name;
     this.text = text;
     this.values = values;
-    this.isPlannedOnce = planning === 'once' && name !== '';
+    this.isPlannedOnce = planning === 'once';
     this.#required = required;
   }
 
@@ -78,7 +78,8 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
       this.#before += 1;
       messages.push(...platformMessages(this.platform));
     }
-    if (this.isPlannedOnce) {
+    // Without a name Postgres plans it each time, and behind some poolers nothing has one.
+    if (this.isPlannedOnce && name !== '') {
       this.#before += 1;
       messages.push(...firstMessages(connection as Connection, planOnce, []));
     }
