@@ -134,8 +134,8 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     const operations = page.locator('.opblock');
     await operations.first().waitFor();
     const document = (await (await fetch(`${started.gateway.url}/2025-10-13/openapi.json`)).json()) as {
-      paths: object;
-      webhooks: object;
+      paths: Record<string, object>;
+      webhooks: Record<string, object>;
     };
     const all = Object.values({ ...document.paths, ...document.webhooks }).flatMap((methods) => Object.keys(methods));
     expect(await operations.count()).toBe(all.length);
