@@ -261,7 +261,7 @@ test('what nobody can be credited with waits for a person, who says whose it is'
     refusedFor(`the customer of ${usdOfGone} is deleted`),
   );
   expect(await ops('deposits', 'credit', id, '--to', usd, ...by)).toMatchObject({ code: 0 });
-  expect(await ops('deposits', 'credit', id, '--to', usd, ...by)).toMatchObject(refusedFor('waits for nobody'));
+  expect(await ops('deposits', 'credit', id, '--to', usd, ...by)).toMatchObject(refusedFor('needs no decision'));
   expect(await ops('deposits', 'close', row(mine).deposit, ...by)).toMatchObject({ code: 0 });
   expect(await ops('deposits', 'credit', row(late).deposit, '--to', usd, ...by)).toMatchObject({ code: 0 });
   for (const reference of [unnamed, late]) await untilStatus(reference, 'CREDITED');

@@ -49,7 +49,7 @@ export const customerFields = `id platformCustomerId customerType umaAddress kyc
     ... on BusinessDetails { legalName registrationNumber taxId address ${address} beneficialOwners {
       fullName individualType emailAddress phoneNumber taxId birthDate nationality percentageOwnership title address ${address} } } }`;
 
-export const externalAccountFields = `id status currency { code } customer { id } platformAccountId defaultUmaDepositAccount
+export const externalAccountFields = `id status statusReason currency { code } customer { id } platformAccountId defaultUmaDepositAccount
   beneficiaryVerificationStatus beneficiaryVerifiedData { fullName } metadata { key value }
   accountInfo { ... on UsAccountInfo { accountType accountNumber routingNumber accountCategory bankName }
     ... on IbanAccountInfo { accountType iban swiftBic bankName } }
