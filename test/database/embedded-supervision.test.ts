@@ -127,7 +127,7 @@ test.runIf(canMount())('a server whose disk was full comes back when there is sp
   await expect(fill(filler)).rejects.toMatchObject({ code: 'ENOSPC' });
   // Postgres ends when it cannot go on with its log of changes.
   await expect(untilRefused(() => client.query(change))).rejects.toThrow();
-  await vi.waitFor(() => expect(user.warnings.join()).toMatch(/tried again[\s\S]*No space left on device/), soon);
+  await vi.waitFor(() => expect(user.warnings.join()).toMatch(/will retry[\s\S]*No space left on device/), soon);
 
   await rm(filler);
   await vi.waitFor(async () => expect(await query(user.url, 'select 1 as one')).toEqual([{ one: 1 }]), soon);
