@@ -106,6 +106,8 @@ export default defineConfig({
     // Each gateway has a database of its own, and modules keep nothing that one test could change for another.
     isolate: false,
     testTimeout: 300_000,
+    // Far above what a busy machine needs.
+    expect: { poll: { timeout: 60_000 } },
     hookTimeout: 300_000,
     teardownTimeout: 60_000,
   },

@@ -239,6 +239,7 @@ async function applyPatiently(migration: Migration, { client, locks, patience, l
   const until = performance.now() + patience.forMs;
   let waitMs = patience.lockMs;
   let said = '';
+  let others = 'others';
   for (;;) {
     try {
       return await locks.watching(Math.min(25, patience.lockMs / 4), () => apply(client, migration, locks, waitMs));
@@ -246,7 +247,8 @@ async function applyPatiently(migration: Migration, { client, locks, patience, l
       if (signal?.aborted) throw new MigrationError(stopped, { cause: error });
       if (!isLocked(error)) throw migrationFailure(migration, error);
       const { blockers } = locks;
-      const others = blockers.map(nameOf).join('; ') || 'others';
+      // A short attempt may end before anybody has looked whom it waits for: then it is whom the one before has waited for.
+      if (blockers.length > 0) others = blockers.map(nameOf).join('; ');
       if (performance.now() >= until)
         throw migrationFailure(migration, error, `It waits for ${others}. End that, and run it again`);
       // What a session does changes; who it is does not.
