@@ -209,7 +209,6 @@ describe('a socket whose client breaks the protocol', () => {
     ['an operation before its credentials', 4401, ['{"id":"1","type":"subscribe","payload":{"query":"{nope}"}}']],
     ['a message of many levels', 4400, ['['.repeat(60_000)]],
     ['a message that is too long', 1009, ['x'.repeat(65 * 1024)]],
-    ['two first messages', 4429, ['{"type":"connection_init"}', '{"type":"connection_init"}']],
     ['only what is wrong first counts', 4400, ['{"type":"next"}', '{"type":"nope"}', '{"type":"connection_init"}']],
   ] as const)('%s: %i', async (_what, wanted, messages) => {
     expect(await closeAfter(messages)).toBe(wanted);
