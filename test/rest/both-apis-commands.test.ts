@@ -121,12 +121,12 @@ const customerCall = fc
   .record({
     position: fc.nat({ max: 12 }),
     act: fc.constantFrom('change', 'change', 'change', 'delete', 'mistake', 'check'),
-    name: fc.constantFrom('Ada Lovelace', 'Ada King 002', ' '),
+    // A text in a wrong form is refused by REST before the customer is read: test/attack/texts.test.ts has those.
+    name: fc.constantFrom('Ada Lovelace', 'Ada King 002'),
     umaAddress: fc.constantFrom(undefined, 'taken', 'new', 'nobody'),
     metadata: anyMetadata,
   })
-  .filter(({ metadata, ...rest }) => !('__proto' in (metadata ?? {})) || (rest.name !== ' ' && !rest.umaAddress))
-  .filter(({ name, umaAddress: address }) => name !== ' ' || address === undefined)
+  .filter(({ metadata, umaAddress }) => !('__proto' in (metadata ?? {})) || !umaAddress)
   .map(
     ({ position, act, name, umaAddress: address, metadata }): Make =>
       () => {
