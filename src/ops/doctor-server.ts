@@ -45,7 +45,7 @@ export const beginningChecks: Checks<Patient> = {
   },
 };
 
-/** The settings that a session must have. The service sets some itself, which a pooler drops. */
+/** The settings that a database session must have. The service sets some of them itself; a pooler may drop those. */
 const sessionSettings: Readonly<Record<string, RegExp>> = {
   TimeZone: /^UTC$/,
   DateStyle: /^ISO/,

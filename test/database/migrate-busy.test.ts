@@ -144,6 +144,7 @@ test('is stopped at a wait and at work: what was under way is rolled back, and t
   const holder = await session();
   await prisma.write('migrations/2_second/migration.sql', 'alter table b add y int;');
   await prisma.write('migrations/3_third/migration.sql', 'alter table b add z int; alter table a add z int;');
+  // Work that outlasts the test, which stops it: a lock would end with the migration's time limit for locks.
   await prisma.write('migrations/4_fourth/migration.sql', 'alter table c add z int; select pg_sleep(100);');
   await holder.query('begin; select from a');
 

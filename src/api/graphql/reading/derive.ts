@@ -51,7 +51,7 @@ export function modelOf(type: GraphQLNamedType): string | undefined {
   return type.extensions.pothosPrismaModel as string | undefined;
 }
 
-/** Returns how the values of a type are told apart, and who may see them. */
+/** Returns how a type's variant is determined, and who may see its rows. */
 export function typeReadOf(type: GraphQLNamedType): TypeRead | undefined {
   return type.extensions.read as TypeRead | undefined;
 }

@@ -44,7 +44,7 @@ export const moneyAt =
     };
   };
 
-/** Tells in SQL that the caller may not see the row that a relation leads to, or that there is none. */
+/** Writes the SQL condition that a relation leads to no row, or to one that the caller may not see. */
 function isHidden(
   model: string | undefined,
   { relation, visible }: { readonly relation: string; readonly visible: Visible },

@@ -117,7 +117,7 @@ export interface Rows {
   readonly isComplete?: string;
 }
 
-/** How the values of a type are told apart, and who may see them. */
+/** How a type's variant is determined, and who may see its rows. */
 export interface TypeRead {
   /** The condition on rows that a viewer may see: a type with one can be read by the ids of its rows. */
   readonly visible?: (viewer: Viewer) => object;

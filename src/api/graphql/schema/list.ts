@@ -24,7 +24,7 @@ export const pageArgs = (t: ArgBuilder) => ({
 /** Returns the arguments of a list with a filter and a sort order. */
 export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Schema, Filter>) => ({
   ...pageArgs(t),
-  filter: t({ type: filter, description: 'Which ones.' }),
+  filter: t({ type: filter, description: 'Only those that match this filter.' }),
   sortOrder: t({ type: SortOrder, defaultValue: 'DESC', description: 'Newest first unless ASC.' }),
 });
 

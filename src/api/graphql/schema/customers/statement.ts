@@ -14,7 +14,7 @@ import { TransactionTotal } from '../payments/transaction-totals.ts';
 /** The relations to the payments from and to an account. */
 const onEitherSide = ['transactionsFrom', 'transactionsTo'] as const;
 
-const totalsArgs = { type: TransactionFilter, description: 'Which ones.' } as const;
+const totalsArgs = { type: TransactionFilter, description: 'Only those that match this filter.' } as const;
 
 builder.prismaInterfaceFields(Account, (t) => ({
   transactions: t.page(transactions, { of: onEitherSide, description: 'The payments from and to it.' }),

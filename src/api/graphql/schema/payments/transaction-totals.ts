@@ -33,6 +33,6 @@ export const TransactionTotal = builder.objectRef<Total>('TransactionTotal').imp
 builder.queryField('transactionTotals', (t) =>
   t.fromQuery([TransactionTotal], totalsOf(), {
     description: 'How many payments there are and how much they are together, by status, direction and currency.',
-    args: { filter: t.arg({ type: TransactionFilter, description: 'Which ones.' }) },
+    args: { filter: t.arg({ type: TransactionFilter, description: 'Only those that match this filter.' }) },
   }),
 );

@@ -200,7 +200,10 @@ const events = listOf(Event, {
   cursors: 'feed',
   page: 'A page of the feed.',
   edge: 'An event in a page.',
-  args: (t) => ({ ...pageArgs(t), filter: t({ type: EventFilter, description: 'Which ones.' }) }),
+  args: (t) => ({
+    ...pageArgs(t),
+    filter: t({ type: EventFilter, description: 'Only those that match this filter.' }),
+  }),
 });
 
 builder.queryField('events', (t) =>
@@ -217,7 +220,7 @@ builder.subscriptionField('events', (t) =>
       'Every change that the caller may see, starting with the next one, or with `after` with the first after it.',
     args: {
       after: t.arg.string({ description: afterDescription }),
-      filter: t.arg({ type: EventFilter, description: 'Which ones.' }),
+      filter: t.arg({ type: EventFilter, description: 'Only those that match this filter.' }),
     },
     subscribe: async (_root, { after, filter }, context) =>
       watchMany(context, after, await filterOf(context, filter), messageOf),
