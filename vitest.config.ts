@@ -40,16 +40,17 @@ export const deep = [
   'events/{acknowledgements,endings,feed,instances,torture,transports}',
   'examples/recipes',
   'faults/**/*',
-  'graphql/oracle',
+  'graphql/{oracle,plans}',
   'http/{overload,stopping}',
-  'ledger/{audit-replica,commit-lanes,together}',
-  'payments/{model,recovery,robustness}',
+  'ledger/{audit*,commit-lanes,together}',
+  'payments/{concurrency,leases,model,recovery,robustness}',
   'planted-bugs',
   'proof/*',
   'rails/{cells,conformance,open-transactions,reconciliation,secrets,upstream*}',
   'rest/{both-apis*,contract,parameters}',
   'sandbox-start',
   'schedules/*',
+  'start',
   'webhooks/{health,kills}',
 ].map((name) => `test/${name}.test.ts`);
 
@@ -62,9 +63,12 @@ const long = [
   'rest/contract',
   'http/stopping',
   'start',
+  'graphql/plans',
   'ledger/audit',
   'access/token-parents',
-  'payments/suspense',
+  'browser/five-minutes',
+  'payments/uma',
+  'payments/account-types',
 ].map((name) => path.join(import.meta.dirname, `test/${name}.test.ts`));
 
 /** Begins with the longest files, so that no worker has one of them left when the others have nothing to do any more. */

@@ -314,6 +314,7 @@ const words = {
     );
   },
   page(this: Builder, { connection, read, args }: RowList<never>, { of = [], ...options }: PageOptions<never>) {
+    // The list was declared for this schema, whose types a builder of any schema does not name.
     const all = { ...options, args: args(this.arg as never) } as Options;
     return ofOthers(this, connection, pageBelow(read, of), all, (row, ...rest) => stockPage(read, of, row, ...rest));
   },
