@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { describe, expect, onTestFailed, test } from 'vitest';
+import { accountExamples } from '../../src/core/account-examples.ts';
+import { accountTypes } from '../../src/core/account-types.ts';
 import { succeed } from '../setup/acts.ts';
 import { browserPath, screenshot } from '../setup/browser.ts';
 import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
@@ -100,7 +102,82 @@ describe.skipIf(browserPath === undefined)('the wallet in a browser', () => {
     expect(problems).toEqual([]);
     await page.close();
   });
+
+  test('a payee of every kind is added as an invoice prints it, and what is wrong is said beside its field or after it', async () => {
+    const page = await started.browser.newPage({ locale: 'de-DE' });
+    onTestFailed(() => screenshot(page, 'payee-failed', { fullPage: true }));
+    await page.goto(`${started.gateway.url}/wallet`);
+    const pay = page.getByRole('region', { name: 'Pay' });
+    await pay.getByText('New payee').click();
+    const form = pay.getByRole('form', { name: 'New payee' });
+    for (const [type, { taken, refused }] of Object.entries(accountExamples)) {
+      await form.getByLabel('Where the account is').selectOption(type);
+      for (const [details, isTaken] of [
+        ...taken.map((one) => [one, true] as const),
+        ...refused.map((one) => [one, false] as const),
+      ]) {
+        const owner = form.getByLabel('Name of the owner');
+        if (await owner.count()) await owner.fill('Ada Muster');
+        for (const [name, value] of Object.entries({ ...emptied(type), ...details })) {
+          const field = form.locator(`[name="${name}"]`);
+          if (await field.evaluate((element) => element.matches('select'))) await field.selectOption(value ?? '');
+          else await field.fill(value ?? '');
+        }
+        const answered = page.waitForResponse((response) => /AddPayee/.test(response.request().postData() ?? ''));
+        await form.getByRole('button', { name: 'Add the payee' }).click();
+        await answered;
+        const said = form.locator('[role=status], [role=alert]');
+        await said.first().waitFor();
+        const words = (await said.allTextContents()).join(' ');
+        if (isTaken)
+          expect(words, JSON.stringify(details)).toMatch(
+            /^(?:The payee is added\.|You have this payee already\.)(?!.*PRODUCTION)/,
+          );
+        // In the sandbox an address in wrong capitals is that in right ones.
+        else expect(words, JSON.stringify(details)).toMatch(/the value|PRODUCTION would refuse|needs|already/);
+      }
+    }
+    await screenshot(page, 'payee', { fullPage: true });
+    await page.close();
+  });
+
+  test.each([
+    ['en-US', '1,234.56', '$1,234.56'],
+    ['de-DE', '1.234,56', '1.234,56\u00a0$'],
+    ['fr-FR', '1 234,56', '1\u202f234,56\u00a0$US'],
+    ['en-US', '12,5', undefined],
+    ['de-DE', '12.5', undefined],
+    ['de-DE', '0.005', undefined],
+  ])('in %s the amount %s is what its people mean by it, or asked about', async (locale, typed, paid) => {
+    const page = await started.browser.newPage({ locale });
+    await page.goto(`${started.gateway.url}/wallet`);
+    const pay = page.getByRole('region', { name: 'Pay' });
+    await pay.getByLabel('From').selectOption({ index: await optionWith(page, 'From', 'USD account') });
+    await pay.getByLabel('Amount').fill(typed);
+    await pay.getByRole('button', { name: 'Get a quote' }).click();
+    if (paid === undefined) expect(await pay.getByRole('alert').textContent()).toMatch(/^Write the amount like 1/);
+    else await pay.getByRole('button', { name: `Pay ${paid}` }).waitFor();
+    await page.close();
+  });
+
+  test('a quote beyond the balance says what the account has, and cannot be executed', async () => {
+    const page = await started.browser.newPage({ locale: 'en-US' });
+    await page.goto(`${started.gateway.url}/wallet`);
+    const pay = page.getByRole('region', { name: 'Pay' });
+    await pay.getByLabel('From').selectOption({ index: await optionWith(page, 'From', 'EUR account') });
+    await pay.getByLabel('Amount').fill('10,000.01');
+    await pay.getByRole('button', { name: 'Get a quote' }).click();
+    await pay.getByText('The account has only €10,000.00.').waitFor();
+    expect(await pay.getByRole('button', { name: /^Pay/ }).isDisabled()).toBe(true);
+    await page.close();
+  });
 });
+
+/** The fields of a type of account that are texts, with nothing in them. */
+function emptied(type: string): Readonly<Record<string, string>> {
+  const { fields } = accountTypes[type as keyof typeof accountTypes];
+  return Object.fromEntries(Object.entries(fields).flatMap(([name, field]) => ('values' in field ? [] : [[name, '']])));
+}
 
 /** Announces a payment of $7.77 to the customer of the wallet, which waits until its platform approves it. */
 async function announce(url: string): Promise<{ approve(): Promise<void> }> {

@@ -22,13 +22,18 @@ const entryPoints = {
 };
 
 /** The inputs of the build: the sources, and the versions of all packages. */
-const sources = ['src/{lab,wallet,console,client,pages}/**/*', 'package-lock.json'];
+const sources = ['src/apps/**/*', 'src/api/pages/**/*', 'package-lock.json'];
 
 async function hashOfSources(): Promise<string> {
   const hash = createHash('sha256');
   const names: string[] = [];
-  for await (const file of glob(sources, { cwd: root, withFileTypes: true })) {
-    if (file.isFile()) names.push(path.join(file.parentPath, file.name));
+  for (const source of sources) {
+    const before = names.length;
+    for await (const file of glob(source, { cwd: root, withFileTypes: true })) {
+      if (file.isFile()) names.push(path.join(file.parentPath, file.name));
+    }
+    // A folder that was moved: its changes would no longer be noticed.
+    if (names.length === before) throw new Error(`no sources of the pages are found at ${source}`);
   }
   for (const name of names.sort()) hash.update(path.relative(root, name)).update(await readFile(name));
   return hash.digest('hex');

@@ -2,6 +2,8 @@ import { useMutation, useQuery } from '@apollo/client/react';
 import { type FormEvent, useRef, useState } from 'react';
 import { CreateQuote, type CreateQuoteMutation, ExecuteQuote, PayeePicker } from '../client/generated/operations.ts';
 import { useCountdown, useTransaction } from '../client/react.ts';
+import { decimalOf } from './amount.ts';
+import { NewPayee } from './payee.tsx';
 import { locale, timeText } from './service.ts';
 
 type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQuoteSuccess' }>;
@@ -10,8 +12,10 @@ type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQ
 export function Pay() {
   const { data } = useQuery(PayeePicker, { variables: { locale } });
   const [createQuote, { loading }] = useMutation(CreateQuote);
-  const [quoted, setQuoted] = useState<Quoted>();
+  const [quoted, setQuoted] = useState<Quoted & { readonly sourceId: string }>();
   const [refusal, setRefusal] = useState<string>();
+  const [payee, setPayee] = useState<string>();
+  const [isAdding, setAdding] = useState(false);
   const customer = data?.viewer.customer;
   const sources = customer?.sources.edges.flatMap(({ node }) => ('balance' in node ? [node] : [])) ?? [];
 
@@ -21,18 +25,20 @@ export function Pay() {
     const text = (name: string) => String(form.get(name));
     setQuoted(undefined);
     setRefusal(undefined);
+    const amount = decimalOf(text('amount'), locale);
+    if (amount === undefined) return setRefusal(`Write the amount like ${(1234.5).toLocaleString(locale)}`);
     const input = {
       source: { account: { accountId: text('source') } },
       destination: { account: { accountId: text('payee') } },
       lockedCurrencySide: 'SENDING' as const,
-      // As the person wrote it: the service knows how many decimals the currency has.
-      lockedCurrencyAmountDecimal: text('amount'),
+      // The service knows how many decimals the currency has.
+      lockedCurrencyAmountDecimal: amount,
       idempotencyKey: crypto.randomUUID(),
     };
     try {
       const { data } = await createQuote({ variables: { input, locale } });
       const result = data?.createQuote;
-      if (result?.__typename === 'CreateQuoteSuccess') setQuoted(result);
+      if (result?.__typename === 'CreateQuoteSuccess') setQuoted({ ...result, sourceId: text('source') });
       else if (result && 'message' in result) setRefusal(result.message);
     } catch (error) {
       setRefusal(error instanceof Error ? error.message : String(error));
@@ -55,26 +61,46 @@ export function Pay() {
         </label>
         <label>
           To
-          <select name="payee" required>
+          <select name="payee" required value={payee} onChange={({ target }) => setPayee(target.value)}>
             {customer?.payees.edges.map(({ node }) => (
               <option key={node.id} value={node.id}>
                 {node.displayName} · {node.currency.code} {node.maskedNumber}
+                {'accountInfo' in node && ` · ${kindText(node.accountInfo)}`}
               </option>
             ))}
           </select>
         </label>
         <label>
           Amount
-          <input name="amount" inputMode="decimal" pattern="[0-9]+([.][0-9]+)?" required />
+          <input name="amount" inputMode="decimal" autoComplete="off" required />
         </label>
         <button type="submit" disabled={loading || !customer}>
           Get a quote
         </button>
       </form>
       {refusal !== undefined && <p role="alert">{refusal}</p>}
-      {quoted && <QuoteCard key={quoted.quote.id} quoted={quoted} onRefused={setRefusal} />}
+      {quoted && (
+        <QuoteCard
+          key={quoted.quote.id}
+          quoted={quoted}
+          available={sources.find(({ id }) => id === quoted.sourceId)?.balance}
+          onRefused={setRefusal}
+        />
+      )}
+      {customer && data.viewer.grants.includes('ADD_BENEFICIARIES') && (
+        <details onToggle={({ currentTarget }) => setAdding(currentTarget.open)}>
+          <summary id="new-payee">New payee</summary>
+          {isAdding && <NewPayee customerId={customer.id} onAdded={setPayee} />}
+        </details>
+      )}
     </section>
   );
+}
+
+/** The kind of an account in words: "CAD account", "US account", "IBAN". */
+function kindText({ accountType }: { readonly accountType: string }): string {
+  const [first, ...rest] = accountType.split('_');
+  return [first, ...rest.map((word) => word.toLowerCase())].join(' ');
 }
 
 /** Puts the accounts that hold money before the others, which cannot pay. */
@@ -85,9 +111,17 @@ export function moneyFirst<Account extends { readonly balance: { readonly amount
   return accounts.toSorted((a, b) => Number(isEmpty(a)) - Number(isEmpty(b)));
 }
 
+interface QuoteCardProps {
+  readonly quoted: Quoted;
+  /** What the account has that pays. */
+  readonly available: { readonly amount: string; readonly formatted: string } | undefined;
+  readonly onRefused: (message: string) => void;
+}
+
 /** A quote with the remaining time to execute it, and then its payment. */
-function QuoteCard({ quoted, onRefused }: { quoted: Quoted; onRefused: (message: string) => void }) {
+function QuoteCard({ quoted, available, onRefused }: QuoteCardProps) {
   const { quote, serverTime } = quoted;
+  const isTooMuch = available !== undefined && BigInt(quote.totalSendingAmount.amount) > BigInt(available.amount);
   const seconds = useCountdown(quote.expiresAt, serverTime);
   const [executeQuote, { loading, data }] = useMutation(ExecuteQuote);
   // The same key at each press: even if an answer is lost, the quote is paid once.
@@ -111,7 +145,7 @@ function QuoteCard({ quoted, onRefused }: { quoted: Quoted; onRefused: (message:
         <dd>{quote.destination.displayName}</dd>
         <dt>You pay</dt>
         <dd>{quote.totalSendingAmount.formatted}</dd>
-        <dt>Of it fees</dt>
+        <dt>Fees included</dt>
         <dd>{quote.feesIncluded.formatted}</dd>
         <dt>They get</dt>
         <dd>
@@ -123,7 +157,8 @@ function QuoteCard({ quoted, onRefused }: { quoted: Quoted; onRefused: (message:
       ) : (
         <>
           <p role="timer">{seconds === 0 ? 'This quote has expired.' : `Good for ${seconds ?? '…'} s`}</p>
-          <button type="button" onClick={execute} disabled={loading || seconds === 0}>
+          {isTooMuch && <p role="alert">The account has only {available.formatted}.</p>}
+          <button type="button" onClick={execute} disabled={loading || isTooMuch || seconds === 0}>
             Pay {quote.totalSendingAmount.formatted}
           </button>
         </>

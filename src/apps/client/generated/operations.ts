@@ -978,7 +978,7 @@ export type AddPayeeMutation = { createExternalAccount:
         | { id: string }
         | { id: string }
        | null }
-    | { __typename: 'CreateExternalAccountSuccess', replayed: boolean, accountEdge: { cursor: string, node:
+    | { __typename: 'CreateExternalAccountSuccess', replayed: boolean, warnings: Array<{ path: Array<string>, message: string }>, accountEdge: { cursor: string, node:
           | { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, displayName: string, maskedNumber: string, accountInfo:
               | { accountType: ExternalAccountType }
               | { accountType: ExternalAccountType }
@@ -1847,6 +1847,10 @@ export const AddPayee = /* @__PURE__ */ document<AddPayeeMutation, AddPayeeMutat
     __typename
     ... on CreateExternalAccountSuccess {
       replayed
+      warnings {
+        path
+        message
+      }
       accountEdge {
         cursor
         node {

@@ -1,0 +1,20 @@
+/**
+ * Reads an amount as people of a locale write it: "1.234,56" in German, "१२३.४५" in Hindi with its own digits.
+ * @returns it in the service's notation, "1234.56"; undefined if it is none, or may be read in two ways
+ */
+export function decimalOf(text: string, locale: string): string | undefined {
+  const written = new Intl.NumberFormat(locale, { useGrouping: 'always' });
+  const parts = written.formatToParts(-1_234_567.8);
+  const separator = (type: Intl.NumberFormatPartTypes) => parts.find((part) => part.type === type)?.value ?? '';
+  const digits = new Map(Array.from({ length: 10 }, (_none, digit) => [written.format(digit), String(digit)]));
+  // Which space, or which apostrophe, is a matter of the keyboard.
+  const alike = (one: string) => one.replace(/\s/gu, ' ').replace(/[’‘]/g, "'");
+  const own = Array.from(alike(text.trim()), (character) => digits.get(character) ?? character).join('');
+  const [whole = '', fraction, ...rest] = own.split(separator('decimal'));
+  const [first = '', ...groups] = whole.split(alike(separator('group')));
+  const isGrouped =
+    /^[1-9]\d{0,2}$/.test(first) && groups.every((group) => /^\d{2,3}$/.test(group)) && groups.at(-1)?.length === 3;
+  if (rest.length > 0 || !/^\d+$/.test(first) || (groups.length > 0 && !isGrouped)) return undefined;
+  if (fraction === undefined) return first + groups.join('');
+  return /^\d+$/.test(fraction) ? `${first}${groups.join('')}.${fraction}` : undefined;
+}
