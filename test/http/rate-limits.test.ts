@@ -130,8 +130,8 @@ describe('a platform with 1 request a second and 3 at once', () => {
   });
 });
 
-describe('a document that costs more than 500 counts as one request for each 500', () => {
-  /** A list of a hundred customers with as many fields of each: a field costs 100, and the list itself 450. */
+describe('a document that costs more than 800 counts as one request more for each 500', () => {
+  /** A list of a hundred customers with as many fields of each: a field costs 100, and the list itself 500. */
   const list = (...fields: string[]) => `{ customers(first: 100) { edges { node { ${fields.join(' ')} } } } }`;
   const two = list('id', 'umaAddress', 'kycStatus', 'isDeleted');
   const three = list(
@@ -143,13 +143,14 @@ describe('a document that costs more than 500 counts as one request for each 500
     'updatedAt',
     'platformCustomerId',
     'version',
+    'name',
   );
   const refusal = { code: 'RATE_LIMITED', retryAfter: 1 };
 
   test('and is refused before it is executed where so many are not left', async () => {
     const platform = await limitedTo({ platform: { perSecond: 1, burst: 4 } });
     const first = await post(platform, {}, { query: three, extensions: { cost: true } });
-    expect((await first.json()).extensions.cost.cost).toBe(1_300);
+    expect((await first.json()).extensions.cost.cost).toBe(1_400);
     expect([first.status, first.headers.get('ratelimit')]).toEqual([200, '"platform";r=1;t=3']);
     const refused = await post(platform, {}, { query: two });
     expect(said(refused)).toMatchObject({ status: 429, retryAfter: '1', state: '"platform";r=1;t=3' });

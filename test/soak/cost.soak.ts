@@ -3,7 +3,7 @@ import { parse } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { documentBudget } from '../../src/api/graphql/limits/budget.ts';
 import { measureDocument } from '../../src/api/graphql/limits/document-size.ts';
-import { costOfRequest } from '../../src/api/graphql/server/cost-report.ts';
+import { requestsForCost } from '../../src/api/graphql/server/cost-report.ts';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { OracleWorld } from '../oracle/world.ts';
 import { connect, type TestPlatform } from '../setup/gateway.ts';
@@ -15,7 +15,7 @@ import { processorTime } from './cost/processor.ts';
 // What is compared, and why so:
 //
 // - The time is that of Postgres' processes on a processor. While they wait for one it does not pass.
-// - The price is what the limits count: whole requests of 500, begun ones included (docs/limits.md).
+// - The price is what the limits count: whole requests (docs/limits.md).
 // - The time of a document is the median of five runs, after seven: Postgres has planned its statement by then, and keeps the plan.
 //   Beyond the limit it is measured again: then the median of fifteen counts, whether it is less or more.
 // - The median of all documents is that of the fields without filters, each once. Combinations of filters are far more, and
@@ -74,7 +74,7 @@ function middle(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-const forPrice = ({ time, cost }: Measured) => time / (costOfRequest * Math.ceil(cost / costOfRequest));
+const forPrice = ({ time, cost }: Measured) => time / requestsForCost(cost);
 
 test('no field of the schema, and no filters of a list, cost Postgres more than five times as much for their price as the median', async () => {
   const measured: Measured[] = [];
@@ -94,7 +94,7 @@ test('no field of the schema, and no filters of a list, cost Postgres more than 
   const line = (one: Measured) =>
     `${(forPrice(one) / median).toFixed(2)} times the median: ${one.name} (cost ${one.cost}, ${(one.time / 1_000).toFixed(1)} ms)`;
   console.log(
-    `${measured.length} documents; of the fields alone the median takes ${median.toFixed(2)} µs for each unit of cost`,
+    `${measured.length} documents; of the fields alone the median takes ${median.toFixed(0)} µs for each request that it counts as`,
   );
   for (const one of dearest.slice(0, 10)) console.log(line(one));
   if (process.env.COST_FIGURES) writeFileSync(process.env.COST_FIGURES, dearest.map(line).join('\n'));

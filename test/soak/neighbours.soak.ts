@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
+import { requestsForCost } from '../../src/api/graphql/server/cost-report.ts';
 import type { Rate } from '../../src/domain/access/rates.ts';
 import { changeRates } from '../../src/domain/platforms/platform-rates.ts';
 import { succeed } from '../setup/acts.ts';
@@ -66,7 +67,7 @@ for (let payment = 0; payment < 60; payment += 1) {
 }
 const cost = await stormy.post({ query: expensive, extensions: { cost: true } });
 /** How many requests the expensive document counts as. */
-const documentRequests = Math.ceil((await cost.json()).extensions.cost.cost / 500);
+const documentRequests = requestsForCost((await cost.json()).extensions.cost.cost);
 const child = await startChildGateway({
   DATABASE_URL: t.databaseUrl,
   NODE_ENV: 'production',

@@ -26,7 +26,8 @@ export function Pay() {
     setQuoted(undefined);
     setRefusal(undefined);
     const amount = decimalOf(text('amount'), locale);
-    if (amount === undefined) return setRefusal(`Write the amount like ${(1234.5).toLocaleString(locale)}`);
+    if (amount === undefined)
+      return setRefusal(`Write the amount like ${new Intl.NumberFormat(locale).format(1_234.5)}`);
     const input = {
       source: { account: { accountId: text('source') } },
       destination: { account: { accountId: text('payee') } },

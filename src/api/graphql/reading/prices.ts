@@ -12,6 +12,8 @@ const prices: Readonly<Record<Costs | 'list', number>> = {
   list: 80,
   /** What is in other rows, for each query that finds some, or what functions of Postgres make: for each row that has the field. */
   rows: 10,
+  /** What is in other rows, for each leg of a payment, of which there are several. */
+  legs: 20,
   /** A row as it was at a change, which Postgres makes of what has changed since. */
   past: 80,
   /** A read of its own, with its own plan: a field of the query, or one whose resolver sends statements. */

@@ -30,14 +30,20 @@ export function withCost(answer: ExecutionResult | TextAnswer, args: ExecutionAr
     : { ...answer, extensions: { ...answer.extensions, cost } };
 }
 
-/**
- * The highest cost of a document that counts as one request: a list of a hundred rows with two or three fields each.
- */
-export const costOfRequest = 500;
+/** The highest cost of a document that counts as one request: one read, and twenty rows with as many fields. */
+const includedCost = 800;
+
+/** How much more each further request is worth. */
+const costOfRequest = 500;
+
+/** Returns how many requests a document of this cost counts as. */
+export function requestsForCost(cost: number): number {
+  return 1 + Math.max(0, Math.ceil((cost - includedCost) / costOfRequest));
+}
 
 /** Returns how many requests an operation counts as, by the cost of its document. */
 export function requestsOf(args: ExecutionArgs): number {
-  return Math.max(1, Math.ceil(costReport(args).cost / costOfRequest));
+  return requestsForCost(costReport(args).cost);
 }
 
 /** Returns whether an operation is a query: only then is the cost of its document its work. */

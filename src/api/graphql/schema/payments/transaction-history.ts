@@ -57,6 +57,7 @@ export const LedgerEntry = builder.prismaObject('Posting', {
     kind: t.field({
       type: JournalKind,
       description: 'What it was posted for.',
+      extensions: { costs: 'legs' },
       select: { journal: { select: { kind: true } } },
       // The kinds of journals, of which the database has a table.
       resolve: ({ journal }) => journal.kind.toUpperCase() as typeof JournalKind.$inferType,
