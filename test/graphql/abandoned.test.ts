@@ -144,7 +144,7 @@ test('an answer that would have too many bytes is refused, and names the limit',
   const doubled = `{ ${[1, 2, 3].map((n) => `a${n}: ${list}`).join(' ')} }`;
   const { status, data, errors } = await platform.send(doubled);
   expect(status).toBe(294);
-  expect(data).toBeNull();
+  expect(data).toEqual({ a1: null, a2: null, a3: null });
   expect(errors?.[0]?.extensions).toMatchObject({ code: 'COST_LIMIT_EXCEEDED', budget: 'answerBytes', limit: 1_024 });
   expect(errors?.[0]?.message).toContain('1024 bytes');
 });

@@ -28,7 +28,8 @@ function expectInvalid({ data, errors }: Answer, field: string, path: (string | 
       extensions: { code: 'INVALID_INPUT', field },
     },
   ]);
-  expect(data ?? null).toBeNull();
+  const [root = ''] = path;
+  expect(data?.[root] ?? null).toBeNull();
 }
 
 describe.each(lists)('the list %s', (list) => {
@@ -371,4 +372,24 @@ test('a condition that is no boolean is refused, whatever it is, also after a go
     expect({ bad, data, code: errors?.[0]?.extensions.code }).toEqual({ bad, data: undefined, code: 'INVALID_INPUT' });
     expect((await send(false)).data).toEqual({});
   }
+});
+
+test('a field of the query that fails is null with its error, and those beside it are answered', async () => {
+  const answer = await t.platform.send(
+    '{ viewer { kind } customers(after: "zzz") { totalCount } quotes { totalCount } }',
+  );
+  expect(answer.data).toEqual({ viewer: { kind: 'PLATFORM' }, customers: null, quotes: { totalCount: 0 } });
+  expectInvalid(answer, 'after', ['customers']);
+});
+
+test('a mutation whose answer cannot be read is null with its error, and those beside it are answered', async () => {
+  const create = (key: string, lists: string) =>
+    `${key}: createCustomer(input: { platformCustomerId: "${key}", details: { individual: { fullName: "Ada" } } }) {
+      ... on CreateCustomerSuccess { customer { platformCustomerId ${lists} } } }`;
+  const { data, errors } = await t.platform.send(
+    `mutation { ${create('before', '')} ${create('failing', 'quotes(first: -1) { totalCount }')} ${create('after', '')} }`,
+  );
+  const made = (platformCustomerId: string) => ({ customer: { platformCustomerId } });
+  expect(data).toEqual({ before: made('before'), failing: null, after: made('after') });
+  expect(errors).toMatchObject([{ path: ['failing', 'customer', 'quotes'], extensions: { code: 'INVALID_INPUT' } }]);
 });

@@ -1,11 +1,15 @@
+import { readFileSync } from 'node:fs';
 import {
   buildClientSchema,
+  buildSchema,
+  type GraphQLObjectType,
   getIntrospectionQuery,
   getNamedType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
   isLeafType,
+  isNonNullType,
   isObjectType,
   isSpecifiedScalarType,
   isUnionType,
@@ -63,7 +67,7 @@ test('every mutation takes one input with an idempotency key and answers its suc
     expect(first).toBe(`input: ${name}Input!`);
     // Arguments of the sandbox alone are separate from the input of production.
     expect(others).toEqual(takesScenario.has(field.name) ? ['sandboxScenario: SandboxScenarioInput'] : []);
-    expect(String(field.type)).toBe(`${name}Result!`);
+    expect(String(field.type)).toBe(`${name}Result`);
 
     const input = schema.getType(`${name}Input`);
     const result = schema.getType(`${name}Result`);
@@ -74,6 +78,18 @@ test('every mutation takes one input with an idempotency key and answers its suc
     expect(String(success?.getFields().replayed?.type)).toBe('Boolean!');
     for (const refusal of refusals) expect(refusal.getInterfaces().map(String)).toContain(String(userError));
   }
+});
+
+test('fields of the query and of mutations are null where they fail, and say which are null for no other reason', () => {
+  const printed = buildSchema(readFileSync('schema.graphql', 'utf8'));
+  const plain = (root?: GraphQLObjectType | null) =>
+    Object.values(root?.getFields() ?? {}).filter(({ type, astNode }) => {
+      expect(isNonNullType(type)).toBe(false);
+      return astNode?.directives?.every(({ name }) => name.value !== 'semanticNonNull');
+    });
+  const names = plain(printed.getQueryType()).map(({ name }) => name);
+  expect(names.sort()).toEqual(['account', 'customer', 'node', 'quote', 'transaction']);
+  expect(plain(printed.getMutationType())).toEqual([]);
 });
 
 test('every list is a connection with the same arguments and parts', () => {

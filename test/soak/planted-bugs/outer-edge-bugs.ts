@@ -125,6 +125,18 @@ export const outerEdgeBugs: Bugs = {
       put: "if (empty === 'none')",
       test: '%s follows nothing where its %s is null, and everything where it is left out',
     },
+    'a field of the query that fails takes the others with it': {
+      file: 'src/api/graphql/schema/semantic-non-null.ts',
+      find: "(field.kind !== 'Query' && field.kind !== 'Mutation')",
+      put: "field.kind !== 'Mutation'",
+      test: 'a field of the query that fails is null with its error, and those beside it are answered',
+    },
+    'a mutation whose answer cannot be read takes the others with it': {
+      file: 'src/api/graphql/schema/semantic-non-null.ts',
+      find: "(field.kind !== 'Query' && field.kind !== 'Mutation')",
+      put: "field.kind !== 'Query'",
+      test: 'a mutation whose answer cannot be read is null with its error, and those beside it are answered',
+    },
     'a day has an hour 24': {
       file: 'src/core/checks.ts',
       find: '([01]\\d|2[0-3]):[0-5]\\d(:[0-5]',

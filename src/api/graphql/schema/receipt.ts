@@ -62,7 +62,7 @@ builder.queryField('mutationReceipt', (t) =>
     type: MutationReceipt,
     ...executedRead,
     description:
-      'Did it happen? What came of a mutation, by its idempotency key. Never null: an error of this field says nothing about the mutation.',
+      'Did it happen? What came of a mutation, by its idempotency key. An error of this field says nothing about the mutation.',
     args: {
       operation: t.arg({ type: MutationName, required: true, description: "The mutation's name." }),
       idempotencyKey: t.arg.string({ required: true, description: 'The key that it was called with.' }),

@@ -4,6 +4,7 @@ import SchemaBuilder, {
   type FieldKind,
   type InputFieldMap,
   type ObjectRef,
+  type PothosOutputFieldConfig,
   RootFieldBuilder,
   type SchemaTypes,
   type TypeParam,
@@ -32,6 +33,7 @@ import { type Path, type Steps, valueAt } from '../reading/paths.ts';
 import { exposedRead, type PageRead } from '../reading/reads.ts';
 import { relationOf } from '../reading/relations.ts';
 import { stockNode, stockPage, stockRow, stockRows } from '../reading/stock.ts';
+import { failingAlone } from './semantic-non-null.ts';
 
 /**
  * The words of this domain for fields, beside those of Pothos: a plug-in that adds methods to its field builders. Each makes a
@@ -340,6 +342,10 @@ const words = {
 
 Object.assign(RootFieldBuilder.prototype, words);
 
-export class WordsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {}
+export class WordsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
+  override onOutputFieldConfig(field: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
+    return failingAlone(field);
+  }
+}
 
 SchemaBuilder.registerPlugin(name, WordsPlugin);

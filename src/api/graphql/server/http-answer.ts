@@ -26,11 +26,11 @@ export function answerOf(answer: ExecutionResult | TextAnswer, type: JsonType) {
 
 /**
  * Returns the status of an answer with errors, as GraphQL over HTTP has it: 294 beside data, except as application/json, and otherwise
- * that of its errors. A database that was unreachable has changed nothing: 503, though an executor writes `data: null`.
+ * that of its errors. A database that was unreachable has changed nothing: 503, though an executor writes nulls as data.
  */
 function statusOf({ data, errors = [] }: ExecutionResult, type: JsonType): number {
   const isUnavailable = errors.some(({ extensions }) => extensions.code === 'SERVICE_UNAVAILABLE');
-  if (!data && isUnavailable) return 503;
+  if (isUnavailable && Object.values(data ?? {}).every((field) => field === null)) return 503;
   if (data !== undefined) return type === 'application/json' ? 200 : 294;
   return (
     requestStatus({ errors }, type) ??

@@ -33,13 +33,17 @@ import '../schema/webhooks/webhook-mutations.ts';
 import '../schema/receipt.ts';
 import '../schema/platform/tokens.ts';
 import '../schema/platform/client-tokens.ts';
-import { lexicographicSortSchema, printSchema } from 'graphql';
+import { lexicographicSortSchema, specifiedDirectives } from 'graphql';
 import { builder } from '../schema/builder.ts';
+import { printWithDirective, semanticNonNull } from '../schema/semantic-non-null.ts';
 
 /** The schema that every transport serves. Not sorted, so that a result's success comes before its refusals. */
-export const schema = builder.toSchema({ sortSchema: false });
+export const schema = builder.toSchema({
+  sortSchema: false,
+  directives: [...specifiedDirectives, semanticNonNull],
+});
 
 /** Prints the schema for schema.graphql: sorted, so that a diff shows only what has changed. */
 export function printedSchema(): string {
-  return `${printSchema(lexicographicSortSchema(schema))}\n`;
+  return `${printWithDirective(lexicographicSortSchema(schema))}\n`;
 }

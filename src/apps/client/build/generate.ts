@@ -83,7 +83,7 @@ async function typedOperations(schema: GraphQLSchema): Promise<string> {
   }
   sources.sort((a, b) => a.location.localeCompare(b.location));
   const types = await codegen({
-    schema: parse(await readFile(path.join(root, 'schema.graphql'), 'utf8')),
+    schema: parse(schemaText),
     schemaAst: schema,
     documents: sources,
     filename: 'operations.ts',
@@ -125,7 +125,9 @@ function usedFragments(
   return [...found];
 }
 
-const schema = buildSchema(await readFile(path.join(root, 'schema.graphql'), 'utf8'));
+// The package throws where an answer has errors, and only they make these fields null.
+const schemaText = (await readFile(path.join(root, 'schema.graphql'), 'utf8')).replaceAll(/ @semanticNonNull$/gm, '!');
+const schema = buildSchema(schemaText);
 const made = { 'schema-facts.ts': schemaFacts(schema), 'operations.ts': await typedOperations(schema) };
 for (const [name, text] of Object.entries(made)) {
   const file = path.join(folder, 'generated', name);

@@ -1,0 +1,50 @@
+import type { PothosOutputFieldConfig, SchemaTypes } from '@pothos/core';
+import {
+  DirectiveLocation,
+  GraphQLDirective,
+  GraphQLInt,
+  GraphQLList,
+  GraphQLNonNull,
+  type GraphQLSchema,
+  printSchema,
+} from 'graphql';
+
+/** The directive by which Relay, Apollo and code generators know a field that only an error makes null. */
+export const semanticNonNull = new GraphQLDirective({
+  name: 'semanticNonNull',
+  description: 'The field is null only where an error says why.',
+  locations: [DirectiveLocation.FIELD_DEFINITION],
+  args: {
+    levels: {
+      type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLInt))),
+      defaultValue: [0],
+      description: 'Where that holds: 0 is the field itself, 1 the items of its list.',
+    },
+  },
+});
+
+/**
+ * Makes a field of the query or of a mutation nullable where it is not: one that fails is then null, and those beside it are
+ * answered.
+ */
+export function failingAlone<Types extends SchemaTypes>(
+  field: PothosOutputFieldConfig<Types>,
+): PothosOutputFieldConfig<Types> {
+  if ((field.kind !== 'Query' && field.kind !== 'Mutation') || field.type.nullable) return field;
+  const directives = { [semanticNonNull.name]: {} };
+  return { ...field, type: { ...field.type, nullable: true }, extensions: { ...field.extensions, directives } };
+}
+
+/** Prints a schema with the directive, which the printer of graphql-js leaves out. */
+export function printWithDirective(schema: GraphQLSchema): string {
+  let text = printSchema(schema);
+  for (const type of [schema.getQueryType(), schema.getMutationType()]) {
+    for (const { name, extensions } of Object.values(type?.getFields() ?? {})) {
+      if (!extensions.directives) continue;
+      // Its name and its arguments, each on a line of its own; then its type.
+      const field = new RegExp(`(?<=^type ${type} \\{\\n[^]*?^ {2}${name}(\\(\\n[^]*?^ {2}\\))?: .*)$`, 'm');
+      text = text.replace(field, ` @${semanticNonNull.name}`);
+    }
+  }
+  return text;
+}
