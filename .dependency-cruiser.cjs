@@ -1,6 +1,6 @@
-// Who may import whom (ARCHITECTURE.md draws it). The wings of src, from left to right: an import goes only to the right. What is
-// stricter inside a wing stands in `modules`.
-const wings = {
+// Who may import whom (ARCHITECTURE.md draws it). The layers of src, from left to right: an import goes only to the right. What is
+// stricter inside a layer stands in `modules`.
+const layers = {
   apps: [],
   ops: ['server', 'api', 'domain', 'rails', 'core', 'infra'],
   server: ['api', 'domain', 'rails', 'core', 'infra'],
@@ -11,15 +11,15 @@ const wings = {
   infra: [],
 };
 
-// What all acts of the domain stand on.
+// What all other folders of the domain may import.
 const ledger = ['domain/commands', 'domain/access', 'domain/ledger', 'domain/events'];
 const hooks = ['api/webhooks', 'api/webhooks/endpoints', 'api/webhooks/delivery'];
-// The folders of the schema, one for each kind of noun.
-const nouns = ['customers', 'payments', 'platform', 'streams', 'values', 'webhooks'].map((noun) => `api/graphql/schema/${noun}`);
+// The folders of the schema, one for each subject.
+const subjects = ['customers', 'payments', 'platform', 'streams', 'values', 'webhooks'].map((subject) => `api/graphql/schema/${subject}`);
 const schema = ['api/graphql/schema', 'api/graphql/reading', 'api/graphql', ...hooks];
 
-// A module is a folder without the modules inside it. It imports itself, the modules of its wing that are named after it, and the
-// wings to the right. A folder that is not named belongs to the module around it.
+// A module is a folder without the modules inside it. It imports itself, the modules of its layer that are named after it, and the
+// layers to the right. A folder that is not named belongs to the module around it.
 const modules = {
   // For apps.
   'apps/client': ['apps/client/generated'],
@@ -41,8 +41,8 @@ const modules = {
   'api/rest/endpoints': ['api/rest', 'api/rest/schemas', 'api/graphql/documents', 'api/http/bodies', 'api/records', ...hooks],
   'api/rest/schemas': ['api/records', 'api/webhooks'],
   'api/graphql/transports': [...schema, 'api/graphql/server', 'api/graphql/limits', 'api/graphql/documents', 'api/http/bodies'],
-  'api/graphql/server': [...nouns, ...schema, 'api/graphql/limits', 'api/graphql/documents', 'api/http/bodies', 'api/records'],
-  ...Object.fromEntries(nouns.map((noun) => [noun, [...nouns, ...schema]])),
+  'api/graphql/server': [...subjects, ...schema, 'api/graphql/limits', 'api/graphql/documents', 'api/http/bodies', 'api/records'],
+  ...Object.fromEntries(subjects.map((subject) => [subject, [...subjects, ...schema]])),
   'api/graphql/schema': ['api/graphql/reading', 'api/graphql', ...hooks],
   'api/graphql/reading': ['api/graphql/limits', 'api/graphql', ...hooks],
   'api/graphql/limits': ['api/graphql'],
@@ -100,7 +100,7 @@ function filesOf(name) {
   return `^src/${name}/${inside.map((other) => `(?!${other.slice(name.length + 1)}/)`).join('')}`;
 }
 
-const wingOf = (name) => name.split('/')[0];
+const layerOf = (name) => name.split('/')[0];
 /** What runs in browsers, and what makes it. */
 const bundled = '^src/(apps/(lab|console|wallet)/|api/pages/build\\.ts$)';
 
@@ -110,7 +110,7 @@ module.exports = {
       name: `from-${name.replaceAll('/', '-')}`,
       severity: 'error',
       from: { path: filesOf(name) },
-      to: { path: '^src/', pathNot: [...[name, ...allowed].map(filesOf), ...wings[wingOf(name)].map((wing) => `^src/${wing}/`)] },
+      to: { path: '^src/', pathNot: [...[name, ...allowed].map(filesOf), ...layers[layerOf(name)].map((layer) => `^src/${layer}/`)] },
     })),
     {
       name: 'known-modules-only',
