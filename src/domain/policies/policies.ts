@@ -67,19 +67,22 @@ export function setPolicy(
         await requireAccounts(transaction, caller, terms.receiverAccountIds);
         const { now: updatedAt } = await readClock(transaction.client);
         const key = { platformId: caller.platformId, subjectId: subject.uuid };
-        const policy = await transaction.prisma.policy.upsert({
-          where: { platformId_subjectId: key },
-          create: { ...key, subjectType: subject.type, ...terms },
-          // What counts is summed up anew when it is used next (spent.sql).
-          update: { ...terms, used: {}, updatedAt },
-        });
+        const { policy: policies } = transaction.prisma;
+        const found = await policies.findFirst({ where: key, select: { id: true } });
+        const policy = found
+          ? // What counts is summed up anew when it is used next (spent.sql).
+            await policies.update({ where: { platformId_subjectId: key }, data: { ...terms, used: {}, updatedAt } })
+          : await policies.create({ data: { ...key, subjectType: subject.type, ...terms } });
         return { result: {}, answer: { policy } };
       };
     },
     repeat: async () => {
       const { uuid: subjectId } = subjectIn(input.subjectId);
-      const policy = await database.prisma.policy.findFirst({ where: { AND: [visibleToPlatform(caller), { subjectId }] } });
-      if (!policy) throw new Refusal('CONFLICT', 'this was done before, and the policy is deleted since', ['subjectId']);
+      const policy = await database.prisma.policy.findFirst({
+        where: { AND: [visibleToPlatform(caller), { subjectId }] },
+      });
+      if (!policy)
+        throw new Refusal('CONFLICT', 'this was done before, and the policy is deleted since', ['subjectId']);
       return { policy };
     },
   });
@@ -147,7 +150,9 @@ async function requireSubject({ prisma }: Transaction, caller: Caller, { type, u
   if (type === 'Platform') {
     if (id !== caller.platformId) throw new Refusal('INVALID_INPUT', 'a platform sets its own policy', path);
   } else if (type === 'Customer') {
-    if (!(await prisma.customer.findFirst({ where: { AND: [visibleCustomers(caller), { id }] }, select: { id: true } })))
+    if (
+      !(await prisma.customer.findFirst({ where: { AND: [visibleCustomers(caller), { id }] }, select: { id: true } }))
+    )
       throw new Refusal('USER_NOT_FOUND', 'no such customer', path);
   } else {
     const where = { AND: [visibleToPlatform(caller), { id }] };
@@ -159,7 +164,11 @@ async function requireSubject({ prisma }: Transaction, caller: Caller, { type, u
   }
 }
 
-async function requireAccounts({ prisma }: Transaction, caller: Caller, ids: Terms['receiverAccountIds']): Promise<void> {
+async function requireAccounts(
+  { prisma }: Transaction,
+  caller: Caller,
+  ids: Terms['receiverAccountIds'],
+): Promise<void> {
   const named = (Array.isArray(ids) ? ids : []).map((id) => accountNameIn(String(id)));
   const found = await prisma.account.findMany({
     where: { AND: [visibleAccounts(caller), { id: { in: named.flatMap((name) => name?.id ?? []) } }] },
@@ -173,7 +182,14 @@ async function requireAccounts({ prisma }: Transaction, caller: Caller, ids: Ter
 
 /** Checks what a policy says, and returns it as it is stored. */
 function termsOf(input: SetPolicy): Terms {
-  const { kinds, receiverAccountIds, receiverCountries, receiverUmaAddresses, hoursFrom = null, hoursTo = null } = input;
+  const {
+    kinds,
+    receiverAccountIds,
+    receiverCountries,
+    receiverUmaAddresses,
+    hoursFrom = null,
+    hoursTo = null,
+  } = input;
   const [limits, countries, umaAddresses] = checkAll(
     () => limitsOf(input.limits),
     () => each(receiverCountries, at('receiverCountries'), checkCountry),
@@ -236,12 +252,18 @@ function limitsOf(limits: readonly GivenLimit[]) {
     const path = at('limits', position);
     if (typeof payments === 'number') {
       if (amount != null || code != null || period === 'PAYMENT')
-        throw new Refusal('INVALID_INPUT', 'a limit is of an amount in a currency, or of the payments in a period', path);
-      if (payments < 0) throw new Refusal('INVALID_INPUT', 'the number of payments is 0 or more', [...path, 'payments']);
+        throw new Refusal(
+          'INVALID_INPUT',
+          'a limit is of an amount in a currency, or of the payments in a period',
+          path,
+        );
+      if (payments < 0)
+        throw new Refusal('INVALID_INPUT', 'the number of payments is 0 or more', [...path, 'payments']);
       return { period, payments };
     }
     const currency = currencyOf(code ?? '');
-    if (!currency) throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, [...path, 'currency']);
+    if (!currency)
+      throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, [...path, 'currency']);
     if (amount == null) throw new Refusal('INVALID_AMOUNT', 'an amount is required', [...path, 'amount']);
     const units = smallestUnits(amount, currency, [...path, 'amount']);
     return { period, currency: currency.code, amount: units.toString() };

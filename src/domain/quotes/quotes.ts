@@ -114,7 +114,13 @@ async function planQuote(
   // What the customer's deposit will execute counts from now on, and no longer when it expires.
   const isPayment = input.immediatelyExecute || source.kind === 'REALTIME_FUNDING';
   const { customerId = null, destinationUmaAddress: umaAddress } = quote;
-  const payment = { transactionId: transaction.id, amount: price.totalSendingAmount, currency: sending.code, customerId, umaAddress };
+  const payment = {
+    transactionId: transaction.id,
+    amount: price.totalSendingAmount,
+    currency: sending.code,
+    customerId,
+    umaAddress,
+  };
   const base = {
     ...(isPayment && { spend: spendOf(caller, 'QUOTE', { ...payment, to: parties.destination }) }),
     requireActive: {

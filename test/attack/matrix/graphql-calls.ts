@@ -118,7 +118,11 @@ const inputs: Readonly<Record<Operation, readonly ((own: Things) => Variables)[]
   sandboxSetKycStatus: [(own) => ({ customerId: own.Customer, kycStatus: 'MANUALLY_APPROVED' })],
   sandboxSetExternalAccountStatus: [(own) => ({ accountId: own.ExternalAccount, status: 'INACTIVE' })],
   setPolicy: [
-    (own) => ({ subjectId: own.Customer, receiverAccountIds: [own.ExternalAccount], limits: [{ period: 'DAY', payments: 1_000 }] }),
+    (own) => ({
+      subjectId: own.Customer,
+      receiverAccountIds: [own.ExternalAccount],
+      limits: [{ period: 'DAY', payments: 1_000 }],
+    }),
   ],
   deletePolicy: [(own) => ({ subjectId: own.Customer })],
   updatePlatform: [() => ({ currencies: ['USD', 'EUR', 'USDC'] })],

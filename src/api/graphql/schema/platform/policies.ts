@@ -26,7 +26,8 @@ import { Viewer } from './viewer.ts';
 type Limit = Omit<LimitState, 'renewsAt'> & { readonly renewsAt: Date | null };
 
 const PolicyLimit = builder.objectRef<Limit>('PolicyLimit').implement({
-  description: 'A limit of a policy, on an amount in one currency or on the number of payments, with what is left of it now.',
+  description:
+    'A limit of a policy, on an amount in one currency or on the number of payments, with what is left of it now.',
   fields: (t) => ({
     period: t.expose('period', { type: PolicyPeriod, description: 'Which payments it limits together.' }),
     amount: t.money('amount', 'currency', {
@@ -74,16 +75,21 @@ const Policy = builder.prismaNode('Policy', {
       resolve: ({ subjectType, subjectId }) => `${subjectType}:${subjectId}`,
     }),
     limits: t.fromQuery([PolicyLimit], limitsOf, {
-      description: 'Its limits, in the order in which they are checked. A payment in a currency must fit into each that has it.',
+      description:
+        'Its limits, in the order in which they are checked. A payment in a currency must fit into each that has it.',
     }),
-    kinds: t.expose('kinds', { type: [PaymentKind], description: 'The kinds of payments that it allows; empty for all.' }),
+    kinds: t.expose('kinds', {
+      type: [PaymentKind],
+      description: 'The kinds of payments that it allows; empty for all.',
+    }),
     receiverAccountIds: t.expose('receiverAccountIds', {
       type: ['ID'],
       description:
         'The accounts that it allows payments to. A receiver in one of the three lists is allowed; where all are empty, every one is.',
     }),
     receiverCountries: t.exposeStringList('receiverCountries', {
-      description: 'The countries (ISO 3166-1 alpha-2) of external accounts that it allows payments to. A wallet has none.',
+      description:
+        'The countries (ISO 3166-1 alpha-2) of external accounts that it allows payments to. A wallet has none.',
     }),
     receiverUmaAddresses: t.exposeStringList('receiverUmaAddresses', {
       description: 'The UMA addresses that it allows payments to.',
@@ -96,9 +102,14 @@ const Policy = builder.prismaNode('Policy', {
       nullable: true,
       description: 'The time of the day from which it allows none; one before `hoursFrom` is of the next day.',
     }),
-    timeZone: t.exposeString('timeZone', { description: 'The time zone of its days, months and hours: Europe/Berlin.' }),
+    timeZone: t.exposeString('timeZone', {
+      description: 'The time zone of its days, months and hours: Europe/Berlin.',
+    }),
     releaseOn: t.expose('releaseOn', { type: [PolicyRelease], description: 'When a payment counts no longer.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was first set: it counts payments since.' }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      description: 'When it was first set: it counts payments since.',
+    }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last set.' }),
   }),
 });
@@ -158,13 +169,17 @@ mutation('setPolicy', {
     }),
     kinds: t.field({ type: [PaymentKind], description: 'The kinds of payments that it allows. All, if left out.' }),
     receiverAccountIds: t.idList({
-      description: 'The accounts that it allows payments to. Without receivers in any of the three lists, all are allowed.',
+      description:
+        'The accounts that it allows payments to. Without receivers in any of the three lists, all are allowed.',
     }),
     receiverCountries: t.stringList({
-      description: 'The countries (ISO 3166-1 alpha-2) of external accounts that it allows payments to. A wallet has none.',
+      description:
+        'The countries (ISO 3166-1 alpha-2) of external accounts that it allows payments to. A wallet has none.',
     }),
     receiverUmaAddresses: t.stringList({ description: 'The UMA addresses that it allows payments to.' }),
-    hoursFrom: t.string({ description: 'The time of the day from which it allows payments, HH:MM. All day, if left out.' }),
+    hoursFrom: t.string({
+      description: 'The time of the day from which it allows payments, HH:MM. All day, if left out.',
+    }),
     hoursTo: t.string({
       description: 'The time of the day from which it allows none, HH:MM; one before `hoursFrom` is of the next day.',
     }),
@@ -201,7 +216,10 @@ mutation('deletePolicy', {
   description:
     'Deletes the policy of an API token, a client token, a customer or the platform, with all that it has counted. A token that a policy limits, or that was made by such a token, deletes none.',
   input: (t) => ({
-    subjectId: t.id({ required: true, description: 'What it limits: ApiToken:…, ClientToken:…, Customer:… or Platform:….' }),
+    subjectId: t.id({
+      required: true,
+      description: 'What it limits: ApiToken:…, ClientToken:…, Customer:… or Platform:….',
+    }),
   }),
   success: { deletedId: { type: 'ID', nullable: true, description: 'The policy; null where there was none.' } },
   refusals: ['NotFoundError'],
