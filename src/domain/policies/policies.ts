@@ -9,6 +9,7 @@ import { lockPlatform } from '../../core/tenant.ts';
 import { readClock } from '../../infra/database/clock.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { PaymentKind, Policy, PolicyRelease, Prisma } from '../../infra/database/generated/client/client.ts';
+import { statement } from '../../infra/database/statement.ts';
 import type { Transaction } from '../../infra/database/transaction.ts';
 import type { Caller } from '../access/caller.ts';
 import { runIdempotent } from '../access/run-idempotent.ts';
@@ -40,6 +41,11 @@ export interface SetPolicy {
 
 const at = pathsIn<SetPolicy>();
 
+const lockStatement = statement<object>(
+  'lock_policy',
+  'select from policy where platform_id = $1 and subject_id = $2 for no key update',
+);
+
 type Terms = Omit<Prisma.PolicyUncheckedCreateInput, 'platformId' | 'subjectType' | 'subjectId'>;
 
 /**
@@ -65,8 +71,10 @@ export function setPolicy(
         await begin(transaction, caller);
         await requireSubject(transaction, caller, subject);
         await requireAccounts(transaction, caller, terms.receiverAccountIds);
-        const { now: updatedAt } = await readClock(transaction.client);
         const key = { platformId: caller.platformId, subjectId: subject.uuid };
+        // From then on payments are counted by what it says now.
+        await lockStatement(transaction.client, key.platformId, key.subjectId);
+        const { now: updatedAt } = await readClock(transaction.client);
         const { policy: policies } = transaction.prisma;
         const found = await policies.findFirst({ where: key, select: { id: true } });
         const policy = found
