@@ -65,6 +65,7 @@ const modules = {
   'domain/accounts': ['domain/orders', ...ledger],
   'domain/pricing': ['domain/orders', ...ledger],
   'domain/approvals': ['domain/orders', ...ledger],
+  'domain/policies': ledger,
   'domain/statements': ledger,
   'domain/orders': ledger,
   'domain/commands': ['domain/access', 'domain/ledger', 'domain/events'],

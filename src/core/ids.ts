@@ -12,6 +12,7 @@ export type IdType =
   | 'ApiToken'
   | 'ClientToken'
   | 'Platform'
+  | 'Policy'
   | 'PlatformConfig'
   | 'Event'
   | 'Webhook'

@@ -25,6 +25,7 @@ import { deleteCustomer, updateCustomer } from '../../src/domain/customers/custo
 import { createCustomer } from '../../src/domain/customers/customers.ts';
 import { feedCursor, feedStart } from '../../src/domain/events/cursor.ts';
 import { updatePlatform } from '../../src/domain/platforms/platform-config.ts';
+import { deletePolicy, setPolicy } from '../../src/domain/policies/policies.ts';
 import { cancelQuote } from '../../src/domain/quotes/cancel-quote.ts';
 import { executeQuote } from '../../src/domain/quotes/execute-quote.ts';
 import { createQuote } from '../../src/domain/quotes/quotes.ts';
@@ -143,6 +144,7 @@ async function thingsOf(url: string): Promise<Things> {
 /** Calls a command as `caller`, with objects of `theirs` and, where it takes two, one of its `own`. */
 type Attempt = (caller: Caller, theirs: Things, own: Things) => Promise<unknown>;
 
+const unlimited = { limits: [], timeZone: 'UTC', releaseOn: [] } as const;
 const minted = { permissions: ['VIEW'], expiresInSeconds: 60 } as const;
 const details = { customerType: 'INDIVIDUAL', fullName: 'Ada Lovelace' } as const;
 const quoted = { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 100_000n, immediatelyExecute: true } as const;
@@ -264,6 +266,14 @@ const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
     (by, { endpointId }) => replay(webhooks, by, { endpointId, after: feedCursor(by.platformId, feedStart) }, null),
   ],
   resendWebhookDelivery: [(by, { deliveryId }) => resend(webhooks, by, { deliveryId }, null)],
+  setPolicy: [
+    (by, { customerId: subjectId }) => setPolicy(payments.database, by, { ...unlimited, subjectId }),
+    (by, { apiTokenId: subjectId }) => setPolicy(payments.database, by, { ...unlimited, subjectId }),
+    (by, { clientTokenId: subjectId }) => setPolicy(payments.database, by, { ...unlimited, subjectId }),
+    (by, { outsideUsd }, { customerId: subjectId }) =>
+      setPolicy(payments.database, by, { ...unlimited, subjectId, receiverAccountIds: [outsideUsd] }),
+  ],
+  deletePolicy: [(by, { customerId: subjectId }) => deletePolicy(payments.database, by, { subjectId })],
   // What ends a thing comes last, for the call that proves the others good.
   deleteWebhookEndpoint: [(by, { endpointId }) => deleteEndpoint(webhooks, by, { endpointId }, null)],
   updateExternalAccount: [

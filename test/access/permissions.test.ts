@@ -27,6 +27,7 @@ import { endpointUntil } from '../webhooks/endpoint.ts';
 const t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
 const counting = await countedGateway(t);
 const scene = await makeScene(t.platform);
+await succeed(t.platform, 'setPolicy', { subjectId: scene.customerId });
 const blind = await serverOf({ ...t.platform, url: counting.url }, 'TRANSACT', 'MANAGE');
 afterAll(async () => {
   await counting.stop();
@@ -51,6 +52,7 @@ const mutations: Readonly<Record<string, readonly [name: Operation, field: strin
     () => ({ accountId: scene.outsideUsd, beneficiaryVerificationStatus: 'MATCHED' }),
   ],
   Platform: ['updatePlatform', 'platform', () => ({ currencies: currencies.reverse() })],
+  Policy: ['setPolicy', 'policy', () => ({ subjectId: scene.customerId })],
   ApiToken: ['createApiToken', 'apiToken', () => ({ name: 'another', permissions: ['TRANSACT'] })],
 };
 
@@ -201,7 +203,7 @@ const answers = {
   moves: ['approveTransaction', 'cancelQuote', 'executeQuote', 'rejectTransaction', 'sandboxSend'],
   wasThere: [
     ...['deleteCustomer', 'sandboxFundAccount', 'sandboxSetExternalAccountStatus', 'sandboxSetKycStatus'],
-    ...['deleteExternalAccount', 'updateCustomer', 'updateExternalAccount', 'updatePlatform'],
+    ...['deleteExternalAccount', 'setPolicy', 'updateCustomer', 'updateExternalAccount', 'updatePlatform'],
   ],
   /** They read, or decide who reads: they need VIEW themselves. */
   reads: [
@@ -251,6 +253,7 @@ test.each(existing)('%s answers %s, which was there before, with VIEW only', asy
     deleteExternalAccount: { accountId: `ExternalAccount:${nobody}` },
     updateExternalAccount: { accountId: `ExternalAccount:${nobody}` },
     updateCustomer: { customerId: `Customer:${nobody}` },
+    setPolicy: { subjectId: `Customer:${nobody}` },
   };
   const ask = (selection: string) =>
     act(blind, mutation as Operation, inputs[mutation] ?? {}, `${noun} { ${selection} }`);

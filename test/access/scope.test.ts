@@ -14,7 +14,7 @@ import {
 import { describe, expect, test, vi } from 'vitest';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { unlimited } from '../attack/limits.ts';
-import { lookUp, mint, quote, usdToEur } from '../setup/acts.ts';
+import { lookUp, mint, quote, succeed, usdToEur } from '../setup/acts.ts';
 import { uuidIn } from '../setup/connections.ts';
 import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { fund, makeScene, type Scene } from '../setup/scene.ts';
@@ -56,6 +56,7 @@ ids.WebhookDelivery = endpoint.deliveries[0].id;
 ids.Event = endpoint.deliveries[0].event.id;
 ids.ApiToken = apiTokens.edges[0].node.id;
 ids.ClientToken = (await minted({ customerId: victim.customerId })).tokenId;
+ids.Policy = (await succeed(t.platform, 'setPolicy', { subjectId: victim.customerId }, 'policy { id }')).policy.id;
 /** Texts that only the victim's objects have: no answer to another platform may contain any. */
 const secrets = Object.values(ids).map((id) => uuidIn(id));
 // No secret to the other callers of the platform.
@@ -80,6 +81,8 @@ const typeOfId: Readonly<Record<string, string>> = {
   destinationAccountId: 'ExternalAccount',
   sendingAccountId: 'InternalAccount',
   receivingAccountId: 'ExternalAccount',
+  subjectId: 'Customer',
+  receiverAccountIds: 'ExternalAccount',
 };
 
 function idFor(owner: string, name: string): string {

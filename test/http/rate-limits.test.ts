@@ -249,6 +249,7 @@ describe('the buckets', () => {
     trustedDocumentsOnly: false,
     tokenId,
     rates: { ...none, ...own },
+    makers: [],
   });
 
   test('hold a burst and gain the rate, however long the pause', () => {

@@ -63,6 +63,12 @@ async function execute(url: string, text: string, first = 'select') {
 async function oneOfEverything(t: TestGateway, platform: TestPlatform) {
   const scene = await makeScene(platform, 10_000n);
   const closed = await makeScene(platform, 10_000n, '003');
+  const limits = [
+    { period: 'DAY', currency: 'USD', amount: 100_000 },
+    { period: 'DAY', currency: 'USDC', amount: 1_000_000_000_000 },
+    { period: 'LAST_24_HOURS', payments: 50 },
+  ];
+  await succeed(platform, 'setPolicy', { subjectId: scene.customerId, limits });
   // Delivered; failed with its money back; and paid after its quote had expired.
   for (const to of [scene.outsideEur, closed.outsideEur]) {
     const made = await quote(platform, {
@@ -197,6 +203,20 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
     'update rail_case set moved_out = null where moved_out is not null',
     "update posting set system = 'DIFFERENCES' where system = 'FEES'",
   ].map((plant) => [/^what is on DIFFERENCES is of a payment that a person has settled/, plant] as const),
+  [/^what a policy has counted is what a payment sends/, 'update policy_use set amount = amount + 1'],
+  [
+    /^what a policy has counted is what a payment sends/,
+    `update policy_use set released_at = now() where released_at is null`,
+  ],
+  ...['PAYMENT', 'DAY', 'MONTH', 'LAST_24_HOURS', 'LAST_30_DAYS'].map(
+    (period) =>
+      [
+        /^no window of a policy was ever exceeded/,
+        `update policy set limits = '[{"period": "${period}", "currency": "USD", "amount": "99"}]'`,
+      ] as const,
+  ),
+  [/^no window of a policy was ever exceeded/, `update policy set limits = '[{"period": "DAY", "payments": 1}]'`],
+  [/^what a policy stores of a window is the sum/, 'delete from policy_use'],
   [/^the statuses of a quote and its transaction agree/, `update quote set status = 'FAILED'`],
   [
     /^the feed of each platform has no gaps/,

@@ -309,6 +309,7 @@ const codes: Record<ErrorCode, string> = {
   USER_NOT_READY: 'refusals',
   CUSTOMER_FROZEN: 'changes',
   ACCOUNT_FROZEN: 'changes',
+  LIMIT_EXCEEDED: 'refusals',
   QUOTE_NOT_FOUND: 'parameters',
   TRANSACTION_NOT_FOUND: 'parameters',
   USER_NOT_FOUND: 'parameters',

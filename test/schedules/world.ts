@@ -50,6 +50,7 @@ export class World {
       permissions: ['VIEW', 'TRANSACT', 'MANAGE'],
       grants: [],
       tokenId: null,
+      makers: [],
       bound: { kind: 'PLATFORM' },
     };
     const { SANDBOX: sandbox } = gateway.gateway.payments.rails;

@@ -44,3 +44,15 @@ export function passDelay(gateway: TestGateway, transactionId: string): Promise<
     where transaction_id = $1 and due_at > clock_timestamp() + interval '1 minute'`;
   return change(gateway, text, transactionId);
 }
+
+/** Lets hours pass for all that policies have counted. */
+export function passHours({ databaseUrl }: TestGateway, hours: number): Promise<void> {
+  return withoutTriggers(databaseUrl, async (client) => {
+    const by = `interval '${hours} hours'`;
+    await client.query(`begin;
+      update policy_use set used_at = used_at - ${by};
+      update policy set used = (select coalesce(jsonb_object_agg(key, jsonb_set(value, '{from}', to_jsonb((value ->> 'from')::timestamptz - ${by}))), '{}') from jsonb_each(used)),
+        updated_at = updated_at - ${by};
+      commit`);
+  });
+}

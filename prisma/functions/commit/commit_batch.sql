@@ -1,6 +1,7 @@
 -- Checks the groups of a batch one by one, applies the accepted ones together, and concludes each. Together, because
--- the fixed cost of statements is a large part of a payment. Returns answers like commit_batches.
-create or replace function commit_batch(p_groups jsonb) returns jsonb[]
+-- the fixed cost of statements is a large part of a payment. p_policies: the policies that lock_plans has locked. Returns answers
+-- like commit_batches.
+create or replace function commit_batch(p_groups jsonb, p_policies uuid[]) returns jsonb[]
   language plpgsql
 as $$
 declare
@@ -13,10 +14,16 @@ begin
   for v_at in 0 .. v_count - 1 loop
     v_answers := v_answers || check_group(p_groups -> v_at);
   end loop;
+  if p_policies <> '{}' then
+    v_answers := count_payments(v_answers, p_policies);
+  end if;
 
   v_plans := jsonb_path_query_array(to_jsonb(v_answers), '$[*].plans[*]');
   if v_plans <> '[]' then
     perform apply_plans(v_plans);
+    if p_policies <> '{}' then
+      perform release_payments(v_plans);
+    end if;
   end if;
 
   for v_at in 1 .. v_count loop

@@ -19,10 +19,10 @@ create or replace function commit_batches(p_batches jsonb) returns jsonb[]
 as $$
 declare
   v_answers jsonb[] := '{}';
+  v_policies uuid[] := lock_plans(jsonb_path_query_array(p_batches, '$[*][*][*]'));
 begin
-  perform lock_plans(jsonb_path_query_array(p_batches, '$[*][*][*]'));
   for v_at in 0 .. jsonb_array_length(p_batches) - 1 loop
-    v_answers := v_answers || commit_batch(p_batches -> v_at);
+    v_answers := v_answers || commit_batch(p_batches -> v_at, v_policies);
   end loop;
   return v_answers;
 end

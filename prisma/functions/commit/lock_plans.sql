@@ -1,15 +1,16 @@
--- Locks the rows that a list of {platform, plan} changes or that decide its checks, before any of it is read. All transactions
+-- Locks the rows that a list of {platform, plan} changes or that decide its checks, before any of it is read, and returns the ids
+-- of the policies among them: those that limit its payments, or that have counted a payment that it ends. All transactions
 -- that commit plans use one order, so that no two of them wait for each other:
 --   1. idempotency keys, by their number
 --   2. quotes  3. transactions  4. orders for the rail  5. adjustments  6. cases of orders  7. customers  8. internal accounts
---   9. external accounts, each by platform and id
+--   9. external accounts  10. policies, each by platform and id
 -- A row that changes is locked for no key update, since rows that refer to it need not wait. A row that must only stay as it is
 -- is locked for share, which any number may hold at once. Where the plans of one list do both to customers or to external
 -- accounts, all of these are locked for no key update. An alternative changes nothing that its plan does not name
 -- (src/domain/ledger/plan.ts). Of a customer that a plan deletes, the internal accounts are locked too, like accounts that change: its
 -- deletion depends on their balances, and no customer gets another one.
 -- Expressions, which cost far less than statements, collect the ids. Then one statement locks the rows of each table, by key.
-create or replace function lock_plans(p_plans jsonb) returns void
+create or replace function lock_plans(p_plans jsonb) returns uuid[]
   language plpgsql
 as $$
 declare
@@ -17,6 +18,7 @@ declare
   v_changed uuid[];
   v_active uuid[];
   v_emptied uuid[] := '{}';
+  v_policies uuid[] := '{}';
 begin
   if p_plans @? '$[*].plan.claim' then
     perform lock_claims(p_plans);
@@ -78,5 +80,20 @@ begin
     perform from account where platform_id = any (v_platforms) and kind = 'EXTERNAL' and id = any (v_active)
     order by platform_id, id for share;
   end if;
+
+  if p_plans @? '$[*].plan.spend' then
+    v_policies := array(
+      select id from policy where platform_id = any (v_platforms)
+        and subject_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.spend.subjects[*]'))));
+  end if;
+  if p_plans @? '$[*].plan ? (exists (@.otherwise) || exists (@.transactions[*] ? (@.to == "FAILED" || @.to == "REJECTED" || @.to == "EXPIRED" || @.to == "REFUNDED")))' then
+    v_policies := v_policies || array(
+      select policy_id from policy_use where platform_id = any (v_platforms) and released_at is null
+        and transaction_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.transactions[*].id'))));
+  end if;
+  if v_policies <> '{}' then
+    perform from policy where platform_id = any (v_platforms) and id = any (v_policies) order by platform_id, id for no key update;
+  end if;
+  return v_policies;
 end
 $$;

@@ -37,6 +37,8 @@ create type environment as enum ('SANDBOX', 'PRODUCTION');
 create type permission as enum ('VIEW', 'TRANSACT', 'MANAGE');
 create type client_grant as enum ('LOOK_UP_RECEIVERS', 'ADD_BENEFICIARIES');
 create type trusted_document_policy as enum ('OPTIONAL', 'APPS', 'ALL');
+create type payment_kind as enum ('TRANSFER_OUT', 'TRANSFER_IN', 'TRANSFER_INTERNAL', 'QUOTE');
+create type policy_release as enum ('FAILED', 'REFUNDED');
 create type customer_type as enum ('INDIVIDUAL', 'BUSINESS');
 create type kyc_status as enum ('APPROVED', 'REJECTED', 'PENDING_REVIEW', 'EXPIRED', 'CANCELED', 'MANUALLY_APPROVED', 'MANUALLY_REJECTED');
 create type account_kind as enum ('INTERNAL', 'EXTERNAL');
@@ -140,6 +142,39 @@ create table trusted_document (
   primary key (platform_id, hash)
 );
 create index trusted_document_platform_id_digest_idx on trusted_document (platform_id, digest);
+
+create table policy (
+  platform_id uuid not null,
+  id uuid not null default uuid_v7(),
+  subject_type text not null,
+  subject_id uuid not null,
+  limits jsonb not null,
+  kinds payment_kind[],
+  receiver_account_ids text[],
+  receiver_countries text[],
+  receiver_uma_addresses text[],
+  hours_from text,
+  hours_to text,
+  time_zone text not null,
+  release_on policy_release[],
+  used jsonb not null default '{}',
+  created_at timestamptz(3) not null default clock_ms(),
+  updated_at timestamptz(3) not null default clock_ms(),
+  primary key (platform_id, id)
+);
+create unique index policy_platform_id_subject_id_key on policy (platform_id, subject_id);
+
+create table policy_use (
+  platform_id uuid not null,
+  transaction_id uuid not null,
+  policy_id uuid not null,
+  used_at timestamptz(3) not null,
+  amount bigint not null,
+  currency text not null,
+  released_at timestamptz(3),
+  primary key (platform_id, transaction_id, policy_id)
+);
+create index policy_use_platform_id_policy_id_used_at_idx on policy_use (platform_id, policy_id, used_at);
 
 create table currency (
   code text not null,
@@ -715,6 +750,8 @@ alter table client_token add constraint client_token_platform_id_transaction_id_
 alter table client_token add constraint client_token_platform_id_created_by_id_fkey foreign key (platform_id, created_by_id) references api_token(platform_id, id) on delete restrict on update restrict;
 alter table client_token add constraint client_token_platform_id_owner_id_fkey foreign key (platform_id, owner_id) references customer(platform_id, id) on delete restrict on update restrict;
 alter table trusted_document add constraint trusted_document_platform_id_fkey foreign key (platform_id) references platform(id) on delete restrict on update restrict;
+alter table policy add constraint policy_platform_id_fkey foreign key (platform_id) references platform(id) on delete restrict on update restrict;
+alter table policy_use add constraint policy_use_platform_id_policy_id_fkey foreign key (platform_id, policy_id) references policy(platform_id, id) on delete cascade on update restrict;
 alter table customer add constraint customer_platform_id_fkey foreign key (platform_id) references platform(id) on delete restrict on update restrict;
 alter table account add constraint account_platform_id_fkey foreign key (platform_id) references platform(id) on delete restrict on update restrict;
 alter table account add constraint account_platform_id_customer_id_fkey foreign key (platform_id, customer_id) references customer(platform_id, id) on delete restrict on update restrict;
@@ -883,6 +920,15 @@ as $$
   select lower(regexp_replace(p_one, '\s', '', 'g')) = lower(regexp_replace(p_other, '\s', '', 'g'))
 $$;
 
+create or replace function token_makers(p_platform uuid, p_token uuid) returns uuid[]
+  language sql stable
+as $$
+  with recursive maker as (
+    select t.id, t.created_by_id from api_token t where t.platform_id = p_platform and t.id = p_token
+    union all select t.id, t.created_by_id from maker m join api_token t on t.platform_id = p_platform and t.id = m.created_by_id)
+  select array(select id from maker)
+$$;
+
 create or replace function transaction_as_of(t transaction, e stored_event) returns jsonb
   language sql stable parallel safe
 as $$
@@ -921,6 +967,16 @@ as $$
                  else jsonb_build_object('requested_information', t.requested_information) end
        else '{}' end,
     '{}')
+$$;
+
+create or replace function window_start(p_period text, p_zone text, p_at timestamptz) returns timestamptz
+  language sql stable parallel safe
+as $$
+  select case p_period
+    when 'DAY' then date_trunc('day', p_at, p_zone)
+    when 'MONTH' then date_trunc('month', p_at, p_zone)
+    when 'LAST_24_HOURS' then p_at - interval '23:59:59.999'
+    when 'LAST_30_DAYS' then p_at - interval '719:59:59.999' end
 $$;
 
 create or replace function account_version_before(p_platform uuid, p_account uuid, p_moment timestamptz) returns int
@@ -1654,6 +1710,60 @@ begin
 end
 $$;
 
+create or replace function check_policy(p_policy policy, p_spend jsonb, p_at timestamptz) returns jsonb
+  language plpgsql stable
+as $$
+declare
+  v_time text := to_char(p_at at time zone p_policy.time_zone, 'HH24:MI');
+  v_used jsonb := p_policy.used;
+  v_rule text;
+  v_free_at timestamptz;
+  v_limit jsonb;
+  v_most numeric;
+  v_more numeric;
+  v_start timestamptz;
+  v_spent numeric;
+begin
+  v_rule := case
+    when cardinality(p_policy.kinds) > 0 and (p_spend ->> 'kind')::payment_kind <> all (p_policy.kinds) then 'KIND'
+    when p_policy.receiver_account_ids || p_policy.receiver_countries || p_policy.receiver_uma_addresses <> '{}' and not (
+        p_policy.receiver_account_ids || p_policy.receiver_countries || p_policy.receiver_uma_addresses
+        && array[p_spend ->> 'account_id', p_spend ->> 'country', lower(p_spend ->> 'uma_address')]) then 'RECEIVER'
+    when p_policy.hours_from < p_policy.hours_to and not (v_time >= p_policy.hours_from and v_time < p_policy.hours_to)
+      or p_policy.hours_from > p_policy.hours_to and v_time >= p_policy.hours_to and v_time < p_policy.hours_from then 'HOURS'
+    when p_policy.limits @? '$[*].currency' and not p_policy.limits @> jsonb_build_array(jsonb_build_object('currency', p_spend -> 'currency'))
+      then 'CURRENCY' end;
+  if v_rule = 'HOURS' then
+    v_free_at := ((p_at at time zone p_policy.time_zone)::date + p_policy.hours_from::time) at time zone p_policy.time_zone;
+    if v_free_at <= p_at then
+      v_free_at := ((p_at at time zone p_policy.time_zone)::date + 1 + p_policy.hours_from::time) at time zone p_policy.time_zone;
+    end if;
+  end if;
+  for v_at in 0 .. jsonb_array_length(p_policy.limits) - 1 loop
+    exit when v_rule is not null;
+    v_limit := p_policy.limits -> v_at;
+    continue when v_limit ->> 'currency' <> p_spend ->> 'currency';
+    v_most := coalesce(v_limit ->> 'amount', v_limit ->> 'payments');
+    v_more := case when v_limit ? 'payments' then 1 else (p_spend ->> 'amount')::numeric end;
+    v_start := window_start(v_limit ->> 'period', p_policy.time_zone, p_at);
+    v_spent := case when v_start is null then 0 else spent(p_policy, v_limit, v_start) end;
+    if v_spent + v_more > v_most then
+      v_rule := 'LIMIT';
+      v_free_at := case when v_more <= v_most then frees_at(p_policy, v_limit, p_at, v_spent + v_more - v_most) end;
+    elsif v_start is not null then
+      v_used := v_used || jsonb_build_object(concat_ws(' ', v_limit ->> 'period', v_limit ->> 'currency'),
+                                             jsonb_build_object('from', v_start, 'used', v_spent + v_more));
+    end if;
+  end loop;
+  if v_rule is null then
+    return jsonb_build_object('used', v_used);
+  end if;
+  return jsonb_build_object(
+    'code', 'LIMIT_EXCEEDED', 'id', p_policy.id, 'subjectType', p_policy.subject_type, 'subjectId', p_policy.subject_id, 'rule', v_rule,
+    'freeAt', v_free_at, 'limit', case when v_rule = 'LIMIT' then limit_state(p_policy, v_limit, p_at) end);
+end
+$$;
+
 create or replace function check_quotes(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql
 as $$
@@ -1725,7 +1835,7 @@ begin
 end
 $$;
 
-create or replace function commit_batch(p_groups jsonb) returns jsonb[]
+create or replace function commit_batch(p_groups jsonb, p_policies uuid[]) returns jsonb[]
   language plpgsql
 as $$
 declare
@@ -1738,10 +1848,16 @@ begin
   for v_at in 0 .. v_count - 1 loop
     v_answers := v_answers || check_group(p_groups -> v_at);
   end loop;
+  if p_policies <> '{}' then
+    v_answers := count_payments(v_answers, p_policies);
+  end if;
 
   v_plans := jsonb_path_query_array(to_jsonb(v_answers), '$[*].plans[*]');
   if v_plans <> '[]' then
     perform apply_plans(v_plans);
+    if p_policies <> '{}' then
+      perform release_payments(v_plans);
+    end if;
   end if;
 
   for v_at in 1 .. v_count loop
@@ -1765,10 +1881,10 @@ create or replace function commit_batches(p_batches jsonb) returns jsonb[]
 as $$
 declare
   v_answers jsonb[] := '{}';
+  v_policies uuid[] := lock_plans(jsonb_path_query_array(p_batches, '$[*][*][*]'));
 begin
-  perform lock_plans(jsonb_path_query_array(p_batches, '$[*][*][*]'));
   for v_at in 0 .. jsonb_array_length(p_batches) - 1 loop
-    v_answers := v_answers || commit_batch(p_batches -> v_at);
+    v_answers := v_answers || commit_batch(p_batches -> v_at, v_policies);
   end loop;
   return v_answers;
 end
@@ -1799,7 +1915,7 @@ begin
   end if;
   -- Answers with status 403 or 404 are not stored: a later call with the key may succeed.
   if v_claim is not null
-     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND')) then
+     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'LIMIT_EXCEEDED', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND')) then
     insert into idempotency_record (platform_id, operation, key, request_hash, refusal, result)
     values (p_platform, v_claim ->> 'operation', v_claim ->> 'key', decode(v_claim ->> 'hash', 'hex'), p_refusal, v_result);
   end if;
@@ -1807,10 +1923,57 @@ begin
 end
 $$;
 
+create or replace function count_payments(p_answers jsonb[], p_policies uuid[]) returns jsonb[]
+  language plpgsql
+as $$
+declare
+  v_now timestamptz := clock_ms();
+  v_policies policy[];
+  v_policy policy;
+  v_plan jsonb;
+  v_spend jsonb;
+  v_mine int[];
+  v_checked jsonb[];
+  v_uses policy_use[] := '{}';
+begin
+  v_policies := array(select p from policy p where p.id = any (p_policies) order by p.platform_id, p.id);
+  for v_at in 1 .. cardinality(p_answers) loop
+    v_plan := p_answers[v_at] #> '{plans,0}';
+    v_spend := v_plan #> '{plan,spend}';
+    continue when v_spend is null;
+    v_mine := '{}';
+    v_checked := '{}';
+    for v_number in 1 .. cardinality(v_policies) loop
+      v_policy := v_policies[v_number];
+      continue when v_policy.platform_id <> (v_plan ->> 'platform')::uuid or not v_spend -> 'subjects' ? v_policy.subject_id::text;
+      v_mine := v_mine || v_number;
+      v_checked := v_checked || check_policy(v_policy, v_spend, v_now);
+      exit when v_checked[cardinality(v_checked)] ? 'code';
+    end loop;
+    if v_checked[cardinality(v_checked)] ? 'code' then
+      p_answers[v_at] := jsonb_build_object('outcome', 'now', 'refusal', v_checked[cardinality(v_checked)]);
+      continue;
+    end if;
+    for v_number in 1 .. cardinality(v_mine) loop
+      v_policy := v_policies[v_mine[v_number]];
+      v_policy.used := v_checked[v_number] -> 'used';
+      v_policies[v_mine[v_number]] := v_policy;
+      v_uses := v_uses || row(v_policy.platform_id, v_spend ->> 'transaction_id', v_policy.id, v_now, v_spend ->> 'amount',
+                              v_spend ->> 'currency', null)::policy_use;
+    end loop;
+  end loop;
+  if v_uses <> '{}' then
+    update policy p set used = n.used from unnest(v_policies) n where p.platform_id = n.platform_id and p.id = n.id;
+    insert into policy_use select * from unnest(v_uses);
+  end if;
+  return p_answers;
+end
+$$;
+
 create or replace function find_api_token(p_client_id text) returns table (
   id uuid, platform_id uuid, secret_hash bytea, permissions text[], environment environment,
   rate_limit int, rate_burst int, api_token_rate_limit int, api_token_rate_burst int, client_token_rate_limit int,
-  client_token_rate_burst int, trusted_documents trusted_document_policy
+  client_token_rate_burst int, trusted_documents trusted_document_policy, makers uuid[]
 )
   language plpgsql stable
   security definer set search_path = public, pg_temp
@@ -1819,7 +1982,7 @@ begin
   return query
   select t.id, t.platform_id, t.secret_hash, t.permissions::text[], p.environment, p.rate_limit, p.rate_burst,
     p.api_token_rate_limit, p.api_token_rate_burst, p.client_token_rate_limit, p.client_token_rate_burst,
-    p.trusted_documents
+    p.trusted_documents, token_makers(t.platform_id, t.id)
   from api_token t join platform p on p.id = t.platform_id
   where t.client_id = p_client_id and t.revoked_at is null;
 end
@@ -1946,6 +2109,28 @@ begin
     p_id := md5(p_id::text)::uuid;
   end loop;
   return p_id;
+end
+$$;
+
+create or replace function frees_at(p_policy policy, p_limit jsonb, p_at timestamptz, p_much numeric) returns timestamptz
+  language plpgsql stable
+as $$
+declare
+  v_period text := p_limit ->> 'period';
+  v_zone text := p_policy.time_zone;
+  v_currency text := p_limit ->> 'currency';
+begin
+  if v_period in ('DAY', 'MONTH') then
+    return (date_trunc(v_period, p_at at time zone v_zone) + ('1 ' || v_period)::interval) at time zone v_zone;
+  end if;
+  return (
+    select r.used_at + case v_period when 'LAST_24_HOURS' then interval '24 hours' else interval '720 hours' end
+    from (
+      select u.used_at, sum(case when v_currency is null then 1 else u.amount end) over (order by u.used_at, u.transaction_id) as freed
+      from policy_use u
+      where u.platform_id = p_policy.platform_id and u.policy_id = p_policy.id and u.released_at is null
+        and (v_currency is null or u.currency = v_currency) and u.used_at >= window_start(v_period, v_zone, p_at)) r
+    where r.freed >= p_much order by r.used_at limit 1);
 end
 $$;
 
@@ -2258,6 +2443,34 @@ begin
 end
 $$;
 
+create or replace function limit_state(p_policy policy, p_limit jsonb, p_at timestamptz) returns jsonb
+  language plpgsql stable
+as $$
+declare
+  v_start timestamptz := window_start(p_limit ->> 'period', p_policy.time_zone, p_at);
+  v_used numeric := case when v_start is null then 0 else spent(p_policy, p_limit, v_start) end;
+  v_left numeric := greatest(coalesce((p_limit ->> 'amount')::numeric, (p_limit ->> 'payments')::numeric) - v_used, 0);
+begin
+  return jsonb_build_object(
+    'period', p_limit -> 'period', 'currency', p_limit -> 'currency', 'amount', p_limit -> 'amount', 'payments', p_limit -> 'payments')
+    || case when p_limit ? 'payments'
+         then jsonb_build_object('usedAmount', null, 'leftAmount', null, 'usedPayments', v_used, 'leftPayments', v_left)
+         else jsonb_build_object('usedAmount', v_used::text, 'leftAmount', v_left::text, 'usedPayments', null, 'leftPayments', null) end
+    || jsonb_build_object('renewsAt', case when v_used > 0 then
+         to_char(frees_at(p_policy, p_limit, p_at, 1) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end);
+end
+$$;
+
+create or replace function limits_of(p_platform uuid, p_policy uuid) returns jsonb
+  language plpgsql stable
+as $$
+begin
+  return (
+    select coalesce(jsonb_agg(limit_state(p, l.value, clock_ms()) order by l.ordinality), '[]')
+    from policy p, jsonb_array_elements(p.limits) with ordinality l where p.platform_id = p_platform and p.id = p_policy);
+end
+$$;
+
 create or replace function lock_claims(p_plans jsonb) returns void
   language plpgsql
 as $$
@@ -2275,7 +2488,7 @@ begin
 end
 $$;
 
-create or replace function lock_plans(p_plans jsonb) returns void
+create or replace function lock_plans(p_plans jsonb) returns uuid[]
   language plpgsql
 as $$
 declare
@@ -2283,6 +2496,7 @@ declare
   v_changed uuid[];
   v_active uuid[];
   v_emptied uuid[] := '{}';
+  v_policies uuid[] := '{}';
 begin
   if p_plans @? '$[*].plan.claim' then
     perform lock_claims(p_plans);
@@ -2344,6 +2558,21 @@ begin
     perform from account where platform_id = any (v_platforms) and kind = 'EXTERNAL' and id = any (v_active)
     order by platform_id, id for share;
   end if;
+
+  if p_plans @? '$[*].plan.spend' then
+    v_policies := array(
+      select id from policy where platform_id = any (v_platforms)
+        and subject_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.spend.subjects[*]'))));
+  end if;
+  if p_plans @? '$[*].plan ? (exists (@.otherwise) || exists (@.transactions[*] ? (@.to == "FAILED" || @.to == "REJECTED" || @.to == "EXPIRED" || @.to == "REFUNDED")))' then
+    v_policies := v_policies || array(
+      select policy_id from policy_use where platform_id = any (v_platforms) and released_at is null
+        and transaction_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.transactions[*].id'))));
+  end if;
+  if v_policies <> '{}' then
+    perform from policy where platform_id = any (v_platforms) and id = any (v_policies) order by platform_id, id for no key update;
+  end if;
+  return v_policies;
 end
 $$;
 
@@ -2407,6 +2636,33 @@ create or replace function refuse_change() returns trigger
 as $$
 begin
   raise exception '% is append-only: % refused', tg_table_name, lower(tg_op) using errcode = 'LG001';
+end
+$$;
+
+create or replace function release_payments(p_plans jsonb) returns void
+  language plpgsql
+as $$
+declare
+  v_ended jsonb := jsonb_path_query_array(p_plans, '$[*].plan.transactions[*] ? (@.to == "FAILED" || @.to == "REJECTED" || @.to == "EXPIRED" || @.to == "REFUNDED")');
+  v_use policy_use;
+begin
+  for v_use in
+    update policy_use u set released_at = clock_ms()
+    from jsonb_to_recordset(v_ended) as m(id uuid, "to" text), policy p
+    where u.platform_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].platform'))) and u.transaction_id = m.id and u.released_at is null
+      and p.platform_id = u.platform_id and p.id = u.policy_id
+      and case m."to" when 'REFUNDED' then 'REFUNDED' else 'FAILED' end::policy_release = any (p.release_on)
+    returning u.*
+  loop
+    update policy set used = (
+      select coalesce(jsonb_object_agg(w.key, case
+        when (w.value ->> 'from')::timestamptz > v_use.used_at then w.value
+        when position(' ' in w.key) = 0 then jsonb_set(w.value, '{used}', to_jsonb((w.value -> 'used')::numeric - 1))
+        when split_part(w.key, ' ', 2) = v_use.currency then jsonb_set(w.value, '{used}', to_jsonb((w.value -> 'used')::numeric - v_use.amount))
+        else w.value end), '{}')
+      from jsonb_each(used) w)
+    where platform_id = v_use.platform_id and id = v_use.policy_id;
+  end loop;
 end
 $$;
 
@@ -2545,6 +2801,29 @@ begin
   values (v_platform, p_by, lower(case p_noun when 'CUSTOMER' then p_noun else 'ACCOUNT' end) || case when p_frozen then ' freeze' else ' thaw' end,
           v_type || ':' || p_id, p_reason, jsonb_build_object('frozenAt', v_before), jsonb_build_object('frozenAt', v_after));
   return jsonb_build_object('platform', v_platform, 'since', coalesce(v_after, v_before), 'changed', true);
+end
+$$;
+
+create or replace function spent(p_policy policy, p_limit jsonb, p_start timestamptz) returns numeric
+  language plpgsql stable
+as $$
+declare
+  v_known jsonb := p_policy.used -> concat_ws(' ', p_limit ->> 'period', p_limit ->> 'currency');
+  v_from timestamptz := v_known ->> 'from';
+  v_currency text := p_limit ->> 'currency';
+  v_moved boolean := coalesce(v_from < p_start and v_from > p_start - interval '1 hour', false);
+  v_sum numeric;
+begin
+  if v_from = p_start then
+    return (v_known -> 'used')::numeric;
+  end if;
+  select coalesce(sum(case when v_currency is null then 1 else u.amount end), 0) into v_sum
+  from policy_use u
+  where u.platform_id = p_policy.platform_id and u.policy_id = p_policy.id and u.released_at is null
+    and (v_currency is null or u.currency = v_currency)
+    and u.used_at >= case when v_moved then v_from else p_start end
+    and u.used_at < case when v_moved then p_start else 'infinity' end;
+  return case when v_moved then (v_known -> 'used')::numeric - v_sum else v_sum end;
 end
 $$;
 
@@ -2813,7 +3092,7 @@ grant usage on schema public to gateway_serving, gateway_work;
 -- What both read: all that a platform may see of itself, and which migrations were applied
 grant select on platform, uma_domain, platform_fee, api_token, client_token, currency, customer, account, quote, transaction,
   journal, posting, idempotency_record, rail_order, lookup, stored_event, event, feed_head, webhook_endpoint, webhook_delivery,
-  webhook_attempt, resume_point, trusted_document to gateway_serving;
+  webhook_attempt, resume_point, trusted_document, policy, policy_use to gateway_serving;
 grant select on all tables in schema public to gateway_work;
 do $$
 begin
@@ -2844,6 +3123,8 @@ grant select, insert on key_in_use to gateway_serving, gateway_work;
 grant update on webhook_delivery to gateway_serving, gateway_work;
 grant insert, update, delete on resume_point to gateway_serving, gateway_work;
 grant insert, delete on trusted_document to gateway_serving, gateway_work;
+-- Payments are counted in commit_batches alone
+grant insert, update, delete on policy to gateway_serving, gateway_work;
 
 -- Requests store what a rail has found to be its provider's; only background work reads, works on and deletes it
 grant insert (platform_id, webhook_id, body) on rail_webhook to gateway_serving;
@@ -2864,7 +3145,8 @@ grant insert, update, delete on platform_fee to gateway_work;
 grant update (due_at, attempts, approval_deferred) on rail_order to gateway_work;
 grant update (due_at, attempts) on account_check to gateway_work;
 grant update (expires_at) on lookup to gateway_work;
-grant delete on idempotency_record, client_token, lookup, webhook_delivery, key_in_use, rail_connection, rail_webhook, identity_check to gateway_work;
+grant delete on idempotency_record, client_token, lookup, webhook_delivery, key_in_use, rail_connection, rail_webhook, identity_check,
+  policy_use to gateway_work;
 
 -- Closed to PUBLIC: a role that is none of the service's calls nothing (docs/database-roles.md). Functions with the rights of their
 -- callers are open to the two roles of the service, triggers to nobody.

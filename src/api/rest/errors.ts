@@ -7,7 +7,7 @@ import { invalidFieldsOf } from '../../core/check-all.ts';
 import type { InexactJson } from '../../core/json.ts';
 import { dotted } from '../../core/path.ts';
 import { outcomeUnknown, type Refusal, type RefusalDetails, refusalIn, refusals } from '../../core/refusal.ts';
-import type { CustomerUse } from '../../domain/commands/plan-refusals.ts';
+import type { CustomerUse, ExceededLimit } from '../../domain/commands/plan-refusals.ts';
 import { currencyRecord, isJsonInteger, UnrepresentableAmount } from '../records/numbers.ts';
 import type { RestEnvironment } from './environment.ts';
 
@@ -228,16 +228,31 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   return new RestError('INTERNAL_ERROR', 'Something went wrong here. It has been logged.');
 }
 
+/** Returns digits as the JSON number that is exactly this, or as text where there is none. */
+const inJson = (digits: string) => (isJsonInteger(BigInt(digits)) ? Number(digits) : digits);
+
 /** Returns the facts of a refusal with amounts as REST has them. One that a JSON number cannot represent is text. */
 function inRestTerms({ code, details }: Refusal): RefusalDetails {
-  if (code !== 'CUSTOMER_IN_USE' || details.balances === undefined) return details;
-  // planRefusal has made them of this type.
+  // planRefusal has made them of these types.
   const { balances } = details as Partial<CustomerUse>;
+  const { limit } = details as Partial<ExceededLimit>;
+  if (code === 'LIMIT_EXCEEDED' && limit) {
+    const { amount, usedAmount, leftAmount, currency, ...rest } = limit;
+    const amounts = Object.entries({ amount, usedAmount, leftAmount }).map(([name, digits]) => [
+      name,
+      digits === null ? null : inJson(digits),
+    ]);
+    return {
+      ...details,
+      limit: { ...rest, ...Object.fromEntries(amounts), currency: currency === null ? null : currencyRecord(currency) },
+    };
+  }
+  if (code !== 'CUSTOMER_IN_USE' || balances === undefined) return details;
   return {
     ...details,
-    balances: balances?.map(({ accountId, amount, currency }) => ({
+    balances: balances.map(({ accountId, amount, currency }) => ({
       accountId,
-      amount: isJsonInteger(BigInt(amount)) ? Number(amount) : amount,
+      amount: inJson(amount),
       currency: currencyRecord(currency),
     })),
   };

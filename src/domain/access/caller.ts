@@ -23,6 +23,8 @@ export interface Caller extends Tenant {
   readonly grants: readonly ClientGrant[];
   /** The uuid of the token that it holds; null for the platform itself. */
   readonly tokenId: string | null;
+  /** The uuids of that token and of the API tokens that it was made by, one from the other: their policies limit it, too. */
+  readonly makers: readonly string[];
   readonly bound: Bound;
   /** The namespace of an app's idempotency keys: no other app of the platform can collide with them or probe them. */
   readonly keySpace?: string | undefined;

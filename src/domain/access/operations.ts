@@ -42,6 +42,8 @@ export const operations = {
   sendTestWebhook: { permission: 'MANAGE', reads: true },
   replayWebhookEvents: { permission: 'MANAGE', reads: true },
   resendWebhookDelivery: { permission: 'MANAGE', reads: true },
+  setPolicy: { permission: 'MANAGE', showsExisting: true },
+  deletePolicy: { permission: 'MANAGE' },
   updatePlatform: { permission: 'MANAGE', showsExisting: true },
 } as const satisfies Record<
   string,

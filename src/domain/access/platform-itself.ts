@@ -15,6 +15,7 @@ export function platformItself({ platformId, environment }: Tenant, operator?: C
     permissions: Object.values(Permission),
     grants: [],
     tokenId: null,
+    makers: [],
     bound: { kind: 'PLATFORM' },
     operator,
   };

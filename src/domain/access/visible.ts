@@ -95,6 +95,27 @@ export function visibleClientTokens(viewer: Viewer): Prisma.ClientTokenWhereInpu
   return viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
 }
 
+/**
+ * Returns the condition for the policies that a viewer may see: those with MANAGE see all, as they may set them, and other servers
+ * those of customers and of the platform; the app of a customer sees the one of its customer.
+ */
+export function visiblePolicies({ platformId, bound, permissions }: Viewer): Prisma.PolicyWhereInput {
+  if (bound.kind === 'CUSTOMER') return { platformId, subjectId: bound.customerId };
+  if (bound.kind === 'PAYMENT') return { AND: [matchesNothing] };
+  return { platformId, ...(!permissions.includes('MANAGE') && { subjectType: { in: ['Customer', 'Platform'] } }) };
+}
+
+/**
+ * Returns whether the caller may see what a policy says that has refused its payment, and what it has counted: of others, too. An
+ * app sees the policy of its token and of its customer.
+ */
+export function maySeePolicyOf(caller: Caller, subjectId: string): boolean {
+  const { bound, permissions, tokenId } = caller;
+  if (!permissions.includes('VIEW')) return false;
+  if (bound.kind === 'PLATFORM') return true;
+  return subjectId === tokenId || (bound.kind === 'CUSTOMER' && subjectId === bound.customerId);
+}
+
 /** Returns whether the caller may see an event that has been read, by the same rule as `visibleEvents`. */
 export function maySeeEvent(scope: Scope, event: Event): boolean {
   return event.platformId === scope.platformId && maySee('event', scope, event);

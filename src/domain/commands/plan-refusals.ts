@@ -3,8 +3,8 @@ import { accountPublicId, publicId } from '../../core/ids.ts';
 import type { FieldPath } from '../../core/path.ts';
 import { Refusal, type RefusalCode, type RefusalDetails } from '../../core/refusal.ts';
 import type { Caller } from '../access/caller.ts';
-import { maySee, seesAny } from '../access/visible.ts';
-import type { PlanRefusal } from '../ledger/commit.ts';
+import { maySee, maySeePolicyOf, seesAny } from '../access/visible.ts';
+import type { LimitState, PlanRefusal } from '../ledger/commit.ts';
 
 /** How a command presents a refusal of its plan by the database. */
 export interface RefusalOptions {
@@ -80,6 +80,8 @@ function fullRefusal(refusal: PlanRefusal, { conflict }: RefusalOptions): Refusa
         message: 'the account is frozen',
         facts: { accountId: accountPublicId(refusal.kind, refusal.id) },
       };
+    case 'LIMIT_EXCEEDED':
+      return limitParts(refusal);
     case 'INVALID_BANK_ACCOUNT': {
       const message = `the external account is ${refusal.status}; it must be ACTIVE`;
       return { code, message, facts: { status: refusal.status } };
@@ -107,6 +109,45 @@ function conflictParts(
   return { code, message, facts: { status, ...(type && { existingId: publicId(type, id) }) } };
 }
 
+type LimitExceeded = Extract<PlanRefusal, { code: 'LIMIT_EXCEEDED' }>;
+
+/** The facts of the refusal LIMIT_EXCEEDED, for a caller who may see the policy. */
+export interface ExceededLimit extends Pick<LimitExceeded, 'rule' | 'limit' | 'freeAt'> {
+  /** What the policy limits. */
+  readonly subjectId: string;
+}
+
+const reasons: Readonly<Record<Exclude<LimitExceeded['rule'], 'LIMIT'>, string>> = {
+  CURRENCY: 'no payment in this currency',
+  KIND: 'no payment of this kind',
+  RECEIVER: 'no payment to this receiver',
+  HOURS: 'no payment at this time of the day',
+};
+
+function limitParts({ code, rule, limit, freeAt: free, subjectType, subjectId }: LimitExceeded): RefusalParts {
+  const freeAt = free === null ? null : new Date(free).toISOString();
+  const facts: ExceededLimit & RefusalDetails = { rule, limit, freeAt, subjectId: publicId(subjectType, subjectId) };
+  const allowed = rule === 'LIMIT' && limit ? limitInWords(limit) : reasons[rule as keyof typeof reasons];
+  const message = `the policy of ${facts.subjectId} allows ${allowed}${freeAt === null ? '' : `; it fits from ${freeAt}`}`;
+  return { code, message, facts };
+}
+
+/** Says what a limit allows and what is used of it: "at most 500.00 USD a day, of which 480.00 USD are used". */
+function limitInWords({ period, amount, currency, payments, usedAmount, usedPayments }: LimitState): string {
+  const written = (digits: string | null, count: number | null) =>
+    digits !== null && currency !== null ? inMajor(digits, currency) : `${count} payments`;
+  const most = `at most ${written(amount, payments)} ${periods[period]}`;
+  return period === 'PAYMENT' ? most : `${most}, of which ${written(usedAmount, usedPayments)} are used`;
+}
+
+const periods: Readonly<Record<LimitState['period'], string>> = {
+  PAYMENT: 'in one payment',
+  DAY: 'a day',
+  MONTH: 'a month',
+  LAST_24_HOURS: 'in 24 hours',
+  LAST_30_DAYS: 'in 30 days',
+};
+
 /** What a caller may learn of a customer that it cannot see. */
 const stranger: RefusalParts = { code: 'USER_NOT_READY', message: 'a customer in this payment cannot move money' };
 
@@ -133,6 +174,9 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
       // The account was there before the command, so who may not view does not learn which it is (decision 62).
       if (caller.permissions.includes('VIEW') && seesAny('account', caller)) return undefined;
       return { code: 'CONFLICT', message: 'this account already exists' };
+    case 'LIMIT_EXCEEDED':
+      if (maySeePolicyOf(caller, refusal.subjectId)) return undefined;
+      return { code, message: 'a policy of the platform does not allow this payment now' };
     case 'INVALID_BANK_ACCOUNT':
       // An app can pay to an account of another customer, by a quote that its platform created.
       if (maySee('account', caller, refusal)) return undefined;

@@ -19,13 +19,17 @@ export function divideIntoBatches(groups: readonly PlanGroup[]): number[][] {
   const batches: number[][] = [];
   const lastWrites = new Map<string, number>();
   const lastReads = new Map<string, number>();
+  let lastSpend = 0;
   for (const [position, group] of groups.entries()) {
     const { writes, reads } = keysOf(group);
-    let batch = 0;
+    // Payments are counted one after another (count_payments.sql), also in one batch: none overtakes another.
+    const spends = group.some(({ plan }) => plan.spend);
+    let batch = spends ? lastSpend : 0;
     for (const key of reads) batch = Math.max(batch, (lastWrites.get(key) ?? -1) + 1);
     for (const key of writes) batch = Math.max(batch, (lastReads.get(key) ?? -1) + 1);
     for (const key of reads) lastReads.set(key, Math.max(batch, lastReads.get(key) ?? 0));
     for (const key of writes) lastWrites.set(key, Math.max(batch, lastWrites.get(key) ?? 0));
+    if (spends) lastSpend = batch;
     batches[batch] = [...(batches[batch] ?? []), position];
   }
   return batches;
@@ -69,6 +73,7 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
     checks = [],
     orders = [],
     adjustments = [],
+    spend,
     result,
   } = plan;
   addMoves(keys, plan);
@@ -82,6 +87,8 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
   if (requireActive?.customers) keys.reads.add('customers');
   if (requireActive?.accounts) keys.reads.add('external accounts');
   if (result) addBoth(keys, rowKey(result.type, result.id));
+  if (spend) keys.reads.add('counted payments');
+  if (endsUndelivered(plan)) keys.writes.add('counted payments');
 
   // The deletion of a customer depends on all its balances and payments, which its plan does not name.
   if (customers?.some(({ set }) => set.isDeleted)) {
@@ -117,6 +124,13 @@ function addMoves(
     keys.writes.add('balances');
   }
 }
+
+/** Returns whether a plan, or its alternative, may end a payment that policies then count no longer (release_payments.sql). */
+function endsUndelivered({ transactions = [], otherwise }: Alternative): boolean {
+  return transactions.some(({ to }) => undelivered.has(to)) || (otherwise !== undefined && endsUndelivered(otherwise));
+}
+
+const undelivered: ReadonlySet<string> = new Set(['FAILED', 'REJECTED', 'EXPIRED', 'REFUNDED']);
 
 function addBoth({ writes, reads }: ConflictKeys, key: string): void {
   writes.add(key);

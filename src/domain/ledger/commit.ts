@@ -16,6 +16,20 @@ export type Outcome =
   | { readonly kind: 'refused'; readonly replayed: boolean; readonly refusal: PlanRefusal }
   | { readonly kind: 'mismatch' };
 
+/** A limit of a policy, with what is used and left of it: amounts as digits of smallest units, or numbers of payments. */
+export interface LimitState {
+  readonly period: 'PAYMENT' | 'DAY' | 'MONTH' | 'LAST_24_HOURS' | 'LAST_30_DAYS';
+  readonly currency: string | null;
+  readonly amount: string | null;
+  readonly payments: number | null;
+  readonly usedAmount: string | null;
+  readonly leftAmount: string | null;
+  readonly usedPayments: number | null;
+  readonly leftPayments: number | null;
+  /** When more of it is free; null where nothing is used. */
+  readonly renewsAt: string | null;
+}
+
 /** The refusal of a plan by the database, with the facts that it saw under the lock. */
 export type PlanRefusal =
   | { readonly code: 'QUOTE_NOT_FOUND' | 'TRANSACTION_NOT_FOUND'; readonly id: string }
@@ -68,6 +82,16 @@ export type PlanRefusal =
       readonly spendable: string;
       readonly needed: string;
       readonly currency: string;
+    }
+  /** A policy does not allow the payment: `limit` for the rule LIMIT (limit_state.sql), `freeAt` where time changes that. */
+  | {
+      readonly code: 'LIMIT_EXCEEDED';
+      readonly id: string;
+      readonly subjectType: 'Platform' | 'Customer' | 'ApiToken' | 'ClientToken';
+      readonly subjectId: string;
+      readonly rule: 'LIMIT' | 'CURRENCY' | 'KIND' | 'RECEIVER' | 'HOURS';
+      readonly limit: LimitState | null;
+      readonly freeAt: string | null;
     }
   /** The balance of the account would exceed its limit; `coming` counts the payments under way to it. */
   | {
@@ -273,10 +297,11 @@ function serialize(batches: readonly (readonly PlanGroup[])[]): string {
 }
 
 /** Renames the fields of a plan for the functions of the database, which use the names of columns. */
-function inColumns({ claim, requireActive, result, insert, otherwise, ...lists }: Plan & Alternative): object {
+function inColumns({ claim, requireActive, spend, result, insert, otherwise, ...lists }: Plan & Alternative): object {
   return {
     ...(claim && { claim }),
     ...(requireActive && { require_active: requireActive }),
+    ...(spend && { spend: columns(spend) }),
     ...(result && { result }),
     ...(insert && { insert: listsInColumns(insert) }),
     ...listsInColumns(lists),

@@ -1,4 +1,5 @@
 import { paymentRules } from './payment-rules.ts';
+import { policyRules } from './policy-rules.ts';
 import type { Rule } from './rule.ts';
 
 /** All rules of the auditor. */
@@ -150,5 +151,6 @@ export const ledgerRules: readonly Rule[] = [
         select from posting p where p.platform_id = j.platform_id and p.journal_id = j.id and p.system = 'DIFFERENCES')
         or exists (select from posting p where p.platform_id = j.platform_id and p.journal_id = j.id and p.account_id is not null)`,
   },
+  ...policyRules,
   ...paymentRules,
 ];

@@ -17,6 +17,7 @@ const merges: Merges<Plan> = {
   requireActive: (one, other) =>
     mergeFields(one, other, { customers: concat, accounts: concat, unfrozen: concat, lookups: concat }),
   capacity: concat,
+  spend: onlyOne('spend'),
   insert: (one, other) =>
     mergeFields(one, other, {
       customer: concat,

@@ -4,6 +4,7 @@ import type {
   Arrival,
   Customer,
   ExternalAccountStatus,
+  PaymentKind,
   Quote,
   QuoteStatus,
   RailOrder,
@@ -32,6 +33,8 @@ export interface Plan {
    * Internal accounts that this plan will credit later, with the amounts. Refused now if a balance would then exceed its limit.
    */
   readonly capacity?: readonly { readonly account: string; readonly amount: bigint }[] | undefined;
+  /** The payment that it begins, which policies allow or refuse, and count. */
+  readonly spend?: Spend;
   readonly insert?: {
     readonly customer?: readonly NewRow<Customer>[];
     readonly account?: readonly NewRow<Account>[];
@@ -66,6 +69,24 @@ export interface Plan {
   readonly result?: { readonly type: ResultType; readonly id: string };
   /** The plan to carry out instead of one that is refused because a quote has expired. */
   readonly otherwise?: Alternative;
+}
+
+/** A payment as policies see it (check_policy.sql). */
+export interface Spend {
+  readonly transactionId: string;
+  readonly kind: PaymentKind;
+  /**
+   * The uuids of all that may limit it: the platform, the sending customer, the token of the caller, and those that this was made
+   * by.
+   */
+  readonly subjects: readonly string[];
+  /** What is sent, in the smallest unit of its currency. */
+  readonly amount: bigint;
+  readonly currency: string;
+  /** The receiver: the public id of an account, and the country of one outside where that is known; or a UMA address. */
+  readonly accountId: string | null;
+  readonly country: string | null;
+  readonly umaAddress: string | null;
 }
 
 /**

@@ -6,6 +6,7 @@ import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
 import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../commands/command.ts';
+import { spendOf } from '../commands/spending.ts';
 import { mergePlans } from '../ledger/merge-plans.ts';
 import { orderIdOfQuote } from '../orders/order-ids.ts';
 import { checkScenario, checkStep, type GivenScenario } from '../orders/scenario.ts';
@@ -77,7 +78,12 @@ async function planExecution(
     scenario: scenario ?? quote.scenario,
     reason: 'executed',
   });
+  const { transactionId, customerId, totalSendingAmount: amount, sendingCurrency: currency } = quote;
   const checks = {
+    spend: spendOf(caller, 'QUOTE', {
+      ...{ transactionId, customerId, amount, currency, umaAddress: quote.destinationUmaAddress },
+      to: found.destination,
+    }),
     requireActive: {
       customers: customersOf(quote.customerId, to.receivers),
       accounts: accountsOf(source, to),

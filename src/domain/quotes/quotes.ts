@@ -20,6 +20,7 @@ import {
   type Parties,
   readParties,
 } from '../commands/parties.ts';
+import { spendOf } from '../commands/spending.ts';
 import { mergePlans } from '../ledger/merge-plans.ts';
 import type { NewRow } from '../ledger/plan.ts';
 import { neededOf } from '../orders/rail-answer.ts';
@@ -110,7 +111,18 @@ async function planQuote(
   if (source.kind === 'REALTIME_FUNDING') {
     quote.paymentInstructions = await instructions(payments, caller, quote, transaction.reference);
   }
+  // What the customer's deposit will execute counts from now on, and no longer when it expires.
+  const isPayment = input.immediatelyExecute || source.kind === 'REALTIME_FUNDING';
+  const { customerId = null, destinationUmaAddress: umaAddress } = quote;
+  const payment = {
+    transactionId: transaction.id,
+    amount: price.totalSendingAmount,
+    currency: sending.code,
+    customerId,
+    umaAddress,
+  };
   const base = {
+    ...(isPayment && { spend: spendOf(caller, 'QUOTE', { ...payment, to: parties.destination }) }),
     requireActive: {
       customers: customersOf(parties.customer?.id, to.receivers),
       accounts: accountsOf(parties.source, to),
@@ -121,7 +133,7 @@ async function planQuote(
     insert: { quote: [quote], transaction: [transaction] },
   };
   if (!input.immediatelyExecute || !parties.source) return { ...base, result: quote.id };
-  const payment = start(quote, parties.source, {
+  const started = start(quote, parties.source, {
     orderId,
     rail: railOf(payments, caller, 'payOut'),
     target: to.target,
@@ -129,7 +141,7 @@ async function planQuote(
     reason: 'executed at creation',
     isNew: true,
   });
-  return { ...mergePlans(base, payment), result: quote.id };
+  return { ...mergePlans(base, started), result: quote.id };
 }
 
 /** Returns the currency of the amount that a quote locks; undefined where only a lookup knows it, which is kept for minutes. */

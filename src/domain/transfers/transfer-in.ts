@@ -5,6 +5,7 @@ import type { Caller } from '../access/caller.ts';
 import { checkPullable } from '../accounts/pullable.ts';
 import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../commands/command.ts';
 import { currencyOfAccount, idAt } from '../commands/parties.ts';
+import { spendOf } from '../commands/spending.ts';
 import { orderIdOfKey } from '../orders/order-ids.ts';
 import { checkScenario } from '../orders/scenario.ts';
 import {
@@ -78,6 +79,7 @@ async function planTransfer(
     requireActive: { customers: ownersOf(from, to), accounts: [from.id], unfrozen: [to.id] },
     capacity: [{ account: to.id, amount }],
     insert: railRows(rail, transaction, order),
+    spend: spendOf(caller, 'TRANSFER_IN', { transactionId: transaction.id, ...row, currency: from.currency }),
     result: transaction.id,
   };
 }

@@ -6,6 +6,7 @@ import { directArrival } from '../approvals/incoming.ts';
 import { type CommandPlan, type CommandResult, type Payments, runCommand } from '../commands/command.ts';
 import { transfer } from '../commands/movements.ts';
 import { currencyOfAccount, idAt } from '../commands/parties.ts';
+import { spendOf } from '../commands/spending.ts';
 import { mergePlans } from '../ledger/merge-plans.ts';
 import type { NewRow, Plan } from '../ledger/plan.ts';
 import {
@@ -71,6 +72,7 @@ async function planTransfer(
   return {
     ...betweenAccounts(transaction, idAt(parties, 1), { from, to, amount }),
     requireActive: { customers: to.customerId === null ? [] : ownersOf(from, to), unfrozen: [from.id, to.id] },
+    spend: spendOf(caller, 'TRANSFER_INTERNAL', { transactionId: transaction.id, ...row, currency: from.currency }),
     result: transaction.id,
   };
 }

@@ -4,6 +4,7 @@ import type { Caller } from '../access/caller.ts';
 import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../commands/command.ts';
 import { debit } from '../commands/movements.ts';
 import { currencyOfAccount, idAt } from '../commands/parties.ts';
+import { spendOf } from '../commands/spending.ts';
 import { orderIdOfKey } from '../orders/order-ids.ts';
 import { checkScenario } from '../orders/scenario.ts';
 import {
@@ -81,6 +82,7 @@ async function planTransfer(
         received: amount,
       }),
     ],
+    spend: spendOf(caller, 'TRANSFER_OUT', { transactionId: transaction.id, ...row, currency: from.currency }),
     result: transaction.id,
   };
 }

@@ -49,13 +49,26 @@ const deleteResumePointsStatement = statement<{ subject: string }>(
    ) returning subject`,
 );
 
-/** Deletes client tokens that expired so long ago: a revoked one waits for that, too. */
+/** Deletes client tokens that expired so long ago, with their policies: a revoked one waits for that, too. */
 const deleteTokensStatement = statement<{ id: string }>(
   'forget_client_tokens',
-  `delete from client_token where (platform_id, id) in (
+  `with token as (delete from client_token where (platform_id, id) in (
      select platform_id, id from client_token where expires_at < ${retentionStart}
      order by expires_at limit $1 for update skip locked
-   ) returning id`,
+   ) returning platform_id, id),
+   policy as (delete from policy p using token t where p.platform_id = t.platform_id and p.subject_id = t.id)
+   select id from token`,
+);
+
+/** Deletes what policies have counted, once it is in no month any more. */
+const deleteUsesStatement = statement<{ policyId: string }>(
+  'forget_policy_uses',
+  `delete from policy_use where (platform_id, transaction_id, policy_id) in (
+     select u.platform_id, u.transaction_id, u.policy_id from policy p cross join lateral (
+       select * from policy_use u where u.platform_id = p.platform_id and u.policy_id = p.id
+         and u.used_at < clock_timestamp() - interval '32 days' order by u.used_at limit $1
+     ) u limit $1
+   ) returning policy_id`,
 );
 
 const deleteWebhooksStatement = statement<{ webhookId: string }>(
@@ -68,7 +81,7 @@ const deleteWebhooksStatement = statement<{ webhookId: string }>(
 
 /**
  * Deletes a batch of rows past their retention: idempotency records; ended webhook deliveries whose last attempt is as old,
- * with their attempts; client tokens; expired lookups without a quote, an hour old where no key names them; resume points of
+ * with their attempts; client tokens; what policies have counted; expired lookups without a quote, an hour old where no key names them; resume points of
  * ended streams; and processed webhooks of providers. Any number of processes may do it at once.
  * @returns whether there may be more
  */
@@ -78,6 +91,7 @@ export async function deleteExpired({ pool }: Database): Promise<boolean> {
   const lookups = await deleteLookupsStatement(pool, batchSize);
   const points = await deleteResumePointsStatement(pool, batchSize);
   const tokens = await deleteTokensStatement(pool, batchSize);
+  const uses = await deleteUsesStatement(pool, batchSize);
   const webhooks = await deleteWebhooksStatement(pool, batchSize);
-  return [keys, deliveries, lookups, points, tokens, webhooks].some(({ length }) => length >= batchSize);
+  return [keys, deliveries, lookups, points, tokens, uses, webhooks].some(({ length }) => length >= batchSize);
 }

@@ -117,6 +117,14 @@ const inputs: Readonly<Record<Operation, readonly ((own: Things) => Variables)[]
   sandboxSend: [(own) => ({ quoteId: own.FundedQuote, currencyCode: 'USDC' })],
   sandboxSetKycStatus: [(own) => ({ customerId: own.Customer, kycStatus: 'MANUALLY_APPROVED' })],
   sandboxSetExternalAccountStatus: [(own) => ({ accountId: own.ExternalAccount, status: 'INACTIVE' })],
+  setPolicy: [
+    (own) => ({
+      subjectId: own.Customer,
+      receiverAccountIds: [own.ExternalAccount],
+      limits: [{ period: 'DAY', payments: 1_000 }],
+    }),
+  ],
+  deletePolicy: [(own) => ({ subjectId: own.Customer })],
   updatePlatform: [() => ({ currencies: ['USD', 'EUR', 'USDC'] })],
   createWebhookEndpoint: [(own) => ({ url: own.url, eventTypes: ['TEST'] })],
   updateWebhookEndpoint: [(own) => ({ endpointId: own.WebhookEndpoint, url: own.url, description: fresh('endpoint') })],

@@ -42,6 +42,8 @@ const named: Readonly<Record<string, readonly Kind[]>> = {
   endpointId: ['WebhookEndpoint'],
   deliveryId: ['WebhookDelivery'],
   eventId: ['Event'],
+  subjectId: ['Customer', 'ApiToken', 'ClientToken'],
+  receiverAccountIds: account,
   platformCustomerId: ['platformCustomerId'],
   platformUserId: ['platformCustomerId'],
   platformAccountId: ['platformAccountId'],
@@ -115,11 +117,11 @@ const publicNames: Readonly<Record<string, string>> = {
 /** Texts that describe, and name nothing that the service has. */
 const descriptions: ReadonlySet<string> = new Set(
   `address bankCode body bankName bolt12 branchCode city clabeNumber country currencies currency currencyCode description
-  destinationCurrency destinations emailAddress format fullName iban invoice legalName lightningAddress line1 line2 locale metadata name
+  destinationCurrency destinations emailAddress format fullName hoursFrom hoursTo iban invoice legalName lightningAddress line1 line2 locale metadata name
   nationality operation phoneNumber pixKey postalCode providerRequiredCounterpartyCustomerFields
-  providerRequiredCustomerFields reason receiverCustomerInfo receivingCurrencyCode registrationNumber
+  providerRequiredCustomerFields reason receiverCountries receiverCustomerInfo receiverUmaAddresses receivingCurrencyCode registrationNumber
   requestedReceiverFields routingNumber senderCustomerInfo senderUserInfo sendingCurrencyCode sortCode source
-  sourceCurrency state swiftBic swiftCode taxId title value vpa`.split(/\s+/),
+  sourceCurrency state swiftBic swiftCode taxId timeZone title value vpa`.split(/\s+/),
 );
 
 export type Meaning = readonly Kind[] | 'key' | 'node' | 'nothing';

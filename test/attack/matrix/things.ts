@@ -19,6 +19,7 @@ export const kinds = [
   'WebhookEndpoint',
   'WebhookDelivery',
   'Platform',
+  'Policy',
   'umaAddress',
   'umaPayee',
   'platformCustomerId',
@@ -123,6 +124,7 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
     { name: tokenName, permissions: ['VIEW'] },
     'apiToken { id clientId }',
   );
+  const { policy } = await succeed(platform, 'setPolicy', { subjectId: scene.customerId }, 'policy { id }');
   const names = {
     outsideEur: scene.outsideEur,
     platformUsd: await ownAccount(platform, 'USD'),
@@ -138,6 +140,7 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
     ClientToken: (await mint(platform, { customerId: scene.customerId })).tokenId,
     WebhookEndpoint: endpoint.id,
     Platform: `Platform:${platform.platformId}`,
+    Policy: policy.id,
     umaAddress,
     umaPayee,
     platformCustomerId,

@@ -240,3 +240,43 @@ export const Environment = builder.enumType('Environment', {
   description: 'Whether the world outside is simulated.',
   values: describe({ SANDBOX: 'Simulated.', PRODUCTION: 'Real.' }),
 });
+
+export const PaymentKind = builder.enumType('PaymentKind', {
+  description: 'How a payment is made.',
+  values: describe({
+    TRANSFER_OUT: 'transferOut.',
+    TRANSFER_IN: 'transferIn.',
+    TRANSFER_INTERNAL: 'transferInternal.',
+    QUOTE: 'A quote that is executed, or that a deposit will execute.',
+  }),
+});
+
+export const PolicyRelease = builder.enumType('PolicyRelease', {
+  description: 'When a payment counts no longer.',
+  values: describe({
+    FAILED: 'When it fails, is rejected or expires: it was not delivered.',
+    REFUNDED: 'When it is returned after its delivery.',
+  }),
+});
+
+export const PolicyPeriod = builder.enumType('PolicyPeriod', {
+  description: 'What a limit of a policy is about.',
+  values: describe({
+    PAYMENT: 'Each payment.',
+    DAY: "All payments of a calendar day, in the policy's time zone.",
+    MONTH: "All payments of a calendar month, in the policy's time zone.",
+    LAST_24_HOURS: 'All payments of the last 24 hours.',
+    LAST_30_DAYS: 'All payments of the last 30 times 24 hours.',
+  }),
+});
+
+export const PolicyRule = builder.enumType('PolicyRule', {
+  description: 'The rule of a policy that does not allow a payment.',
+  values: describe({
+    LIMIT: 'One of its limits.',
+    CURRENCY: 'It has limits of amounts, and none in this currency.',
+    KIND: 'It does not allow payments of this kind.',
+    RECEIVER: 'It does not allow this receiver.',
+    HOURS: 'It does not allow payments at this time of the day.',
+  }),
+});

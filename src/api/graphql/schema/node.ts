@@ -15,6 +15,7 @@ export const nodeTypes = [
   'WebhookDelivery',
   'Event',
   'Platform',
+  'Policy',
 ] as const;
 
 builder.queryFields((t) => ({

@@ -21,6 +21,7 @@ const meanings: Record<Code, string> = {
   USER_NOT_READY: 'A customer who takes part may not move money.',
   CUSTOMER_FROZEN: 'The operator of the service has frozen the customer.',
   ACCOUNT_FROZEN: 'The operator of the service has frozen the account.',
+  LIMIT_EXCEEDED: 'A policy does not allow the payment, or not now.',
   QUOTE_NOT_FOUND: 'There is no such quote.',
   TRANSACTION_NOT_FOUND: 'There is no such transaction.',
   USER_NOT_FOUND: 'There is no such customer.',

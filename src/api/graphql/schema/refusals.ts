@@ -61,6 +61,8 @@ const members = {
   InvalidInputError: 'The input is malformed or asks for what cannot be; `fields` has every field at fault.',
   NotFoundError: "Something that the input names does not exist, or is another platform's.",
   InsufficientFundsError: 'The source does not hold enough. The quote, if any, stays PENDING.',
+  LimitExceededError:
+    'A policy does not allow the payment. Only a viewer with VIEW who may see the policy learns which rule and limit it is.',
   QuoteExpiredError: 'The quote is past its expiry: create a new one.',
   ConflictError: 'It collides with what is already there or with what has already happened.',
   CustomerInUseError:
@@ -95,6 +97,7 @@ const memberOf: Record<Code, MemberName> = {
   USER_NOT_READY: 'ForbiddenError',
   CUSTOMER_FROZEN: 'ForbiddenError',
   ACCOUNT_FROZEN: 'ForbiddenError',
+  LIMIT_EXCEEDED: 'LimitExceededError',
   QUOTE_NOT_FOUND: 'NotFoundError',
   TRANSACTION_NOT_FOUND: 'NotFoundError',
   USER_NOT_FOUND: 'NotFoundError',

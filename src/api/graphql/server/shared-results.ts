@@ -116,7 +116,7 @@ function newGroup(args: ExecutionArgs): Group {
 function groupKey(operation: OperationDefinitionNode, args: ExecutionArgs): string {
   const { document, variableValues } = args;
   // A caller is identified by everything but its token, since anything else may decide what it sees.
-  const { tokenId: _token, subject: _subject, expiresAt: _end, ...scope } = contextIn(args).viewer;
+  const { tokenId: _token, makers: _makers, subject: _subject, expiresAt: _end, ...scope } = contextIn(args).viewer;
   // A missing variable differs from a null one.
   const variables = variablesBelowRoot(operation, document).map((name) =>
     variableValues && name in variableValues ? [name, variableValues[name]] : [name],

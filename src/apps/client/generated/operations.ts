@@ -666,6 +666,8 @@ export type RefusalCode =
   | 'INVALID_RECEIVER'
   /** The UMA address is malformed, or not in a domain of the platform. */
   | 'INVALID_UMA_ADDRESS'
+  /** A policy does not allow the payment, or not now. */
+  | 'LIMIT_EXCEEDED'
   /** There is no such lookup, or it has expired. */
   | 'LOOKUP_REQUEST_NOT_FOUND'
   /** A fact about the sender that the receiver demands is missing. */
@@ -977,6 +979,7 @@ export type AddPayeeMutation = { createExternalAccount:
         | { id: string }
         | { id: string }
         | { id: string }
+        | { id: string }
        | null }
     | { __typename: 'CreateExternalAccountSuccess', replayed: boolean, warnings: Array<{ path: Array<string>, message: string }>, accountEdge: { cursor: string, node:
           | { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, displayName: string, maskedNumber: string, accountInfo:
@@ -1015,6 +1018,7 @@ export type CancelQuoteMutationVariables = Exact<{
 export type CancelQuoteMutation = { cancelQuote:
     | { __typename: 'CancelQuoteSuccess', quote: { id: string, status: QuoteStatus, version: number } }
     | { __typename: 'ConflictError', code: RefusalCode, message: string, existing:
+        | { id: string }
         | { id: string }
         | { id: string }
         | { id: string }
@@ -1074,6 +1078,7 @@ export type CreateQuoteMutation = { createQuote:
     | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
     | { __typename: 'InsufficientFundsError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }>, available: { formatted: string } | null, required: { formatted: string } | null }
     | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'LimitExceededError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
     | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
     | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
     | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
@@ -1099,12 +1104,14 @@ export type ExecuteQuoteMutation = { executeQuote:
         | { id: string }
         | { id: string }
         | { id: string }
+        | { id: string }
        | null }
     | { __typename: 'ExecuteQuoteSuccess', replayed: boolean, quote: { id: string, status: QuoteStatus, version: number, transaction: { id: string, status: TransactionStatus, version: number } } }
     | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
     | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
     | { __typename: 'InsufficientFundsError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }>, available: { formatted: string } | null, required: { formatted: string } | null }
     | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'LimitExceededError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
     | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
     | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
     | { __typename: 'QuoteExpiredError', code: RefusalCode, message: string, expiredAt: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
@@ -1473,6 +1480,8 @@ type Refused_InsufficientFundsError_Fragment = { code: RefusalCode, message: str
 
 type Refused_InvalidInputError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
 
+type Refused_LimitExceededError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+
 type Refused_NotFoundError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
 
 type Refused_OutcomeUnknownError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
@@ -1488,6 +1497,7 @@ export type RefusedFragment =
   | Refused_IdempotencyMismatchError_Fragment
   | Refused_InsufficientFundsError_Fragment
   | Refused_InvalidInputError_Fragment
+  | Refused_LimitExceededError_Fragment
   | Refused_NotFoundError_Fragment
   | Refused_OutcomeUnknownError_Fragment
   | Refused_QuoteExpiredError_Fragment
@@ -1674,6 +1684,7 @@ export type SandboxQuoteMutation = { createQuote:
     | { code: RefusalCode, message: string, path: Array<string> | null }
     | { code: RefusalCode, message: string, path: Array<string> | null }
     | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
    };
 
 export type DepositMutationVariables = Exact<{
@@ -1709,6 +1720,7 @@ export type TransferOutMutation = { transferOut:
     | { code: RefusalCode, message: string, path: Array<string> | null }
     | { code: RefusalCode, message: string, path: Array<string> | null }
     | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string> | null }
     | { transaction: { id: string, status: TransactionStatus } }
     | { code: RefusalCode, message: string, path: Array<string> | null }
    };
@@ -1720,6 +1732,7 @@ export type TransferInMutationVariables = Exact<{
 
 
 export type TransferInMutation = { transferIn:
+    | { code: RefusalCode, message: string, path: Array<string> | null }
     | { code: RefusalCode, message: string, path: Array<string> | null }
     | { code: RefusalCode, message: string, path: Array<string> | null }
     | { code: RefusalCode, message: string, path: Array<string> | null }
@@ -1755,6 +1768,7 @@ export type EventPartsFragment = { id: string, cursor: string, type: EventType, 
     | { displayName: string, id: string, balance: { formatted: string } }
     | { id: string }
     | { id: string }
+    | { id: string }
     | { id: string, quoteStatus: QuoteStatus, totalSendingAmount: { formatted: string }, customer: { name: string | null } | null, transaction: { id: string } }
     | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, customer: { name: string | null } | null }
     | { id: string }
@@ -1781,6 +1795,7 @@ export type LatestEventsQuery = { viewer: { feedCursor: string }, events: { edge
           | { displayName: string, id: string, balance: { formatted: string } }
           | { id: string }
           | { id: string }
+          | { id: string }
           | { id: string, quoteStatus: QuoteStatus, totalSendingAmount: { formatted: string }, customer: { name: string | null } | null, transaction: { id: string } }
           | { id: string, transactionStatus: TransactionStatus, sentAmount: { formatted: string } | null, customer: { name: string | null } | null }
           | { id: string }
@@ -1800,6 +1815,7 @@ export type TailSubscription = { events: { id: string, cursor: string, type: Eve
       | { id: string }
       | { displayName: string, id: string, accountStatus: ExternalAccountStatus }
       | { displayName: string, id: string, balance: { formatted: string } }
+      | { id: string }
       | { id: string }
       | { id: string }
       | { id: string, quoteStatus: QuoteStatus, totalSendingAmount: { formatted: string }, customer: { name: string | null } | null, transaction: { id: string } }

@@ -32,6 +32,7 @@ interface TokenRow extends RateColumns {
   permissions: Permission[];
   environment: Environment;
   trustedDocuments: TrustedDocumentPolicy;
+  makers: string[];
 }
 
 const tokenStatement = statement<TokenRow>('api_token_by_client_id', 'select * from find_api_token($1)');
@@ -81,6 +82,7 @@ export class ApiTokens {
       permissions: row.permissions,
       grants: [],
       tokenId: row.id,
+      makers: row.makers,
       bound: { kind: 'PLATFORM' },
       subject: publicId('Platform', row.platformId),
       expiresAt: null,

@@ -30,6 +30,7 @@ interface Row extends RateColumns {
   boundQuoteId: string | null;
   boundTransactionId: string | null;
   trustedDocumentsOnly: boolean;
+  makers: string[];
 }
 
 /** Finds a valid token. The database's clock decides what has expired, as everywhere. */
@@ -38,7 +39,8 @@ const tokenStatement = statement<Row>(
   `select t.id, t.platform_id, p.environment, t.permissions::text[] as permissions, t.grants::text[] as grants, t.expires_at,
      t.customer_id, t.quote_id, t.transaction_id,
      coalesce(t.quote_id, q.id) as bound_quote_id, coalesce(t.transaction_id, q.transaction_id) as bound_transaction_id,
-     t.trusted_documents_only or p.trusted_documents <> 'OPTIONAL' as trusted_documents_only, ${rateColumns}
+     t.trusted_documents_only or p.trusted_documents <> 'OPTIONAL' as trusted_documents_only,
+     t.id || token_makers(t.platform_id, t.created_by_id) as makers, ${rateColumns}
    from client_token t
    join platform p on p.id = t.platform_id
    left join quote q on q.platform_id = t.platform_id and (q.id = t.quote_id or q.transaction_id = t.transaction_id)
@@ -191,6 +193,7 @@ function viewerOf(row: Row): Viewer {
     permissions: row.permissions,
     grants: row.grants,
     tokenId: row.id,
+    makers: row.makers,
     bound: boundOf(row),
     subject,
     keySpace: subject,

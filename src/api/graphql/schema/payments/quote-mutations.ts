@@ -89,7 +89,7 @@ mutation('createQuote', {
   }),
   scenario: 'what shall happen to the payment once it is executed.',
   success: { quote: { type: Quote, description: 'The new quote.' } },
-  refusals: ['NotFoundError', 'InsufficientFundsError'],
+  refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
   resolve: async (
     { idempotencyKey, source, destination, lockedCurrencyAmountDecimal: decimal, ...input },
     { payments, viewer },
@@ -122,7 +122,7 @@ mutation('executeQuote', {
   }),
   scenario: "what shall happen to the payment, instead of the quote's own scenario.",
   success: { quote: { type: Quote, description: 'The quote, PROCESSING.' } },
-  refusals: ['NotFoundError', 'QuoteExpiredError', 'InsufficientFundsError'],
+  refusals: ['NotFoundError', 'QuoteExpiredError', 'InsufficientFundsError', 'LimitExceededError'],
   resolve: async ({ quoteId, sandboxScenario, idempotencyKey }, { payments, viewer }) => {
     const result = await executeQuote(payments, viewer, quoteId, idempotencyKey, sandboxScenario);
     return { quote: result.row, replayed: result.replayed };

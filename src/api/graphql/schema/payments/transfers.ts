@@ -23,7 +23,7 @@ mutation('transferOut', {
   }),
   scenario: 'what shall happen to it.',
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
-  refusals: ['NotFoundError', 'InsufficientFundsError'],
+  refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
   resolve: async ({ idempotencyKey, amountDecimal, metadata, ...input }, { payments, viewer }) => {
     const amount = requiredAmount(input.amount, amountDecimal, ['amount']);
     const result = await transferOut(
@@ -52,7 +52,7 @@ mutation('transferIn', {
   }),
   scenario: 'what shall happen to it.',
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
-  refusals: ['NotFoundError'],
+  refusals: ['NotFoundError', 'LimitExceededError'],
   resolve: async ({ idempotencyKey, amountDecimal, metadata, ...input }, { payments, viewer }) => {
     const amount = givenAmount(input.amount, amountDecimal, ['amount']);
     const result = await transferIn(
@@ -87,7 +87,7 @@ mutation('transferInternal', {
     }),
   }),
   success: { transaction: { type: Transaction, description: "The payment on the source's side, COMPLETED." } },
-  refusals: ['NotFoundError', 'InsufficientFundsError'],
+  refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
   resolve: async ({ idempotencyKey, amountDecimal, metadata, ...input }, { payments, viewer }) => {
     const amount = requiredAmount(input.amount, amountDecimal, ['amount']);
     const result = await transferInternal(

@@ -14,7 +14,7 @@ import { node } from '../words.ts';
 
 /** Client tokens that were minted: their facts, never the tokens themselves. */
 
-const ClientToken = builder.prismaNode('ClientToken', {
+export const ClientToken = builder.prismaNode('ClientToken', {
   ...node(visibleClientTokens, 'Its public id: revokeClientToken takes it.'),
   description:
     "An app's credential, bound to a customer, a quote or a transaction: its facts. The token itself is shown once, when it is made.",

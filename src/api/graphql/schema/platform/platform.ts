@@ -42,7 +42,7 @@ const PlatformCurrency = builder.objectRef<CurrencyTerms>('PlatformCurrency').im
   }),
 });
 
-const Platform = builder.prismaNode('Platform', {
+export const Platform = builder.prismaNode('Platform', {
   ...node(ownPlatform, 'Platform:…'),
   description: 'A platform and its settings. Its webhooks are `webhookEndpoints`.',
   fields: (t) => ({

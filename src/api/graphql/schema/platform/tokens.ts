@@ -15,7 +15,7 @@ import { node } from '../words.ts';
 
 /** API tokens of servers, which last until they are revoked, and client tokens of apps, which are short-lived and bound to one customer or payment. */
 
-const ApiToken = builder.prismaNode('ApiToken', {
+export const ApiToken = builder.prismaNode('ApiToken', {
   ...node(visibleApiTokens),
   description: "A server's credential. Its secret is shown once, when it is made.",
   fields: (t) => ({

@@ -9,7 +9,7 @@ import { ClientGrant, Environment, Permission, ViewerKind } from '../enums.ts';
 import { Customer } from '../nouns.ts';
 import { serverTime } from '../server-time.ts';
 
-const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
+export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
   description: 'The caller, as its token says.',
   fields: (t) => ({
     kind: t.expose('kind', { type: ViewerKind, description: 'What kind of caller.' }),

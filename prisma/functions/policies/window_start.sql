@@ -1,0 +1,11 @@
+-- Returns when the window of a limit begins that a moment lies in: the calendar day or month of a time zone, or the time that a
+-- rolling window covers. What lies back exactly as long as a rolling window lasts is outside: times have milliseconds.
+create or replace function window_start(p_period text, p_zone text, p_at timestamptz) returns timestamptz
+  language sql stable parallel safe
+as $$
+  select case p_period
+    when 'DAY' then date_trunc('day', p_at, p_zone)
+    when 'MONTH' then date_trunc('month', p_at, p_zone)
+    when 'LAST_24_HOURS' then p_at - interval '23:59:59.999'
+    when 'LAST_30_DAYS' then p_at - interval '719:59:59.999' end
+$$;

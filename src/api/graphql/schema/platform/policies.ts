@@ -1,0 +1,261 @@
+import type { FieldPath } from '../../../../core/path.ts';
+import { visiblePolicies } from '../../../../domain/access/visible.ts';
+import type { ExceededLimit } from '../../../../domain/commands/plan-refusals.ts';
+import type { LimitState } from '../../../../domain/ledger/commit.ts';
+import { deletePolicy, setPolicy } from '../../../../domain/policies/policies.ts';
+import { policiesOf } from '../../../../domain/policies/read-policies.ts';
+import { conditionsOf, tableOf } from '../../../../infra/database/conditions.ts';
+import { executedRead } from '../../reading/derive.ts';
+import type { MadeRead } from '../../reading/kinds.ts';
+import { sql } from '../../reading/reads.ts';
+import { builder } from '../builder.ts';
+import { PaymentKind, PolicyPeriod, PolicyRelease, PolicyRule } from '../enums.ts';
+import { mutation } from '../mutation.ts';
+import { Customer } from '../nouns.ts';
+import { memberTypes, type UserError } from '../refusals.ts';
+import { decimalForm, givenAmount } from '../values/given-amount.ts';
+import { node } from '../words.ts';
+import { ClientToken } from './client-tokens.ts';
+import { Platform } from './platform.ts';
+import { ApiToken } from './tokens.ts';
+import { Viewer } from './viewer.ts';
+
+/** Policies: what payments a token, a customer or the platform may make, and what is left of it. */
+
+/** A limit as a statement reads it; of a refusal, with its time as a date. */
+type Limit = Omit<LimitState, 'renewsAt'> & { readonly renewsAt: Date | null };
+
+const PolicyLimit = builder.objectRef<Limit>('PolicyLimit').implement({
+  description:
+    'A limit of a policy, on an amount in one currency or on the number of payments, with what is left of it now.',
+  fields: (t) => ({
+    period: t.expose('period', { type: PolicyPeriod, description: 'Which payments it limits together.' }),
+    amount: t.money('amount', 'currency', {
+      nullable: true,
+      description: 'The most that may be sent in this period, fees included; null for a limit on their number.',
+    }),
+    usedAmount: t.money('usedAmount', 'currency', { nullable: true, description: 'What is used of `amount`.' }),
+    leftAmount: t.money('leftAmount', 'currency', { nullable: true, description: 'What is left of `amount`.' }),
+    payments: t.exposeInt('payments', {
+      nullable: true,
+      description: 'The most payments in this period; null for a limit of an amount.',
+    }),
+    usedPayments: t.exposeInt('usedPayments', { nullable: true, description: 'What is used of `payments`.' }),
+    leftPayments: t.exposeInt('leftPayments', { nullable: true, description: 'What is left of `payments`.' }),
+    renewsAt: t.expose('renewsAt', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'When more of it is left: at the end of the calendar period, or when the oldest payment leaves a rolling one. Null where nothing is used.',
+    }),
+  }),
+});
+
+/** The limits of a policy, as the function of the database counts them. */
+const limitsOf: MadeRead = () => ({
+  kind: 'values',
+  costs: 'sums',
+  from: ({ row }, alias) => ({
+    from: [
+      `jsonb_array_elements(limits_of(${row}.platform_id, ${row}.id)) with ordinality as ${alias}(value, position)`,
+    ],
+    orderBy: `${alias}.position`,
+    env: { json: `${alias}.value` },
+  }),
+});
+
+const Policy = builder.prismaNode('Policy', {
+  ...node(visiblePolicies),
+  description:
+    'What payments are allowed: those that a token makes, and the tokens that it has made; those of a customer; or all of the platform. A payment must be allowed by every policy that applies to it, and counts in each from its beginning: a transfer when it is made, a quote when it is executed, and one that a deposit will execute when it is created.',
+  fields: (t) => ({
+    subjectId: t.id({
+      description: 'What it limits: ApiToken:…, ClientToken:…, Customer:… or Platform:….',
+      select: { subjectType: true, subjectId: true },
+      resolve: ({ subjectType, subjectId }) => `${subjectType}:${subjectId}`,
+    }),
+    limits: t.fromQuery([PolicyLimit], limitsOf, {
+      description:
+        'Its limits, in the order in which they are checked. A payment in a currency must fit into each that has it.',
+    }),
+    kinds: t.expose('kinds', {
+      type: [PaymentKind],
+      description: 'The kinds of payments that it allows; empty for all.',
+    }),
+    receiverAccountIds: t.expose('receiverAccountIds', {
+      type: ['ID'],
+      description:
+        'The accounts that it allows payments to. A receiver in one of the three lists is allowed; where all are empty, every one is.',
+    }),
+    receiverCountries: t.exposeStringList('receiverCountries', {
+      description:
+        'The countries (ISO 3166-1 alpha-2) of external accounts that it allows payments to. A wallet has none.',
+    }),
+    receiverUmaAddresses: t.exposeStringList('receiverUmaAddresses', {
+      description: 'The UMA addresses that it allows payments to.',
+    }),
+    hoursFrom: t.exposeString('hoursFrom', {
+      nullable: true,
+      description: 'The time of the day from which it allows payments, HH:MM in its time zone; null for all day.',
+    }),
+    hoursTo: t.exposeString('hoursTo', {
+      nullable: true,
+      description: 'The time of the day from which it allows none; one before `hoursFrom` is of the next day.',
+    }),
+    timeZone: t.exposeString('timeZone', {
+      description: 'The time zone of its days, months and hours: Europe/Berlin.',
+    }),
+    releaseOn: t.expose('releaseOn', { type: [PolicyRelease], description: 'When a payment counts no longer.' }),
+    createdAt: t.expose('createdAt', {
+      type: 'DateTime',
+      description: 'When it was first set: it counts payments since.',
+    }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last set.' }),
+  }),
+});
+
+/** The policy of the row, where the viewer may see it. */
+const policyOf: MadeRead = () => ({
+  kind: 'row',
+  from: ({ row = '' }, alias) =>
+    sql`${tableOf('Policy')} ${alias} where ${alias}.subject_id = ${row}.id and ${(run) =>
+      conditionsOf('Policy', alias, visiblePolicies(run.viewer), run)}`,
+});
+
+const policyField = { nullable: true, description: 'Its policy, which limits its payments, if it has one.' } as const;
+builder.prismaObjectField(ApiToken, 'policy', (t) => t.fromQuery(Policy, policyOf, policyField));
+builder.prismaObjectField(ClientToken, 'policy', (t) => t.fromQuery(Policy, policyOf, policyField));
+builder.prismaObjectField(Customer, 'policy', (t) => t.fromQuery(Policy, policyOf, policyField));
+builder.prismaObjectField(Platform, 'policy', (t) => t.fromQuery(Policy, policyOf, policyField));
+
+builder.objectField(Viewer, 'policies', (t) =>
+  t.field({
+    type: [Policy],
+    description:
+      'The policies that limit the payments of the token: its own, those of the tokens that it was made by, and of the platform; for an app its own, and that of its customer.',
+    ...executedRead,
+    resolve: (viewer, _args, { payments }) => policiesOf(payments.database, viewer),
+  }),
+);
+
+const PolicyLimitInput = builder.inputType('PolicyLimitInput', {
+  description: 'A limit of a policy: an amount in a currency, or a number of payments.',
+  fields: (t) => ({
+    period: t.field({ type: PolicyPeriod, required: true, description: 'Which payments it limits together.' }),
+    currency: t.string({ description: 'The code of the currency of the amount.' }),
+    amount: t.field({
+      type: 'BigInt',
+      description: "The most that may be sent, fees included, in the currency's smallest unit. This or amountDecimal.",
+    }),
+    amountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
+    payments: t.int({ description: 'The most payments, 0 or more, in place of currency and amount.' }),
+  }),
+});
+
+mutation('setPolicy', {
+  description:
+    'Sets what payments an API token, a client token, a customer or the platform may make, in place of its policy before; what that has counted counts on. A token that a policy limits, or that was made by such a token, sets none.',
+  input: (t) => ({
+    subjectId: t.id({
+      required: true,
+      description: 'What it limits: ApiToken:…, ClientToken:…, Customer:…, or Platform:… with the id of the platform.',
+    }),
+    limits: t.field({
+      type: [PolicyLimitInput],
+      required: true,
+      defaultValue: [],
+      description:
+        'Limits of amounts and of numbers. With a limit of an amount, payments in currencies without one are refused.',
+    }),
+    kinds: t.field({ type: [PaymentKind], description: 'The kinds of payments that it allows. All, if left out.' }),
+    receiverAccountIds: t.idList({
+      description:
+        'The accounts that it allows payments to. Without receivers in any of the three lists, all are allowed.',
+    }),
+    receiverCountries: t.stringList({
+      description:
+        'The countries (ISO 3166-1 alpha-2) of external accounts that it allows payments to. A wallet has none.',
+    }),
+    receiverUmaAddresses: t.stringList({ description: 'The UMA addresses that it allows payments to.' }),
+    hoursFrom: t.string({
+      description: 'The time of the day from which it allows payments, HH:MM. All day, if left out.',
+    }),
+    hoursTo: t.string({
+      description: 'The time of the day from which it allows none, HH:MM; one before `hoursFrom` is of the next day.',
+    }),
+    timeZone: t.string({
+      required: true,
+      defaultValue: 'UTC',
+      description: 'The time zone of its days, months and hours, by its IANA name: Europe/Berlin.',
+    }),
+    releaseOn: t.field({
+      type: [PolicyRelease],
+      required: true,
+      defaultValue: ['FAILED'],
+      description: 'When a payment counts no longer.',
+    }),
+  }),
+  success: { policy: { type: Policy, description: 'The policy.' } },
+  refusals: ['NotFoundError'],
+  resolve: ({ idempotencyKey, limits, ...input }, { payments, viewer }) =>
+    setPolicy(
+      payments.database,
+      viewer,
+      {
+        ...input,
+        limits: limits.map(({ amount, amountDecimal, ...limit }, position) => {
+          const path: FieldPath = ['limits', position, 'amount'];
+          return { ...limit, amount: givenAmount(amount, amountDecimal, path) };
+        }),
+      },
+      idempotencyKey,
+    ),
+});
+
+mutation('deletePolicy', {
+  description:
+    'Deletes the policy of an API token, a client token, a customer or the platform, with all that it has counted. A token that a policy limits, or that was made by such a token, deletes none.',
+  input: (t) => ({
+    subjectId: t.id({
+      required: true,
+      description: 'What it limits: ApiToken:…, ClientToken:…, Customer:… or Platform:….',
+    }),
+  }),
+  success: { deletedId: { type: 'ID', nullable: true, description: 'The policy; null where there was none.' } },
+  refusals: ['NotFoundError'],
+  resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
+    deletePolicy(payments.database, viewer, input, idempotencyKey),
+});
+
+/** The facts of a refusal by a policy that the viewer may see; none otherwise. */
+const factsOf = ({ refusal }: UserError) => refusal.details as Partial<ExceededLimit>;
+const moment = (text: string | null | undefined) => (text ? new Date(text) : null);
+
+builder.objectFields(memberTypes.LimitExceededError, (t) => ({
+  subjectId: t.id({
+    nullable: true,
+    description: 'What the policy limits. Null, as are the other facts, for a viewer who may not see it.',
+    resolve: (error) => factsOf(error).subjectId ?? null,
+  }),
+  rule: t.field({
+    type: PolicyRule,
+    nullable: true,
+    description: 'The rule that does not allow the payment.',
+    resolve: (error) => factsOf(error).rule ?? null,
+  }),
+  limit: t.field({
+    type: PolicyLimit,
+    nullable: true,
+    description: 'The limit that it exceeds, where the rule is LIMIT.',
+    resolve: (error) => {
+      const { limit } = factsOf(error);
+      return limit ? { ...limit, renewsAt: moment(limit.renewsAt) } : null;
+    },
+  }),
+  freeAt: t.field({
+    type: 'DateTime',
+    nullable: true,
+    description: 'When it would be allowed, if nothing else is paid until then. Null where time does not change that.',
+    resolve: (error) => moment(factsOf(error).freeAt),
+  }),
+}));

@@ -1,0 +1,42 @@
+import { accountPublicId } from '../../core/ids.ts';
+import type { ExternalAccountType, PaymentKind } from '../../infra/database/generated/client/client.ts';
+import type { Account } from '../../infra/database/rows.ts';
+import type { Caller } from '../access/caller.ts';
+import type { Spend } from '../ledger/plan.ts';
+
+/** The payment that a command begins, and the account that it goes to, if it goes to one. */
+interface Begun extends Pick<Spend, 'transactionId' | 'amount' | 'currency'> {
+  /** The sending customer; null where the platform itself pays. */
+  readonly customerId: string | null;
+  readonly to: Account | null | undefined;
+  readonly umaAddress?: string | null | undefined;
+}
+
+/** Describes a payment for the policies that limit it. Each command that begins a payment puts this into its plan. */
+export function spendOf(caller: Caller, kind: PaymentKind, payment: Begun): Spend {
+  const { transactionId, amount, currency, customerId, to, umaAddress = null } = payment;
+  return {
+    ...{ transactionId, kind, amount, currency, umaAddress },
+    subjects: [caller.platformId, ...(customerId === null ? [] : [customerId]), ...caller.makers],
+    accountId: to ? accountPublicId(to.kind, to.id) : null,
+    country: to ? countryOf(to) : null,
+  };
+}
+
+/** The countries of accounts whose type has only one. An IBAN begins with its country, and a wallet has none. */
+const countries: { readonly [Type in ExternalAccountType]?: string } = {
+  US_ACCOUNT: 'US',
+  CLABE: 'MX',
+  PIX: 'BR',
+  UPI: 'IN',
+  NGN_ACCOUNT: 'NG',
+  CAD_ACCOUNT: 'CA',
+  GBP_ACCOUNT: 'GB',
+  PHP_ACCOUNT: 'PH',
+  SGD_ACCOUNT: 'SG',
+};
+
+function countryOf({ accountType, identifier }: Account): string | null {
+  if (accountType === null) return null;
+  return accountType === 'IBAN' ? (identifier?.slice(0, 2) ?? null) : (countries[accountType] ?? null);
+}

@@ -1,0 +1,42 @@
+import type { Rule } from './rule.ts';
+
+/** What a payment takes from a limit `l` of a policy. */
+const taken = "case when l.value ? 'payments' then 1 else u.amount end";
+const window = 'partition by p.platform_id, p.id, l.number';
+
+/** The auditor's rules about policies: of all that they have counted, since little of it is old. */
+export const policyRules: readonly Rule[] = [
+  {
+    rule: 'what a policy has counted is what a payment sends, and counts unless the payment was not delivered or was returned',
+    offenders: () => `select u.platform_id, u.policy_id, u.transaction_id, u.amount, u.currency, u.released_at, t.status
+      from policy_use u left join transaction t on t.platform_id = u.platform_id and t.id = u.transaction_id
+      where (u.amount, u.currency) is distinct from (t.sent_amount, t.sent_currency)
+        or u.released_at is not null and t.status not in ('FAILED', 'REJECTED', 'EXPIRED', 'REFUNDED')`,
+  },
+  {
+    rule: 'no window of a policy was ever exceeded by what it has allowed since it was set',
+    // A payment was allowed with all that counted then: what counts still is no more.
+    offenders: () => `select platform_id, policy_id, transaction_id, value, used from (
+        select u.platform_id, u.policy_id, u.transaction_id, l.value, u.used_at > p.updated_at as is_new,
+          case l.value ->> 'period'
+            when 'PAYMENT' then ${taken}
+            when 'LAST_24_HOURS' then sum(${taken}) over (${window} order by u.used_at range between interval '23:59:59.999' preceding and current row)
+            when 'LAST_30_DAYS' then sum(${taken}) over (${window} order by u.used_at range between interval '719:59:59.999' preceding and current row)
+            else sum(${taken}) over (${window}, window_start(l.value ->> 'period', p.time_zone, u.used_at) order by u.used_at) end as used
+        from policy p cross join jsonb_array_elements(p.limits) with ordinality as l(value, number)
+        join policy_use u on u.platform_id = p.platform_id and u.policy_id = p.id and u.released_at is null
+          and u.currency = coalesce(l.value ->> 'currency', u.currency)
+      ) s where is_new and used > coalesce((value ->> 'amount')::numeric, (value ->> 'payments')::numeric)`,
+  },
+  {
+    rule: 'what a policy stores of a window is the sum of what counts in it',
+    offenders: () => `select p.platform_id, p.id as policy_id, w.key, w.value, s.used
+      from policy p cross join jsonb_each(p.used) w cross join lateral (
+        select coalesce(sum(case when w.key like '% %' then u.amount else 1 end), 0) as used from policy_use u
+        where u.platform_id = p.platform_id and u.policy_id = p.id and u.released_at is null
+          and u.used_at >= (w.value ->> 'from')::timestamptz and split_part(w.key, ' ', 2) in ('', u.currency)) s
+      where (w.value -> 'used')::numeric <> s.used
+        -- What is older may be deleted, and is not relied on.
+        and (w.value ->> 'from')::timestamptz > clock_timestamp() - interval '31 days'`,
+  },
+];

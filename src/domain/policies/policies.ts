@@ -1,0 +1,283 @@
+import { type GivenAmount, smallestUnits } from '../../core/amounts.ts';
+import { checkAll } from '../../core/check-all.ts';
+import { countryFault } from '../../core/countries.ts';
+import { currencyOf } from '../../core/currencies.ts';
+import { accountNameIn, publicId, uuidOf } from '../../core/ids.ts';
+import { type FieldPath, pathsIn } from '../../core/path.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { lockPlatform } from '../../core/tenant.ts';
+import { readClock } from '../../infra/database/clock.ts';
+import type { Database } from '../../infra/database/database.ts';
+import type { PaymentKind, Policy, PolicyRelease, Prisma } from '../../infra/database/generated/client/client.ts';
+import { statement } from '../../infra/database/statement.ts';
+import type { Transaction } from '../../infra/database/transaction.ts';
+import type { Caller } from '../access/caller.ts';
+import { runIdempotent } from '../access/run-idempotent.ts';
+import { visibleAccounts, visibleCustomers, visibleToPlatform } from '../access/visible.ts';
+import { checkUmaAddress } from '../commands/uma-addresses.ts';
+import type { LimitState } from '../ledger/commit.ts';
+
+/** A limit of a policy: of an amount in one currency, or of a number of payments. */
+export interface GivenLimit {
+  readonly period: LimitState['period'];
+  readonly currency?: string | null | undefined;
+  readonly amount?: GivenAmount | null | undefined;
+  readonly payments?: number | null | undefined;
+}
+
+/** The input of setPolicy: what is limited, and all that the policy then says. */
+export interface SetPolicy {
+  readonly subjectId: string;
+  readonly limits: readonly GivenLimit[];
+  readonly kinds?: readonly PaymentKind[] | null | undefined;
+  readonly receiverAccountIds?: readonly string[] | null | undefined;
+  readonly receiverCountries?: readonly string[] | null | undefined;
+  readonly receiverUmaAddresses?: readonly string[] | null | undefined;
+  readonly hoursFrom?: string | null | undefined;
+  readonly hoursTo?: string | null | undefined;
+  readonly timeZone: string;
+  readonly releaseOn: readonly PolicyRelease[];
+}
+
+const at = pathsIn<SetPolicy>();
+
+const lockStatement = statement<object>(
+  'lock_policy',
+  'select from policy where platform_id = $1 and subject_id = $2 for no key update',
+);
+
+type Terms = Omit<Prisma.PolicyUncheckedCreateInput, 'platformId' | 'subjectType' | 'subjectId'>;
+
+/**
+ * Sets the policy of an API token, a client token, a customer or the platform, in place of the one before. What the one before
+ * has counted counts on.
+ * @throws Refusal FORBIDDEN (a policy limits the token of the caller, or one that it was made by), INVALID_INPUT,
+ * INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY, INVALID_UMA_ADDRESS, USER_NOT_FOUND, TOKEN_NOT_FOUND, ACCOUNT_NOT_FOUND
+ */
+export function setPolicy(
+  database: Database,
+  caller: Caller,
+  input: SetPolicy,
+  idempotencyKey?: string | null,
+): Promise<{ policy: Policy; replayed: boolean }> {
+  return runIdempotent(database, caller, {
+    operation: 'setPolicy',
+    input,
+    idempotencyKey,
+    prepare: async () => {
+      const subject = subjectIn(input.subjectId);
+      const terms = termsOf(input);
+      return async (transaction) => {
+        await begin(transaction, caller);
+        await requireSubject(transaction, caller, subject);
+        await requireAccounts(transaction, caller, terms.receiverAccountIds);
+        const key = { platformId: caller.platformId, subjectId: subject.uuid };
+        // From then on payments are counted by what it says now.
+        await lockStatement(transaction.client, key.platformId, key.subjectId);
+        const { now: updatedAt } = await readClock(transaction.client);
+        const { policy: policies } = transaction.prisma;
+        const found = await policies.findFirst({ where: key, select: { id: true } });
+        const policy = found
+          ? // What counts is summed up anew when it is used next (spent.sql).
+            await policies.update({ where: { platformId_subjectId: key }, data: { ...terms, used: {}, updatedAt } })
+          : await policies.create({ data: { ...key, subjectType: subject.type, ...terms } });
+        return { result: {}, answer: { policy } };
+      };
+    },
+    repeat: async () => {
+      const { uuid: subjectId } = subjectIn(input.subjectId);
+      const policy = await database.prisma.policy.findFirst({
+        where: { AND: [visibleToPlatform(caller), { subjectId }] },
+      });
+      if (!policy)
+        throw new Refusal('CONFLICT', 'this was done before, and the policy is deleted since', ['subjectId']);
+      return { policy };
+    },
+  });
+}
+
+/**
+ * Deletes the policy of an API token, a client token, a customer or the platform, with all that it has counted.
+ * @returns its id; null where there is none
+ * @throws Refusal FORBIDDEN (a policy limits the token of the caller, or one that it was made by), INVALID_INPUT, USER_NOT_FOUND,
+ * TOKEN_NOT_FOUND
+ */
+export function deletePolicy(
+  database: Database,
+  caller: Caller,
+  input: { readonly subjectId: string },
+  idempotencyKey?: string | null,
+): Promise<{ deletedId: string | null; replayed: boolean }> {
+  return runIdempotent(database, caller, {
+    operation: 'deletePolicy',
+    input,
+    idempotencyKey,
+    prepare: async () => {
+      const subject = subjectIn(input.subjectId);
+      return async (transaction) => {
+        await begin(transaction, caller);
+        await requireSubject(transaction, caller, subject);
+        const { policy } = transaction.prisma;
+        const { uuid: subjectId } = subject;
+        const found = await policy.findFirst({ where: { AND: [visibleToPlatform(caller), { subjectId }] } });
+        if (found) await policy.deleteMany({ where: { platformId: found.platformId, id: found.id } });
+        const deletedId = found ? publicId('Policy', found.id) : null;
+        return { result: { deletedId }, answer: { deletedId } };
+      };
+    },
+    repeat: async ({ deletedId }) => ({ deletedId: typeof deletedId === 'string' ? deletedId : null }),
+  });
+}
+
+/** Lets one transaction at a time change policies of the platform, and none with a token that a policy limits. */
+async function begin({ client, prisma }: Transaction, caller: Caller): Promise<void> {
+  await lockPlatform(client, caller);
+  const own = { platformId: caller.platformId, subjectId: { in: [...caller.makers] } };
+  if (await prisma.policy.findFirst({ where: own, select: { id: true } }))
+    throw new Refusal('FORBIDDEN', 'a policy limits this token, or one that it was made by: it changes no policies');
+}
+
+interface Subject {
+  readonly type: 'Platform' | 'Customer' | 'ApiToken' | 'ClientToken';
+  readonly uuid: string;
+}
+
+/** @throws Refusal INVALID_INPUT for an id of anything else */
+function subjectIn(id: string): Subject {
+  for (const type of ['ApiToken', 'ClientToken', 'Customer', 'Platform'] as const) {
+    const uuid = uuidOf(id, type);
+    if (uuid !== undefined) return { type, uuid };
+  }
+  throw new Refusal('INVALID_INPUT', 'a policy is for an API token, a client token, a customer or the platform', [
+    'subjectId',
+  ]);
+}
+
+async function requireSubject({ prisma }: Transaction, caller: Caller, { type, uuid: id }: Subject): Promise<void> {
+  const path = at('subjectId');
+  if (type === 'Platform') {
+    if (id !== caller.platformId) throw new Refusal('INVALID_INPUT', 'a platform sets its own policy', path);
+  } else if (type === 'Customer') {
+    if (
+      !(await prisma.customer.findFirst({ where: { AND: [visibleCustomers(caller), { id }] }, select: { id: true } }))
+    )
+      throw new Refusal('USER_NOT_FOUND', 'no such customer', path);
+  } else {
+    const where = { AND: [visibleToPlatform(caller), { id }] };
+    const found =
+      type === 'ApiToken'
+        ? await prisma.apiToken.findFirst({ where, select: { id: true } })
+        : await prisma.clientToken.findFirst({ where, select: { id: true } });
+    if (!found) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', path);
+  }
+}
+
+async function requireAccounts(
+  { prisma }: Transaction,
+  caller: Caller,
+  ids: Terms['receiverAccountIds'],
+): Promise<void> {
+  const named = (Array.isArray(ids) ? ids : []).map((id) => accountNameIn(String(id)));
+  const found = await prisma.account.findMany({
+    where: { AND: [visibleAccounts(caller), { id: { in: named.flatMap((name) => name?.id ?? []) } }] },
+    select: { id: true, kind: true },
+  });
+  for (const [position, name] of named.entries()) {
+    if (!found.some(({ id, kind }) => id === name?.id && kind === name.kind))
+      throw new Refusal('ACCOUNT_NOT_FOUND', 'no such account', at('receiverAccountIds', position));
+  }
+}
+
+/** Checks what a policy says, and returns it as it is stored. */
+function termsOf(input: SetPolicy): Terms {
+  const {
+    kinds,
+    receiverAccountIds,
+    receiverCountries,
+    receiverUmaAddresses,
+    hoursFrom = null,
+    hoursTo = null,
+  } = input;
+  const [limits, countries, umaAddresses] = checkAll(
+    () => limitsOf(input.limits),
+    () => each(receiverCountries, at('receiverCountries'), checkCountry),
+    () => each(receiverUmaAddresses, at('receiverUmaAddresses'), checkUmaAddress),
+    () => checkNotEmpty(input, 'kinds'),
+    () => checkHours(hoursFrom, hoursTo),
+    () => checkTimeZone(input.timeZone),
+  );
+  return {
+    ...{ limits, hoursFrom, hoursTo, timeZone: input.timeZone },
+    kinds: [...new Set(kinds ?? [])],
+    receiverAccountIds: [...new Set(receiverAccountIds ?? [])],
+    receiverCountries: countries,
+    receiverUmaAddresses: umaAddresses,
+    releaseOn: [...new Set(input.releaseOn)],
+  };
+}
+
+function each(
+  list: readonly string[] | null | undefined,
+  path: FieldPath,
+  check: (one: string, path: FieldPath) => string,
+): string[] {
+  return [...new Set((list ?? []).map((one, position) => check(one, [...path, position])))];
+}
+
+function checkCountry(code: string, path: FieldPath): string {
+  const fault = countryFault(code);
+  if (fault !== undefined) throw new Refusal('INVALID_INPUT', `the country ${fault}`, { path, value: code });
+  return code;
+}
+
+/** A list that is left out allows everything, so an empty one is a mistake. */
+function checkNotEmpty(input: SetPolicy, field: 'kinds'): void {
+  if (input[field]?.length === 0)
+    throw new Refusal('INVALID_INPUT', 'name at least one kind of payment, or leave them out for all', at(field));
+}
+
+/** Hours are read as text, which has the order of times. */
+function checkHours(from: string | null, to: string | null): void {
+  const form = /^([01]\d|2[0-3]):[0-5]\d$/;
+  if (from !== null && !form.test(from)) throw new Refusal('INVALID_INPUT', 'a time is written HH:MM', at('hoursFrom'));
+  if (to !== null && !form.test(to) && to !== '24:00')
+    throw new Refusal('INVALID_INPUT', 'a time is written HH:MM, and the end of a day is 24:00', at('hoursTo'));
+  if ((from === null) !== (to === null) || (from !== null && from === to))
+    throw new Refusal('INVALID_INPUT', 'hours have two ends, at different times', at('hoursTo'));
+}
+
+/** The names that Postgres also knows: it takes others, such as FOO+3, for time zones of their own. */
+const timeZones: ReadonlySet<string> = new Set([...Intl.supportedValuesOf('timeZone'), 'UTC']);
+
+function checkTimeZone(timeZone: string): void {
+  if (!timeZones.has(timeZone))
+    throw new Refusal('INVALID_INPUT', 'a time zone has a name such as Europe/Berlin or UTC', at('timeZone'));
+}
+
+/** Amounts are stored as text: a JSON number is rounded when it is parsed. */
+function limitsOf(limits: readonly GivenLimit[]) {
+  const stored = limits.map(({ period, currency: code, amount, payments }, position) => {
+    const path = at('limits', position);
+    if (typeof payments === 'number') {
+      if (amount != null || code != null || period === 'PAYMENT')
+        throw new Refusal(
+          'INVALID_INPUT',
+          'a limit is of an amount in a currency, or of the payments in a period',
+          path,
+        );
+      if (payments < 0)
+        throw new Refusal('INVALID_INPUT', 'the number of payments is 0 or more', [...path, 'payments']);
+      return { period, payments };
+    }
+    const currency = currencyOf(code ?? '');
+    if (!currency)
+      throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, [...path, 'currency']);
+    if (amount == null) throw new Refusal('INVALID_AMOUNT', 'an amount is required', [...path, 'amount']);
+    const units = smallestUnits(amount, currency, [...path, 'amount']);
+    return { period, currency: currency.code, amount: units.toString() };
+  });
+  const names = stored.map((limit) => `${limit.period} ${'currency' in limit ? limit.currency : ''}`);
+  const twice = names.findIndex((name, position) => names.indexOf(name) !== position);
+  if (twice >= 0) throw new Refusal('INVALID_INPUT', 'this period is limited twice', at('limits', twice));
+  return stored;
+}

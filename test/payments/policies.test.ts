@@ -1,0 +1,365 @@
+import { describe, expect, test } from 'vitest';
+import {
+  act,
+  ended,
+  execute,
+  fundedIn,
+  lookUp,
+  moving,
+  pay,
+  quote,
+  sender,
+  succeed,
+  untilStatus,
+  usdToEur,
+} from '../setup/acts.ts';
+import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { payingApp, serverOf } from '../setup/new-credentials.ts';
+import { passDelay, passHours } from '../setup/passing-time.ts';
+import { makeScene, ownAccount } from '../setup/scene.ts';
+
+// Policies: what a token, a customer or the platform may pay. Amounts are cents.
+
+const t = await testGateway();
+const { platform } = t;
+const scene = await makeScene(platform, 100_000_000n);
+const stranger = await makeScene(platform, 0n);
+
+const facts =
+  'limits { period amount { amount } usedAmount { amount } leftAmount { amount } usedPayments leftPayments renewsAt }';
+const set = (subjectId: string, terms: object, by: TestPlatform = platform): Promise<Data> =>
+  act(by, 'setPolicy', { subjectId, ...terms }, `policy { id subjectId ${facts} }`);
+const remove = (subjectId: string): Promise<Data> => succeed(platform, 'deletePolicy', { subjectId }, 'deletedId');
+
+/** A limit of an amount in USD. */
+const usd = (period: string, amount: number) => ({ period, currency: 'USD', amount });
+
+/** A server that pays, with a policy of its own. */
+async function limited(terms: object, ...permissions: readonly string[]) {
+  const server = await serverOf(platform, 'VIEW', 'TRANSACT', ...permissions);
+  const { policy } = await set(server.tokenId, terms);
+  return { ...server, policy };
+}
+
+const refusalFields = `__typename ... on LimitExceededError {
+  code message rule subjectId freeAt limit { period usedAmount { amount } leftAmount { amount } payments usedPayments } }`;
+
+/** Sends USD from the scene's account here; answers the id of the payment, or the refusal. */
+async function send(by: TestPlatform, amount: number, rest: object = {}): Promise<Data> {
+  const input = moving(scene.usd, scene.outsideUsd, amount, rest);
+  const query = `mutation ($input: TransferOutInput!) { transferOut(input: $input) {
+    ... on TransferOutSuccess { transaction { id } replayed } ${refusalFields} } }`;
+  const { transferOut } = await by.ask(query, { input });
+  return transferOut.transaction?.id ?? transferOut;
+}
+
+/** Whether payments of these amounts were made. */
+async function made(by: TestPlatform, ...amounts: readonly number[]): Promise<boolean[]> {
+  const results: boolean[] = [];
+  for (const amount of amounts) results.push(typeof (await send(by, amount)) === 'string');
+  return results;
+}
+
+const left = async (by: TestPlatform): Promise<Data> =>
+  (await by.ask(`{ viewer { policies { ${facts} } } }`)).viewer.policies[0].limits;
+
+describe('a policy', () => {
+  test('allows what fits, and names the limit, what is used and when it is free again', async () => {
+    const me = await limited({ limits: [usd('DAY', 500)], timeZone: 'Asia/Tokyo' });
+    expect(await made(me, 300)).toEqual([true]);
+    const refused = await send(me, 201);
+    const { rows } = await t.owner.query(
+      `select (date_trunc('day', now() at time zone 'Asia/Tokyo') + interval '1 day') at time zone 'Asia/Tokyo' as midnight`,
+    );
+    const freeAt = rows[0].midnight.toISOString();
+    expect(refused).toMatchObject({
+      ...{ __typename: 'LimitExceededError', code: 'LIMIT_EXCEEDED', rule: 'LIMIT', subjectId: me.tokenId, freeAt },
+      limit: { period: 'DAY', usedAmount: { amount: '300' }, leftAmount: { amount: '200' } },
+    });
+    expect(refused.message).toContain('at most 5.00 USD a day, of which 3.00 USD are used');
+    expect(await made(me, 200, 1)).toEqual([true, false]);
+    expect(await left(me)).toMatchObject([{ leftAmount: { amount: '0' }, renewsAt: freeAt }]);
+  });
+
+  const outside = (by: TestPlatform, to: string) => act(by, 'transferOut', moving(scene.usd, to, 1));
+  const uma = '$success.usd@sandbox.uma.money';
+  const ways: Readonly<Record<string, (by: TestPlatform) => Promise<Data>>> = {
+    TRANSFER_OUT: (by) => outside(by, scene.outsideUsd),
+    TRANSFER_IN: (by) => act(by, 'transferIn', moving(scene.outsideUsd, scene.usd, 1)),
+    TRANSFER_INTERNAL: async (by) =>
+      act(by, 'transferInternal', moving(scene.usd, await ownAccount(platform, 'USD'), 1)),
+    QUOTE: (by) => act(by, 'createQuote', usdToEur(scene, { immediatelyExecute: true })),
+    'a quote executed later': async (by) => execute(by, (await quote(by, usdToEur(scene))).id),
+    'a quote for a deposit': (by) => act(by, 'createQuote', fundedIn('USD', scene, 1_000)),
+    'a quote to a UMA address': async (by) =>
+      act(by, 'createQuote', {
+        ...{
+          source: { account: { accountId: scene.usd } },
+          destination: { uma: { umaAddress: uma, currency: 'USD' } },
+        },
+        ...{ lookupId: (await lookUp(by, uma)).id, senderCustomerInfo: sender, lockedCurrencySide: 'SENDING' },
+        ...{ lockedCurrencyAmount: 10_000, immediatelyExecute: true },
+      }),
+    'to a stranger': (by) => outside(by, stranger.outsideUsd),
+  };
+  const quotes = ['QUOTE', 'a quote executed later', 'a quote for a deposit', 'a quote to a UMA address'];
+  const toUsd = ['TRANSFER_OUT', 'to a stranger'];
+  const all = Object.keys(ways);
+  test.each([
+    ['kinds', /no payment of this kind$/, { kinds: ['TRANSFER_OUT'] }, toUsd],
+    [
+      'kinds',
+      /no payment of this kind$/,
+      { kinds: ['TRANSFER_IN', 'TRANSFER_INTERNAL'] },
+      ['TRANSFER_IN', 'TRANSFER_INTERNAL'],
+    ],
+    ['kinds', /no payment of this kind$/, { kinds: ['QUOTE'] }, quotes],
+    ['accounts', /no payment to this receiver$/, { receiverAccountIds: [scene.outsideUsd] }, ['TRANSFER_OUT']],
+    ['accounts', /no payment to this receiver$/, { receiverAccountIds: [scene.usd] }, ['TRANSFER_IN']],
+    ['countries', /no payment to this receiver$/, { receiverCountries: ['US'] }, toUsd],
+    ['countries', /no payment to this receiver$/, { receiverCountries: ['DE', 'FR'] }, quotes.slice(0, 3)],
+    [
+      'UMA addresses',
+      /no payment to this receiver$/,
+      { receiverUmaAddresses: [uma.toUpperCase()] },
+      ['a quote to a UMA address'],
+    ],
+    [
+      'receivers of all lists',
+      /no payment to this receiver$/,
+      { receiverAccountIds: [scene.outsideUsd], receiverUmaAddresses: [uma] },
+      ['TRANSFER_OUT', 'a quote to a UMA address'],
+    ],
+    ['currencies', /no payment in this currency$/, { limits: [{ period: 'DAY', currency: 'EUR', amount: 100 }] }, []],
+    [
+      'amounts of one payment',
+      /at most 10.00 USD in one payment$/,
+      { limits: [usd('PAYMENT', 1_000)] },
+      all.filter((way) => way !== 'a quote to a UMA address'),
+    ],
+    [
+      'their number',
+      /at most 3 payments a day, of which 3 payments are used/,
+      { limits: [{ period: 'DAY', payments: 3 }] },
+      all.slice(0, 3),
+    ],
+  ])('allows some %s and no others (%s): %j', async (_what, says, terms, allowed) => {
+    const me = await limited(terms);
+    const did: string[] = [];
+    for (const [name, way] of Object.entries(ways)) {
+      const answer = await way(me);
+      if (answer.__typename.endsWith('Success')) did.push(name);
+      else expect(answer).toMatchObject({ code: 'LIMIT_EXCEEDED', message: expect.stringMatching(says) });
+    }
+    expect(did).toEqual(allowed);
+  });
+
+  test('allows payments in its hours, and says when they begin', async () => {
+    const { rows } = await t.owner.query<{ time: string }>(
+      `select to_char(now() + m * interval '1 minute', 'HH24:MI') as time from unnest(array[-2, 2, 4]) m order by m`,
+    );
+    const [before, soon, later] = rows.map(({ time }) => time);
+    // The first lasts over midnight wherever it is not around now.
+    for (const [hoursFrom, hoursTo, fits] of [
+      [before, soon, true],
+      [later, soon, true],
+      [soon, before, false],
+      [soon, later, false],
+    ] as const) {
+      const me = await limited({ hoursFrom, hoursTo });
+      const answer = await send(me, 1);
+      if (fits) expect(answer).toMatch(/^Transaction:/);
+      else
+        expect(answer).toMatchObject({
+          rule: 'HOURS',
+          limit: null,
+          freeAt: expect.stringContaining(`T${soon}:00.000Z`),
+        });
+    }
+  });
+
+  test('is checked for the token, for those that it was made by, for the customer and for the platform', async () => {
+    const maker = await serverOf(platform, 'VIEW', 'TRANSACT', 'MANAGE');
+    const server = await serverOf(maker, 'VIEW', 'TRANSACT');
+    const app = await payingApp(maker, { customerId: scene.customerId });
+    const bystander = await serverOf(platform, 'VIEW', 'TRANSACT');
+    const subjects = {
+      [server.tokenId]: [false, true, true],
+      [app.tokenId]: [true, false, true],
+      [maker.tokenId]: [false, false, true],
+      [scene.customerId]: [false, false, false],
+      [`Platform:${platform.platformId}`]: [false, false, false],
+      [stranger.customerId]: [true, true, true],
+    };
+    for (const [subject, expected] of Object.entries(subjects)) {
+      await set(subject, { limits: [usd('PAYMENT', 1)] });
+      const did = await Promise.all([server, app, bystander].map((by) => made(by, 2)));
+      expect([subject, ...did.flat()]).toEqual([subject, ...expected]);
+      expect(await remove(subject)).toMatchObject({ deletedId: expect.stringMatching(/^Policy:/) });
+    }
+    expect(await remove(stranger.customerId)).toMatchObject({ deletedId: null });
+  });
+
+  test('is not changed by a token that it limits, or that such a token has made', async () => {
+    const maker = await limited({ limits: [usd('DAY', 5)] }, 'MANAGE');
+    const child = await serverOf(maker, 'VIEW', 'TRANSACT', 'MANAGE');
+    const own = `Platform:${platform.platformId}`;
+    for (const by of [maker, child]) {
+      for (const subject of [maker.tokenId, child.tokenId, scene.customerId, own])
+        expect(await set(subject, { limits: [] }, by)).toMatchObject({ code: 'FORBIDDEN' });
+      expect(await act(by, 'deletePolicy', { subjectId: maker.tokenId })).toMatchObject({ code: 'FORBIDDEN' });
+    }
+    // What each of them pays counts for both.
+    expect([...(await made(child, 3)), ...(await made(maker, 3, 2)), ...(await made(child, 1))]).toEqual([
+      true,
+      false,
+      true,
+      false,
+    ]);
+    // Another server with MANAGE may, and a policy of all does not keep it from that.
+    await set(own, { limits: [usd('DAY', 100_000_000)] });
+    expect(await set(maker.tokenId, { limits: [usd('DAY', 6)] })).toMatchObject({ __typename: 'SetPolicySuccess' });
+    expect(await made(child, 1)).toEqual([true]);
+    await remove(own);
+  });
+
+  test('is shown to those who may see it: an app learns nothing of what others have used', async () => {
+    const app = await payingApp(platform, { customerId: scene.customerId });
+    const blind = await serverOf(platform, 'TRANSACT');
+    const own = `Platform:${platform.platformId}`;
+    const hidden = {
+      rule: null,
+      limit: null,
+      freeAt: null,
+      subjectId: null,
+      message: 'a policy of the platform does not allow this payment now',
+    };
+    const shown = { rule: 'LIMIT', limit: { usedAmount: { amount: '0' } } };
+    const seen = async (by: TestPlatform) =>
+      (await by.ask('{ viewer { policies { subjectId } } platform { policy { id } } }')) as Data;
+    for (const [subject, what] of [
+      [own, hidden],
+      [scene.customerId, shown],
+      [app.tokenId, shown],
+    ] as const) {
+      await set(subject, { limits: [usd('DAY', 1)] });
+      expect(await send(app, 2)).toMatchObject(what);
+      expect((await seen(app)).viewer.policies).toEqual(subject === own ? [] : [{ subjectId: subject }]);
+      expect((await seen(app)).platform.policy).toBeNull();
+      await remove(subject);
+    }
+    await set(own, { limits: [usd('DAY', 1)] });
+    expect(await send(blind, 2)).toMatchObject(hidden);
+    expect(await send(platform, 2)).toMatchObject({ ...shown, subjectId: own });
+    await remove(own);
+    const paid = await quote(platform, usdToEur(scene));
+    const ofQuote = await payingApp(platform, { quoteId: paid.id });
+    await set(scene.customerId, { limits: [usd('DAY', 1)] });
+    expect(await act(ofQuote, 'executeQuote', { quoteId: paid.id })).toMatchObject({ message: hidden.message });
+    await remove(scene.customerId);
+  });
+
+  test('counts each payment once, whatever is repeated, and stores no refusal under a key', async () => {
+    const me = await limited({ limits: [usd('DAY', 100)] });
+    const once = [
+      await send(me, 60, { idempotencyKey: 'policy-1' }),
+      await send(me, 60, { idempotencyKey: 'policy-1' }),
+    ];
+    expect(once[1]).toBe(once[0]);
+    expect(await left(me)).toMatchObject([{ usedAmount: { amount: '60' } }]);
+    expect(await send(me, 60, { idempotencyKey: 'policy-2' })).toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    await set(me.tokenId, { limits: [usd('DAY', 200)] });
+    expect(await send(me, 60, { idempotencyKey: 'policy-2' })).toMatch(/^Transaction:/);
+    expect(await left(me)).toMatchObject([{ usedAmount: { amount: '120' } }]);
+  });
+
+  test('counts a quote when it is executed, and one for a deposit when it is made', async () => {
+    const me = await limited({ limits: [usd('DAY', 1_500)] });
+    const later = await quote(me, usdToEur(scene));
+    const funded = await quote(me, fundedIn('USD', scene, 1_000));
+    expect(await execute(me, later.id)).toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    await succeed(me, 'cancelQuote', { quoteId: funded.id });
+    expect(await execute(me, later.id)).toMatchObject({ __typename: 'ExecuteQuoteSuccess' });
+    expect(await quote(me, fundedIn('USD', scene, 1_000))).toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    // What the deposit then does counts no second time.
+    const last = await quote(me, fundedIn('USD', scene, 500));
+    await succeed(me, 'sandboxSend', { quoteId: last.id, currencyCode: 'USD' });
+    expect(await left(me)).toMatchObject([{ usedAmount: { amount: '1500' } }]);
+  });
+
+  test.each([
+    [['FAILED'], '0', '100'],
+    [['REFUNDED'], '100', '0'],
+    [['FAILED', 'REFUNDED'], '0', '0'],
+    [[], '100', '100'],
+  ])('gives back what it says of a payment that fails, or is returned: %j', async (releaseOn, failed, returned) => {
+    const used = async (scenario: object, status: string) => {
+      const me = await limited({ limits: [usd('DAY', 100), { period: 'LAST_24_HOURS', payments: 1 }], releaseOn });
+      const { id } = await pay(me, scene, 100, { sandboxScenario: scenario });
+      if (status === 'FAILED') await ended(platform, id);
+      else await passDelay(t, id);
+      await untilStatus(platform, id, status);
+      const [amount, count] = await left(me);
+      expect(count.usedPayments).toBe(Number(amount.usedAmount.amount) / 100);
+      return amount.usedAmount.amount;
+    };
+    expect(await used({ failureReason: 'OFFRAMP_FAILED' }, 'FAILED')).toBe(failed);
+    expect(await used({ returnAfterMs: 3_600_000 }, 'REFUNDED')).toBe(returned);
+  });
+
+  test.each([
+    ['DAY', 24, '0'],
+    ['DAY', 0, '60'],
+    ['MONTH', 31 * 24, '0'],
+    ['LAST_24_HOURS', 23, '60'],
+    ['LAST_24_HOURS', 24, '0'],
+    ['LAST_30_DAYS', 719, '60'],
+    ['LAST_30_DAYS', 720, '0'],
+  ])('%s, %i hours later: %s cents are used', async (period, hours, used) => {
+    const me = await limited({ limits: [usd(period, 100)] });
+    expect(await made(me, 60)).toEqual([true]);
+    await passHours(t, hours);
+    expect(await left(me)).toMatchObject([{ usedAmount: { amount: used } }]);
+    expect(await made(me, 41, 40)).toEqual(used === '0' ? [true, true] : [false, true]);
+  });
+});
+
+test('a calendar day begins at midnight of its time zone, also where the clocks change', async () => {
+  const start = async (period: string, zone: string, at: string) => {
+    const { rows } = await t.owner.query('select window_start($1, $2, $3) as start', [period, zone, at]);
+    return rows[0].start.toISOString();
+  };
+  for (const [period, zone, at, from] of [
+    ['DAY', 'Europe/Berlin', '2026-03-29T21:59:59.999Z', '2026-03-28T23:00:00.000Z'],
+    ['DAY', 'Europe/Berlin', '2026-03-29T22:00:00Z', '2026-03-29T22:00:00.000Z'],
+    ['DAY', 'Europe/Berlin', '2026-10-25T22:59:59.999Z', '2026-10-24T22:00:00.000Z'],
+    ['DAY', 'Pacific/Auckland', '2026-11-26T10:59:59.999Z', '2026-11-25T11:00:00.000Z'],
+    ['MONTH', 'America/New_York', '2026-12-01T04:59:59.999Z', '2026-11-01T04:00:00.000Z'],
+    ['LAST_24_HOURS', 'Europe/Berlin', '2026-03-29T12:00:00Z', '2026-03-28T12:00:00.001Z'],
+    ['LAST_30_DAYS', 'UTC', '2026-03-31T00:00:00Z', '2026-03-01T00:00:00.001Z'],
+  ] as const)
+    expect([zone, at, await start(period, zone, at)]).toEqual([zone, at, from]);
+});
+
+test.each([
+  [{ limits: [{ period: 'DAY', currency: 'XXX', amount: 1 }] }, 'INVALID_CURRENCY', ['limits', '0', 'currency']],
+  [{ limits: [{ period: 'DAY', currency: 'USD' }] }, 'INVALID_AMOUNT', ['limits', '0', 'amount']],
+  [{ limits: [{ period: 'DAY', currency: 'USD', amount: 0 }] }, 'INVALID_AMOUNT', ['limits', '0', 'amount']],
+  [
+    { limits: [{ period: 'DAY', currency: 'USD', amountDecimal: '0.001' }] },
+    'INVALID_AMOUNT',
+    ['limits', '0', 'amount'],
+  ],
+  [{ limits: [{ period: 'PAYMENT', payments: 1 }] }, 'INVALID_INPUT', ['limits', '0']],
+  [{ limits: [{ period: 'DAY', payments: -1 }] }, 'INVALID_INPUT', ['limits', '0', 'payments']],
+  [{ limits: [usd('DAY', 1), usd('DAY', 2)] }, 'INVALID_INPUT', ['limits', '1']],
+  [{ kinds: [] }, 'INVALID_INPUT', ['kinds']],
+  [{ receiverCountries: ['US', 'UK'] }, 'INVALID_INPUT', ['receiverCountries', '1']],
+  [{ receiverUmaAddresses: ['ada'] }, 'INVALID_UMA_ADDRESS', ['receiverUmaAddresses', '0']],
+  [{ receiverAccountIds: ['InternalAccount:x'] }, 'ACCOUNT_NOT_FOUND', ['receiverAccountIds', '0']],
+  [{ hoursFrom: '9:00', hoursTo: '18:00' }, 'INVALID_INPUT', ['hoursFrom']],
+  [{ hoursFrom: '09:00' }, 'INVALID_INPUT', ['hoursTo']],
+  [{ timeZone: 'FOO+3' }, 'INVALID_INPUT', ['timeZone']],
+])('a policy of %j is refused', async (terms, code, path) => {
+  expect(await set(scene.customerId, terms)).toMatchObject({ code, path: ['input', ...path] });
+});
