@@ -59,7 +59,7 @@ export async function lockRate(payments: Payments, caller: Caller, quote: ToLock
     }),
   );
   const path = at('lockedCurrencyAmount');
-  const value = String(input.lockedCurrencyAmount);
+  const value = String(amount);
   if (answer.kind === 'refused') {
     switch (answer.because) {
       case 'AMOUNT':

@@ -84,11 +84,11 @@ export function planPullFailure(
   return {
     orders: [{ id: orderId, dueInMs: null }],
     transactions: [{ id: transaction.id, from: ['PROCESSING'], to: 'FAILED', reason, set: { failureReason } }],
-    quotes: quoteEnd(transaction, 'FAILED', reason),
+    quotes: quoteMoves(transaction, 'FAILED', reason),
   };
 }
 
 /** Plans the end of the quote of a payment, where it has one. */
-export function quoteEnd({ quoteId }: Transaction, to: 'COMPLETED' | 'FAILED', reason: string): QuoteMove[] {
+export function quoteMoves({ quoteId }: Transaction, to: 'COMPLETED' | 'FAILED', reason: string): QuoteMove[] {
   return quoteId === null ? [] : [{ id: quoteId, from: ['PROCESSING'], to, reason }];
 }

@@ -15,7 +15,7 @@ import { bankReturn, delivery, deposit, type Flow, flowOf, refund, suspension } 
 import { mergePlans } from '../ledger/merge-plans.ts';
 import type { Journal, Plan, PlanGroup, TransactionMove } from '../ledger/plan.ts';
 import { type DueOrder, isPull, type Receiver } from '../orders/orders.ts';
-import { planPayout, planPullFailure, quoteEnd } from '../quotes/pull.ts';
+import { planPayout, planPullFailure, quoteMoves } from '../quotes/pull.ts';
 
 /** The plans for the outcomes of an order: statuses and money of both sides of its payment, in one commit. */
 
@@ -44,7 +44,7 @@ export function planDelivery(order: DueOrder, { watchMs, information }: Settled)
     return groupOf(order, { orders, transactions: [move], journals: collectionJournals(order) });
   }
   const flow = flowOfOrder(order);
-  const quotes = quoteEnd(transaction, 'COMPLETED', reason);
+  const quotes = quoteMoves(transaction, 'COMPLETED', reason);
   if (incoming) {
     const facts = {
       ...readFacts(transaction.counterpartyInformation),
@@ -117,7 +117,7 @@ export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
       ...refundOf(order),
     },
   };
-  const quotes = quoteEnd(transaction, 'FAILED', reason);
+  const quotes = quoteMoves(transaction, 'FAILED', reason);
   const sending: Plan = { orders, quotes, transactions: [move], journals: [stuck ? suspension(flow) : refund(flow)] };
   if (!incoming || receiving.length === 0) return groupOf(order, sending);
   return combineSides(order.platformId, sending, incoming.transaction.platformId, { transactions: receiving });

@@ -53,7 +53,7 @@ export async function readAround<Row extends object>(
 ): Promise<Row> {
   if (!isNeeded || context.isStock) return row;
   const read = runField(context, info, { row: { table: tableOf(model), json: rowJson(row) } });
-  // As in `planned`.
+  // What a plan has read stands for the row: resolvers pick from either.
   return read.catch(() => row) as Promise<Row>;
 }
 
@@ -90,6 +90,6 @@ export function readNode(
   // No cache: the context of a subscription lives long, and rows change.
   const loader = byNode.get(node) ?? new DataLoader(read, { cache: false });
   byNode.set(node, loader);
-  // As in `planned`.
+  // What a plan has read stands for the row of any type.
   return loader.load(id) as Promise<never>;
 }

@@ -33,7 +33,6 @@ export interface GraphqlOptions {
   readonly clientTokens: ClientTokens;
   /** The documents that platforms have registered. */
   readonly trusted: TrustedDocuments;
-  /** Counts the documents that are executed. */
   /** Whether clients may have documents stored under their hashes. */
   readonly automaticPersistedQueries: boolean;
   readonly sessions: Sessions;
