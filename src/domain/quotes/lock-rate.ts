@@ -23,7 +23,6 @@ export interface LockedPrice {
 
 /** The facts of a quote that its lock needs. */
 export interface ToLock {
-  readonly input: CreateQuote;
   readonly parties: Parties;
   readonly to: Destination;
   /** The information about the sender. */
@@ -43,7 +42,7 @@ export interface ToLock {
  * @throws Refusal AMOUNT_OUT_OF_RANGE, INVALID_BANK_ACCOUNT, INVALID_CURRENCY (the rail refuses), SERVICE_UNAVAILABLE
  */
 export async function lockRate(payments: Payments, caller: Caller, quote: ToLock): Promise<LockedPrice | undefined> {
-  const { request, parties, to, listed, input } = quote;
+  const { request, parties, to, listed } = quote;
   const rail = connectedRail(payments, caller);
   const { sending, receiving, lockedSide } = request;
   if (!rail?.lockRate || !isLockable(quote)) return undefined;

@@ -229,7 +229,7 @@ async function quotePrice(
       { path, value },
     );
   }
-  const lock = await lockRate(payments, caller, { input, parties, to, sender, request, listed: price, orderId });
+  const lock = await lockRate(payments, caller, { parties, to, sender, request, listed: price, orderId });
   return lock ? { price: lock.price, lock } : { price };
 }
 
