@@ -24,8 +24,8 @@ export function selection(type: GraphQLOutputType, depth: number): string {
   }
   if (!isObjectType(named)) return '';
   const fields = Object.values(named.getFields())
-    // The rows of a connection are in its edges, too.
-    .filter((field) => field.name !== 'nodes' || !named.name.endsWith('Connection'))
+    // The rows of a connection are in its edges, too; and of a customer, the counts of all lists would exceed the limit of cost.
+    .filter((field) => !['nodes', 'totalCount'].includes(field.name) || !named.name.endsWith('Connection'))
     .filter((field) => !field.args.some(isRequiredArgument))
     .filter((field) => depth > 0 || !isObjectType(getNamedType(field.type)))
     .filter((field) => depth > 0 || !isAbstractType(getNamedType(field.type)))
