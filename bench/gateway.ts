@@ -1,5 +1,11 @@
+import { Cursors } from '../src/core/cursors.ts';
 import { servingUrl } from '../src/infra/database/embedded/serving-login.ts';
 import { type Server, startServer } from './measure.ts';
+
+const secretKey = Buffer.alloc(32, 1);
+
+/** Its cursors. */
+export const cursors = new Cursors([secretKey]);
 
 /** The gateway as it runs for real: production, and every feature on. */
 export function startGateway(
@@ -13,7 +19,7 @@ export function startGateway(
     LOG_LEVEL: 'error',
     ROLE: role,
     SANDBOX_QUOTE_SECONDS: '86400',
-    SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+    SECRET_KEY: secretKey.toString('base64'),
     WEBHOOK_LOOPBACK: 'on',
     ALLOW_UNSAFE: 'loopback-webhooks,weak-keys',
     ...more,

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { cursorOf } from '../src/core/paging.ts';
+import { cursors } from './gateway.ts';
 import type { Prepared } from './prepare.ts';
 
 /** One read as sent to each contestant: the same rows, the same fields, the same page, the same order. */
@@ -151,7 +151,10 @@ export async function readCases(prepared: Prepared, peerOrder = ''): Promise<rea
     },
     {
       name: `page at depth ${depth}, forwards`,
-      gateway: { query: list, variables: each(({ deep }) => ({ after: cursorOf('Transaction', platformId, deep) })) },
+      gateway: {
+        query: list,
+        variables: each(({ deep }) => ({ after: cursors.write('Transaction', platformId, deep) })),
+      },
       postgraphile: {
         query: `query ($after: Cursor) { ${peerList('first: 20, after: $after')} }`,
         variables: each(({ deep }) => ({ after: peerCursor(deep) })),
@@ -163,7 +166,7 @@ export async function readCases(prepared: Prepared, peerOrder = ''): Promise<rea
       name: `page at depth ${depth}, backwards`,
       gateway: {
         query: `query ($before: String) { transactions(last: 20, before: $before) { edges { node { ${fields} } } pageInfo { endCursor hasPreviousPage } } }`,
-        variables: each(({ deep }) => ({ before: cursorOf('Transaction', platformId, deep) })),
+        variables: each(({ deep }) => ({ before: cursors.write('Transaction', platformId, deep) })),
       },
       postgraphile: {
         query: `query ($before: Cursor) { ${peerList('last: 20, before: $before', 'pageInfo { endCursor hasPreviousPage }')} }`,

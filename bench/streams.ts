@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { feedCursor, feedStart } from '../src/domain/events/cursor.ts';
 import { servingUrl } from '../src/infra/database/embedded/serving-login.ts';
 import { drained } from './drained.ts';
+import { cursors } from './gateway.ts';
 import type { ReplayJob } from './load/replays.ts';
 import type { RequestJob } from './load/requests.ts';
 import type { Returned, ReturningJob } from './load/returning.ts';
@@ -127,7 +128,7 @@ async function measureBesideReplays(instance: Server, streams: Streams): Promise
       execArgv: ['--disable-warning=ExperimentalWarning'],
     });
     try {
-      const after = feedCursor(platformId, feedStart);
+      const after = feedCursor(cursors, platformId, feedStart);
       child.send({ url: instance.url, authorization, after, replays, messages: 10_000 } satisfies ReplayJob);
       await once(child, 'message');
       subscribers.send('reset');

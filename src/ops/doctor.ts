@@ -49,11 +49,15 @@ const settingsChecks: Checks<Config> = {
           ],
         ]
       : [['ok', ranges.length === 0 ? 'none is trusted' : `${ranges.length} ranges are trusted`]],
-  'own keys'({ NODE_ENV, SECRET_KEY, CLIENT_TOKEN_KEY }) {
+  'own keys'({ NODE_ENV, ROLE, SECRET_KEY, CLIENT_TOKEN_KEY }) {
     if (NODE_ENV !== 'production') return [];
     const missing: Verdict[] = [];
-    if (!SECRET_KEY)
-      missing.push(['warning', 'SECRET_KEY is not set: there are no webhooks, and no connections of rails']);
+    if (!SECRET_KEY) {
+      missing.push([
+        ROLE === 'work' ? 'warning' : 'fault',
+        'SECRET_KEY is not set: an instance that serves does not start, and there are no webhooks and no connections of rails',
+      ]);
+    }
     if (!CLIENT_TOKEN_KEY) missing.push(['warning', 'CLIENT_TOKEN_KEY is not set: no client tokens can be made']);
     return missing.length > 0 ? missing : [['ok', 'both are set']];
   },

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { openWebhooks } from '../api/webhooks/webhooks.ts';
+import { Cursors } from '../core/cursors.ts';
 import { SecretBox } from '../core/secret-box.ts';
 import { Sessions } from '../domain/access/tokens/sessions.ts';
 import type { Payments } from '../domain/commands/command.ts';
@@ -53,6 +54,7 @@ export async function openPayments(database: Database, config: GatewaySettings, 
     rails: await openRails(database, config, log),
     quoteSeconds: config.SANDBOX_QUOTE_SECONDS,
     approvalMs: config.PAYMENT_APPROVAL_MS,
+    cursors: new Cursors(config.SECRET_KEY ? [config.SECRET_KEY, ...config.SECRET_KEY_FALLBACKS] : []),
     log,
   };
 }
@@ -95,10 +97,15 @@ interface GatewayOptions extends ServingOptions {
 
 /**
  * Starts one instance on a migrated database: its workers and its APIs, as its role says.
- * @throws ConfigError when HOST or PORT cannot be used
+ * @throws ConfigError when HOST or PORT cannot be used, and when an instance that serves has no SECRET_KEY
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log } = options;
+  if (config.ROLE !== 'work' && !config.SECRET_KEY) {
+    throw new ConfigError([
+      'SECRET_KEY is required to serve, the same on all instances: it encrypts cursors and secrets. Make one with "openssl rand -base64 32"',
+    ]);
+  }
   const { serving, working, replicas, close: closeDatabases } = openDatabases(options);
   const payments = await openPayments(working, config, log).catch((error: unknown) => abandon(error, [closeDatabases]));
   const close = async () => {

@@ -263,7 +263,8 @@ const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
     (by, { url }) => testConfigEndpoint(webhooks, by, { url }, undefined),
   ],
   replayWebhookEvents: [
-    (by, { endpointId }) => replay(webhooks, by, { endpointId, after: feedCursor(by.platformId, feedStart) }, null),
+    (by, { endpointId }) =>
+      replay(webhooks, by, { endpointId, after: feedCursor(payments.cursors, by.platformId, feedStart) }, null),
   ],
   resendWebhookDelivery: [(by, { deliveryId }) => resend(webhooks, by, { deliveryId }, null)],
   setPolicy: [

@@ -6,6 +6,7 @@ import { positionOf } from '../../src/domain/events/cursor.ts';
 import { Sequencer } from '../../src/domain/events/sequencer.ts';
 import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { act, ended, feedEnd, quote, succeed, usdToEur } from '../setup/acts.ts';
+import { cursors } from '../setup/cursors.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
@@ -131,7 +132,7 @@ describe('orders to rails after a restore', () => {
   });
 });
 
-const sequenceIn = (cursor: string) => positionOf(platformId, cursor)?.sequence ?? 0n;
+const sequenceIn = (cursor: string) => positionOf(cursors, platformId, cursor)?.sequence ?? 0n;
 
 /** Reads the feed as a list after a cursor, to its end. */
 async function listed(after: string): Promise<string[]> {
@@ -230,7 +231,7 @@ describe('cursors of the feed after a restore', () => {
     const shown = await cursorOf(first);
     const { payload } = await first.receive('ping');
     first.send({ type: 'pong', payload });
-    const { sequence, epoch } = positionOf(platformId, shown) ?? {};
+    const { sequence, epoch } = positionOf(cursors, platformId, shown) ?? {};
     await vi.waitFor(async () => expect(await begun()).toEqual([{ position: String(sequence), epoch }]), {
       timeout: 5_000,
     });
@@ -344,7 +345,7 @@ describe('the operator after a restore', () => {
       [platformId],
     );
     await vi.waitFor(async () => expect(await feedEnd(platform)).not.toBe(before), { timeout: 10_000 });
-    expect(positionOf(platformId, await feedEnd(platform))?.epoch).toBe(epoch);
+    expect(positionOf(cursors, platformId, await feedEnd(platform))?.epoch).toBe(epoch);
     expect(await listed(before)).toEqual([await feedEnd(platform)]);
   });
 

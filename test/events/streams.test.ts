@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { uuidOf } from '../../src/core/ids.ts';
 import { feedCursor } from '../../src/domain/events/cursor.ts';
 import { execute, feedEnd, quote, usdToEur } from '../setup/acts.ts';
+import { cursors } from '../setup/cursors.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { passExpiry } from '../setup/passing-time.ts';
 import { fund, internalAccount, makeScene } from '../setup/scene.ts';
@@ -154,7 +155,7 @@ test('a cursor that cannot be resumed is refused by name: unreadable, foreign, t
   };
   expect(await codeOf('nonsense')).toBe('INVALID_INPUT');
   expect(await codeOf(await feedEnd(t.platform), stranger)).toBe('INVALID_INPUT');
-  expect(await codeOf(feedCursor(platformId, { sequence: 1_000_000n, epoch: null }))).toBe('CURSOR_EXPIRED');
+  expect(await codeOf(feedCursor(cursors, platformId, { sequence: 1_000_000n, epoch: null }))).toBe('CURSOR_EXPIRED');
 
   const { pool } = t.gateway.payments.database;
   await sequenced();

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { sequenceIn } from '../setup/cursors.ts';
 import type { Data, TestPlatform } from '../setup/gateway.ts';
 import type { Change, Command, Payment, Receipt } from './history.ts';
 
@@ -50,15 +51,10 @@ export function readFeed(platform: TestPlatform, start: string): Promise<Change[
     ({ events }) => events,
     ({ cursor, node: { id, type, subject } }) => ({
       id,
-      sequence: sequenceIn(cursor),
+      sequence: sequenceIn(platform.platformId, cursor),
       ...(type.endsWith('_PAYMENT') && { payment: subject }),
     }),
   );
-}
-
-/** The number in a cursor of the feed. */
-export function sequenceIn(cursor: string): bigint {
-  return BigInt(Buffer.from(cursor, 'base64url').toString().split(':')[2] ?? '');
 }
 
 /** As many as a document may have aliases. */

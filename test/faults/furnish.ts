@@ -2,12 +2,12 @@ import path from 'node:path';
 import { makeServingLogin } from '../../src/infra/database/embedded/serving-login.ts';
 import { migrate } from '../../src/infra/database/migrations/migrate.ts';
 import { feedEnd } from '../setup/acts.ts';
+import { secretKey } from '../setup/cursors.ts';
 import { startTestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import type { Receiver } from '../webhooks/receiver.ts';
 
-export const secretKey = Buffer.alloc(32, 7).toString('base64');
 /** The settings of all instances. */
 export const environment = {
   SANDBOX_PACE_MS: '20',
@@ -32,7 +32,7 @@ export function settingsOf({ undisturbed }: { readonly undisturbed?: true }): Re
 export async function furnish(databaseUrl: string, receiver: Receiver, clients: number) {
   await migrate(databaseUrl);
   await makeServingLogin(databaseUrl);
-  const gateway = await startTestGateway({ ROLE: 'serve', SECRET_KEY: Buffer.from(secretKey, 'base64') }, databaseUrl);
+  const gateway = await startTestGateway({ ROLE: 'serve' }, databaseUrl);
   const platform = await gateway.newPlatform('faults');
   const scenes: Scene[] = [];
   for (let made = 0; made < clients; made += 1) scenes.push(await makeScene(platform, money));

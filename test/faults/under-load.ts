@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { audit } from '../../src/domain/ledger/audit.ts';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { prepareLogin } from '../../src/infra/database/pooler.ts';
+import { sequenceIn } from '../setup/cursors.ts';
 import { databaseProxy } from '../setup/database-proxy.ts';
 import { query } from '../setup/embedded-servers.ts';
 import { connect, type TestPlatform } from '../setup/gateway.ts';
@@ -10,7 +11,7 @@ import { balanceOf, type Scene } from '../setup/scene.ts';
 import { startReplicated } from '../setup/standby.ts';
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 import { check, underWay, type Violation } from './checker.ts';
-import { readFeed, readPayments, readReceipts, sequenceIn } from './evidence.ts';
+import { readFeed, readPayments, readReceipts } from './evidence.ts';
 import type { Surroundings } from './faults.ts';
 import { type Follower, startFollowers } from './followers.ts';
 import { furnish, money, settingsOf } from './furnish.ts';
@@ -157,7 +158,7 @@ async function gather(platform: TestPlatform, sources: Sources): Promise<Evidenc
     internalErrors,
     receipts,
     payments,
-    start: sequenceIn(start),
+    start: sequenceIn(platform.platformId, start),
     feed,
     followers: new Map(followers.map(({ name, received: messages }) => [name, messages])),
     webhooks: arrived(),

@@ -1,3 +1,4 @@
+import { cursors } from '../setup/cursors.ts';
 import type { Data, TestPlatform } from '../setup/gateway.ts';
 
 /** What documents name: ids, cursors and values of one platform, as the service itself has answered them. */
@@ -36,11 +37,11 @@ export async function readMaterial(
   lookups: readonly string[],
 ): Promise<Material> {
   const ids: Record<string, string[]> = { Platform: [`Platform:${platform.platformId}`], Lookup: [...lookups] };
-  const cursors: Record<string, string[]> = { WebhookDelivery: [], LedgerEntry: [] };
+  const found: Record<string, string[]> = { WebhookDelivery: [], LedgerEntry: [] };
   const nodes: Data[] = [];
   for (const [type, [field, selection]] of Object.entries(lists)) {
     const ofType: string[] = [];
-    cursors[type] = ofType;
+    found[type] = ofType;
     const filter = type === 'Customer' ? ', filter: { isIncludingDeleted: true }' : '';
     for (let after: string | null = null; after !== undefined; ) {
       const answered: Data = await platform.ask(
@@ -50,13 +51,13 @@ export async function readMaterial(
       const { edges, pageInfo } = answered.page;
       for (const { cursor, node } of edges) {
         ofType.push(cursor);
-        if (node.updatedAt && ofType.length % 3 === 0) ofType.push(changeCursor(cursor, node.updatedAt));
+        if (node.updatedAt && ofType.length % 3 === 0) ofType.push(changeCursor(type, platform.platformId, node));
         nodes.push(node);
         const [idType = ''] = node.id.split(':');
         ids[idType] = [...(ids[idType] ?? []), node.id];
-        for (const edge of node.ledgerEntries?.edges ?? []) cursors.LedgerEntry?.push(edge.cursor);
+        for (const edge of node.ledgerEntries?.edges ?? []) found.LedgerEntry?.push(edge.cursor);
         for (const edge of node.deliveries?.edges ?? []) {
-          cursors.WebhookDelivery?.push(edge.cursor);
+          found.WebhookDelivery?.push(edge.cursor);
           ids.WebhookDelivery = [...(ids.WebhookDelivery ?? []), edge.node.id];
         }
       }
@@ -67,7 +68,7 @@ export async function readMaterial(
   const of = (name: string): string[] => [...new Set(nodes.map((node) => node[name]).filter(Boolean))];
   return {
     ids,
-    cursors,
+    cursors: found,
     umaAddresses: [...of('umaAddress'), '$success.usd@sandbox.uma.money'],
     platformCustomerIds: of('platformCustomerId'),
     references: of('reconciliationReference'),
@@ -77,8 +78,7 @@ export async function readMaterial(
   };
 }
 
-/** The cursor of the same row in the order of last changes. */
-function changeCursor(cursor: string, updatedAt: string): string {
-  const [list, platform, id] = Buffer.from(cursor, 'base64url').toString('latin1').split(':');
-  return Buffer.from(`${list}:${platform}:${Date.parse(updatedAt)}:${id}`).toString('base64url');
+/** The cursor of a row in the order of last changes. */
+function changeCursor(list: string, platformId: string, { id, updatedAt }: Data): string {
+  return cursors.write(list, platformId, `${Date.parse(updatedAt)}:${id.split(':')[1]}`);
 }

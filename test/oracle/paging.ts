@@ -1,4 +1,5 @@
 import { GraphQLError } from 'graphql';
+import { cursors } from '../setup/cursors.ts';
 
 /** The paging of lists as the documents of the schema say, over all rows of a list in memory. */
 
@@ -79,49 +80,42 @@ export function pageOf<Row, Key extends string | bigint>(
 
 /** The cursors of a list of rows in the order of their last changes: by the millisecond, then by the id. */
 export function changeCursors(list: string, platformId: string) {
-  const cursorFor = (key: string) => Buffer.from(`${list}:${platformId.slice(-12)}:${key}`).toString('base64url');
   const keyOf = (row: { readonly id: string; readonly updatedAt: Date }) =>
     `${String(row.updatedAt.getTime()).padStart(14, '0')}:${row.id}`;
   const textOf = (key: string) => key.replace(/^0+/, '');
   return {
     keyOf,
-    cursorOf: (row: { readonly id: string; readonly updatedAt: Date }) => cursorFor(textOf(keyOf(row))),
+    cursorOf: (row: { readonly id: string; readonly updatedAt: Date }) =>
+      cursors.write(list, platformId, textOf(keyOf(row))),
     read(cursor: string) {
-      const [, , ms = '', id = '', ...rest] = Buffer.from(cursor, 'base64url').toString('latin1').split(':');
-      const isKey =
-        /^\d{1,14}$/.test(ms) && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) && rest.length === 0;
-      return isKey && cursorFor(`${ms}:${id}`) === cursor ? `${ms.padStart(14, '0')}:${id}` : undefined;
+      const [ms = '', id] = cursors.read(list, platformId, cursor)?.split(':') ?? [];
+      return id === undefined ? undefined : `${ms.padStart(14, '0')}:${id}`;
     },
   };
 }
 
 /** The cursors of an account's entries: by its version after each. */
 export function entryCursors(platformId: string) {
-  const cursorFor = (version: bigint) =>
-    Buffer.from(`LedgerEntry:${platformId.slice(-12)}:${version}`).toString('base64url');
   const keyOf = (row: { readonly accountVersion: number | null }) => BigInt(row.accountVersion ?? 0);
   return {
     keyOf,
-    cursorOf: (row: { readonly accountVersion: number | null }) => cursorFor(keyOf(row)),
+    cursorOf: (row: { readonly accountVersion: number | null }) =>
+      cursors.write('LedgerEntry', platformId, String(keyOf(row))),
     read(cursor: string) {
-      const text = Buffer.from(cursor, 'base64url').toString('latin1').split(':').at(-1) ?? '';
-      if (!/^\d{1,9}$/.test(text)) return undefined;
-      return Buffer.from(`LedgerEntry:${platformId.slice(-12)}:${text}`).toString('base64url') === cursor
-        ? BigInt(text)
-        : undefined;
+      const version = cursors.read('LedgerEntry', platformId, cursor);
+      return version === undefined ? undefined : BigInt(version);
     },
   };
 }
 
 /** The cursors of a list of rows in the order of their ids. */
 export function idCursors(list: string, platformId: string) {
-  const cursorFor = (id: string) => Buffer.from(`${list}:${platformId.slice(-12)}:${id}`).toString('base64url');
   return {
     keyOf: (row: { readonly id: string }) => row.id,
-    cursorOf: (row: { readonly id: string }) => cursorFor(row.id),
+    cursorOf: (row: { readonly id: string }) => cursors.write(list, platformId, row.id),
     read(cursor: string) {
-      const id = Buffer.from(cursor, 'base64url').toString('latin1').split(':').at(-1) ?? '';
-      return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) && cursorFor(id) === cursor ? id : undefined;
+      const id = cursors.read(list, platformId, cursor);
+      return id?.includes(':') ? undefined : id;
     },
   };
 }

@@ -29,6 +29,7 @@ import {
   type WebhookEndpoint,
 } from '../../src/infra/database/generated/client/client.ts';
 import { rowFromSnapshot, type SnapshotRows } from '../../src/infra/database/rows.ts';
+import { cursors } from '../setup/cursors.ts';
 import type { Data } from '../setup/gateway.ts';
 import {
   accountsWanted,
@@ -192,8 +193,8 @@ async function eventList(args: Data, asking: Asking) {
   const rows = await reads.events({ AND: [eventsSeenBy(viewer), eventsWanted(args.filter, viewer)] });
   return pageOf(rows, args, 'ASC', {
     keyOf: (row) => row.sequence,
-    cursorOf: (row) => feedCursor(row.platformId, row),
-    read: (cursor) => positionOf(viewer.platformId, cursor)?.sequence,
+    cursorOf: (row) => feedCursor(cursors, row.platformId, row),
+    read: (cursor) => positionOf(cursors, viewer.platformId, cursor)?.sequence,
   });
 }
 
@@ -559,7 +560,7 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     trustedDocumentsOnly: () => false,
     async feedCursor({ platformId }, _args, { reads }) {
       const [head] = await reads.feedHeads({ platformId });
-      return feedCursor(platformId, head ?? feedStart);
+      return feedCursor(cursors, platformId, head ?? feedStart);
     },
   }),
   Transaction: fieldsOf<Transaction>({
@@ -600,7 +601,7 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
       return entries;
     },
   }),
-  TransactionEvent: fieldsOf<Event>({ cursor: (event) => feedCursor(event.platformId, event) }),
+  TransactionEvent: fieldsOf<Event>({ cursor: (event) => feedCursor(cursors, event.platformId, event) }),
   LedgerEntry: fieldsOf<Entry>({
     id: ({ journalId, leg }) => `LedgerEntry:${journalId}.${leg}`,
     amount: ({ amount, currency }) => money(amount, currency),
@@ -746,7 +747,7 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   }),
   Event: fieldsOf<Event>({
     id: ({ id }) => publicId('Event', id),
-    cursor: (event) => feedCursor(event.platformId, event),
+    cursor: (event) => feedCursor(cursors, event.platformId, event),
     subject: (event) => changed(event),
     account: (event) => changed(event, 'Account'),
     transaction: (event, _args, asking) =>
@@ -778,7 +779,7 @@ async function bodyOf(event: Event, { reads }: Asking): Promise<string | null> {
   const destination = await accountOf(payment?.destinationAccountId);
   const account = await accountOf(event.accountId);
   const [customer] = event.customerId ? await reads.customers({ platformId, id: event.customerId }) : [];
-  return webhookText(event, {
+  return webhookText(cursors, event, {
     platformCustomerId: customer?.platformCustomerId ?? null,
     sourceKind: source?.kind ?? null,
     sourceCurrency: source?.currency ?? null,

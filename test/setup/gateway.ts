@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { createClient, type Client as SocketClient } from 'graphql-ws';
 import pg from 'pg';
 import { pino } from 'pino';
@@ -12,6 +11,7 @@ import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import type { Rail } from '../../src/rails/rail.ts';
 import { type GatewaySettings, readConfig } from '../../src/server/config.ts';
 import { type Gateway, startGateway } from '../../src/server/gateway.ts';
+import { secretKey } from './cursors.ts';
 import { freshDatabase } from './database.ts';
 
 /** The JSON of a GraphQL answer. Tests assert on its values, so its shape is left open. */
@@ -75,7 +75,7 @@ export async function startTestGateway(
       SANDBOX_PACE_MS: '20',
       LOG_LEVEL: 'silent',
       CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
-      SECRET_KEY: randomBytes(32).toString('base64'),
+      SECRET_KEY: secretKey,
     }),
     // Tests compare whole answers: as in production, an answer shows the cost of its document only on request.
     NODE_ENV: 'production',

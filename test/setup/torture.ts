@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { expect } from 'vitest';
 import { uuidOf } from '../../src/core/ids.ts';
+import { sequenceIn } from './cursors.ts';
 import { type Data, startTestGateway, type TestPlatform } from './gateway.ts';
 import { newCustomer } from './scene.ts';
 import { startSequencers } from './sequencers.ts';
@@ -175,7 +176,7 @@ export async function changesAfter(databaseUrl: string, platformId: string, curs
   await until(async () => (await check.query('select from outbox limit 1')).rowCount === 0);
   const { rows } = await check.query<{ id: string; customer_id: string | null }>(
     `select 'Event:' || id as id, customer_id from event where platform_id = $1 and sequence > $2 order by sequence`,
-    [platformId, sequenceIn(cursor)],
+    [platformId, String(sequenceIn(platformId, cursor))],
   );
   await check.end();
   return rows;
@@ -227,10 +228,6 @@ export async function makeCustomers(platform: TestPlatform, count: number): Prom
     return events.totalCount >= count;
   });
   return ids;
-}
-
-function sequenceIn(cursor: string): string {
-  return Buffer.from(cursor, 'base64url').toString().split(':')[2] ?? '';
 }
 
 /** Waits for as long as there is progress: a busy machine is slow, which is no fault. */

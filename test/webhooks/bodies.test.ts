@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { webhookBody } from '../../src/api/webhooks/delivery/bodies.ts';
 import type { Event } from '../../src/infra/database/rows.ts';
+import { cursors } from '../setup/cursors.ts';
 
 const uuid = '01a1fc11-db75-7eac-9cd6-93f3db60e56b';
 
@@ -32,7 +33,7 @@ test('a balance that a JSON number cannot carry exactly is left out, and the eve
     destinationKind: null,
     accountCurrency: 'USD',
   };
-  const body = webhookBody(event, around);
+  const body = webhookBody(cursors, event, around);
   expect(body).toMatchObject({
     type: 'ACCOUNT_STATUS',
     accountId: `InternalAccount:${uuid}`,

@@ -32,8 +32,8 @@ export interface Context {
   readonly eventStream?: ServerResponse | undefined;
   /** Writes why the connection of that stream is cut. */
   readonly farewell?: ((refusal: { readonly errors: readonly object[] }) => void) | undefined;
-  /** The cursor after which an event stream resumes, beside the stream's own `after`: the later of the two holds. */
-  readonly resumeAfter?: string | undefined;
+  /** The cursor or the position after which a stream resumes, beside its own `after`: the later of the two holds. */
+  readonly resumeAfter?: string | FeedPosition | undefined;
   /** The progress of the client of a stream that resumes by a key. */
   readonly resumePoint?: ResumePoint | undefined;
   readonly webhooks: Webhooks;

@@ -1,3 +1,4 @@
+import type { Cursors } from '../../core/cursors.ts';
 import type { Viewer } from '../../domain/access/viewer.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
 import type { RestBindings } from './node-adapter.ts';
@@ -8,6 +9,7 @@ export interface RestEnvironment {
   Variables: {
     /** The authenticated caller, set before any endpoint runs. */
     viewer: Viewer;
+    cursors: Cursors;
     /** The standbys that answer reads, where there are any. */
     replicas: Replicas | undefined;
     /** Whether the endpoint only reads: then its answer has no token for later reads. */

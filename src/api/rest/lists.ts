@@ -3,7 +3,6 @@ import type { Context } from 'hono';
 import { LRUCache } from 'lru-cache';
 import { maxAmount, maxListLength, parseTimestamp } from '../../core/checks.ts';
 import {
-  cursorOf,
   defaultPageSize,
   type ListOrder,
   maxPageSize,
@@ -219,13 +218,22 @@ interface ListQuery {
   readonly orderBy?: ListOrder | undefined;
 }
 
+/** The reader of a page: the caller, and how its cursors are made. */
+type Reader = Pick<RestEnvironment['Variables'], 'viewer' | 'cursors'>;
+
 /**
  * Reads the parameters of a page.
  * @throws Refusal INVALID_INPUT for a cursor that is not of this list (decision 17)
  */
-function requestedPage<Key>(list: string, viewer: Viewer, query: ListQuery, order: RowOrder<Key>): Page<Key> {
+function requestedPage<Key>(
+  list: string,
+  { viewer, cursors }: Reader,
+  query: ListQuery,
+  order: RowOrder<Key>,
+): Page<Key> {
   const read = query.sortOrder ?? 'desc';
-  const cursor = query.cursor === undefined ? undefined : order.keyOf(list, viewer.platformId, query.cursor);
+  const position = query.cursor === undefined ? undefined : cursors.read(list, viewer.platformId, query.cursor);
+  const cursor = position === undefined ? undefined : order.keyOf(position);
   if (query.cursor !== undefined && cursor === undefined) {
     throw new Refusal('INVALID_INPUT', 'the cursor belongs to another list', { path: ['cursor'] });
   }
@@ -274,17 +282,18 @@ interface ListInput<Query> {
 /** Makes the handler of a list in pages. */
 export function pageHandler<Filter, Where, Row extends OrderedRow, Item>(list: ListOf<Filter, Where, Row, Item>) {
   return async (context: Context<RestEnvironment, string, ListInput<Filter & ListQuery>>) =>
-    context.json(await readPage(list, context.get('viewer'), context.req.valid('query')), 200);
+    context.json(await readPage(list, context.var, context.req.valid('query')), 200);
 }
 
 /** Reads the requested page of a list and presents it. */
 export async function readPage<Filter, Where, Row extends OrderedRow, Item>(
   list: ListOf<Filter, Where, Row, Item>,
-  viewer: Viewer,
+  reader: Reader,
   query: Filter & ListQuery,
 ): Promise<{ data: Item[]; hasMore: boolean; nextCursor?: string; totalCount?: number }> {
   const order: RowOrder<unknown> = rowOrders[query.orderBy ?? 'CREATED'];
-  const page = requestedPage(list.name, viewer, query, order);
+  const { viewer, cursors } = reader;
+  const page = requestedPage(list.name, reader, query, order);
   const where = list.where(viewer, query);
   const rows = await list.rows(pageQuery(where, page, order));
   const pageRows = rows.slice(0, page.size);
@@ -296,7 +305,7 @@ export async function readPage<Filter, Where, Row extends OrderedRow, Item>(
   return {
     data: pageRows.map(list.record),
     hasMore,
-    ...(hasMore && last && { nextCursor: cursorOf(list.name, viewer.platformId, order.textOf(last)) }),
+    ...(hasMore && last && { nextCursor: cursors.write(list.name, viewer.platformId, order.textOf(last)) }),
     ...(totalCount !== undefined && { totalCount }),
   };
 }

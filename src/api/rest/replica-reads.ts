@@ -1,4 +1,5 @@
 import type { MiddlewareHandler } from 'hono';
+import type { Cursors } from '../../core/cursors.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { readAfterHeader, readAfterOf } from '../../domain/events/read-after.ts';
 import type { RestEnvironment } from './environment.ts';
@@ -10,7 +11,7 @@ const field = 'Payments-Read-After';
 export const onReplicas: MiddlewareHandler<RestEnvironment> = async (context, next) => {
   const { platformId } = context.get('viewer');
   const sent = context.req.header(readAfterHeader);
-  const token = sent === undefined ? undefined : readAfter(platformId, sent);
+  const token = sent === undefined ? undefined : readAfter(context.get('cursors'), platformId, sent);
   const replicas = context.get('replicas');
   if (!replicas) return next();
   context.set('onlyReads', true);
@@ -27,9 +28,9 @@ export const withReadToken: MiddlewareHandler<RestEnvironment> = async (context,
   context.header(field, await replicas.afterWrite(context.get('viewer').platformId));
 };
 
-function readAfter(platformId: string, text: string) {
+function readAfter(cursors: Cursors, platformId: string, text: string) {
   try {
-    return readAfterOf(platformId, text);
+    return readAfterOf(cursors, platformId, text);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     throw new Refusal(error.code, error.message, { path: [field] });

@@ -81,6 +81,7 @@ function restApp(options: RestOptions): RestApp {
       });
     }
     context.set('viewer', viewer);
+    context.set('cursors', payments.cursors);
     context.set('replicas', replicas);
     await asPlatform(viewer.platformId, next);
   });

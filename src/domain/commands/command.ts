@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { comparableAmount, type GivenAmount } from '../../core/amounts.ts';
 import { currencyOf } from '../../core/currencies.ts';
+import type { Cursors } from '../../core/cursors.ts';
 import { claimOf, keyPath } from '../../core/idempotency.ts';
 import { accountPublicId, publicId } from '../../core/ids.ts';
 import { databaseBusy, Refusal } from '../../core/refusal.ts';
@@ -29,6 +30,7 @@ export interface Payments {
   readonly quoteSeconds: number;
   /** How long a platform has to approve or reject an incoming payment, in milliseconds (decision 33). */
   readonly approvalMs: number;
+  readonly cursors: Cursors;
   readonly log: Logger;
 }
 

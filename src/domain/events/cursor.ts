@@ -1,3 +1,5 @@
+import type { Cursors } from '../../core/cursors.ts';
+
 /**
  * A position in a platform's feed: the sequence of an event, and the epoch in which the event got it. After a restore of the
  * database another event gets the same sequence, in another epoch (decision 77).
@@ -11,29 +13,28 @@ export interface FeedPosition {
 /** The position before the first event. */
 export const feedStart: FeedPosition = { sequence: 0n, epoch: null };
 
+/** The name of the feed in its cursors. */
+const feed = 'feed';
+
 /**
  * Returns the cursor of a position in a platform's feed: the same for subscriptions, `events`, timelines and
- * `viewer.feedCursor`. It contains its platform, so that another platform does not accept it.
+ * `viewer.feedCursor`.
  */
-export function feedCursor(platformId: string, { sequence, epoch }: FeedPosition): string {
-  const end = epoch === null ? '' : `:${epoch}`;
-  return Buffer.from(`feed:${platformId.slice(-12)}:${sequence}${end}`).toString('base64url');
+export function feedCursor(cursors: Cursors, platformId: string, { sequence, epoch }: FeedPosition): string {
+  return cursors.write(feed, platformId, epoch === null ? `${sequence}` : `${sequence}:${epoch}`);
 }
 
 /** Reads the position in a cursor; undefined when it is malformed or another platform's. The feed may not have it (`hasPosition`). */
-export function positionOf(platformId: string, cursor: string): FeedPosition | undefined {
-  const parts = /^feed:[0-9a-f]{12}:(0|[1-9]\d{0,17})(?::([1-9]\d{0,9}))?$/.exec(
-    Buffer.from(cursor, 'base64url').toString('latin1'),
-  );
-  if (!parts) return undefined;
-  const [, sequence = '', epoch] = parts;
-  const position = { sequence: BigInt(sequence), epoch: epoch === undefined ? null : Number(epoch) };
-  const isValid = (position.epoch ?? 0) <= maxEpoch && feedCursor(platformId, position) === cursor;
-  return isValid ? position : undefined;
+export function positionOf(cursors: Cursors, platformId: string, cursor: string): FeedPosition | undefined {
+  const text = cursors.read(feed, platformId, cursor);
+  return text === undefined ? undefined : feedPosition(text);
 }
 
-/** The largest number of an epoch, a 32-bit integer of the database. */
-const maxEpoch = 2 ** 31 - 1;
+/** Parses the text of a position, as a cursor encrypts it. */
+export function feedPosition(text: string): FeedPosition {
+  const [sequence = '', epoch] = text.split(':');
+  return { sequence: BigInt(sequence), epoch: epoch === undefined ? null : Number(epoch) };
+}
 
 /** The error of a reader whose events have been undone, and of a cursor that names one of them. */
 export class EventsUndone extends Error {

@@ -1,3 +1,4 @@
+import type { Cursors } from '../../core/cursors.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { isReadToken, latest } from '../../infra/database/replicas/read-token.ts';
 import { positionOf } from './cursor.ts';
@@ -10,8 +11,8 @@ export const readAfterHeader = 'payments-read-after';
  * include everything, as without a token.
  * @throws Refusal INVALID_INPUT for anything else
  */
-export function readAfterOf(platformId: string, text: string): string | undefined {
+export function readAfterOf(cursors: Cursors, platformId: string, text: string): string | undefined {
   if (isReadToken(text)) return text;
-  if (text === latest || positionOf(platformId, text)) return undefined;
+  if (text === latest || positionOf(cursors, platformId, text)) return undefined;
   throw new Refusal('INVALID_INPUT', 'it must be the read token of a write, a cursor of the feed, or latest');
 }

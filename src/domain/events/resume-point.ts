@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type FeedPosition, feedCursor } from './cursor.ts';
+import type { FeedPosition } from './cursor.ts';
 
 /** The owner and the purpose of a key. */
 export interface ResumeKey {
@@ -60,10 +60,9 @@ export class ResumePoint {
     this.key = key;
   }
 
-  /** The cursor after which the stream resumes; undefined where it starts again. */
-  get resumeAfter(): string | undefined {
-    const position = this.#found?.position ?? undefined;
-    return position === undefined ? undefined : feedCursor(this.key.platformId, position);
+  /** The position after which the stream resumes; undefined where it starts again. */
+  get resumeAfter(): FeedPosition | undefined {
+    return this.#found?.position ?? undefined;
   }
 
   get isResumed(): boolean {

@@ -74,7 +74,7 @@ const values: readonly (() => unknown)[] = [
   () => 'constructor:01a1fc11-db75-7eac-9cd6-93f3db60e56b',
   () => '$a@b.c',
   () => 'http://[::ffff:127.0.0.1]:1/',
-  () => Buffer.from('feed::999999999999999999999').toString('base64url'),
+  () => 'A'.repeat(32),
   () => Buffer.from([0xff, 0xfe, 0x00]).toString('base64url'),
   () => 'USD',
   () => 'XXX',

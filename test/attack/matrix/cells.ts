@@ -46,7 +46,7 @@ export function victimsAt(
     .map((kind) => ({
       what: kind,
       value: world.victim[kind],
-      unknown: unknownOf(kind, world.victim[kind], isOfPlatform),
+      unknown: unknownOf(kind, world.victim[kind], isOfPlatform, world.victim.Platform.replace('Platform:', '')),
     }));
 }
 

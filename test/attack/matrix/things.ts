@@ -1,4 +1,5 @@
 import { act, feedEnd, lookUp, mint, quote, seen, succeed, umaQuote, usdToEur } from '../../setup/acts.ts';
+import { cursors } from '../../setup/cursors.ts';
 import type { Data, TestPlatform } from '../../setup/gateway.ts';
 import { externalAccount, makeScene, newCustomer, ownAccount } from '../../setup/scene.ts';
 import { createEndpoint } from '../../webhooks/endpoint.ts';
@@ -204,18 +205,12 @@ async function cursorsOf(
  * Returns a value of the same form that never existed: for an id another uuid, for a cursor another row (and another platform,
  * unless `isOfPlatform` is set), for a text another text.
  */
-export function unknownOf(kind: Kind, value: string, isOfPlatform: boolean): string {
-  if (kind === 'cursor:feed') {
-    const [feed, platform = '', sequence] = decoded(value);
-    return encoded([feed, isOfPlatform ? platform : otherDigits(platform), sequence]);
-  }
+export function unknownOf(kind: Kind, value: string, isOfPlatform: boolean, platformId: string): string {
   if (kind.startsWith('cursor:')) {
-    const [list, platform = '', id = ''] = decoded(value);
-    return encoded([
-      list,
-      isOfPlatform ? platform : otherDigits(platform),
-      `${id.slice(0, -1)}${otherDigit(id.at(-1))}`,
-    ]);
+    const list = kind.slice('cursor:'.length).replace('ExternalAccount', 'Account');
+    const position = cursors.read(list, platformId, value) ?? '';
+    const unknown = list === 'feed' ? position : `${position.slice(0, -1)}${otherDigit(position.at(-1))}`;
+    return cursors.write(list, isOfPlatform ? platformId : otherDigits(platformId), unknown);
   }
   if (kind === 'umaAddress' || kind === 'umaPayee')
     return value.replace(/\$./, (start) => `$${start === '$z' ? 'y' : 'z'}`);
@@ -226,8 +221,6 @@ export function unknownOf(kind: Kind, value: string, isOfPlatform: boolean): str
   return `${value.slice(0, -4)}${otherDigits(value.slice(Math.max(id, value.length - 4)))}`;
 }
 
-const decoded = (cursor: string) => Buffer.from(cursor, 'base64url').toString('latin1').split(':');
-const encoded = (parts: readonly (string | undefined)[]) => Buffer.from(parts.join(':')).toString('base64url');
 /** References have capital letters. */
 const following: Readonly<Record<string, string>> = { a: 'b', A: 'B' };
 const otherDigit = (digit = '0') =>

@@ -3,7 +3,6 @@ import { audit } from '../../../src/domain/ledger/audit.ts';
 import { query } from '../../setup/embedded-servers.ts';
 import { type Data, startTestGateway } from '../../setup/gateway.ts';
 import { readFeed, readPayments, readReceipts } from '../evidence.ts';
-import { secretKey } from '../furnish.ts';
 import type { Load } from '../load.ts';
 import type { Books, Movement, Restores } from './books.ts';
 import { platformName, type TwoSides } from './furnish-sides.ts';
@@ -21,7 +20,7 @@ export interface Before {
  * serves there meanwhile.
  */
 export async function beforeUpstream({ here, upstream, accountAt }: TwoSides) {
-  const settings = { ROLE: 'serve', SECRET_KEY: Buffer.from(secretKey, 'base64') } as const;
+  const settings = { ROLE: 'serve' } as const;
   const gateway = await startTestGateway(settings, upstream.databaseUrl);
   const movements = await readMovements(accountAt(gateway.url), gateway.url);
   await gateway.stop();

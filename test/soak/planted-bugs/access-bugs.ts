@@ -172,18 +172,48 @@ export const accessBugs: Bugs = {
       test: 'that the account holds too little, and not what it holds',
     },
   },
+  'test/access/cursors.test.ts': {
+    'a cursor shows what it names': {
+      file: 'src/core/cursors.ts',
+      find: 'return cipher.update(bytesOf(position))',
+      put: 'return bytesOf(position)',
+      test: 'a cursor is short, and nothing of what it names can be read in it',
+    },
+    'each instance has cursors of its own': {
+      file: 'src/server/gateway.ts',
+      find: 'new Cursors(config.SECRET_KEY ? [',
+      put: 'new Cursors(config.SECRET_KEY ? [Buffer.from(crypto.getRandomValues(new Uint8Array(32))), ',
+      test: 'the same position has the same cursor, always, in all lists and streams, and on every instance',
+    },
+    'another spelling of a cursor is accepted': {
+      file: 'src/core/cursors.ts',
+      find: " || bytes.toString('base64url') !== cursor",
+      test: '%s refuses by its name what is no cursor of its list and platform',
+    },
+    'a cursor of another order is read as one of this order': {
+      file: 'src/core/paging.ts',
+      find: 'keyOf: (position) => (position.length === 36 ? position : undefined)',
+      put: 'keyOf: (position) => position.slice(-36)',
+      test: 'a cursor of another order of its list is refused',
+    },
+    'the cursors of a key that is replaced end with the swap': {
+      file: 'src/core/cursors.ts',
+      find: 'for (const key of this.#keys) {',
+      put: 'for (const key of this.#keys.slice(0, 1)) {',
+      test: 'cursors of a replaced key are good for as long as the key is a fallback',
+    },
+    'an instance without SECRET_KEY serves, and fails at the first cursor': {
+      file: 'src/server/gateway.ts',
+      find: "if (config.ROLE !== 'work' && !config.SECRET_KEY) {",
+      put: 'if (config.ROLE === undefined) {',
+      test: 'an instance without SECRET_KEY does not serve',
+    },
+  },
   'test/rest/parameters.test.ts': {
     'a cursor of another platform is accepted': {
-      file: 'src/core/paging.ts',
-      find: 'if (name !== list || platform !== platformId.slice(-12)) return undefined;',
-      put: 'if (name !== list || platform === undefined) return undefined;',
-      also: [
-        {
-          file: 'src/core/paging.ts',
-          find: "return cursorOf(list, platformId, parts.join(':')) === cursor ? parts : undefined;",
-          put: 'return parts;',
-        },
-      ],
+      file: 'src/core/cursors.ts',
+      find: "'', `cursors ${name}`",
+      put: "'', `cursors ${name.split(' ', 1)}`",
       test: 'keeps the cursors of other lists and of other platforms out',
     },
     'a page begins with the row of its cursor': {

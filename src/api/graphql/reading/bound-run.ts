@@ -1,6 +1,8 @@
 import { type FieldNode, type GraphQLError, type GraphQLField, getArgumentValues } from 'graphql';
+import type { Cursors } from '../../../core/cursors.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { Binding } from '../../../infra/database/conditions.ts';
+import type { Context } from '../context.ts';
 import { wrongArgument } from '../wrong-value.ts';
 import { errorJson, type Notes } from './finish.ts';
 import { literal, type Requirement, type Run } from './sql.ts';
@@ -19,6 +21,7 @@ export interface RunInput {
 /** One run of a plan. */
 export class BoundRun extends Binding implements Run, Notes {
   readonly viewer: Viewer;
+  readonly cursors: Cursors;
   readonly ids: readonly string[];
   readonly row: string | undefined;
   readonly maxBytes: number;
@@ -32,10 +35,11 @@ export class BoundRun extends Binding implements Run, Notes {
   /** The results of `once`. Not in a WeakMap of the plan's: V8's young collections keep the values of those (bench/LOG.md). */
   readonly #cache = new Map<object, unknown>();
 
-  constructor(viewer: Viewer, { variables, row, ids = [], known, given }: RunInput, maxBytes: number) {
+  constructor(context: Context, { variables, row, ids = [], known, given }: RunInput) {
     super();
-    this.viewer = viewer;
-    this.maxBytes = maxBytes;
+    this.viewer = context.viewer;
+    this.cursors = context.payments.cursors;
+    this.maxBytes = context.maxAnswerBytes;
     this.ids = ids;
     this.row = row;
     this.#variables = variables;

@@ -1,4 +1,5 @@
 import { type GraphQLField, type GraphQLOutputType, getNullableType, isLeafType, isListType } from 'graphql';
+import type { Cursors } from '../../../core/cursors.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { fieldsOfModel, tableOf } from '../../../infra/database/conditions.ts';
 import * as enums from '../../../infra/database/generated/client/enums.ts';
@@ -18,8 +19,14 @@ export interface Select {
   readonly [name: string]: true | { readonly select: Select };
 }
 
-/** The resolver of a computed field. It is synchronous, and knows the caller. */
-type Resolve = (row: unknown, args: object, context: { readonly viewer: Viewer }) => unknown;
+/** What the resolver of a computed field knows: of the context, the caller and how its cursors are made. */
+interface Known {
+  readonly viewer: Viewer;
+  readonly payments: { readonly cursors: Cursors };
+}
+
+/** The resolver of a computed field. It is synchronous. */
+type Resolve = (row: unknown, args: object, context: Known) => unknown;
 
 type Field = GraphQLField<unknown, unknown>;
 
@@ -108,8 +115,9 @@ function placeholder(
   const serialize = serializerOf(field.type);
   return leaf.of((env, args) =>
     computedPlaceholder([ofRow?.(env.row ?? '') ?? env.json ?? ''], (run) => {
-      const [given, { viewer }] = [args(run), run];
-      return run.note((json: unknown) => serialize(resolve(revive(json), given, { viewer })));
+      const given = args(run);
+      const known: Known = { viewer: run.viewer, payments: run };
+      return run.note((json: unknown) => serialize(resolve(revive(json), given, known)));
     }),
   );
 }
@@ -120,8 +128,7 @@ function tabulated(model: string, field: Field, select: Select, resolve: Resolve
   if (more.length > 0 || resolve.length > 1) return undefined;
   const serialize = serializerOf(field.type);
   // The compiler does not know that a resolver with one parameter needs no more.
-  const jsonFor = (row: object) =>
-    literal(JSON.stringify(serialize(resolve(row, {}, undefined as unknown as { readonly viewer: Viewer }))));
+  const jsonFor = (row: object) => literal(JSON.stringify(serialize(resolve(row, {}, undefined as unknown as Known))));
   if (name === undefined) {
     const constant = jsonFor({});
     return leaf.of(() => [`${constant}::text`]);

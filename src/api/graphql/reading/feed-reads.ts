@@ -1,6 +1,7 @@
+import type { Cursors } from '../../../core/cursors.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { seesAny } from '../../../domain/access/visible.ts';
-import { positionOf } from '../../../domain/events/cursor.ts';
+import { feedPosition } from '../../../domain/events/cursor.ts';
 import { hasPosition } from '../../../domain/events/reads.ts';
 import { tableOf } from '../../../infra/database/conditions.ts';
 import { fieldsOf, rowFromFields } from '../../../infra/database/rows.ts';
@@ -11,8 +12,8 @@ import type { CursorArgument } from '../paging.ts';
 import { modelOfEvent } from './event-models.ts';
 import { computedPlaceholder } from './finish.ts';
 import { type MadeRead, rowThere } from './kinds.ts';
-import { byNumber, type Env, type PageKey, type Read } from './reads.ts';
-import { literal, type Run, type Sql, sql } from './sql.ts';
+import { byNumber, type Env, type KeyRun, type PageKey, type Read } from './reads.ts';
+import { literal, type Sql, sql } from './sql.ts';
 
 /** How the feed is read: in the order of its numbers, with what changed as of the change. */
 
@@ -24,16 +25,14 @@ export const feedOrder: PageKey = {
 };
 
 /**
- * Returns the sequence in a cursor, which must be in the feed: where a restore of the database has undone its event, the page
+ * Returns the sequence of a position, which must be in the feed: where a restore of the database has undone its event, the page
  * would skip others.
  */
-function sequenceIn(run: Run, cursor: string, argument: CursorArgument): bigint | undefined {
-  const { platformId } = run.viewer;
-  const position = positionOf(platformId, cursor);
-  if (!position) return undefined;
+function sequenceIn(text: string, run: KeyRun, argument: CursorArgument): bigint {
+  const position = feedPosition(text);
   run.require({
-    key: cursor,
-    holds: (on) => hasPosition(on, platformId, position),
+    key: text,
+    holds: (on) => hasPosition(on, run.viewer.platformId, position),
     refusal: () => cursorUndone(argument),
   });
   return position.sequence;
@@ -98,10 +97,10 @@ interface Material {
   readonly related: RelatedFields;
 }
 
-const bodyOf = (material: unknown) => {
+const bodyOf = (cursors: Cursors) => (material: unknown) => {
   // What the read below brings.
   const { event, related } = material as Material;
-  return webhookText(rowFromFields('Event', event), related);
+  return webhookText(cursors, rowFromFields('Event', event), related);
 };
 
 /** The body of an event's webhook. The record in it is for servers, so an app reads null. */
@@ -111,7 +110,7 @@ export const webhookBody: MadeRead = (): Read => ({
   sql: ({ row = '' }) => {
     const material = `(select json_build_object('event', to_json(e), 'related', to_json(r))
     from (select ${fieldsOf('Event', row)}) e, (select ${relatedFields} from (select) one ${relatedRows(row)}) r)`;
-    const body = computedPlaceholder([material], (run) => run.note(bodyOf));
+    const body = computedPlaceholder([material], (run) => run.note(bodyOf(run.cursors)));
     return [
       (run) =>
         seesAny('ofPlatform', run.viewer)

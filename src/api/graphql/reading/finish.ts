@@ -26,13 +26,18 @@ export function computedPlaceholder(json: Sql, note: (run: Run) => number): Sql 
   return sql`concat(chr(1), 'computed ', ${json}, ' ${(run) => String(note(run))}', chr(1))`;
 }
 
+/** Writes SQL of the placeholder for the cursor, in quotes, of a position in a list. */
+export function cursorPlaceholder(list: string, position: Sql): Sql {
+  return sql`chr(1) || 'cursor ${list} ' || ${position} || chr(1)`;
+}
+
 const placeholders = new RegExp(`${delimiter}([^${delimiter}]*)${delimiter}`, 'g');
 
 /** The key of a JSON object that stands for an error: no field can have this name. */
 const errorKey = '!';
 
 /** The values that a run stores until its answer is finished. */
-export interface Notes {
+export interface Notes extends Pick<Run, 'viewer' | 'cursors'> {
   readonly notes: readonly unknown[];
   /** The errors in the answer, numbered from 0: an object with such a number under `errorKey` stands for one. */
   readonly errors: GraphQLError[];
@@ -53,6 +58,7 @@ export function fillPlaceholders(json: string, run: Notes, isLast: boolean): str
   return json.replace(placeholders, (_whole, placeholder: string) => {
     if (placeholder.startsWith('computed')) return computed(placeholder, run);
     const [kind, amount = '0', code = '', note = '0'] = placeholder.split(' ');
+    if (kind === 'cursor') return `"${run.cursors.write(amount, run.viewer.platformId, code)}"`;
     if (kind === 'later') {
       if (isLast) return '';
       throw new NotSequenced();

@@ -2,7 +2,8 @@ import type { FieldNode, GraphQLField } from 'graphql';
 import type { KeyBound, Page } from '../../../core/paging.ts';
 import { type ListRows, listRows } from '../../../infra/database/list-rows.ts';
 import { type PageArgs, parsePage } from '../paging.ts';
-import { base64Url, byId, type Env, type PageKey, type PageRead } from './reads.ts';
+import { cursorPlaceholder } from './finish.ts';
+import { byId, type Env, keyIn, type PageKey, type PageRead } from './reads.ts';
 import { Part, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
 
 /** A connection in a document, with the environment of its parent. */
@@ -35,13 +36,11 @@ export class PageArguments {
   readonly #keyOf: (args: Readonly<Record<string, unknown>>) => PageKey;
 
   constructor(connection: ConnectionField) {
-    const { list, key } = connection.read;
-    const byItsId = byId(list);
     this.#connection = connection;
-    this.#keyOf = key ?? (() => byItsId);
+    this.#keyOf = connection.read.key ?? (() => byId);
   }
 
-  /** Writes the text of a row's key. */
+  /** Writes the position of a row. */
   keyText(row: string): Piece {
     return (run) => this.#query(run).key.text(row);
   }
@@ -81,12 +80,9 @@ export class PageArguments {
     return [(run) => [this.#query(run).page.backward ? backwardPart : forwardPart]];
   }
 
-  /** Writes the cursor of the row that has the key of this text. */
-  cursorOf(key: Sql): Sql {
-    const { list } = this.#connection.read;
-    // The platform is bound: as text of the statement, it would make each platform prepare statements of its own.
-    const prefix: Piece = (run) => `${run.bind(`${list}:${run.viewer.platformId.slice(-12)}:`)}::text`;
-    return base64Url(sql`${prefix} || ${key}`);
+  /** Writes the cursor of a position, as JSON. */
+  cursorOf(position: Sql): Sql {
+    return cursorPlaceholder(this.#connection.read.list, position);
   }
 
   #rows(
@@ -113,7 +109,7 @@ export class PageArguments {
       const key = this.#keyOf(args);
       const pageArgs: PageArgs = { sortOrder: key.sortOrder, ...args };
       // A key is used only with the order that has read it.
-      const page = parsePage(pageArgs, (cursor, argument) => key.of(run, cursor, argument) as never);
+      const page = parsePage(pageArgs, (cursor, argument) => keyIn(read, key, run, cursor, argument) as never);
       return { page, key, where: read.where(run.viewer, args) };
     });
   }
@@ -140,7 +136,7 @@ export class PageRows {
 
   /** Writes the cursor of a single row, as JSON. */
   cursor(): Sql {
-    return sql`'"' || ${this.#args.cursorOf([this.#args.keyText(this.#row)])} || '"'`;
+    return this.#args.cursorOf([this.#args.keyText(this.#row)]);
   }
 
   /** Writes a list with one item for each row of the page; `item` is an expression on the table's row. */
@@ -181,7 +177,7 @@ export class PageRows {
 
   #firstCursor(order: Piece): Sql {
     const first = sql`(array_agg(${this.#rows}.k order by ${this.#rows}.n ${order}) filter (where ${this.#rows}.n <= ${this.#args.size}))[1]`;
-    return this.#aggregate(sql`coalesce('"' || ${this.#args.cursorOf(first)} || '"', 'null')`);
+    return this.#aggregate(sql`coalesce(${this.#args.cursorOf(first)}, 'null')`);
   }
 
   #aggregate(expression: Sql): Sql {

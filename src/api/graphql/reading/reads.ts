@@ -61,36 +61,45 @@ export type PageRead = Extract<Read, { kind: 'page' }>;
 export interface PageKey {
   /** The columns that order the rows, the first one first. */
   readonly columns: readonly string[];
-  /** Writes the text of a row's key, as its cursor has it. */
+  /** Writes the position of a row, which its cursor encrypts. */
   readonly text: (row: string) => string;
   /** Returns the same of a row that was read. */
   readonly textOf: (row: Readonly<Record<string, unknown>>) => string;
-  /** Returns the key in a cursor, the value of an argument; undefined where the cursor is not of this list. */
-  readonly of: (run: Run, cursor: string, argument: CursorArgument) => unknown;
+  /** Returns the key that a position names, the value of an argument; undefined where it is of another order. */
+  readonly of: (position: string, run: KeyRun, argument: CursorArgument) => unknown;
   /** Returns the condition for rows whose keys lie within a bound. */
   readonly within: (bound: KeyBound<never>) => object;
   /** The order where no argument says it: newest first, if left out. */
   readonly sortOrder?: 'ASC' | 'DESC';
 }
 
-/** Returns the order of a list's rows by their creation. */
-export const byId = (list: string): PageKey => ({
+/** What the key in a cursor is read with. */
+export type KeyRun = Pick<Run, 'viewer' | 'cursors' | 'require'>;
+
+/** Returns the key in a cursor; undefined where the cursor is not of this list and order. */
+export function keyIn({ list }: PageRead, key: PageKey, run: KeyRun, cursor: string, argument: CursorArgument) {
+  const position = run.cursors.read(list, run.viewer.platformId, cursor);
+  return position === undefined ? undefined : key.of(position, run, argument);
+}
+
+/** The order of a list's rows by their creation. */
+export const byId: PageKey = {
   columns: ['id'],
   text: (row) => `${row}.id`,
   textOf: ({ id }) => String(id),
-  of: ({ viewer }, cursor) => rowOrders.CREATED.keyOf(list, viewer.platformId, cursor),
+  of: (position) => rowOrders.CREATED.keyOf(position),
   within: (bound) => rowOrders.CREATED.within(bound),
-});
+};
 
-/** Returns the order of a list's rows by their last change. */
-export const byChange = (list: string): PageKey => ({
+/** The order of a list's rows by their last change. */
+export const byChange: PageKey = {
   columns: ['updated_at', 'id'],
   text: (row) => `(extract(epoch from ${row}.updated_at) * 1000)::bigint::text || ':' || ${row}.id`,
   // Every list with this order has these columns.
   textOf: (row) => rowOrders.UPDATED.textOf(row as unknown as OrderedRow),
-  of: ({ viewer }, cursor) => rowOrders.UPDATED.keyOf(list, viewer.platformId, cursor),
+  of: (position) => rowOrders.UPDATED.keyOf(position),
   within: (bound) => rowOrders.UPDATED.within(bound),
-});
+};
 
 /** Returns the order of rows by one column whose values are whole numbers, for the key of a page. */
 export const byNumber = (column: string, key: Pick<PageKey, 'of' | 'sortOrder'>): PageKey => ({
@@ -153,11 +162,6 @@ export const leaf = {
   /** Any SQL expression that is JSON as text. */
   of: (make: (env: Env, args: ArgumentsOf) => Sql): Read => ({ kind: 'leaf', sql: make }),
 } as const;
-
-/** Writes SQL that encodes text in base64url (RFC 4648, section 5), without padding. */
-export function base64Url(expression: Sql): Sql {
-  return sql`translate(encode(convert_to(${expression}, 'UTF8'), 'base64'), E'+/=\\n', '-_')`;
-}
 
 export function instant(expression: string): string {
   return `to_char(${expression} at time zone 'UTC', '"\\""YYYY-MM-DD"T"HH24:MI:SS.MS"Z\\""')`;

@@ -233,7 +233,7 @@ async function runStatement(
   const known = new Map<string, boolean>();
   for (;;) {
     if (context.isAbandoned()) throw abandoned();
-    const run = new BoundRun(viewer, { ...input, known }, context.maxAnswerBytes);
+    const run = new BoundRun(context, { ...input, known });
     const text = statement.textFor(run);
     if (run.unknown.length > 0) {
       for (const { key, holds } of run.unknown) known.set(key, await holds(payments.database.pool));

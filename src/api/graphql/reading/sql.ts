@@ -1,4 +1,5 @@
 import { type FieldNode, GraphQLError, type GraphQLField } from 'graphql';
+import type { Cursors } from '../../../core/cursors.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Binding } from '../../../infra/database/conditions.ts';
 import type { Queryable } from '../../../infra/database/statement.ts';
@@ -15,6 +16,7 @@ export interface Requirement {
 /** One run of a plan: its viewer and its variables. Values become parameters of the statement. */
 export interface Run extends Binding {
   readonly viewer: Viewer;
+  readonly cursors: Cursors;
   /** The public ids to read, where they come from no argument. */
   readonly ids: readonly string[];
   /** The row that has the field, as the columns of its table in JSON. */

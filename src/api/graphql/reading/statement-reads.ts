@@ -1,4 +1,3 @@
-import { cursorParts } from '../../../core/paging.ts';
 import { balanceAt, type Period, versionBefore } from '../../../domain/statements/period.ts';
 import { oneOfFew } from '../../../infra/database/list-rows.ts';
 import { columnName } from '../../../infra/database/rows.ts';
@@ -46,12 +45,7 @@ export const entriesRead: PageRead = {
   },
 };
 
-const entryOrder = byNumber('account_version', {
-  of: ({ viewer }, cursor) => {
-    const [version = '', ...rest] = cursorParts('LedgerEntry', viewer.platformId, cursor) ?? [];
-    return rest.length === 0 && /^\d{1,9}$/.test(version) ? Number(version) : undefined;
-  },
-});
+const entryOrder = byNumber('account_version', { of: Number });
 
 /** The period of a statement, and the versions of the account at both of its ends. */
 export const statementRow: MadeRead = () => ({

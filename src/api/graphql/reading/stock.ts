@@ -1,7 +1,6 @@
 import { brandWithType } from '@pothos/core';
 import { queryFromInfo } from '@pothos/plugin-prisma';
 import { type GraphQLResolveInfo, getNamedType, isAbstractType } from 'graphql';
-import { cursorOf } from '../../../core/paging.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { PrismaClient } from '../../../infra/database/generated/client/client.ts';
 import { fieldName } from '../../../infra/database/rows.ts';
@@ -9,9 +8,9 @@ import type { Context } from '../context.ts';
 import { parsePage } from '../paging.ts';
 import { modelOf, typeReadOf } from './derive.ts';
 import type { ManyOptions } from './kinds.ts';
-import { byId, type PageRead } from './reads.ts';
+import { byId, type KeyRun, keyIn, type PageRead } from './reads.ts';
 import { pairsOf, requireRelation } from './relations.ts';
-import type { Requirement, Run } from './sql.ts';
+import type { Requirement } from './sql.ts';
 
 /**
  * The stock way to read: graphql-js executes the document, and the fields that have rows ask Prisma for them, each with what
@@ -149,14 +148,15 @@ export async function stockPage(
   info: GraphQLResolveInfo,
 ) {
   const { viewer, payments } = context;
-  const key = (read.key ?? (() => byId(read.list)))(args);
+  const key = (read.key ?? (() => byId))(args);
   const required: Requirement[] = [];
-  const run = { viewer, require: (one: Requirement) => void required.push(one) } as Pick<
-    Run,
-    'viewer' | 'require'
-  > as Run;
+  const { cursors } = payments;
+  const run: KeyRun = { viewer, cursors, require: (one) => void required.push(one) };
   // A key is used only with the order that has read it.
-  const page = parsePage({ sortOrder: key.sortOrder, ...args }, (cursor, at) => key.of(run, cursor, at) as never);
+  const page = parsePage(
+    { sortOrder: key.sortOrder, ...args },
+    (cursor, at) => keyIn(read, key, run, cursor, at) as never,
+  );
   for (const one of required) if (!(await one.holds(payments.database.pool))) throw one.refusal();
   const model = modelOf(info.parentType);
   const below = relations.map((name) => (row ? whereBelow(model, name, row) : undefined));
@@ -172,7 +172,7 @@ export async function stockPage(
   });
   const shown = rows.slice(0, page.size);
   if (page.backward) shown.reverse();
-  const edges = shown.map((node) => ({ node, cursor: cursorOf(read.list, viewer.platformId, key.textOf(node)) }));
+  const edges = shown.map((node) => ({ node, cursor: cursors.write(read.list, viewer.platformId, key.textOf(node)) }));
   const hasMore = rows.length > page.size;
   const hasBeyond = async () =>
     page.beyond !== undefined && (await delegate.count({ where: { AND: [where, key.within(page.beyond)] } })) > 0;

@@ -83,7 +83,7 @@ export function listOf<Row, Filter = never>(
 ): RowList<Schema> {
   const { name, model = name as Model, cursors = name, visible, filter, where = () => ({}), isOrdered, key } = options;
   const order = isOrdered
-    ? ({ orderBy }: Readonly<Record<string, unknown>>) => (orderBy === 'UPDATED' ? byChange(cursors) : byId(cursors))
+    ? ({ orderBy }: Readonly<Record<string, unknown>>) => (orderBy === 'UPDATED' ? byChange : byId)
     : key && (() => key);
   return {
     connection: connectionOf(type, options),

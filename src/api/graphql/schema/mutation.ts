@@ -1,6 +1,6 @@
 import type { InputFieldMap, InputShapeFromFields, TypeParam } from '@pothos/core';
 import type { GraphQLResolveInfo } from 'graphql';
-import { cursorOf } from '../../../core/paging.ts';
+import type { Cursors } from '../../../core/cursors.ts';
 import { Refusal, refusalIn } from '../../../core/refusal.ts';
 import { authorize, type Operation, showsExisting } from '../../../domain/access/operations.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
@@ -55,18 +55,19 @@ function edgesIn<Success, Field>(
   const fields = Object.entries(success).flatMap(([field, { type, nullable = false }]): [string, Field][] => {
     const edge = edgeOf(type);
     if (!edge) return [];
-    const resolve = (result: Success) => rowEdge(edge.list, result[field as keyof Success]);
+    const resolve = (result: Success, _args: unknown, { payments: { cursors } }: Context) =>
+      rowEdge(cursors, edge.list, result[field as keyof Success]);
     return [[`${field}Edge`, make({ type: edge.type, description: edgeDescription, nullable, resolve })]];
   });
   return Object.fromEntries(fields);
 }
 
 /** Makes the edge of a row in its list. Every row has these two fields. */
-function rowEdge(list: string, row: unknown) {
+function rowEdge(cursors: Cursors, list: string, row: unknown) {
   if (row === null || row === undefined) return null;
   // A success has rows alone in the fields that have an edge.
   const { platformId, id } = row as { readonly platformId: string; readonly id: string };
-  return { cursor: cursorOf(list, platformId, id), node: row };
+  return { cursor: cursors.write(list, platformId, id), node: row };
 }
 
 /** The result of a command with an idempotency key. */

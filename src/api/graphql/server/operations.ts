@@ -16,7 +16,7 @@ import { type ExpensiveTurns, inExpensiveTurn, type TakeTurn } from '../../../co
 import { RateLimited } from '../../../domain/access/limits/rate-limits.ts';
 import type { TokenCap } from '../../../domain/access/limits/token-caps.ts';
 import type { Session, Sessions } from '../../../domain/access/tokens/sessions.ts';
-import { positionOf } from '../../../domain/events/cursor.ts';
+import type { FeedPosition } from '../../../domain/events/cursor.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import type { ReadScope, Replicas } from '../../../infra/database/replicas/replicas.ts';
 import { msLeft } from '../../../infra/instruments/request-facts.ts';
@@ -157,7 +157,7 @@ export class Operations {
     document: DocumentNode,
   ): Promise<Context> {
     if (context.viewer.trustedDocumentsOnly) await this.#options.sent.check(context.viewer, document);
-    context.readAfter = sentReadAfter(context.viewer.platformId, transport.response?.req.headers, params);
+    context.readAfter = sentReadAfter(context, transport.response?.req.headers, params);
     context.reportsCost = this.#options.reportsCost || params.extensions?.cost === true;
     return context;
   }
@@ -281,11 +281,10 @@ export class Operations {
 }
 
 /** Returns the extensions of a stream's message: the document's cost, and whether it is a repeat. */
-function extensionsOf(args: ExecutionArgs, cursor: string | undefined, isFirst: boolean) {
-  const { reportsCost, resumePoint, viewer } = contextIn(args);
+function extensionsOf(args: ExecutionArgs, position: FeedPosition | undefined, isFirst: boolean) {
+  const { reportsCost, resumePoint } = contextIn(args);
   const cost = isFirst && reportsCost ? { cost: costReport(args) } : undefined;
   if (!resumePoint) return cost;
-  const position = cursor === undefined ? undefined : positionOf(viewer.platformId, cursor);
   const mayRepeat = position !== undefined && resumePoint.mayRepeat(position.sequence);
   if (!isFirst && !mayRepeat) return undefined;
   return { ...cost, ...(isFirst && { resumed: resumePoint.isResumed }), ...(mayRepeat && { mayRepeat }) };

@@ -3,7 +3,7 @@ import { type DocumentNode, type ExecutionArgs, type ExecutionResult, getOperati
 import { Refusal } from '../../../core/refusal.ts';
 import { readAfterHeader, readAfterOf } from '../../../domain/events/read-after.ts';
 import type { ReadScope, Replicas } from '../../../infra/database/replicas/replicas.ts';
-import { contextIn } from '../context.ts';
+import { type Context, contextIn } from '../context.ts';
 import { failure } from '../failure.ts';
 import type { TextAnswer } from '../reading/text-answer.ts';
 import type { SentOperation } from './sent-documents.ts';
@@ -15,7 +15,7 @@ type Answer = ExecutionResult | TextAnswer;
  * @throws GraphQLError INVALID_INPUT where it is malformed
  */
 export function sentReadAfter(
-  platformId: string,
+  { viewer, payments }: Context,
   headers: IncomingHttpHeaders | undefined,
   { extensions }: SentOperation,
 ): string | undefined {
@@ -23,7 +23,7 @@ export function sentReadAfter(
   const sent = inExtensions ?? headers?.[readAfterHeader];
   if (sent === undefined) return undefined;
   try {
-    return readAfterOf(platformId, typeof sent === 'string' ? sent : '');
+    return readAfterOf(payments.cursors, viewer.platformId, typeof sent === 'string' ? sent : '');
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const field = inExtensions === undefined ? 'Payments-Read-After' : 'extensions.readAfter';

@@ -1,5 +1,7 @@
 import type { ExecutionResult, GraphQLError } from 'graphql';
 import { isAsyncIterable, mapAsyncIterator } from 'graphql-yoga';
+import type { FeedPosition } from '../../../domain/events/cursor.ts';
+import type { Message } from '../schema/streams/stream.ts';
 import type { Follower } from './shared-results.ts';
 
 /** One message of a subscription. */
@@ -7,14 +9,15 @@ export interface StreamMessage {
   /** The whole result, as JSON. */
   readonly text: string;
   /** Its place in the feed; undefined where it has none. */
-  readonly cursor: string | undefined;
+  readonly cursor?: string;
+  readonly position?: FeedPosition;
 }
 
 interface MessageOptions {
   /** Converts an error of the stream to the one that clients see. */
   readonly present: (error: unknown) => GraphQLError;
   /** Returns the extensions of a message. */
-  readonly extensionsOf: (cursor: string | undefined, isFirst: boolean) => ExecutionResult['extensions'];
+  readonly extensionsOf: (position: FeedPosition | undefined, isFirst: boolean) => ExecutionResult['extensions'];
 }
 
 /** Returns the messages of an open subscription, each executed when its reader asks for it. */
@@ -31,10 +34,10 @@ export function streamMessages(
         const { done, value } = await source.next();
         if (!done) {
           const text = await follower.textOf(value);
-          const cursor = cursorOf(value);
-          const extensions = extensionsOf(cursor, isFirst);
+          const place = placeOf(value);
+          const extensions = extensionsOf(place?.position, isFirst);
           isFirst = false;
-          return { done: false, value: { text: extensions ? withExtensions(text, extensions) : text, cursor } };
+          return { done: false, value: { text: extensions ? withExtensions(text, extensions) : text, ...place } };
         }
       } catch (error) {
         follower.leave();
@@ -67,7 +70,9 @@ function withExtensions(text: string, extensions: object): string {
   return `${text.slice(0, -1)},"extensions":${JSON.stringify(extensions)}}`;
 }
 
-function cursorOf(payload: unknown): string | undefined {
-  const hasCursor = typeof payload === 'object' && payload !== null && 'cursor' in payload;
-  return hasCursor && typeof payload.cursor === 'string' ? payload.cursor : undefined;
+function placeOf(payload: unknown): Pick<Message, 'cursor' | 'position'> | undefined {
+  if (typeof payload !== 'object' || payload === null || !('position' in payload)) return undefined;
+  // Only messages of the feed have a position.
+  const { cursor, position } = payload as Message;
+  return { cursor, position };
 }

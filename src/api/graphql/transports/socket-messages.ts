@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import type { ExecutionResult } from 'graphql';
 import { isAsyncIterable } from 'graphql-yoga';
 import type { WorkTurn } from '../../../core/turn.ts';
-import { positionOf } from '../../../domain/events/cursor.ts';
 import type { ResumeKey, ResumePoint } from '../../../domain/events/resume-point.ts';
 import type { ResumePoints } from '../../../domain/events/resume-points.ts';
 import { iterateAsRequest, type RequestFacts } from '../../../infra/instruments/request-facts.ts';
@@ -75,13 +74,12 @@ function sendNext({ socket, request }: Extra, id: string, payload: string): Prom
  */
 function sendAll(
   stream: AsyncIterableIterator<StreamMessage>,
-  { id, extra, contextValue }: SocketOperation,
+  { id, extra }: SocketOperation,
   point: ResumePoint | undefined,
 ): AsyncIterableIterator<ExecutionResult> {
   let isStopped = false;
-  const send = ({ text, cursor }: StreamMessage): Promise<void> => {
+  const send = ({ text, position }: StreamMessage): Promise<void> => {
     const sent = sendNext(extra, id, text);
-    const position = cursor === undefined ? undefined : positionOf(contextValue.viewer.platformId, cursor);
     if (position && point) extra.acknowledgements?.noteSent(point, position);
     return sent;
   };

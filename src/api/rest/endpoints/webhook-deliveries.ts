@@ -100,7 +100,7 @@ export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void
       query.endpointId === undefined
         ? { endpointId: { in: [(await findConfigEndpoint(prisma, viewer))?.id ?? []].flat() } }
         : byId(query.endpointId, (endpointId) => ({ endpointId }), 'WebhookEndpoint');
-    return context.json(await readPage(deliveriesOf(endpoint), viewer, query), 200);
+    return context.json(await readPage(deliveriesOf(endpoint), context.var, query), 200);
   });
 
   app.openapi(again, async (context) => {

@@ -1,3 +1,4 @@
+import type { Cursors } from '../../../core/cursors.ts';
 import { publicId } from '../../../core/ids.ts';
 import { requestedFields } from '../../../domain/approvals/incoming.ts';
 import { feedCursor } from '../../../domain/events/cursor.ts';
@@ -47,22 +48,22 @@ export function webhookId(event: Pick<Event, 'id'>): string {
  * Returns the body of an event's webhook: the flat form of specification 6 (and decision 18), with its id, its position in
  * the feed and the version of the changed object, by which a receiver drops stale events.
  */
-export function webhookBody(event: Event, related: RelatedFields): Record<string, unknown> {
+export function webhookBody(cursors: Cursors, event: Event, related: RelatedFields): Record<string, unknown> {
   return {
     type: event.type,
     webhookId: webhookId(event),
     eventId: publicId('Event', event.id),
     timestamp: event.occurredAt.toISOString(),
     sequence: Number(event.sequence),
-    cursor: feedCursor(event.platformId, event),
+    cursor: feedCursor(cursors, event.platformId, event),
     version: event.version,
     ...payload(event, related),
   };
 }
 
 /** Returns the body as it is posted and signed. */
-export function webhookText(event: Event, related: RelatedFields): string {
-  return JSON.stringify(webhookBody(event, related));
+export function webhookText(cursors: Cursors, event: Event, related: RelatedFields): string {
+  return JSON.stringify(webhookBody(cursors, event, related));
 }
 
 function payload(event: Event, related: RelatedFields): Record<string, unknown> {

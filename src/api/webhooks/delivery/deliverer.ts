@@ -110,11 +110,11 @@ export class Deliverer {
   }
 
   async #post(delivery: LeasedDelivery): Promise<Outcome> {
-    const { box, pace } = this.#webhooks;
+    const { box, pace, payments } = this.#webhooks;
     if (!box) throw new Error('webhooks are not set up here');
     const secrets = this.#secretsOf(delivery, box);
     if (!secrets) return unreadableSecret;
-    const body = webhookText(delivery.event, delivery);
+    const body = webhookText(payments.cursors, delivery.event, delivery);
     return this.#sender.post({
       url: delivery.url,
       loopbackAllowed: loopbackAllowed(this.#webhooks, delivery.environment),

@@ -1,3 +1,4 @@
+import type { Cursors } from '../../../core/cursors.ts';
 import { uuidOf } from '../../../core/ids.ts';
 import { pathsIn } from '../../../core/path.ts';
 import { Refusal } from '../../../core/refusal.ts';
@@ -84,7 +85,7 @@ export function replay(
       const { client } = transaction;
       const endpoint = await lockEndpoint(transaction, caller, id);
       if (endpoint.status === 'DISABLED') throw endpointDisabled(id);
-      const { after, before, named } = await rangeOf(transaction, caller, input);
+      const { after, before, named } = await rangeOf(webhooks.payments.cursors, transaction, caller, input);
       const range = [caller.platformId, id, after.toString(), before.toString(), named];
       const [counted] = await countStatement(client, ...range);
       if ((counted?.count ?? 0) > maxEvents)
@@ -100,7 +101,12 @@ export function replay(
   });
 }
 
-async function rangeOf({ prisma, client }: Transaction, caller: Caller, { eventId, after, before }: Replay) {
+async function rangeOf(
+  cursors: Cursors,
+  { prisma, client }: Transaction,
+  caller: Caller,
+  { eventId, after, before }: Replay,
+) {
   const hasRange = (after ?? before ?? undefined) !== undefined;
   if (eventId !== null && eventId !== undefined) {
     if (hasRange)
@@ -116,21 +122,23 @@ async function rangeOf({ prisma, client }: Transaction, caller: Caller, { eventI
     return { after: event.sequence - 1n, before: event.sequence + 1n, named: true };
   }
   if (!hasRange) throw new Refusal('INVALID_INPUT', 'name one event, or a range by a cursor or two', at('eventId'));
+  const boundOf = async (field: 'after' | 'before', cursor: string | null | undefined) =>
+    cursor === null || cursor === undefined ? undefined : sequenceIn(client, cursors, caller, cursor, field);
   return {
-    after: (await boundOf(client, caller, after, 'after')) ?? 0n,
-    before: (await boundOf(client, caller, before, 'before')) ?? lastSequence,
+    after: (await boundOf('after', after)) ?? 0n,
+    before: (await boundOf('before', before)) ?? lastSequence,
     named: false,
   };
 }
 
-async function boundOf(
+async function sequenceIn(
   client: Queryable,
+  cursors: Cursors,
   caller: Caller,
-  cursor: string | null | undefined,
+  cursor: string,
   field: 'after' | 'before',
-): Promise<bigint | undefined> {
-  if (cursor === null || cursor === undefined) return undefined;
-  const position = positionOf(caller.platformId, cursor);
+): Promise<bigint> {
+  const position = positionOf(cursors, caller.platformId, cursor);
   if (!position) throw new Refusal('INVALID_INPUT', 'the cursor is not of this feed', at(field));
   if (await hasPosition(client, caller.platformId, position)) return position.sequence;
   throw new Refusal(

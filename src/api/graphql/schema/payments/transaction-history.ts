@@ -16,7 +16,7 @@ const TransactionEvent = builder.prismaObject('Event', {
       description: 'Its position in the feed.',
       extensions: { costs: 'rows' },
       select: { platformId: true, sequence: true, epoch: true },
-      resolve: (event) => feedCursor(event.platformId, event),
+      resolve: (event, _args, { payments }) => feedCursor(payments.cursors, event.platformId, event),
     }),
     status: t.required('status', TransactionStatus, { description: 'The status it came to.' }),
     reason: t.exposeString('reason', { nullable: true, description: 'Why.' }),

@@ -44,6 +44,7 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
         'The end of the feed as of before anything else in this query was read: what a list of the same query does not show comes after it.',
       resolve: async (viewer, _args, context) =>
         feedCursor(
+          context.payments.cursors,
           viewer.platformId,
           context.feedHead ?? (await feedHead(context.payments.database, viewer.platformId)),
         ),

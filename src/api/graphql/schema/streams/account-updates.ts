@@ -1,5 +1,5 @@
 import { type Money, money } from '../../../../core/currencies.ts';
-import { feedCursor } from '../../../../domain/events/cursor.ts';
+import type { Cursors } from '../../../../core/cursors.ts';
 import { eventsOfNoun } from '../../../../domain/events/row-events.ts';
 import type { Event, ExternalAccountStatus as Status } from '../../../../infra/database/generated/client/client.ts';
 import { type Account as AccountRow, rowFromSnapshot } from '../../../../infra/database/rows.ts';
@@ -8,12 +8,11 @@ import { readAround } from '../../reading/planned.ts';
 import { builder } from '../builder.ts';
 import { ExternalAccountStatus } from '../enums.ts';
 import { Account } from '../nouns.ts';
-import { afterDescription, checkSubject, filterOf, watchMany } from './stream.ts';
+import { afterDescription, checkSubject, filterOf, type Message, placeOf, watchMany } from './stream.ts';
 import { visibleId, visibleRows } from './visible-ids.ts';
 import { type RowStream, watchRows } from './watch-rows.ts';
 
-interface AccountUpdate {
-  readonly cursor: string;
+interface AccountUpdate extends Message {
   readonly account: AccountRow;
   readonly oldBalance: Money | null;
   readonly newBalance: Money | null;
@@ -56,13 +55,13 @@ const AccountUpdateType = builder.objectRef<AccountUpdate>('AccountUpdate').impl
   }),
 });
 
-function updateOf(event: Event): AccountUpdate {
+function updateOf(event: Event, cursors: Cursors): AccountUpdate {
   const { oldBalance, newBalance, previousStatus, occurredAt } = event;
   // The database makes the snapshot in this form.
   const account = rowFromSnapshot('Account', event.snapshot);
   const { currency } = account;
   return {
-    ...currentState(account, feedCursor(event.platformId, event)),
+    ...currentState(account, placeOf(cursors, event.platformId, event)),
     oldBalance: oldBalance === null ? null : money(oldBalance, currency),
     ...(newBalance !== null && { newBalance: money(newBalance, currency) }),
     // So does it write a status: events of accounts have those of accounts.
@@ -71,9 +70,9 @@ function updateOf(event: Event): AccountUpdate {
   };
 }
 
-function currentState(account: AccountRow, cursor: string): AccountUpdate {
+function currentState(account: AccountRow, place: Message): AccountUpdate {
   return {
-    cursor,
+    ...place,
     account,
     oldBalance: null,
     newBalance: account.kind === 'INTERNAL' ? money(account.posted, account.currency) : null,

@@ -1,4 +1,4 @@
-import { feedCursor } from '../../../../domain/events/cursor.ts';
+import type { Cursors } from '../../../../core/cursors.ts';
 import { eventsOfNoun } from '../../../../domain/events/row-events.ts';
 import type { Event, KycStatus as Status } from '../../../../infra/database/generated/client/client.ts';
 import { type Customer as CustomerRow, rowFromSnapshot } from '../../../../infra/database/rows.ts';
@@ -7,12 +7,11 @@ import { readAround } from '../../reading/planned.ts';
 import { builder } from '../builder.ts';
 import { KycStatus } from '../enums.ts';
 import { Customer } from '../nouns.ts';
-import { afterDescription, checkSubject, filterOf, watchMany } from './stream.ts';
+import { afterDescription, checkSubject, filterOf, type Message, placeOf, watchMany } from './stream.ts';
 import { visibleRows } from './visible-ids.ts';
 import { type RowStream, watchRows } from './watch-rows.ts';
 
-interface CustomerUpdate {
-  readonly cursor: string;
+interface CustomerUpdate extends Message {
   readonly customer: CustomerRow;
   readonly previousKycStatus: Status | null;
   readonly kycStatus: Status;
@@ -39,21 +38,21 @@ const CustomerUpdateType = builder.objectRef<CustomerUpdate>('CustomerUpdate').i
   }),
 });
 
-function updateOf(event: Event): CustomerUpdate {
+function updateOf(event: Event, cursors: Cursors): CustomerUpdate {
   const { snapshot, previousStatus, occurredAt } = event;
   // The database makes the snapshot in this form.
   const customer = rowFromSnapshot('Customer', snapshot);
   return {
-    ...currentState(customer, feedCursor(event.platformId, event)),
+    ...currentState(customer, placeOf(cursors, event.platformId, event)),
     // So does it write a status: events of customers have those of their checks.
     previousKycStatus: previousStatus as Status | null,
     occurredAt,
   };
 }
 
-function currentState(customer: CustomerRow, cursor: string): CustomerUpdate {
+function currentState(customer: CustomerRow, place: Message): CustomerUpdate {
   return {
-    cursor,
+    ...place,
     customer,
     previousKycStatus: null,
     kycStatus: customer.kycStatus,

@@ -1,6 +1,7 @@
 import { brandWithType } from '@pothos/core';
 import type { GraphQLResolveInfo } from 'graphql';
 import { matchesNothing } from '../../../../core/conditions.ts';
+import type { Cursors } from '../../../../core/cursors.ts';
 import { publicId, uuidOf } from '../../../../core/ids.ts';
 import type { Viewer } from '../../../../domain/access/viewer.ts';
 import {
@@ -32,7 +33,7 @@ import { foundBy } from '../filters.ts';
 import { listOf, pageArgs } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
 import { made, node } from '../words.ts';
-import { afterDescription, watchMany } from './stream.ts';
+import { afterDescription, placeOf, watchMany } from './stream.ts';
 import { visibleId } from './visible-ids.ts';
 
 /** The feed: every change, as a list and as a stream. */
@@ -66,7 +67,7 @@ export const Event = builder.prismaNode('Event', {
       description: 'Its position in the feed.',
       extensions: { costs: 'rows' },
       select: { platformId: true, sequence: true, epoch: true },
-      resolve: (event) => feedCursor(event.platformId, event),
+      resolve: (event, _args, { payments }) => feedCursor(payments.cursors, event.platformId, event),
     }),
     type: t.expose('type', { type: EventType, description: 'What kind of change.' }),
     occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it happened.' }),
@@ -190,7 +191,7 @@ function refersFurther(event: EventRow, info: GraphQLResolveInfo): boolean {
   );
 }
 
-const messageOf = (event: EventRow) => ({ cursor: feedCursor(event.platformId, event), event });
+const messageOf = (event: EventRow, cursors: Cursors) => ({ ...placeOf(cursors, event.platformId, event), event });
 
 const events = listOf(Event, {
   name: 'Event',

@@ -1,5 +1,5 @@
+import type { Cursors } from '../../../../core/cursors.ts';
 import { terminalQuoteStatuses } from '../../../../core/statuses.ts';
-import { feedCursor } from '../../../../domain/events/cursor.ts';
 import type { Event, QuoteStatus as Status } from '../../../../infra/database/generated/client/client.ts';
 import { type Quote as QuoteRow, rowFromSnapshot } from '../../../../infra/database/rows.ts';
 import type { Context } from '../../context.ts';
@@ -7,12 +7,11 @@ import { readAround } from '../../reading/planned.ts';
 import { builder } from '../builder.ts';
 import { QuoteStatus } from '../enums.ts';
 import { Quote } from '../nouns.ts';
-import { afterDescription } from './stream.ts';
+import { afterDescription, type Message, placeOf } from './stream.ts';
 import { visibleRows } from './visible-ids.ts';
 import { type RowStream, watchRows } from './watch-rows.ts';
 
-interface QuoteUpdate {
-  readonly cursor: string;
+interface QuoteUpdate extends Message {
   readonly quote: QuoteRow;
   readonly previousStatus: Status | null;
   readonly status: Status;
@@ -40,9 +39,9 @@ const QuoteUpdateType = builder.objectRef<QuoteUpdate>('QuoteUpdate').implement(
   }),
 });
 
-function updateOf(event: Event): QuoteUpdate {
+function updateOf(event: Event, cursors: Cursors): QuoteUpdate {
   return {
-    cursor: feedCursor(event.platformId, event),
+    ...placeOf(cursors, event.platformId, event),
     // The database makes the snapshot in this form.
     quote: rowFromSnapshot('Quote', event.snapshot),
     // So does it write a status: events of quotes have those of quotes.
@@ -62,8 +61,8 @@ function quoteStream(context: Context, id: string): RowStream<QuoteRow, QuoteUpd
     subjectId: ({ transactionId }) => transactionId,
     toUpdate: updateOf,
     asCurrentState: (update) => ({ ...update, previousStatus: null }),
-    currentState: (quote, cursor) => ({
-      cursor,
+    currentState: (quote, place) => ({
+      ...place,
       quote,
       previousStatus: null,
       status: quote.status,

@@ -1,7 +1,8 @@
+import type { Cursors } from '../../../../core/cursors.ts';
 import type { Viewer } from '../../../../domain/access/viewer.ts';
 import { maySeeEvent } from '../../../../domain/access/visible.ts';
 import { mapChannel } from '../../../../domain/events/channel.ts';
-import { type FeedPosition, positionOf } from '../../../../domain/events/cursor.ts';
+import { type FeedPosition, feedCursor, positionOf } from '../../../../domain/events/cursor.ts';
 import { feedHead } from '../../../../domain/events/reads.ts';
 import { mayResume } from '../../../../domain/events/resume.ts';
 import type { EventFilter, Subject } from '../../../../domain/events/subscribers.ts';
@@ -19,16 +20,37 @@ export type After = string | null | undefined;
 /** A message of a stream, with its place in the feed. */
 export interface Message {
   readonly cursor: string;
+  readonly position: FeedPosition;
 }
 
-const messages = new WeakMap<(event: never) => Message, WeakMap<Event, Message>>();
+/** Converts an event to a message. It is the same function for all streams of a kind. */
+export type ToUpdate<Update extends Message> = (event: Event, cursors: Cursors) => Update;
+
+const places = new WeakMap<FeedPosition, Message>();
+
+/** Returns what a message says of its place in the feed: of an event, encrypted once for all who follow it. */
+export function placeOf(cursors: Cursors, platformId: string, at: FeedPosition): Message {
+  let place = places.get(at);
+  if (!place) {
+    const { sequence, epoch } = at;
+    place = { cursor: feedCursor(cursors, platformId, at), position: { sequence, epoch } };
+    places.set(at, place);
+  }
+  return place;
+}
+
+const messages = new WeakMap<ToUpdate<Message>, WeakMap<Event, Message>>();
 
 /** Converts an event to a message: to the same object for all who follow it, so that they share its execution. */
-export function messageOf<Update extends Message>(event: Event, toUpdate: (event: Event) => Update): Update {
+export function messageOf<Update extends Message>(
+  event: Event,
+  toUpdate: ToUpdate<Update>,
+  { payments }: Pick<Context, 'payments'>,
+): Update {
   const ofEvents = messages.get(toUpdate) ?? new WeakMap<Event, Message>();
   messages.set(toUpdate, ofEvents);
   // What is stored here was made by the same function.
-  const message = (ofEvents.get(event) as Update | undefined) ?? toUpdate(event);
+  const message = (ofEvents.get(event) as Update | undefined) ?? toUpdate(event, payments.cursors);
   ofEvents.set(event, message);
   return message;
 }
@@ -42,14 +64,14 @@ export const afterDescription =
  * stream that reconnects with the same `after` as at first, the later one in Last-Event-ID.
  * @throws GraphQLError INVALID_INPUT for what is not a cursor of this feed
  */
-export function positionAfter(after: After, { viewer, resumeAfter }: Context): FeedPosition | undefined {
+export function positionAfter(after: After, { viewer, payments, resumeAfter }: Context): FeedPosition | undefined {
   let position: FeedPosition | undefined;
-  for (const [name, cursor] of [
+  for (const [name, given] of [
     ['after', after],
     ['Last-Event-ID', resumeAfter],
   ] as const) {
-    if (cursor === null || cursor === undefined) continue;
-    const found = positionOf(viewer.platformId, cursor);
+    if (given === null || given === undefined) continue;
+    const found = typeof given === 'string' ? positionOf(payments.cursors, viewer.platformId, given) : given;
     if (found === undefined) throw invalidInput(`${name} is not a cursor of this feed`, 'after');
     if (position === undefined || found.sequence > position.sequence) position = found;
   }
@@ -92,14 +114,14 @@ export async function watchMany<Update extends Message>(
   context: Context,
   after: After,
   filter: EventFilter,
-  toUpdate: (event: Event) => Update,
+  toUpdate: ToUpdate<Update>,
 ): Promise<AsyncIterableIterator<Update>> {
   const resumeAfter = positionAfter(after, context);
   if (resumeAfter !== undefined) await refuseExpired(resumeAfter, filter, context);
   const from = resumeAfter ?? (await feedHead(context.payments.database, context.viewer.platformId));
   await context.resumePoint?.begin(from.sequence);
   return mapChannel(await subscribe(context, from.sequence, filter), (event) => ({
-    value: messageOf(event, toUpdate),
+    value: messageOf(event, toUpdate, context),
   }));
 }
 

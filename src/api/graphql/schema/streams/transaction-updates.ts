@@ -1,5 +1,5 @@
+import type { Cursors } from '../../../../core/cursors.ts';
 import { terminalTransactionStatuses } from '../../../../core/statuses.ts';
-import { feedCursor } from '../../../../domain/events/cursor.ts';
 import { eventsOfNoun } from '../../../../domain/events/row-events.ts';
 import { finalityOf } from '../../../../domain/settlement/finality.ts';
 import type { Database } from '../../../../infra/database/database.ts';
@@ -11,13 +11,12 @@ import { readAround } from '../../reading/planned.ts';
 import { builder } from '../builder.ts';
 import { TransactionStatus } from '../enums.ts';
 import { Transaction } from '../nouns.ts';
-import { afterDescription, checkSubject, filterOf, watchMany } from './stream.ts';
+import { afterDescription, checkSubject, filterOf, type Message, placeOf, watchMany } from './stream.ts';
 import { endWhenFinal } from './until-final.ts';
 import { visibleId, visibleRows } from './visible-ids.ts';
 import { type RowStream, watchRows } from './watch-rows.ts';
 
-interface TransactionUpdate {
-  readonly cursor: string;
+interface TransactionUpdate extends Message {
   readonly transaction: TransactionRow;
   readonly previousStatus: Status | null;
   readonly status: Status;
@@ -67,9 +66,9 @@ async function isFinal(database: Database, { platformId, id, version }: Transact
   return finality?.isFinal === true && finality.version === version;
 }
 
-function updateOf(event: Event): TransactionUpdate {
+function updateOf(event: Event, cursors: Cursors): TransactionUpdate {
   return {
-    cursor: feedCursor(event.platformId, event),
+    ...placeOf(cursors, event.platformId, event),
     // The database makes the snapshot in this form.
     transaction: rowFromSnapshot('Transaction', event.snapshot),
     // So does it write a status: events of transactions have those of transactions.
@@ -94,8 +93,8 @@ function transactionStream(
     subjectId: ({ id }) => id,
     toUpdate: updateOf,
     asCurrentState: (update) => ({ ...update, previousStatus: null }),
-    currentState: (transaction, cursor) => ({
-      cursor,
+    currentState: (transaction, place) => ({
+      ...place,
       transaction,
       previousStatus: null,
       status: transaction.status,

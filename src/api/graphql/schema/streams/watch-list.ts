@@ -1,5 +1,4 @@
 import type { Channel } from '../../../../domain/events/channel.ts';
-import { feedCursor } from '../../../../domain/events/cursor.ts';
 import { feedHead } from '../../../../domain/events/reads.ts';
 import { eventsOfNoun, type FollowedNoun } from '../../../../domain/events/row-events.ts';
 import type { Event } from '../../../../infra/database/generated/client/client.ts';
@@ -8,7 +7,7 @@ import type { Context } from '../../context.ts';
 import { invalidInput } from '../../failure.ts';
 import type { PageRead } from '../../reading/reads.ts';
 import { type FollowedFilter, followFilter } from './followable.ts';
-import { type After, filterOf, positionAfter, refuseExpired, subscribe } from './stream.ts';
+import { type After, filterOf, type Message, placeOf, positionAfter, refuseExpired, subscribe } from './stream.ts';
 
 /** What a change does to a list: a row enters it, changes in it, or leaves it. */
 export type ListOperation = 'ENTER' | 'UPDATE' | 'LEAVE';
@@ -16,9 +15,8 @@ export type ListOperation = 'ENTER' | 'UPDATE' | 'LEAVE';
 type Row = Readonly<Record<string, unknown>>;
 
 /** A change of a list. */
-export interface ListChange {
+export interface ListChange extends Message {
   readonly op: ListOperation;
-  readonly cursor: string;
   /** The row as of the change. */
   readonly node: Row;
   /** The row before; undefined for a new one. */
@@ -26,8 +24,7 @@ export interface ListChange {
 }
 
 /** A message of a followed list. */
-export interface ListMessage {
-  readonly cursor: string;
+export interface ListMessage extends Message {
   readonly changes: readonly ListChange[];
   /** The filter of the list, with the first message: its page is read with it. */
   readonly snapshotOf?: { readonly filter: unknown };
@@ -73,7 +70,7 @@ export async function watchList(
   const channel = await subscribe(context, from.sequence, wanted);
   const first: ListMessage | undefined =
     snapshot && resumeAfter === undefined
-      ? { cursor: feedCursor(context.viewer.platformId, from), changes: [], snapshotOf: { filter } }
+      ? { ...placeOf(context.payments.cursors, context.viewer.platformId, from), changes: [], snapshotOf: { filter } }
       : undefined;
   return new ListStream(context, { channel, noun, followed, waitMs, first });
 }
@@ -162,7 +159,7 @@ class ListStream implements AsyncIterableIterator<ListMessage> {
     // A row whose past the feed does not have may have been in the list.
     const was = before ? matches(before, find) : event.version > 1 && !is;
     if (!is && !was) return undefined;
-    return { op: is ? (was ? 'UPDATE' : 'ENTER') : 'LEAVE', cursor: cursorOf(event), node: now, before };
+    return { op: is ? (was ? 'UPDATE' : 'ENTER') : 'LEAVE', ...this.#placeOf(event), node: now, before };
   }
 
   /** Returns the messages for some events: one for all where the follower waits for several, else one for each change. */
@@ -175,8 +172,12 @@ class ListStream implements AsyncIterableIterator<ListMessage> {
       this.#unshown = shown.length > 0 ? 0 : this.#unshown + group.length;
       if (!last || (shown.length === 0 && this.#unshown < progressAfter)) return [];
       this.#unshown = 0;
-      return [sharedMessage(last, shown)];
+      return [sharedMessage(last, this.#placeOf(last), shown)];
     });
+  }
+
+  #placeOf(event: Event): Message {
+    return placeOf(this.#context.payments.cursors, event.platformId, event);
   }
 }
 
@@ -203,8 +204,6 @@ function merged(first: ListChange, second: ListChange): ListChange | undefined {
   return { ...second, before: first.before, op: is ? (was ? 'UPDATE' : 'ENTER') : 'LEAVE' };
 }
 
-const cursorOf = (event: Event) => feedCursor(event.platformId, event);
-
 const rows = new WeakMap<Event, Row>();
 
 /** Returns the row of an event: the same object for all who follow it. The database makes the snapshot in this form. */
@@ -217,11 +216,11 @@ function rowOf(noun: FollowedNoun, event: Event): Row {
 const messages = new WeakMap<Event, Map<string, ListMessage>>();
 
 /** Returns the message of these changes: the same object for all who get it, so that they share its execution. */
-function sharedMessage(last: Event, changes: readonly ListChange[]): ListMessage {
+function sharedMessage(last: Event, place: Message, changes: readonly ListChange[]): ListMessage {
   const key = changes.map(({ op, cursor, before }) => `${op}:${cursor}:${before?.version}`).join(' ');
   const known = messages.get(last) ?? new Map<string, ListMessage>();
   messages.set(last, known);
-  const message = known.get(key) ?? { cursor: cursorOf(last), changes };
+  const message = known.get(key) ?? { ...place, changes };
   known.set(key, message);
   return message;
 }

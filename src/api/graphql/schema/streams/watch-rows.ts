@@ -1,12 +1,21 @@
 import { type Channel, mapChannel, only } from '../../../../domain/events/channel.ts';
-import { type FeedPosition, feedCursor } from '../../../../domain/events/cursor.ts';
+import type { FeedPosition } from '../../../../domain/events/cursor.ts';
 import { latestEvents } from '../../../../domain/events/history.ts';
 import { feedHead } from '../../../../domain/events/reads.ts';
 import { eventsOfNoun, type FollowedNoun, nounOf, subjectIdOf } from '../../../../domain/events/row-events.ts';
 import type { Subject } from '../../../../domain/events/subscribers.ts';
 import type { Event } from '../../../../infra/database/generated/client/client.ts';
 import type { Context } from '../../context.ts';
-import { type After, type Message, messageOf, positionAfter, refuseExpired, subscribe } from './stream.ts';
+import {
+  type After,
+  type Message,
+  messageOf,
+  placeOf,
+  positionAfter,
+  refuseExpired,
+  subscribe,
+  type ToUpdate,
+} from './stream.ts';
 
 /** How a stream of some rows reads and shows them. */
 export interface RowStream<Row extends { readonly version: number }, Update extends Message> {
@@ -15,12 +24,11 @@ export interface RowStream<Row extends { readonly version: number }, Update exte
   readonly findRows: () => Promise<readonly Row[]>;
   /** Returns the id by which the feed has the events of a row. */
   readonly subjectId: (row: Row) => string;
-  /** Converts an event to a message. It is the same function for all streams of a kind. */
-  readonly toUpdate: (event: Event) => Update;
+  readonly toUpdate: ToUpdate<Update>;
   /** Converts the message of the latest event to that of the current state, which has no previous one. */
   readonly asCurrentState: (update: Update) => Update;
   /** Converts the row to its first message, where its event is not in the feed. */
-  readonly currentState: (row: Row, cursor: string) => Update;
+  readonly currentState: (row: Row, place: Message) => Update;
   /** Whether nothing of the row is shown after this event. */
   readonly isLast: (event: Event) => boolean;
   /** Whether the row is in a final state, so that the event of its version exists or will exist soon, and is the last. */
@@ -110,6 +118,7 @@ class RowsFollower<Row extends { readonly version: number }, Update extends Mess
   /** Returns the present states of all rows, in the order of the feed: whoever resumes after one of them gets the others. */
   presentStates(latest: ReadonlyMap<string, Event>, head: FeedPosition): Update[] {
     const { subjectId, toUpdate, asCurrentState, currentState } = this.#stream;
+    const { payments, viewer } = this.#context;
     const states = this.#rows.map((row) => {
       const id = subjectId(row);
       const state = this.#open.get(id);
@@ -117,8 +126,8 @@ class RowsFollower<Row extends { readonly version: number }, Update extends Mess
       if (state) state.shown = event?.version ?? row.version;
       if (event && this.#isLast(event)) this.#open.delete(id);
       return event
-        ? { at: event.sequence, update: asCurrentState(messageOf(event, toUpdate)) }
-        : { at: head.sequence, update: currentState(row, feedCursor(this.#context.viewer.platformId, head)) };
+        ? { at: event.sequence, update: asCurrentState(messageOf(event, toUpdate, this.#context)) }
+        : { at: head.sequence, update: currentState(row, placeOf(payments.cursors, viewer.platformId, head)) };
     });
     return states.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).map(({ update }) => update);
   }
@@ -137,7 +146,7 @@ class RowsFollower<Row extends { readonly version: number }, Update extends Mess
       if (this.#isLast(event)) this.#open.delete(id);
       return {
         // The event of the version shown may still come: it is not shown again, but ends the row where it is the last.
-        value: event.version > state.shown ? messageOf(event, toUpdate) : undefined,
+        value: event.version > state.shown ? messageOf(event, toUpdate, this.#context) : undefined,
         last: this.#open.size === 0,
       };
     };

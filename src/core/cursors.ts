@@ -1,0 +1,105 @@
+import { type Cipheriv, createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
+import { boundedCache } from './bounded-cache.ts';
+
+/**
+ * AES key wrap with padding (RFC 5649): deterministic and authenticated, and made for a few bytes. It has no nonce, so a position
+ * always has the same cursor, on every instance.
+ */
+const algorithm = 'id-aes128-wrap-pad';
+const keyBytes = 16;
+/** The initial value that RFC 5649 prescribes. */
+const initialValue = Buffer.from('A65959A6', 'hex');
+/** How many ciphers are cached, each of one list of one platform: making one takes longer than encrypting ten cursors. */
+const maxCiphers = 2_000;
+
+/**
+ * Encrypts the positions in lists and in the feed as cursors, and reads them. In plain, two cursors of the feed would tell a customer's
+ * app how much its platform does. Each list of each platform has a key of its own, which derives from SECRET_KEY, so no cursor is
+ * valid in another list or for another platform.
+ *
+ * A position is text: an id, a number, a number and an id (`1764137000000:0199…`), or two numbers (`17:2`).
+ */
+export class Cursors {
+  readonly #keys: readonly Buffer[];
+  readonly #ciphers = boundedCache<Cipheriv>(maxCiphers);
+
+  /** @param keys the key that encrypts, and others that only decrypt. Without any there are no cursors. */
+  constructor(keys: readonly Buffer[]) {
+    this.#keys = keys;
+  }
+
+  /** Returns the cursor of a position. */
+  write(list: string, platformId: string, position: string): string {
+    const name = `${list} ${platformId}`;
+    let cipher = this.#ciphers.get(name);
+    if (!cipher) {
+      const [key] = this.#keys;
+      if (!key) throw new Error('without SECRET_KEY there are no cursors');
+      cipher = createCipheriv(algorithm, derivedKey(key, name), initialValue);
+      this.#ciphers.set(name, cipher);
+    }
+    // Each call wraps what it is given, on its own.
+    return cipher.update(bytesOf(position)).toString('base64url');
+  }
+
+  /** Returns the position in a cursor; undefined where it is no cursor of this list of this platform. */
+  read(list: string, platformId: string, cursor: string): string | undefined {
+    const bytes = Buffer.from(cursor, 'base64url');
+    // Other encodings of the same bytes are not valid cursors.
+    if (bytes.length > 32 || bytes.toString('base64url') !== cursor) return undefined;
+    for (const key of this.#keys) {
+      try {
+        const name = `${list} ${platformId}`;
+        return positionIn(createDecipheriv(algorithm, derivedKey(key, name), initialValue).update(bytes));
+      } catch {
+        // Not made with this key.
+      }
+    }
+    return undefined;
+  }
+}
+
+function derivedKey(key: Buffer, name: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, '', `cursors ${name}`, keyBytes));
+}
+
+/** The bytes of a number and of an id. */
+const [numberBytes, idBytes] = [8, 16];
+
+/** Packs a position: numbers have eight bytes (the second one four), an id has sixteen. */
+function bytesOf(position: string): Buffer {
+  if (position.length === 36) return idBytesOf(position);
+  const [number = '', rest] = position.split(':');
+  const head = Buffer.alloc(numberBytes);
+  head.writeBigUInt64BE(BigInt(number));
+  if (rest === undefined) return head;
+  if (rest.length === 36) return Buffer.concat([head, idBytesOf(rest)]);
+  const tail = Buffer.alloc(4);
+  tail.writeUInt32BE(Number(rest));
+  return Buffer.concat([head, tail]);
+}
+
+function idBytesOf(id: string): Buffer {
+  return Buffer.from(id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24), 'hex');
+}
+
+/** Unpacks a position. Its length says of which kind it is. */
+function positionIn(bytes: Buffer): string | undefined {
+  switch (bytes.length) {
+    case idBytes:
+      return idIn(bytes);
+    case numberBytes:
+      return `${bytes.readBigUInt64BE()}`;
+    case numberBytes + 4:
+      return `${bytes.readBigUInt64BE()}:${bytes.readUInt32BE(numberBytes)}`;
+    case numberBytes + idBytes:
+      return `${bytes.readBigUInt64BE()}:${idIn(bytes.subarray(numberBytes))}`;
+    default:
+      return undefined;
+  }
+}
+
+function idIn(bytes: Buffer): string {
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

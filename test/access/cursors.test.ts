@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { schema } from '../../src/api/graphql/server/schema.ts';
+import { Cursors } from '../../src/core/cursors.ts';
+import { act, feedEnd, quote, usdToEur } from '../setup/acts.ts';
+import { cursors, secretKey } from '../setup/cursors.ts';
+import { connect, type Data, startTestGateway, testGateway } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
+import { makeScene } from '../setup/scene.ts';
+import { nextOf, openEventStream } from '../setup/streams.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
+
+const t = await testGateway();
+const other = await t.newPlatform('other');
+const scene = await makeScene(t.platform);
+await makeScene(other);
+const { id: quoteId } = await quote(t.platform, usdToEur(scene));
+const endpointId = (await createEndpoint(t.platform, { url: 'https://example.com/', eventTypes: ['TEST'] })).id;
+const rest = await restClient(t.url, t.platform.authorization);
+
+/** The arguments of the fields that need some. */
+const needed: Readonly<Record<string, string>> = { quoteUpdates: `quoteId: "${quoteId}"` };
+const args = (...all: readonly (string | undefined)[]) => `(${all.filter((one) => one !== undefined).join(', ')})`;
+
+/** Each place of both APIs that takes a cursor: returns what is refused of it, with the name of the argument. */
+const places = new Map<string, (cursor: string) => Promise<{ code: string; at: string }>>();
+for (const [name, { args: taken }] of Object.entries(schema.getQueryType()?.getFields() ?? {})) {
+  for (const argument of ['after', 'before'].filter((one) => taken.some((arg) => arg.name === one))) {
+    places.set(`${name}(${argument}:)`, async (cursor) => {
+      const { errors } = await t.platform.send(
+        `{ ${name}${args(`${argument}: "${cursor}"`, needed[name])} { pageInfo { endCursor } } }`,
+      );
+      return { code: errors?.[0]?.extensions.code, at: errors?.[0]?.extensions.field };
+    });
+  }
+}
+for (const name of Object.keys(schema.getSubscriptionType()?.getFields() ?? {})) {
+  const stream = (after?: string) =>
+    `subscription { ${name}${after || needed[name] ? args(after && `after: "${after}"`, needed[name]) : ''} { __typename } }`;
+  const refused = ({ errors }: Data) => ({ code: errors?.[0]?.extensions.code, at: errors?.[0]?.extensions.field });
+  places.set(`subscription ${name}(after:)`, async (cursor) => refused(await nextOf(t.platform.watch(stream(cursor)))));
+  places.set(`Last-Event-ID of ${name}`, async (cursor) => {
+    const { events, cut } = await openEventStream(
+      `${t.url}/graphql`,
+      t.platform.authorization,
+      { query: stream() },
+      { 'last-event-id': cursor },
+    );
+    const { data } = await nextOf(events);
+    cut();
+    return refused(data);
+  });
+}
+for (const argument of ['after', 'before']) {
+  places.set(`replayWebhookEvents(${argument}:)`, async (cursor) => {
+    const { code, path } = await act(t.platform, 'replayWebhookEvents', { endpointId, [argument]: cursor });
+    return { code, at: path?.at(-1) };
+  });
+}
+for (const [path, { get }] of Object.entries<Data>(rest.document.paths)) {
+  if (!get?.parameters?.some(({ name }: Data) => name === 'cursor')) continue;
+  places.set(`GET ${path}?cursor=`, async (cursor) => {
+    const { body } = await rest.call('GET', `${path}?cursor=${encodeURIComponent(cursor)}`);
+    return { code: body.code, at: body.details?.field };
+  });
+}
+
+/** A cursor of each kind, of the platform. */
+const { viewer, transactions, changed, events, accounts } = await t.platform.ask(
+  `query ($id: ID!) {
+    viewer { feedCursor }
+    transactions { edges { cursor } }
+    changed: customers(orderBy: UPDATED) { edges { cursor } }
+    events(first: 100) { edges { cursor } }
+    accounts: account(id: $id) { ... on InternalAccount { ledgerEntries { edges { cursor } } } }
+  }`,
+  { id: scene.usd },
+);
+const first = ({ edges }: Data): string => edges[0].cursor;
+const kinds = [viewer.feedCursor, first(transactions), first(changed), first(events), first(accounts.ledgerEntries)];
+
+test('a cursor is short, and nothing of what it names can be read in it', () => {
+  for (const cursor of kinds) expect(cursor).toMatch(/^[\w-]{22,43}$/);
+  const sequence: string[] = events.edges.map(({ cursor }: Data) => cursor);
+  expect(sequence.length).toBeGreaterThan(10);
+  // Neighbours have no byte in common but by chance: neither a counter nor a platform.
+  const bytes = sequence.map((cursor) => Buffer.from(cursor, 'base64url'));
+  for (let at = 0; at < 16; at += 1)
+    expect(new Set(bytes.map((one) => one[at])).size).toBeGreaterThan(sequence.length / 2);
+});
+
+test('the same position has the same cursor, always, in all lists and streams, and on every instance', async () => {
+  const second = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl);
+  const there = connect(second.url, t.platform.platformId, t.platform.authorization);
+  const query =
+    '{ viewer { feedCursor } transactions { edges { cursor } } customers(orderBy: UPDATED) { edges { cursor } } }';
+  expect(await there.ask(query)).toEqual(await t.platform.ask(query));
+  const stream = there.watch('subscription ($after: String) { events(after: $after) { cursor } }', {
+    after: events.edges[3].cursor,
+  });
+  expect((await nextOf(stream)).data.events.cursor).toBe(events.edges[4].cursor);
+  await stream.return?.();
+  await second.stop();
+});
+
+test.each([...places.keys()])('%s refuses by its name what is no cursor of its list and platform', async (place) => {
+  const send = places.get(place);
+  const at = /\((\w+):\)|(cursor)=/.exec(place);
+  const refused = { code: 'INVALID_INPUT', at: at?.[1] ?? at?.[2] ?? 'after' };
+  const [good = ''] = kinds;
+  const tampered = `${good.slice(0, 5)}${good[5] === 'A' ? 'B' : 'A'}${good.slice(6)}`;
+  const former = Buffer.from(`feed:${t.platform.platformId.slice(-12)}:1`).toString('base64url');
+  const foreign = [await feedEnd(other), first((await other.ask('{ customers { edges { cursor } } }')).customers)];
+  for (const cursor of [tampered, former, `${good}=`, `${good}AAAA`, good.slice(0, -4), ...foreign])
+    expect({ cursor, ...(await send?.(cursor)) }).toEqual({ cursor, ...refused });
+});
+
+test('a cursor of another order of its list is refused', async () => {
+  for (const [cursor, order] of [
+    [first(changed), 'CREATED'],
+    [first((await t.platform.ask('{ customers { edges { cursor } } }')).customers), 'UPDATED'],
+  ] as const) {
+    const { errors } = await t.platform.send(`{ customers(orderBy: ${order}, after: "${cursor}") { totalCount } }`);
+    expect(errors).toMatchObject([{ extensions: { code: 'INVALID_INPUT', field: 'after' } }]);
+  }
+});
+
+test('of the bits of a cursor each one counts', () => {
+  const position = '0199f0a4-7a6b-7c3d-8e4f-5a6b7c8d9e0f';
+  const cursor = cursors.write('Transaction', t.platform.platformId, position);
+  const bytes = Buffer.from(cursor, 'base64url');
+  for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+    const changed = Buffer.from(bytes);
+    changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+    expect(cursors.read('Transaction', t.platform.platformId, changed.toString('base64url'))).toBeUndefined();
+  }
+  expect(cursors.read('Transaction', t.platform.platformId, cursor)).toBe(position);
+});
+
+test('cursors of a replaced key are good for as long as the key is a fallback', () => {
+  const [old, next] = [Buffer.from(secretKey, 'hex'), randomBytes(32)];
+  const { platformId } = t.platform;
+  const before = cursors.write('feed', platformId, '17:2');
+  const [rotated, without] = [new Cursors([next, old]), new Cursors([next])];
+  expect(rotated.read('feed', platformId, before)).toBe('17:2');
+  expect(without.read('feed', platformId, before)).toBeUndefined();
+  // An instance that does not encrypt with the new key yet reads what others have encrypted with it.
+  expect(new Cursors([old, next]).read('feed', platformId, rotated.write('feed', platformId, '18:2'))).toBe('18:2');
+});
+
+test('an instance without SECRET_KEY does not serve', async () => {
+  await expect(startTestGateway({ SECRET_KEY: undefined }, t.databaseUrl)).rejects.toThrow(/SECRET_KEY/);
+});
