@@ -51,7 +51,7 @@ describe('a secret can be a file that a setting names', () => {
 });
 
 test.each([
-  [{ PORT: '70000' }, 'PORT must lie between 0 and 65535'],
+  [{ PORT: '70000' }, 'PORT must be between 0 and 65535'],
   [{ DATABASE_URL: 'mysql://somewhere' }, 'DATABASE_URL must be a Postgres address'],
   [{ PORT: '4000', METRICS_PORT: '4000' }, 'METRICS_PORT is 4000, as PORT is'],
   [{ DATABASE_URL: 'postgres://host:99999/payments' }, 'DATABASE_URL has a port that is no number from 1 to 65535'],

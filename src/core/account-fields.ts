@@ -109,8 +109,8 @@ function misfit(characters: readonly string[], runs: readonly Run[]): string | u
   const character = characters[wrong];
   if (character !== undefined) {
     const meant = lookalikes[character];
-    const hint = meant !== undefined && allowedAt(wrong)?.test(meant) ? `: is it ${spoken(meant)}?` : '';
-    return `its character ${wrong + 1} is ${spoken(character)}${hint}`;
+    const hint = meant !== undefined && allowedAt(wrong)?.test(meant) ? `; did you mean ${spoken(meant)}?` : '';
+    return `character ${wrong + 1} is ${spoken(character)}${hint}`;
   }
   const least = runs.reduce((sum, [, count]) => sum + count, 0);
   const count = characters.length;
@@ -129,8 +129,8 @@ function exchanged(value: string, isRight: (value: string) => boolean): string |
     .find((exchanges) => exchanges.length > 0);
   const [only, another] = found ?? [];
   if (!only || another) return undefined;
-  const where = only.place === undefined ? 'everywhere' : `at its character ${only.place + 1}`;
-  return `is it ${spoken(only.to)} in place of ${spoken(only.from)} ${where}?`;
+  const where = only.place === undefined ? 'everywhere' : `at character ${only.place + 1}`;
+  return `did you mean ${spoken(only.to)} instead of ${spoken(only.from)} ${where}?`;
 }
 
 /** Returns a value with a character exchanged: at each of its places alone, and at all of them. */
@@ -148,7 +148,7 @@ export function checkDigits(
   return (value, details) => {
     if (isRight(value, details)) return undefined;
     const hint = exchanged(value, (other) => isRight(other, details));
-    return `${which} not fit the rest: a character is wrong, or two are exchanged${hint === undefined ? '' : `; ${hint}`}`;
+    return `${which} not match the rest: a character is wrong or two are swapped${hint === undefined ? '' : `; ${hint}`}`;
   };
 }
 
@@ -258,7 +258,7 @@ export function bicField(description: string, more: Partial<AccountField> = {}):
       pattern: new RegExp(`${of8.pattern.source}|${of11.pattern.source}`),
       canonical: (value) => of8.canonical(value).replace(/^(.{8})XXX$/, '$1'),
       explain: (value) => (of8.explain?.(value) === undefined ? undefined : of11.explain?.(value)),
-      check: (value) => (isValidBIC(value) ? undefined : 'no country has the code at its characters 5 and 6'),
+      check: (value) => (isValidBIC(value) ? undefined : 'characters 5 and 6 are not the code of a country'),
     },
     { differIn: 'spaces, dashes, capitals, XXX at the end', ...more },
   );
@@ -294,7 +294,7 @@ export const pixKeyForms = {
       value.length <= 77 &&
       /^[a-z0-9.!#$'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/.test(value)
         ? undefined
-        : 'the directory has no such e-mail address',
+        : 'this is not an e-mail address that Pix allows',
   },
   PHONE: written('a telephone number with its country code such as +5511999998888', {
     runs: [

@@ -11,7 +11,7 @@ const weighted = (value: string, weights: readonly number[]) =>
 /** Checks an ABA routing number: its district, and its 9th digit, which makes the weighted sum a multiple of 10. */
 export function routingNumberFault(value: string, details: AccountDetails): string | undefined {
   if (!/^(?:0[0-9]|1[0-2]|2[1-9]|3[0-2]|6[1-9]|7[0-2]|80)/.test(value) || /^0+$/.test(value)) {
-    return 'no bank has a number that begins like this';
+    return 'no routing number begins like this';
   }
   return routingChecksum(value, details, value);
 }
@@ -23,7 +23,7 @@ const routingChecksum = checkDigits(
 const isSound = (value: string) => validateIBAN(value).valid;
 const ibanChecksum = checkDigits('its characters 3 and 4, the check digits, do', isSound);
 
-const nationalDigits = checkDigits('the check digits that its country has within the number do', isSound);
+const nationalDigits = checkDigits('the national check digits within the number do', isSound);
 
 /** Checks an IBAN: the country, the length and the places of letters there, the check digits and those of the country. */
 export function ibanFault(value: string, details: AccountDetails): string | undefined {
@@ -32,16 +32,16 @@ export function ibanFault(value: string, details: AccountDetails): string | unde
   const country = value.slice(0, 2);
   const length = countrySpecs[country]?.chars;
   if (errorCodes.includes(ValidationErrorsIBAN.NoIBANCountry))
-    return `${country} is the code of no country that has IBANs`;
+    return `no country with the code ${country} has IBANs`;
   if (errorCodes.includes(ValidationErrorsIBAN.WrongBBANLength)) {
-    return `an IBAN of ${country} has ${length} characters, and it has ${value.length}`;
+    return `an IBAN of ${country} has ${length} characters, not ${value.length}`;
   }
   if (!errorCodes.includes(ValidationErrorsIBAN.WrongIBANChecksum)) return nationalDigits(value, details, value);
   const reason = ibanChecksum(value, details, value);
   return errorCodes.includes(ValidationErrorsIBAN.WrongBBANFormat)
     ? reason?.replace(
         /^.*?(; |$)/,
-        `a letter stands where an IBAN of ${country} has a digit, or a digit where it has a letter$1`,
+        `it has a letter where an IBAN of ${country} has a digit, or a digit where it has a letter$1`,
       )
     : reason;
 }

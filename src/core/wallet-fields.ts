@@ -21,7 +21,7 @@ const address = (
   differIn: 'spaces',
   explain: (value) => {
     const strange = [...bare(value)].findIndex((character) => !/^[0-9A-Za-z]$/.test(character));
-    return strange < 0 ? undefined : `its character ${strange + 1} is neither a letter nor a digit`;
+    return strange < 0 ? undefined : `character ${strange + 1} is neither a letter nor a digit`;
   },
   ...more,
 });
@@ -31,7 +31,7 @@ function strangeIn58(value: string): string | undefined {
   const place = [...value].findIndex((character) => '0OIl'.includes(character));
   return place < 0
     ? undefined
-    : `its character ${place + 1} is ${value[place]}, which such an address does not have, as it looks like another one`;
+    : `character ${place + 1} is ${value[place]}, which these addresses never contain because it resembles another character`;
 }
 
 /** The address of a wallet on Solana: a public key in base 58. It has no checksum. */
@@ -44,7 +44,7 @@ export const solanaAddress = address(
       strangeIn58(value) ??
       (base58.decode(value).length === 32
         ? undefined
-        : 'it does not have the 32 bytes of an address: characters are missing, or there are too many'),
+        : 'it does not decode to 32 bytes: characters are missing, or there are too many'),
   },
 );
 
@@ -61,7 +61,7 @@ export const tronAddress = address(
         const bytes = createBase58check(sha256).decode(value);
         return bytes.length === 21 && bytes[0] === 0x41 ? undefined : 'it is the address of another chain';
       } catch {
-        return 'its last characters, the checksum, do not fit the rest: a character is wrong, or two are exchanged';
+        return 'its last characters, the checksum, do not match the rest: a character is wrong or two are swapped';
       }
     },
   },
@@ -98,18 +98,18 @@ export const evmAddress = numberField(
     differIn: 'capitals throughout, spaces',
     check: (value, _details, given) => {
       const digits = bare(given).slice(2);
-      if (/^0+$/.test(digits)) return 'it belongs to nobody: money sent there is lost';
+      if (/^0+$/.test(digits)) return 'nobody owns this address: money sent to it would be lost';
       const isPlain = digits === digits.toLowerCase() || digits === digits.toUpperCase();
       return isPlain || `0x${digits}` === value
         ? undefined
-        : 'its capitals, the checksum, do not fit the rest: a character is wrong, or two are exchanged';
+        : 'its capitals, the checksum, do not match the rest: a character is wrong or two are swapped';
     },
   },
 );
 
 const isCapital = (value: string) => value === value.toUpperCase();
 const wrongChecksum =
-  'its last 6 characters, the checksum, do not fit the rest: a character is wrong, or two are exchanged';
+  'its last 6 characters, the checksum, do not match the rest: a character is wrong or two are swapped';
 
 /** The address of a wallet on the second-layer bitcoin network: bech32m, which has no mix of capitals and small letters. */
 export const layer2Address = address(
@@ -158,7 +158,7 @@ export const lightningOffer = address(
     explain: () => undefined,
     canonical: (value) => withoutScheme(value.replaceAll('+', '')),
     differIn: 'capitals, spaces, + between lines, lightning: before it',
-    check: (value) => (/^lno1[02-9ac-hj-np-z]+$/.test(value) ? undefined : 'it has a character that no offer has'),
+    check: (value) => (/^lno1[02-9ac-hj-np-z]+$/.test(value) ? undefined : 'it has a character that offers never contain'),
   },
 );
 
@@ -166,4 +166,4 @@ export const lightningOffer = address(
 export const domainFault: AccountForm['check'] = (value) =>
   /^[^@]+@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]+)$/.test(value)
     ? undefined
-    : 'what is behind the @ is no domain';
+    : 'the part after the @ is not a domain';

@@ -9,16 +9,16 @@ import type { ExternalAccountType } from '../infra/database/generated/client/cli
 /** Makes docs/accounts.md from the declaration of the types of accounts and their examples. */
 export function accountsPage(): string {
   const kinds = Object.entries(accountTypes) as [ExternalAccountType, AccountType][];
-  return `# Accounts outside
+  return `# External accounts
 
 This page is printed from \`src/core/account-types.ts\` and \`src/core/account-examples.ts\` (\`npm run schema\`).
 
-An external account has one of sixteen types. REST, GraphQL and the forms for payees (\`externalAccountForms\`) are made from the same declaration, so they cannot differ.
+An external account has one of sixteen types. REST, GraphQL and the forms for payees (\`externalAccountForms\`) are generated from one declaration, so they cannot differ.
 
-- **What is taken** is what invoices have: spaces and dashes between the characters, small letters where they mean the same. A character that does not fit is named with its place, counted without spaces and dashes; where it looks like one that would fit, such as the letter O for the digit 0, that is asked. Nothing is guessed.
-- **What is stored** is one canonical spelling. It is shown, sent to the rail, and compared: the same account in another spelling is CONFLICT, which names the account that is there. What identifies an account is its type, its number and its bank, for one owner and currency ([Decision 37](decisions.md#decision-37)).
-- **Check digits** are looked at for platforms of PRODUCTION: those of ABA routing numbers, CLABE, CPF and CNPJ (with letters, too), IBANs and the national ones in them, Nigerian numbers at banks that are known by their name, bech32, bech32m, Base58Check and EIP-55; also the country of a BIC and of an IBAN, and numbers that are all zeros. The suffixes of the sandbox ([Decision 21](decisions.md#decision-21)) break them, so the sandbox takes such accounts, and the \`warnings\` of its answer say what PRODUCTION would refuse.
-- **Names** reach the rail as they are, and also in the characters that it carries: SEPA the Latin set of the European Payments Council and 70 characters, ACH printable ASCII and 22. Where the two differ, the \`warnings\` of the answer say how the name is carried, before anybody pays. A name of which nothing is left is refused. What the bank says of the owner is \`beneficiaryVerificationStatus\`; where the names differ, \`statusReason\` has the two that were compared.
+- **Accepted spellings**: numbers may be written as on invoices, with spaces and dashes between the characters and, where case does not matter, in lower case. If a character is invalid, the error gives its position (without spaces and dashes), and suggests a similar valid character, such as the digit 0 for the letter O. Nothing is corrected without asking.
+- **Stored spelling**: each account is stored in one canonical spelling, which is shown, sent to the rail and compared. The same account in another spelling is refused with CONFLICT, which names the existing account. An account is identified by its type, its number and its bank, for one owner and currency ([Decision 37](decisions.md#decision-37)).
+- **Check digits** are verified for PRODUCTION platforms: those of ABA routing numbers, CLABE, CPF and CNPJ (with letters, too), IBANs and the national numbers in them, Nigerian account numbers at known banks, bech32, bech32m, Base58Check and EIP-55. The countries of BICs and IBANs are checked, too, and numbers of zeros only are refused. The sandbox's suffixes ([Decision 21](decisions.md#decision-21)) can break check digits, so the sandbox accepts such accounts, and the \`warnings\` of its answer say what PRODUCTION would refuse.
+- **Names** are sent to the rail as they are, and also in the characters that the rail supports: SEPA allows 70 characters of the Latin set of the European Payments Council, ACH 22 characters of printable ASCII. If the two forms differ, the \`warnings\` of the answer show the second one before anybody pays. A name that has no characters left is refused. \`beneficiaryVerificationStatus\` is the bank's answer about the owner's name; if the names differ, \`statusReason\` has both.
 
 ${kinds.map(([name, type]) => section(name, type)).join('\n')}`;
 }
@@ -35,13 +35,13 @@ function section(name: ExternalAccountType, type: AccountType): string {
   const { taken, refused } = accountExamples[name];
   return `## ${name}
 
-${description} ${currencies.join(' or ')}. ${type.beneficiary ? 'It has an owner' : 'It has no owner'}, and is identified by ${identity}.
+${description} Currency: ${currencies.join(' or ')}. ${type.beneficiary ? 'It has an owner' : 'It has no owner'}, and is identified by ${identity}.
 
-| Field | Meaning | Taken | Spellings of the same differ in |
+| Field | Meaning | Accepted | Ignored differences |
 |---|---|---|---|
 ${rows.join('\n')}
 
-| Example | Stored, or why it is refused in PRODUCTION |
+| Example | Stored spelling, or why PRODUCTION refuses it |
 |---|---|
 ${[...taken, ...refused].map((details) => `| ${shown(details)} | ${outcome(name, type, details)} |`).join('\n')}
 `;

@@ -10,7 +10,7 @@ export const wholeNumber = (min: number, max: number) =>
     .string()
     .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
-    .refine((value) => value >= min && value <= max, `must lie between ${min} and ${max}`);
+    .refine((value) => value >= min && value <= max, `must be between ${min} and ${max}`);
 
 export const key = z
   .string()
@@ -24,7 +24,7 @@ export const key = z
 export const textKey = z
   .string()
   .min(32, 'must have at least 32 characters')
-  .refine((text) => !text.includes(';'), 'must have no semicolon');
+  .refine((text) => !text.includes(';'), 'must not contain a semicolon');
 
 /** Keys of a kind, separated by semicolons. */
 export const listOf = <Key extends z.ZodType<unknown, string>>(kind: Key) =>

@@ -37,11 +37,11 @@ export const settings = {
   }),
   DATABASE_URL: address.optional().meta({
     description:
-      "a Postgres 15 or newer; without it the service uses the embedded one. It may name several hosts, separated by commas: that of the primary is used. `options` in the address (`?options=-c%20work_mem%3D8MB`) are added to the settings of the service's sessions, and override none. `application_name` there is the first word of its connections' names, instead of `payments-gateway`",
+      "the address of a Postgres 15 or newer; without it the service uses the embedded one. It may name several hosts, separated by commas; the service uses the primary. `options` in the address (`?options=-c%20work_mem%3D8MB`) are added to the service's session settings, but override none of them. `application_name` in the address is the first word of the names of connections, instead of `payments-gateway`",
   }),
   DATABASE_DIRECT_URL: address.optional().meta({
     description:
-      'the address of the server behind a connection pooler, with the same login. Then `DATABASE_URL` may be a PgBouncer in transaction mode: requests go through it, and connections that need a session of their own do not ([docs/operating.md](operating.md#connection-pooler))',
+      'the address of the server behind a connection pooler, with the same login. `DATABASE_URL` may then be a PgBouncer in transaction mode: requests go through it, and connections that need their own session bypass it ([docs/operating.md](operating.md#connection-pooler))',
   }),
   DATABASE_READ_URL: listOf(
     address.refine((url) => serversOf(url).length === 1, 'must name one host each: separate replicas by semicolons'),
@@ -49,26 +49,26 @@ export const settings = {
     .default([])
     .meta({
       description:
-        'standbys of the database that answer reads of nodes and lists, separated by semicolons, with the same login. No read is older than what was written before it ([docs/operating.md](operating.md#read-replicas))',
+        'standbys that answer reads of nodes and lists, separated by semicolons, with the same login. A read always includes everything written before it ([docs/operating.md](operating.md#read-replicas))',
     }),
   DATABASE_READ_LAG_MS: wholeNumber(100, 3_600_000)
     .default(10_000)
-    .meta({ description: 'how far a replica may lag; one that lags more gets no reads' }),
+    .meta({ description: 'how many milliseconds a replica may lag; one that lags more gets no reads' }),
   DATA_DIR: z.string().min(1).default('.data').meta({
     description:
-      'the folder of the embedded Postgres and, outside production, of the keys that the first start makes. Not needed with `DATABASE_URL`, `CLIENT_TOKEN_KEY` and `SECRET_KEY`',
+      'the folder of the embedded Postgres and, outside production, of the keys that the first start creates. Not needed if `DATABASE_URL`, `CLIENT_TOKEN_KEY` and `SECRET_KEY` are set',
   }),
   DATABASE_OWNER_URL: address.optional().meta({
     description: 'the same database, with the login that owns its tables: for migrations only',
     shownDefault: '`DATABASE_DIRECT_URL`, else `DATABASE_URL`',
   }),
   MIGRATE: z.enum(['on', 'off', 'verify'], { error: 'must be on, off or verify' }).optional().meta({
-    description: '`on` applies migrations at the start, `verify` refuses to start without one, `off` does neither',
+    description: '`on` applies migrations at the start, `verify` refuses to start if one is missing, `off` does neither',
     shownDefault: '`on`, in production `verify`',
   }),
   ALLOW_UNSAFE: unsafe.optional().meta({
     description:
-      'what would otherwise stop the start, separated by commas: `any-origin` (`CORS_ORIGINS=*`), `loopback-webhooks` (`WEBHOOK_LOOPBACK=on`), `owner-login` (the login of `DATABASE_URL` is a superuser, bypasses row-level security or owns the tables), `unverified-tls` (no verified TLS to a database on another machine, or `NODE_TLS_REJECT_UNAUTHORIZED=0`), `weak-keys` (keys that can be guessed)',
+      'unsafe settings that would otherwise prevent the start, separated by commas: `any-origin` (`CORS_ORIGINS=*`), `loopback-webhooks` (`WEBHOOK_LOOPBACK=on`), `owner-login` (the login of `DATABASE_URL` is a superuser, bypasses row-level security or owns the tables), `unverified-tls` (no verified TLS to a database on another machine, or `NODE_TLS_REJECT_UNAUTHORIZED=0`), `weak-keys` (keys that can be guessed)',
     shownDefault: 'all of these; in production none',
   }),
   DATABASE_POOL: wholeNumber(1, 200).default(10).meta({
@@ -77,7 +77,7 @@ export const settings = {
   }),
   MAX_IN_FLIGHT: wholeNumber(1, 100_000).default(256).meta({
     description:
-      'how many requests are answered at once, 1 to 100000. A request counts from the arrival of its whole body until its answer is made. It does not count while it waits for an external service, such as the receiver of a webhook test. A request beyond that gets 503 with Retry-After, unless its platform uses less than its share of the limit: nobody is refused because another platform sends too much. While answers take longer than 200 ms on average, the limit is an eighth of this',
+      'how many requests are processed at once, 1 to 100000. A request counts from the arrival of its whole body until its answer is ready, except while it waits for an external service, such as the receiver of a webhook test. A request beyond the limit gets 503 with Retry-After, unless its platform uses less than its share: no platform is refused because another one sends too much. While answers take longer than 200 ms on average, the limit is an eighth of this value',
   }),
   MAX_ANSWER_BYTES: wholeNumber(1_024, 100_000_000).default(8_388_608).meta({
     description:
@@ -85,45 +85,45 @@ export const settings = {
   }),
   RATE_LIMIT_PLATFORM: rate.default({ perSecond: 20_000, burst: 40_000 }).meta({
     description:
-      'how many requests a platform may send to this instance: a second on average, and at once after a pause, each 1 to 1000000; or `off`. A request beyond that gets 429 with Retry-After. [docs/limits.md](limits.md) has all limits, and how to set those of one platform',
+      'how many requests a platform may send to this instance: requests per second and burst, each 1 to 1000000, or `off`. A request beyond that gets 429 with Retry-After. [docs/limits.md](limits.md) has all limits, and says how to set those of one platform',
   }),
   RATE_LIMIT_API_TOKEN: rate
     .default({ perSecond: 20_000, burst: 40_000 })
-    .meta({ description: 'the same for each API token' }),
+    .meta({ description: 'how many requests each API token may send, as for a platform' }),
   RATE_LIMIT_CLIENT_TOKEN: rate
     .default({ perSecond: 100, burst: 500 })
-    .meta({ description: 'the same for each client token' }),
+    .meta({ description: 'how many requests each client token may send, as for a platform' }),
   WRONG_CREDENTIALS_PER_MINUTE: wholeNumber(1, 1_000_000).default(100).meta({
     description:
-      'how many wrong credentials are looked up for one address, 1 to 1000000. Beyond that its unknown credentials get 429',
+      'how many wrong credentials one IP address may send a minute, 1 to 1000000. Beyond that, unknown credentials from the address get 429',
   }),
   TRUSTED_PROXIES: addressRanges.default([]).meta({
     description:
-      'the proxies in front of the service, as addresses or ranges such as `10.0.0.0/8`, separated by commas. Only they say in `X-Forwarded-For` who the client is',
+      'the proxies in front of the service, as addresses or ranges such as `10.0.0.0/8`, separated by commas. Only their `X-Forwarded-For` is trusted',
   }),
   SOCKETS_PER_API_TOKEN: wholeNumber(1, 1_000_000)
     .default(20_000)
     .meta({ description: 'how many WebSockets each API token may have open, 1 to 1000000' }),
   SOCKETS_PER_CLIENT_TOKEN: wholeNumber(1, 1_000_000)
     .default(20)
-    .meta({ description: 'the same for each client token' }),
+    .meta({ description: 'how many WebSockets each client token may have open, 1 to 1000000' }),
   STREAMS_PER_API_TOKEN: wholeNumber(1, 1_000_000)
     .default(50_000)
     .meta({ description: 'how many subscriptions each API token may have open on all transports, 1 to 1000000' }),
   STREAMS_PER_CLIENT_TOKEN: wholeNumber(1, 1_000_000)
     .default(100)
-    .meta({ description: 'the same for each client token' }),
+    .meta({ description: 'how many subscriptions each client token may have open on all transports, 1 to 1000000' }),
   COMPRESS_STREAMS: onOff.default(false).meta({
     description:
       '`on` or `off`: whether messages on WebSockets (permessage-deflate) and of event streams (gzip) are compressed for clients that accept it. [docs/streams.md](streams.md#compression) has the cost',
   }),
   KEEP_ALIVE_MS: wholeNumber(1_000, 120_000).default(12_000).meta({
     description:
-      'how often an open socket gets a ping, and an event stream a keep-alive, 1000 to 120000. A socket that does not answer before the next ping is closed. Longer intervals save the batteries of phones: see [docs/mobile.md](mobile.md)',
+      'the interval of pings on sockets and of keep-alives on event streams, 1000 to 120000. A socket that does not answer before the next ping is closed. Longer intervals save battery on phones ([docs/mobile.md](mobile.md))',
   }),
   SHUTDOWN_DELAY_MS: wholeNumber(0, 60_000).optional().meta({
     description:
-      'how long the service still takes requests after SIGTERM, while readiness already answers 503: 0 to 60000. Choose longer than your load balancer takes to notice',
+      'how long the service accepts requests after SIGTERM, while readiness already answers 503: 0 to 60000. It should be longer than your load balancer takes to notice',
     shownDefault: '`0`, in production `2000`',
   }),
   ROLE: z
@@ -138,14 +138,14 @@ export const settings = {
     .meta({ description: '`fatal`, `error`, `warn`, `info`, `debug` or `silent`' }),
   ACCESS_LOG: onOff.default(false).meta({
     description:
-      '`on` or `off`: whether the log has a line for each request: its id, method, path, operation, status, time, platform, token, address and the rows that it created or changed; and one for each attempt at a webhook',
+      '`on` or `off`: whether each request gets a log line with its id, method, path, operation, status, time, platform, token, address and the rows that it created or changed, and each attempt to deliver a webhook one, too',
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/, error: 'must be an http or https address' })
     .optional()
     .meta({
       description:
-        "the address of an OpenTelemetry collector (OTLP over HTTP), such as `http://127.0.0.1:4318`. With it, traces go there ([docs/operating.md](operating.md#traces)). Other settings of OpenTelemetry's exporter are read as well",
+        "the address of an OpenTelemetry collector (OTLP over HTTP), such as `http://127.0.0.1:4318`. Without it there are no traces ([docs/operating.md](operating.md#traces)). OpenTelemetry's other exporter settings apply as well",
     }),
   OTEL_EXPORTER_OTLP_HEADERS: headers.optional().meta({
     description: 'the headers that the collector requires, such as `authorization=Bearer%20…`, separated by commas',
@@ -156,10 +156,10 @@ export const settings = {
     .default('payments-graphql-gateway')
     .meta({ description: 'the name of the service in its traces' }),
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1).meta({
-    description: 'the share of traces that are sent, 0 to 1. A sampled `traceparent` of a caller takes precedence',
+    description: 'the share of traces to send, 0 to 1. A sampled `traceparent` from the caller takes precedence',
   }),
   GRAPHIQL: onOff.optional().meta({
-    description: '`on` or `off`: whether `/lab` shows GraphiQL, and `/graphql` leads browsers there',
+    description: '`on` or `off`: whether `/lab` shows GraphiQL, and `/graphql` redirects browsers to it',
     shownDefault: 'on with the embedded Postgres, else off',
   }),
   CORS_ORIGINS: z
@@ -176,41 +176,41 @@ export const settings = {
     })
     .meta({
       description:
-        "the origins whose pages may use HTTP, SSE and WebSocket, separated by commas, or `*`. The server's own origin always may, and in the local sandbox every page that this machine serves. The log names an origin that may not, and the setting that would allow it",
+        "the origins whose web pages may use HTTP, SSE and WebSocket, separated by commas, or `*`. The service's own origin is always allowed, and in the local sandbox every origin on this machine. If an origin is refused, the log names it and the value that would allow it",
     }),
   CLIENT_TOKEN_KEY: textKey.optional().meta({
     description:
-      'signs client tokens: at least 32 characters and no semicolon, the same on all instances. A production server without it makes no client tokens',
-    shownDefault: 'made once in `DATA_DIR`, in production none',
+      'signs client tokens: at least 32 characters and no semicolon, the same on all instances. In production, no client tokens can be created without it',
+    shownDefault: 'created once in `DATA_DIR`; in production none',
   }),
   CLIENT_TOKEN_KEY_FALLBACKS: listOf(textKey).default([]).meta({
     description:
-      'other keys whose client tokens are valid, separated by semicolons: [how to rotate keys](operating.md#rotate-a-key)',
+      'other keys whose client tokens are accepted, separated by semicolons ([how to rotate keys](operating.md#rotate-a-key))',
   }),
   EVENT_RETENTION_DAYS: wholeNumber(1, 36_500).default(30).meta({
     description:
-      'how far back a stream replays, 1 to 36500 days. A cursor with older events after it gets CURSOR_EXPIRED. The events themselves are never deleted',
+      'how far back a stream can replay, 1 to 36500 days. Resuming from a cursor before that gets CURSOR_EXPIRED if events followed it. Events are never deleted',
   }),
   PUBLIC_CONTRACT: onOff.optional().meta({
     description:
-      '`on` or `off`: whether the contract is public: the schema by introspection, and without credentials the OpenAPI document with its console, and the documentation at `/docs`',
+      '`on` or `off`: whether the API is described publicly: introspection of the schema and, without credentials, the OpenAPI document with its console and the documentation at `/docs`',
     shownDefault: 'on, in production off',
   }),
   STOCK_READS: onOff.default(false).meta({
     description:
-      '`on` or `off`: whether graphql-js and Prisma alone answer GraphQL queries, for developers who compare or debug: a statement for each parent, and not in production. The log says so at the start',
+      '`on` or `off`: whether graphql-js and Prisma answer GraphQL queries without the reader that compiles a query to one SQL statement. Only for debugging and comparison, since it sends a statement for each parent; refused in production',
   }),
   AUTOMATIC_PERSISTED_QUERIES: onOff.optional().meta({
     description:
-      '`on` or `off`: whether clients may have documents stored under their hashes without registering them ([docs/trusted-documents.md](trusted-documents.md))',
+      '`on` or `off`: whether the service caches documents that clients send with their hash, without registration ([docs/trusted-documents.md](trusted-documents.md#automatic-persisted-queries))',
     shownDefault: 'on, in production off',
   }),
   PAYMENT_APPROVAL_MS: wholeNumber(1, 60_000)
     .default(5_000)
-    .meta({ description: 'how long a platform has to approve or reject an incoming payment, 1 to 60000' }),
+    .meta({ description: 'how many milliseconds a platform has to approve or reject an incoming payment, 1 to 60000' }),
   RECONCILE_HOUR: wholeNumber(0, 23).default(2).meta({
     description:
-      'the hour of the day, in UTC, 0 to 23, from which on the service reconciles the day before with the providers of rails ([docs/rails.md](rails.md#reconciliation))',
+      'the hour (UTC, 0 to 23) after which the service reconciles the previous day with the providers of rails ([docs/rails.md](rails.md#reconciliation))',
   }),
   RAILS: z
     .string()
@@ -225,15 +225,15 @@ export const settings = {
     .optional()
     .meta({
       description:
-        'the rails: JSON, or the path of a file with it, such as `{"PRODUCTION": {"module": "./acme-rail.ts", "settings": {…}}}` ([docs/rails.md](rails.md))',
+        'the rails: JSON, or the path of a JSON file, such as `{"PRODUCTION": {"module": "./acme-rail.ts", "settings": {…}}}` ([docs/rails.md](rails.md))',
       shownDefault: 'the sandbox for sandbox platforms',
     }),
   SANDBOX_QUOTE_SECONDS: wholeNumber(1, 86_400)
     .default(300)
-    .meta({ description: 'how long a quote holds its rate, 1 to 86400' }),
+    .meta({ description: 'how many seconds a quote locks its rate, 1 to 86400' }),
   SANDBOX_PACE_MS: wholeNumber(0, 600_000)
     .default(500)
-    .meta({ description: 'how long one settlement step of the sandbox takes, 0 to 600000' }),
+    .meta({ description: 'how many milliseconds one settlement step takes in the sandbox, 0 to 600000' }),
   SANDBOX_RATES: z
     .string()
     .default('{}')
@@ -247,25 +247,22 @@ export const settings = {
     })
     .meta({
       description:
-        'rates that replace the sandbox\'s table: `{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500, "variableFeeRate": "0"}}`',
+        'rates that replace those in the sandbox\'s table: `{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500, "variableFeeRate": "0"}}`',
       shownDefault: '`{}`',
     }),
   SECRET_KEY: key.optional().meta({
     description:
       'encrypts stored signing secrets and cursors: 32 bytes in base64 or hex, the same on all instances. An instance that serves needs it, and without it no webhooks are sent',
-    shownDefault: 'made once in `DATA_DIR`, in production none',
+    shownDefault: 'created once in `DATA_DIR`; in production none',
   }),
   SECRET_KEY_FALLBACKS: listOf(key)
     .default([])
-    .meta({
-      description:
-        'other keys that decrypt them, separated by semicolons: [how to rotate keys](operating.md#rotate-a-key)',
-    }),
+    .meta({ description: 'other keys that can decrypt stored secrets, separated by semicolons' }),
   WEBHOOK_LOOPBACK: onOff.optional().meta({
     description: '`on` or `off`: whether sandbox platforms may use webhook endpoints on the loopback interface',
     shownDefault: 'on, in production off',
   }),
   WEBHOOK_TIME_SCALE: wholeNumber(1, 1_000_000)
     .default(1)
-    .meta({ description: 'how many times faster the schedule of webhook attempts runs, for rehearsals: 1 to 1000000' }),
+    .meta({ description: 'how many times faster webhooks are retried, for tests: 1 to 1000000' }),
 } as const;

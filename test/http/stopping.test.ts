@@ -91,7 +91,7 @@ test('production has a delay unless it is set, development has none', () => {
   const delayOf = (environment: Readonly<Record<string, string>>) => readConfig(environment).SHUTDOWN_DELAY_MS;
   const production = { NODE_ENV: 'production', DATABASE_URL: 'postgres://host/name' };
   expect([delayOf({}), delayOf(production), delayOf({ ...production, SHUTDOWN_DELAY_MS: '0' })]).toEqual([0, 2_000, 0]);
-  expect(() => delayOf({ SHUTDOWN_DELAY_MS: '60001' })).toThrow('SHUTDOWN_DELAY_MS must lie between 0 and 60000');
+  expect(() => delayOf({ SHUTDOWN_DELAY_MS: '60001' })).toThrow('SHUTDOWN_DELAY_MS must be between 0 and 60000');
 });
 
 test('busy clients are sent elsewhere by an answer, none fails, and the process ends soon', async () => {

@@ -131,19 +131,19 @@ test('a letter in place of a digit is named with its place, and the digit that i
       'usAccount',
       'USD',
       { accountNumber: '12O4', routingNumber: '021000021', accountCategory: 'CHECKING' },
-      /character 3 is the letter O: is it the digit 0\?/,
+      /character 3 is the letter O; did you mean the digit 0\?/,
     ],
     [
       'iban',
       'EUR',
       { iban: 'DE89 37O4 0044 0532 0130 00' },
-      /is it the digit 0 in place of the letter O at its character 7\?/,
+      /did you mean the digit 0 instead of the letter O at character 7\?/,
     ],
     [
       'pix',
       'BRL',
       { pixKey: 'l2345678909', pixKeyType: 'CPF', taxId: '52998224725' },
-      /character 1 is the letter l: is it the digit 1\?/,
+      /character 1 is the letter l; did you mean the digit 1\?/,
     ],
     ['baseWallet', 'USDC', { address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeO' }, /character 42 is the letter O/],
   ] as const;

@@ -34,7 +34,7 @@ export function parsePage<Key>(
   const size = (name: 'first' | 'last'): number | undefined => {
     const value = args[name] ?? undefined;
     if (value !== undefined && (value < 0 || value > maxPageSize)) {
-      throw invalidInput(`${name} must lie between 0 and ${maxPageSize}`, name);
+      throw invalidInput(`${name} must be between 0 and ${maxPageSize}`, name);
     }
     return value;
   };

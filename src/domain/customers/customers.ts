@@ -212,7 +212,7 @@ function checkPhoneNumber<Given extends string | null | undefined>(phoneNumber: 
 
 function checkShare(share: number | null | undefined, path: FieldPath): void {
   if (share !== null && share !== undefined && (share < 0 || share > 100)) {
-    throw new Refusal('INVALID_INPUT', 'a share must lie between 0 and 100 percent', path);
+    throw new Refusal('INVALID_INPUT', 'a share must be between 0 and 100 percent', path);
   }
 }
 

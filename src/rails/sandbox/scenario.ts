@@ -38,7 +38,7 @@ export function scenarioFault(scenario: Scenario): ScenarioFault | undefined {
     ['delayMs', delayMs],
     ['returnAfterMs', returnAfterMs],
   ] as const) {
-    if (!duration.safeParse(ms).success) return { field, reason: `a time must lie between 0 and ${maxMs} ms` };
+    if (!duration.safeParse(ms).success) return { field, reason: `a time must be between 0 and ${maxMs} ms` };
   }
   if (step === 'PAY_REQUEST' || step === 'PULL') {
     const requested = { reject, refundFails, returnAfterMs };
