@@ -63,7 +63,8 @@ export const settings = {
     shownDefault: '`DATABASE_DIRECT_URL`, else `DATABASE_URL`',
   }),
   MIGRATE: z.enum(['on', 'off', 'verify'], { error: 'must be on, off or verify' }).optional().meta({
-    description: '`on` applies migrations at the start, `verify` refuses to start if one is missing, `off` does neither',
+    description:
+      '`on` applies migrations at the start, `verify` refuses to start if one is missing, `off` does neither',
     shownDefault: '`on`, in production `verify`',
   }),
   ALLOW_UNSAFE: unsafe.optional().meta({
@@ -257,7 +258,10 @@ export const settings = {
   }),
   SECRET_KEY_FALLBACKS: listOf(key)
     .default([])
-    .meta({ description: 'other keys that can decrypt stored secrets, separated by semicolons' }),
+    .meta({
+      description:
+        'other keys that can decrypt stored secrets and cursors, separated by semicolons ([how to rotate keys](operating.md#rotate-a-key))',
+    }),
   WEBHOOK_LOOPBACK: onOff.optional().meta({
     description: '`on` or `off`: whether sandbox platforms may use webhook endpoints on the loopback interface',
     shownDefault: 'on, in production off',
