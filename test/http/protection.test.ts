@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { glob, readFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
@@ -73,8 +74,7 @@ test('the documentation is readable in a browser, and its links lead somewhere',
     seen.set(path, text);
     for (const [, link = ''] of text.matchAll(/href="([^"]+)"/g)) {
       const to = new URL(link, `${t.url}${path}`);
-      // Pages alone are followed: they also name source files, which are read in the repository.
-      if (to.origin !== t.url || !/^\/docs(\/.*\.md)?$/.test(to.pathname)) continue;
+      if (to.origin !== t.url || !/^\/docs(\/|$)/.test(to.pathname)) continue;
       if (!wanted.includes(to.pathname)) wanted.push(to.pathname);
     }
   }
@@ -89,6 +89,31 @@ test('the documentation is readable in a browser, and its links lead somewhere',
   for (const path of ['/docs/../package.json', '/docs/package.json', '/docs/src/config.ts', '/docs/%2e%2e/.npmrc']) {
     expect((await read(path)).status).toBe(404);
   }
+});
+
+test('programs read the documentation as Markdown, and llms.txt lists all of it', async () => {
+  const list = await get('/llms.txt', { accept: '*/*' });
+  expect(list.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
+  const named = [...(await list.text()).matchAll(/\]\((\/docs\/[^)]+)\)/g)].map(([, path = '']) => path);
+  const files: string[] = [];
+  for await (const file of glob(['*.md', 'docs/**/*.md', 'bench/*.md', 'src/**/*.md'])) files.push(file);
+  expect(named.toSorted()).toEqual(files.map((file) => `/docs/${file}`).toSorted());
+  for (const path of named) {
+    const page = await get(path, { accept: 'text/markdown, */*;q=0.1' });
+    expect([page.headers.get('content-type'), page.headers.get('vary')]).toEqual([
+      'text/markdown; charset=utf-8',
+      'accept',
+    ]);
+    expect(await page.text()).toBe(await readFile(path.slice('/docs/'.length), 'utf8'));
+  }
+});
+
+test('the documentation is searched by words, and what is found leads to its section', async () => {
+  const search = async (words: string) =>
+    (await get(`/docs?q=${encodeURIComponent(words)}`, { accept: 'text/html' })).text();
+  expect(await search('rotate key')).toContain('<a href="/docs/docs/operating.md#rotate-a-key">');
+  expect(await search('no-such-word-anywhere')).toContain('Nothing has all of these words');
+  expect(await search('"><script>')).not.toContain('<script>');
 });
 
 test('outside the sandbox strangers are shown neither GraphiQL nor, in production, the OpenAPI document', async () => {

@@ -1,8 +1,9 @@
 import { glob, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { html, raw } from 'hono/html';
-import MarkdownIt from 'markdown-it';
+import { type Found, search } from './docs-search.ts';
 import { type Page, plainPage } from './layout.ts';
+import { renderMarkdown } from './markdown.ts';
 
 /** Where the documentation is shown: each file below here at its path in the repository, so that links between them work. */
 export const docsPath = '/docs';
@@ -20,32 +21,94 @@ const documented = [
 export interface Docs {
   /** Makes the page of a file, or the list of all. Undefined where there is none at this path. */
   page(requested: string): Promise<Page | undefined>;
+  /** Makes the page of what a search finds. */
+  found(words: string): Promise<Page>;
+  /** Reads a page in Markdown, or the list of all, for programs. Undefined where there is none at this path. */
+  text(requested: string): Promise<string | undefined>;
   /** Reads a picture (PNG) that a page shows. Undefined where there is none at this path. */
   picture(requested: string): Promise<Buffer | undefined>;
 }
 
+/** The pages by who reads them, in the order of reading. Those that are left out come last. */
+const readers: readonly (readonly [reader: string, files: readonly string[]])[] = [
+  ['Try it', ['README.md', 'docs/guides/first-five-minutes.md', 'docs/guides/concepts.md', 'docs/guides/glossary.md']],
+  [
+    'Build an app',
+    [
+      ...['docs/guides/web.md', 'docs/mobile.md', 'docs/guides/money.md', 'docs/guides/errors.md', 'docs/lists.md'],
+      ...['docs/streams.md', 'docs/guides/caching.md', 'docs/screens.md', 'docs/trusted-documents.md'],
+      ...['src/apps/client/README.md', 'src/apps/wallet/README.md', 'src/apps/lab/README.md'],
+    ],
+  ],
+  [
+    'Build a server',
+    [
+      ...['docs/guides/server.md', 'docs/rest.md', 'src/api/webhooks/README.md', 'docs/accounts.md', 'docs/limits.md'],
+      ...['src/rails/sandbox/README.md', 'docs/command-line.md', 'docs/interface-specification.md'],
+    ],
+  ],
+  [
+    'Operate the service',
+    [
+      ...['docs/operating.md', 'docs/settings.md', 'docs/production.md', 'docs/night.md', 'docs/growing.md'],
+      ...['docs/database-roles.md', 'docs/faults.md', 'SECURITY.md'],
+    ],
+  ],
+  ['Connect a bank or a provider', ['docs/rails.md', 'src/rails/README.md']],
+  [
+    'Change the code',
+    [
+      ...['ARCHITECTURE.md', 'CONTRIBUTING.md', 'docs/decisions.md', 'docs/prisma.md', 'docs/database-functions.md'],
+      ...['docs/proofs.md', 'docs/attacks.md', 'docs/coverage.md', 'bench/RESULTS.md', 'CHANGELOG.md'],
+    ],
+  ],
+];
+
 const isPicture = (file: string) => file.endsWith('.png');
+const isPage = (file: string) => file.endsWith('.md');
 
 /** Finds the files of the documentation. Each is read when it is first asked for. */
 export async function openDocs(): Promise<Docs> {
-  const files: string[] = [];
+  const files = new Set<string>();
   for await (const file of glob(documented, { cwd: root, withFileTypes: true })) {
-    if (file.isFile()) files.push(path.relative(root, path.join(file.parentPath, file.name)).replaceAll(path.sep, '/'));
+    if (file.isFile()) files.add(path.relative(root, path.join(file.parentPath, file.name)).replaceAll(path.sep, '/'));
   }
-  files.sort();
-  const texts = files.filter((file) => !isPicture(file));
-  const pictures = files.filter(isPicture);
+  const grouped = groupsOf([...files].filter(isPage).sort());
+  const ordered = grouped.flatMap(([, pages]) => pages);
+  const read = once((file: string) => readFile(path.join(root, file), 'utf8'));
+  const texts = once(
+    async () => new Map(await Promise.all(ordered.map(async (file) => [file, await read(file)] as const))),
+  );
+  const titles = async () =>
+    new Map([...(await texts(''))].map(([file, text]) => [file, titleOf(text, file)] as const));
+  const pages = once(async (file: string) => {
+    if (file === '')
+      return listPage(
+        grouped,
+        await titles(),
+        [...files].filter((one) => !isPage(one) && !isPicture(one)),
+      );
+    const text = await read(file);
+    return isPage(file) ? filePage(file, text, { files, ordered, titles: await titles() }) : sourcePage(file, text);
+  });
+  const pictures = once((file: string) => readFile(path.join(root, file)));
   const fileAt = (requested: string) => requested.slice(docsPath.length + 1);
-  const pages = once((file: string) => (file === '' ? listPage(texts) : filePage(file)));
-  const contents = once((file: string) => readFile(path.join(root, file)));
   return {
     async page(requested) {
       const file = fileAt(requested);
-      return file === '' || texts.includes(file) ? pages(file) : undefined;
+      return file === '' || (files.has(file) && !isPicture(file)) ? pages(file) : undefined;
+    },
+    async found(words) {
+      return foundPage(words, search(await texts(''), words), await titles());
+    },
+    async text(requested) {
+      const file = fileAt(requested);
+      if (file === '') return listText(grouped, await titles());
+      return isPage(file) && files.has(file) ? read(file) : undefined;
     },
     async picture(requested) {
       const file = fileAt(requested);
-      return pictures.includes(file) ? contents(file) : undefined;
+      return files.has(file) && isPicture(file) ? pictures(file) : undefined;
     },
   };
 }
@@ -60,63 +123,78 @@ function once<Thing>(make: (name: string) => Promise<Thing>): (name: string) => 
   };
 }
 
-async function filePage(file: string): Promise<Page> {
-  const text = await readFile(path.join(root, file), 'utf8');
-  const isMarkdown = file.endsWith('.md');
-  const contents = isMarkdown ? raw(markdown.render(text)) : html`<h1>${file}</h1><pre><code>${text}</code></pre>`;
+type Groups = typeof readers;
+type Titles = ReadonlyMap<string, string>;
+
+function groupsOf(pages: readonly string[]): Groups {
+  const named = new Set(readers.flatMap(([, files]) => files));
+  return [
+    ...readers.map(([reader, files]) => [reader, files.filter((file) => pages.includes(file))] as const),
+    ['Other pages', pages.filter((file) => !named.has(file))],
+  ];
+}
+
+const crumbs = (file?: string) =>
+  html`<nav class="crumbs"><a href="/">Payments</a> / ${file === undefined ? 'Docs' : html`<a href="${docsPath}">Docs</a> / ${file}`}</nav>`;
+
+const linkTo = (file: string, titles: Titles) => html`<a href="${docsPath}/${file}">${titles.get(file)}</a>`;
+
+const searchForm = (words = '') =>
+  html`<form role="search" action="${docsPath}"><label>Search the docs <input type="search" name="q" value="${words}" required></label> <button>Search</button></form>`;
+
+interface Shelf {
+  readonly files: ReadonlySet<string>;
+  readonly ordered: readonly string[];
+  readonly titles: Titles;
+}
+
+function filePage(file: string, text: string, { files, ordered, titles }: Shelf): Page {
+  const { html: contents, sections } = renderMarkdown(text, file, files);
+  const place = ordered.indexOf(file);
+  const [before, after] = [ordered[place - 1], ordered[place + 1]];
   return plainPage(
-    isMarkdown ? titleOf(text, file) : file,
-    html`<nav class="crumbs"><a href="/">Payments</a> / <a href="${docsPath}">Docs</a> / ${file}</nav><main>${contents}</main>`,
+    titleOf(text, file),
+    html`${crumbs(file)}${
+      sections.length > 2 &&
+      html`<details class="contents"><summary>On this page</summary><ul>${sections.map(({ title, anchor }) => html`<li><a href="#${anchor}">${title}</a></li>`)}</ul></details>`
+    }<main>${raw(contents)}</main><nav class="beside" aria-label="Pages beside this one"><span>${before && html`← ${linkTo(before, titles)}`}</span><span>${after && html`${linkTo(after, titles)} →`}</span></nav>`,
   );
 }
 
-/** The order of the first pages, as a reader looks for them. */
-const first = [
-  'README.md',
-  'docs/guides/first-five-minutes.md',
-  'docs/guides/server.md',
-  'docs/guides/web.md',
-  'docs/guides/concepts.md',
-  'docs/streams.md',
-  'docs/rest.md',
-  'src/api/webhooks/README.md',
-  'src/rails/sandbox/README.md',
-  'docs/command-line.md',
-];
-
-async function listPage(files: readonly string[]): Promise<Page> {
-  const pages = files.filter((file) => file.endsWith('.md'));
-  const ordered = [...first, ...pages.filter((file) => !first.includes(file))].filter((file) => files.includes(file));
-  const titled = await Promise.all(
-    ordered.map(async (file) => ({ file, title: titleOf(await readFile(path.join(root, file), 'utf8'), file) })),
+function sourcePage(file: string, text: string): Page {
+  return plainPage(
+    file,
+    html`${crumbs(file)}<main><h1>${file}</h1><pre tabindex="0"><code>${text}</code></pre></main>`,
   );
-  const others = files.filter((file) => !file.endsWith('.md'));
+}
+
+function listPage(groups: Groups, titles: Titles, others: readonly string[]): Page {
   return plainPage(
     'Docs',
-    html`<nav class="crumbs"><a href="/">Payments</a> / Docs</nav><main><h1>Docs</h1>
-<ul class="cards">${titled.map(({ file, title }) => html`<li><a href="${docsPath}/${file}"><strong>${title}</strong>${file}</a></li>`)}</ul>
-<h2>Files that they refer to</h2>
-<ul>${others.map((file) => html`<li><a href="${docsPath}/${file}">${file}</a></li>`)}</ul></main>`,
+    html`${crumbs()}<main><h1>Docs</h1>${searchForm()}
+${groups.map(([reader, pages]) => html`<h2>${reader}</h2><ul>${pages.map((file) => html`<li>${linkTo(file, titles)}</li>`)}</ul>`)}
+<details><summary>Files that they refer to</summary><ul>${others.map((file) => html`<li><a href="${docsPath}/${file}">${file}</a></li>`)}</ul></details></main>`,
   );
+}
+
+function foundPage(words: string, found: readonly Found[], titles: Titles): Page {
+  return plainPage(
+    `${words} · Docs`,
+    html`${crumbs()}<main><h1>Docs</h1>${searchForm(words)}<p role="status">${found.length === 0 ? `Nothing has all of these words: ${words}` : ''}</p>
+<ul>${found.map(({ file, title, anchor, excerpt }) => html`<li><a href="${docsPath}/${file}#${anchor}">${title}</a> <span class="quiet">${titles.get(file)}</span><br>${excerpt}</li>`)}</ul></main>`,
+  );
+}
+
+/** Lists the pages for programs that read, as llms.txt has it. Each of them is Markdown for whoever does not ask for HTML. */
+function listText(groups: Groups, titles: Titles): string {
+  const lists = groups.map(
+    ([reader, pages]) =>
+      `## ${reader}\n\n${pages.map((file) => `- [${titles.get(file)}](${docsPath}/${file})`).join('\n')}\n`,
+  );
+  return `# Payments\n\n> Moves money for platforms and their customers: one GraphQL API, and a REST API over the same domain.\n\n${lists.join('\n')}`;
 }
 
 /** Returns the first heading of a page. */
 function titleOf(text: string, file: string): string {
   return /^# +(.+)$/m.exec(text)?.[1] ?? file;
-}
-
-/** Renders Markdown without HTML of its own: a tag in a text is shown as text. Headings have the anchors that GitHub gives. */
-const markdown = new MarkdownIt({ html: false });
-markdown.renderer.rules.heading_open = (tokens, index, options, _env, renderer) => {
-  const text = tokens[index + 1]?.children?.map(({ content }) => content).join('') ?? '';
-  tokens[index]?.attrSet('id', anchorOf(text));
-  return renderer.renderToken(tokens, index, options);
-};
-
-function anchorOf(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-    .trim()
-    .replaceAll(/\s/g, '-');
 }

@@ -29,7 +29,7 @@ export function plainPage(title: string, contents: Html): Page {
 ${contents}
 </body>
 </html>`,
-    policy: `default-src 'none'; style-src '${styleHash}'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    policy: `default-src 'none'; style-src '${styleHash}'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
   };
 }
 
@@ -126,6 +126,8 @@ td, th { border: 1px solid var(--line); padding: .3rem .6rem; vertical-align: to
 .cards a { display: block; height: 100%; padding: .75rem 1rem; border: 1px solid var(--line); border-radius: 8px; background: var(--box); color: var(--text); text-decoration: none; }
 .cards a:hover, .cards a:focus-visible { border-color: var(--link); } .cards strong { display: block; color: var(--link); }
 blockquote { margin: 1rem 0; padding: 0 1rem; border-left: 3px solid var(--line); color: var(--quiet); }
-nav.crumbs { margin-bottom: 1.5rem; }
+nav.crumbs, .contents { margin-bottom: 1.5rem; } nav.beside { display: flex; justify-content: space-between; gap: 1rem; margin-top: 3rem; border-top: 1px solid var(--line); padding-top: 1rem; }
+input, button { font: inherit; min-height: 2.5rem; padding: 0 .75rem; color: var(--text); background: var(--back); border: 1px solid var(--quiet); border-radius: 8px; }
+:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 `;
 const styleHash = `sha256-${hash('sha256', style, 'base64')}`;

@@ -53,9 +53,10 @@ export async function openPages(shown: Shown): Promise<Pages> {
         response.writeHead(302, { location: `/lab${new URL(request.url ?? '/', 'http://localhost').search}` }).end();
         return true;
       }
-      if (shown.documents && (path === docsPath || path.startsWith(`${docsPath}/`))) {
+      const isList = path === listPath;
+      if (shown.documents && (isList || path === docsPath || path.startsWith(`${docsPath}/`))) {
         docs ??= openDocs();
-        return answerDocs(response, await docs, path);
+        return answerDocs(request, response, await docs, isList ? docsPath : path);
       }
       if (path.startsWith(assetPath)) return assets.answer(request, response, path.slice(assetPath.length));
       return false;
@@ -78,17 +79,38 @@ export function wantsPage({ headers: { accept } }: IncomingMessage): boolean {
   return accept?.includes('text/html') ?? false;
 }
 
-async function answerDocs(response: ServerResponse, docs: Docs, path: string): Promise<boolean> {
+/** The list of the documentation's pages, where programs look for it (llmstxt.org). */
+const listPath = '/llms.txt';
+
+/** Answers with a page of the documentation: as HTML for browsers, as Markdown for programs. */
+async function answerDocs(
+  request: IncomingMessage,
+  response: ServerResponse,
+  docs: Docs,
+  path: string,
+): Promise<boolean> {
   const picture = await docs.picture(path);
   if (picture) {
-    response
-      .writeHead(200, { 'content-type': 'image/png', 'content-length': picture.length })
-      .end(response.req.method === 'HEAD' ? undefined : picture);
+    sendBytes(response, 'image/png', picture);
     return true;
   }
-  const page = await docs.page(path);
+  const text = wantsPage(request) ? undefined : await docs.text(path);
+  response.setHeader('vary', 'accept');
+  if (text !== undefined) {
+    sendBytes(response, 'text/markdown; charset=utf-8', Buffer.from(text));
+    return true;
+  }
+  const words = new URL(request.url ?? '/', 'http://localhost').searchParams.get('q');
+  const page = path === docsPath && words ? await docs.found(words) : await docs.page(path);
   if (page) await sendPage(response, 200, page);
+  else response.removeHeader('vary');
   return page !== undefined;
+}
+
+function sendBytes(response: ServerResponse, type: string, bytes: Buffer): void {
+  response
+    .writeHead(200, { 'content-type': type, 'content-length': bytes.length })
+    .end(response.req.method === 'HEAD' ? undefined : bytes);
 }
 
 async function answerFront(request: IncomingMessage, response: ServerResponse, shown: Shown): Promise<true> {
@@ -96,9 +118,7 @@ async function answerFront(request: IncomingMessage, response: ServerResponse, s
     await sendPage(response, 200, plainPage('Payments', frontPage(shown, request.socket.localPort)));
   else {
     const body = JSON.stringify(Object.fromEntries(frontLinks(shown).map(({ key, path }) => [key, path])));
-    response
-      .writeHead(200, { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(body) })
-      .end(request.method === 'HEAD' ? undefined : body);
+    sendBytes(response, 'application/json; charset=utf-8', Buffer.from(body));
   }
   return true;
 }

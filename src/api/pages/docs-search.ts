@@ -1,0 +1,42 @@
+import { anchorOf, type Section } from './markdown.ts';
+
+/** A section of a page that has all words of a search. */
+export interface Found extends Section {
+  readonly file: string;
+  /** What stands around the first of the words. */
+  readonly excerpt: string;
+}
+
+/** How many sections a search shows. */
+const mostFound = 20;
+
+/**
+ * Finds the sections that have all words, those with a word in their heading first.
+ * @param pages the texts of the pages, in Markdown, by their paths
+ */
+export function search(pages: ReadonlyMap<string, string>, words: string): readonly Found[] {
+  const terms = words.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 10);
+  if (terms.length === 0) return [];
+  const found = [...pages].flatMap(([file, text]) =>
+    sectionsOf(text).flatMap(({ title, body }) => {
+      const [heading, all] = [title.toLowerCase(), `${title}\n${body}`.toLowerCase()];
+      if (!terms.every((term) => all.includes(term))) return [];
+      const rank = terms.reduce((sum, term) => sum + (heading.includes(term) ? 100 : 0) + all.split(term).length, 0);
+      const first = Math.max(0, body.toLowerCase().indexOf(terms[0] ?? ''));
+      const excerpt = body.slice(Math.max(0, first - 80), first + 160).replaceAll(/[`*|#]|\]\([^)]*\)|\[/g, '');
+      return [{ file, title, anchor: anchorOf(title), excerpt, rank }];
+    }),
+  );
+  return found.toSorted((one, other) => other.rank - one.rank).slice(0, mostFound);
+}
+
+/** Splits a page at its headings. */
+function sectionsOf(text: string): { readonly title: string; readonly body: string }[] {
+  return text
+    .split(/^#{1,3} +/m)
+    .slice(1)
+    .map((section) => {
+      const end = section.indexOf('\n');
+      return { title: section.slice(0, end).trim(), body: section.slice(end + 1) };
+    });
+}

@@ -1,0 +1,56 @@
+import path from 'node:path';
+import MarkdownIt from 'markdown-it';
+
+/** A page of the documentation as HTML. */
+export interface RenderedPage {
+  readonly html: string;
+  /** Its sections: the headings of the second level. */
+  readonly sections: readonly Section[];
+}
+
+/** A heading, and what the page has below it. */
+export interface Section {
+  readonly title: string;
+  /** The anchor of the heading, as GitHub makes it. */
+  readonly anchor: string;
+}
+
+/**
+ * Renders Markdown without HTML of its own: a tag in a text is shown as text. A link to a file that is not shown, such as one of
+ * the sources, is shown as its text.
+ * @param file its path in the repository
+ * @param known the files that are shown
+ */
+export function renderMarkdown(text: string, file: string, known: ReadonlySet<string>): RenderedPage {
+  const markdown = new MarkdownIt({ html: false });
+  const { rules } = markdown.renderer;
+  const sections: Section[] = [];
+  rules.heading_open = (tokens, index, options, _env, renderer) => {
+    const title = tokens[index + 1]?.children?.map(({ content }) => content).join('') ?? '';
+    const anchor = anchorOf(title);
+    tokens[index]?.attrSet('id', anchor);
+    if (tokens[index]?.tag === 'h2') sections.push({ title, anchor });
+    return renderer.renderToken(tokens, index, options);
+  };
+  // Of the links that are open: whether each leads anywhere.
+  const leads: boolean[] = [];
+  rules.link_open = (tokens, index, options, _env, renderer) => {
+    const [address = ''] = String(tokens[index]?.attrGet('href') ?? '').split('#');
+    const isOutside = address === '' || /^[a-z]+:/.test(address) || address.startsWith('/');
+    const isLeading = isOutside || known.has(path.posix.join(path.posix.dirname(file), address));
+    leads.push(isLeading);
+    return isLeading ? renderer.renderToken(tokens, index, options) : '';
+  };
+  rules.link_close = (tokens, index, options, _env, renderer) =>
+    leads.pop() ? renderer.renderToken(tokens, index, options) : '';
+  return { html: markdown.render(text), sections };
+}
+
+/** Returns the anchor that GitHub gives a heading. */
+export function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replaceAll(/\s/g, '-');
+}
