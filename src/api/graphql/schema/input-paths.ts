@@ -6,14 +6,45 @@ const chosenField = Symbol('chosen');
 
 type PathMapping = readonly [domain: FieldPath, input: readonly (string | typeof chosenField)[]];
 
+const amount: PathMapping = [['amount'], ['amount', chosenField]];
+
 /**
  * The paths that differ between the input of a mutation and the input of its command: a @oneOf object of the mutation has one
- * more level than the command. All other paths are the same in both.
+ * more level than the command, and some names are those of REST in the command. All other paths are the same in both.
  */
 export const inputPaths: { readonly [Name in Operation]?: readonly PathMapping[] } = {
   createQuote: [
     [['source'], ['source', chosenField]],
     [['destination'], ['destination', chosenField]],
+    [['lockedCurrencyAmount'], ['lockedCurrencyAmount', chosenField]],
+  ],
+  transferOut: [amount],
+  transferIn: [amount],
+  transferInternal: [amount],
+  sandboxFundAccount: [amount],
+  sandboxSend: [
+    [['currencyAmount'], ['amount', chosenField]],
+    [['currencyCode'], ['currency']],
+  ],
+  sandboxReceiveUma: [
+    [['customerId'], ['receiver', chosenField]],
+    [['receiverUmaAddress'], ['receiver', chosenField]],
+    [['receivingCurrencyAmount'], ['amount', chosenField]],
+    [['receivingCurrencyCode'], ['currency']],
+  ],
+  lookUpReceiver: [
+    [['customerId'], ['sender', chosenField]],
+    [['senderUmaAddress'], ['sender', chosenField]],
+  ],
+  createClientToken: [
+    [['customerId'], ['boundTo', chosenField]],
+    [['quoteId'], ['boundTo', chosenField]],
+    [['transactionId'], ['boundTo', chosenField]],
+  ],
+  replayWebhookEvents: [
+    [['eventId'], ['events', chosenField]],
+    [['after'], ['events', chosenField, 'after']],
+    [['before'], ['events', chosenField, 'before']],
   ],
   createCustomer: [[['details'], ['details', chosenField]]],
   updateCustomer: [[['details'], ['details', chosenField]]],
@@ -30,7 +61,7 @@ export const inputPaths: { readonly [Name in Operation]?: readonly PathMapping[]
 export function argumentPath(name: Operation, path: FieldPath, input: unknown): string[] {
   if (path[0] === 'sandboxScenario' && !name.startsWith('sandbox')) return path.map(String);
   const table = (inputPaths[name] ?? []).map(([from, to]) => [from, pathInInput(to, input)] as const);
-  return ['input', ...inDecimalForm(metadataPath(translatePath(path, table), input).map(String), input)];
+  return ['input', ...metadataPath(translatePath(path, table), input).map(String)];
 }
 
 /** Replaces a key of metadata by the position of its entry: commands have a map, and mutations a list. */
@@ -40,14 +71,6 @@ function metadataPath(path: FieldPath, input: unknown): FieldPath {
   // Whatever takes metadata takes it in this form, and the command has checked the input's own.
   const { metadata } = input as { readonly metadata: readonly { readonly key: string }[] };
   return [field, metadata.findIndex((entry) => entry.key === key)];
-}
-
-/** Replaces the field of an amount in smallest units by that of major units, where the input has only this one. */
-function inDecimalForm(path: string[], input: unknown): string[] {
-  const [field = '', ...below] = path;
-  const given = new Map<string, unknown>(Object.entries(input ?? {}));
-  const decimal = `${field}Decimal`;
-  return (given.get(field) ?? null) === null && (given.get(decimal) ?? null) !== null ? [decimal, ...below] : path;
 }
 
 /** Replaces `chosenField` by the field that the input has there. The path ends early where the input has none. */
