@@ -255,12 +255,10 @@ export const settings = {
       'encrypts stored signing secrets and cursors: 32 bytes in base64 or hex, the same on all instances. An instance that serves needs it, and without it no webhooks are sent',
     shownDefault: 'made once in `DATA_DIR`, in production none',
   }),
-  SECRET_KEY_FALLBACKS: listOf(key)
-    .default([])
-    .meta({
-      description:
-        'other keys that decrypt them, separated by semicolons: [how to rotate keys](operating.md#rotate-a-key)',
-    }),
+  SECRET_KEY_FALLBACKS: listOf(key).default([]).meta({
+    description:
+      'other keys that decrypt them, separated by semicolons: [how to rotate keys](operating.md#rotate-a-key)',
+  }),
   WEBHOOK_LOOPBACK: onOff.optional().meta({
     description: '`on` or `off`: whether sandbox platforms may use webhook endpoints on the loopback interface',
     shownDefault: 'on, in production off',

@@ -69,6 +69,7 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
     checks = [],
     orders = [],
     adjustments = [],
+    expected,
     result,
   } = plan;
   addMoves(keys, plan);
@@ -81,6 +82,7 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
   if (accounts || insert.account) addBoth(keys, 'external accounts');
   if (requireActive?.customers) keys.reads.add('customers');
   if (requireActive?.accounts) keys.reads.add('external accounts');
+  if (expected) keys.reads.add(rowKey(expected.type, expected.id));
   if (result) addBoth(keys, rowKey(result.type, result.id));
 
   // The deletion of a customer depends on all its balances and payments, which its plan does not name.

@@ -22,6 +22,8 @@ export type PlanRefusal =
   /** The lookup has expired. */
   | { readonly code: 'LOOKUP_REQUEST_NOT_FOUND'; readonly id: string }
   | { readonly code: 'QUOTE_EXPIRED'; readonly id: string; readonly expiresAt: string }
+  /** The row that the plan changes has another version than its caller expects. */
+  | { readonly code: 'OTHER_VERSION'; readonly type: ResultType; readonly id: string; readonly version: number }
   /** `type`: of the record with this id; missing for an order to the rail, which no API shows. */
   | {
       readonly code: 'CONFLICT';
@@ -273,10 +275,19 @@ function serialize(batches: readonly (readonly PlanGroup[])[]): string {
 }
 
 /** Renames the fields of a plan for the functions of the database, which use the names of columns. */
-function inColumns({ claim, requireActive, result, insert, otherwise, ...lists }: Plan & Alternative): object {
+function inColumns({
+  claim,
+  requireActive,
+  expected,
+  result,
+  insert,
+  otherwise,
+  ...lists
+}: Plan & Alternative): object {
   return {
     ...(claim && { claim }),
     ...(requireActive && { require_active: requireActive }),
+    ...(expected && { expected }),
     ...(result && { result }),
     ...(insert && { insert: listsInColumns(insert) }),
     ...listsInColumns(lists),
