@@ -2,12 +2,13 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { buildSchema, findBreakingChanges } from 'graphql';
+import { findBreakingChanges, parse } from 'graphql';
 import { printedSchema, schema } from '../api/graphql/server/schema.ts';
 import { type Answer, Failure } from '../apps/terminal/answer.ts';
 import { actionOf, type Job, type Program } from '../apps/terminal/program.ts';
 import { settingsPage } from '../server/start/settings-page.ts';
 import { accountsPage } from './accounts-page.ts';
+import { lasting, undatedDeprecations } from './deprecations.ts';
 
 /** What `npm run schema` writes, by its place in the project. */
 const printed = {
@@ -26,13 +27,16 @@ export function addSchema(program: Program): void {
     .option('--check', 'say whether they are what the code prints')
     .option(
       '--breaks <revision>',
-      'list the breaking changes since the schema.graphql of a git revision, or since a file',
+      'list the breaking changes since the schema.graphql of a git revision, or since a file; what was deprecated there for six months may go',
     )
     .action(actionOf(run));
 }
 
 async function run(_job: Job, { check, breaks }: { readonly check?: true; readonly breaks?: string }): Promise<Answer> {
   if (breaks !== undefined) return listBreakingChanges(breaks);
+  const undated = undatedDeprecations(parse(printedSchema()));
+  if (undated.length > 0)
+    throw new Failure(`${undated.join(', ')}: the reason of a deprecation ends with its day, as "Since 2027-03-01."`);
   for (const [place, print] of Object.entries(printed)) {
     const file = new URL(`../../${place}`, import.meta.url);
     if (!check) await writeFile(file, print());
@@ -43,7 +47,7 @@ async function run(_job: Job, { check, breaks }: { readonly check?: true; readon
 }
 
 async function listBreakingChanges(revision: string): Promise<Answer> {
-  const changes = findBreakingChanges(buildSchema(await readRevision(revision)), schema);
+  const changes = findBreakingChanges(lasting(parse(await readRevision(revision)), new Date()), schema);
   const lines = changes.map(({ description }) => description);
   return {
     data: changes,

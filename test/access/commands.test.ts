@@ -208,8 +208,8 @@ const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
     // What REST reads for a quote that leaves its ends to the lookup.
     (by, { lookupId }) => partiesOfLookup(payments, by, lookupId, 'USD'),
   ],
-  executeQuote: [(by, { quoteId }) => executeQuote(payments, by, quoteId)],
-  cancelQuote: [(by, { fundedQuoteId }) => cancelQuote(payments, by, fundedQuoteId)],
+  executeQuote: [(by, { quoteId }) => executeQuote(payments, by, { quoteId })],
+  cancelQuote: [(by, { fundedQuoteId }) => cancelQuote(payments, by, { quoteId: fundedQuoteId })],
   transferOut: [
     (by, theirs, own) =>
       transferOut(payments, by, { sourceAccountId: theirs.usd, destinationAccountId: own.outsideUsd, amount: 100n }),
@@ -285,9 +285,9 @@ const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
     (by, { apiTokenId: tokenId }) => revokeApiToken(payments.database, by, { tokenId, revokeDescendants: true }),
     (by, { apiTokenId: tokenId }) => revokeApiToken(payments.database, by, { tokenId, revokeDescendants: false }),
   ],
-  revokeClientToken: [(by, { clientTokenId }) => revokeClientToken(payments.database, by, clientTokenId)],
-  deleteExternalAccount: [(by, { outsideUsd }) => deleteExternalAccount(payments, by, outsideUsd)],
-  deleteCustomer: [(by, { emptyId }) => deleteCustomer(payments, by, emptyId)],
+  revokeClientToken: [(by, { clientTokenId }) => revokeClientToken(payments.database, by, { tokenId: clientTokenId })],
+  deleteExternalAccount: [(by, { outsideUsd }) => deleteExternalAccount(payments, by, { accountId: outsideUsd })],
+  deleteCustomer: [(by, { emptyId }) => deleteCustomer(payments, by, { customerId: emptyId })],
 };
 
 const names = Object.keys(attempts) as Operation[];

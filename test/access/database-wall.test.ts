@@ -15,6 +15,7 @@ import { startGateway } from '../../src/server/gateway.ts';
 import { messageForUser } from '../../src/server/print-error.ts';
 import { act, between, quote } from '../setup/acts.ts';
 import { uuidIn } from '../setup/connections.ts';
+import { secretKey } from '../setup/cursors.ts';
 import { emptyDatabase } from '../setup/database.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
@@ -362,7 +363,12 @@ describe('production', () => {
   });
 
   test('does not start as an owner, by its default, and names the setting that allows it', async () => {
-    const config = readConfig({ NODE_ENV: 'production', DATABASE_URL: t.databaseUrl, PORT: '0' });
+    const config = readConfig({
+      NODE_ENV: 'production',
+      DATABASE_URL: t.databaseUrl,
+      SECRET_KEY: secretKey,
+      PORT: '0',
+    });
     const starting = startGateway({ databaseUrl: t.databaseUrl, config, log: pino({ level: 'silent' }) });
     await expect(starting).rejects.toThrow('ALLOW_UNSAFE=owner-login');
   });
@@ -376,7 +382,7 @@ describe('production', () => {
       1,
       expect.stringMatching(/^The login of DATABASE_URL may not become gateway_serving\./),
     ]);
-    const config = readConfig({ NODE_ENV: 'production', DATABASE_URL: login(owner), PORT: '0' });
+    const config = readConfig({ NODE_ENV: 'production', DATABASE_URL: login(owner), SECRET_KEY: secretKey, PORT: '0' });
     const starting = startGateway({ databaseUrl: login(owner), config, log: pino({ level: 'silent' }) });
     await expect(starting.catch((error: unknown) => Promise.reject(messageForUser(error)))).rejects.toMatch(
       /may not become .*DATABASE_OWNER_URL for migrations/,

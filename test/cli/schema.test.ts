@@ -1,8 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { parse } from 'graphql';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { printedSchema } from '../../src/api/graphql/server/schema.ts';
+import { undatedDeprecations } from '../../src/ops/deprecations.ts';
 import { type OpsResult, runOps } from '../setup/ops.ts';
 
 let folder: string;
@@ -24,6 +26,32 @@ async function breaksSince(from: RegExp, to: string): Promise<OpsResult> {
 test('the command lists what breaks since an earlier schema, and fails then', async () => {
   const result = await breaksSince(/^type Viewer \{$/m, 'type Viewer {\n  gone: Int');
   expect(result).toEqual({ code: 1, out: '', err: 'Viewer.gone was removed.' });
+});
+
+const gone = (reason: string, type = 'Int') =>
+  breaksSince(/^type Viewer \{$/m, `type Viewer {\n  gone: ${type} @deprecated(reason: "${reason}")`);
+
+test('what was deprecated for six months may go, and nothing before', async () => {
+  expect(await gone('Use kind. Since 2020-02-29.')).toMatchObject({ code: 0 });
+  const refused = { code: 1, err: 'Viewer.gone was removed.' };
+  const recent = new Date(Date.now() - 175 * 86_400_000).toISOString().slice(0, 10);
+  for (const reason of [`Use kind. Since ${recent}.`, 'Use kind.', 'Since 2020-02-29 use kind.'])
+    expect({ reason, ...(await gone(reason)) }).toMatchObject({ reason, ...refused });
+});
+
+test('a type goes with the last field that leads to it', async () => {
+  const result = await breaksSince(
+    /^type Viewer \{$/m,
+    'type Gone {\n  id: ID\n}\n\ntype Viewer {\n  gone: Gone @deprecated(reason: "Use kind. Since 2020-02-29.")',
+  );
+  expect(result).toMatchObject({ code: 0 });
+});
+
+test('a deprecation says since when it is', () => {
+  const schema = parse(`type Query {
+    old: Int @deprecated(reason: "Use new. Since 2027-03-01."), older(a: Int @deprecated): Int @deprecated(reason: "Use new.")
+  } enum E { A @deprecated(reason: "Since 2027-03.") B @deprecated(reason: "Since 2027-03-01.") }`);
+  expect(undatedDeprecations(schema)).toEqual(['older', 'a', 'A']);
 });
 
 test('what only grows breaks nothing', async () => {

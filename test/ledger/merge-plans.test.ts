@@ -33,7 +33,7 @@ const lists = {
   cases: some,
   orders: some,
 };
-const singles = { claim: one, spend: one, result: one, otherwise: one };
+const singles = { claim: one, expected: one, spend: one, result: one, otherwise: one };
 const fields = {
   requireActive: fc.record(requireActive, { requiredKeys: [] }),
   insert: fc.record(insert, { requiredKeys: [] }),
@@ -43,7 +43,7 @@ const fields = {
 type Fields<T> = Record<keyof NonNullable<T>, fc.Arbitrary<unknown>>;
 
 const parts = fc.record(fields, { requiredKeys: [] });
-const { claim: _claim, spend: _spend, result: _result, otherwise: _otherwise, ...listed } = fields;
+const { claim: _claim, expected: _expected, spend: _spend, result: _result, otherwise: _otherwise, ...listed } = fields;
 const listedParts = fc.record(listed, { requiredKeys: [] });
 
 /** All that a plan wants, each under the name of its field, in order. */

@@ -49,10 +49,10 @@ test('a change of an external account that was made for an earlier version of it
   const id = uuid(scene.outsideUsd);
   const move = (version: number | undefined): Plan => {
     const review: AccountMove = { id, from: ['ACTIVE'], to: 'UNDER_REVIEW', reason: 'looked at' };
-    return { accounts: [version === undefined ? review : { ...review, version }] };
+    return { accounts: [review], ...(version !== undefined && { expected: { type: 'Account', id, version } }) };
   };
   await client.query(`update account set metadata = '{"a": "b"}' where id = $1`, [id]);
-  const conflict = { code: 'CONFLICT', type: 'ExternalAccount', id, status: 'ACTIVE' };
+  const conflict = { code: 'OTHER_VERSION', type: 'Account', id, version: 2 };
   for (const other of [1, 3]) expect([other, await outcomeOf(move(other))]).toEqual([other, conflict]);
   await client.query('savepoint before');
   expect(await outcomeOf(move(2))).toBe('done');

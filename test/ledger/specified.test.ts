@@ -92,7 +92,7 @@ describe('what is stored under an idempotency key', () => {
     expect(codes.size).toBeGreaterThan(9);
     for (const code of codes) {
       // Callers get this one as CONFLICT (decision 37).
-      const status = statuses.get(code === 'ACCOUNT_EXISTS' ? 'CONFLICT' : code) ?? '';
+      const status = statuses.get(['ACCOUNT_EXISTS', 'OTHER_VERSION'].includes(code) ? 'CONFLICT' : code) ?? '';
       expect([code, status]).toEqual([code, expect.stringMatching(/^4\d\d$/)]);
       const claim = { operation: 'test', key: code, hash: 'aa' };
       const plan = { claim, result: { type: 'Quote', id: randomUUID() } };

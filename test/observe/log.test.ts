@@ -6,6 +6,7 @@ import { readConfig } from '../../src/server/config.ts';
 import { startGateway } from '../../src/server/gateway.ts';
 import { openLog } from '../../src/server/observe/log.ts';
 import { quote, usdToEur } from '../setup/acts.ts';
+import { secretKey } from '../setup/cursors.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
@@ -23,6 +24,7 @@ const t = await testGateway({ ROLE: 'serve' });
 const config = {
   ...readConfig({ NODE_ENV: 'test', PORT: '0', ROLE: 'serve', ACCESS_LOG: 'on', DATABASE_URL: t.databaseUrl }),
   NODE_ENV: 'production' as const,
+  SECRET_KEY: Buffer.from(secretKey, 'hex'),
 };
 const logging = await startGateway({ databaseUrl: servingUrl(t.databaseUrl), config, log: openLog('info', stream) });
 afterAll(() => logging.stop());

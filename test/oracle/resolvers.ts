@@ -439,7 +439,7 @@ function changed(event: Event, model: keyof SnapshotRows | undefined = changedBy
 
 /** The code of a refusal as clients see it, where the database has another one. */
 function refusalCode(operation: string, code: string): string {
-  if (code === 'ACCOUNT_EXISTS') return 'CONFLICT';
+  if (code === 'ACCOUNT_EXISTS' || code === 'OTHER_VERSION') return 'CONFLICT';
   if (code === 'CONFLICT' && ['approveTransaction', 'rejectTransaction'].includes(operation)) {
     return 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
   }
@@ -714,10 +714,13 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     maxAmount: ({ code, maxAmount }) => money(BigInt(maxAmount), code),
   }),
   ApiToken: fieldsOf<{ id: string; createdById: string | null }>({
+    // A revoked one is not seen.
+    version: () => 1,
     id: ({ id }) => publicId('ApiToken', id),
     createdById: ({ createdById }) => createdById && publicId('ApiToken', createdById),
   }),
   ClientToken: fieldsOf<ClientToken>({
+    version: ({ revokedAt }) => (revokedAt ? 2 : 1),
     id: ({ id }) => publicId('ClientToken', id),
     createdById: ({ createdById }) => createdById && publicId('ApiToken', createdById),
     active: ({ revokedAt, expiresAt }) => revokedAt === null && expiresAt.getTime() > Date.now(),

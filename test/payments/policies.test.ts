@@ -32,7 +32,7 @@ const set = (subjectId: string, terms: object, by: TestPlatform = platform): Pro
 const remove = (subjectId: string): Promise<Data> => succeed(platform, 'deletePolicy', { subjectId }, 'deletedId');
 
 /** A limit of an amount in USD. */
-const usd = (period: string, amount: number) => ({ period, currency: 'USD', amount });
+const usd = (period: string, amount: number) => ({ period, currency: 'USD', amount: { units: amount } });
 
 /** A server that pays, with a policy of its own. */
 async function limited(terms: object, ...permissions: readonly string[]) {
@@ -130,7 +130,7 @@ describe('a policy', () => {
       { receiverAccountIds: [scene.outsideUsd], receiverUmaAddresses: [uma] },
       ['TRANSFER_OUT', 'a quote to a UMA address'],
     ],
-    ['currencies', /no payment in this currency$/, { limits: [{ period: 'DAY', currency: 'EUR', amount: 100 }] }, []],
+    ['currencies', /no payment in this currency$/, { limits: [{ period: 'DAY', currency: 'EUR', amount: { units: 100 } }] }, []],
     [
       'amounts of one payment',
       /at most 10.00 USD in one payment$/,
@@ -342,11 +342,11 @@ test('a calendar day begins at midnight of its time zone, also where the clocks 
 });
 
 test.each([
-  [{ limits: [{ period: 'DAY', currency: 'XXX', amount: 1 }] }, 'INVALID_CURRENCY', ['limits', '0', 'currency']],
+  [{ limits: [{ period: 'DAY', currency: 'XXX', amount: { units: 1 } }] }, 'INVALID_CURRENCY', ['limits', '0', 'currency']],
   [{ limits: [{ period: 'DAY', currency: 'USD' }] }, 'INVALID_AMOUNT', ['limits', '0', 'amount']],
-  [{ limits: [{ period: 'DAY', currency: 'USD', amount: 0 }] }, 'INVALID_AMOUNT', ['limits', '0', 'amount']],
+  [{ limits: [{ period: 'DAY', currency: 'USD', amount: { units: 0 } }] }, 'INVALID_AMOUNT', ['limits', '0', 'amount']],
   [
-    { limits: [{ period: 'DAY', currency: 'USD', amountDecimal: '0.001' }] },
+    { limits: [{ period: 'DAY', currency: 'USD', amount: { decimal: '0.001' } }] },
     'INVALID_AMOUNT',
     ['limits', '0', 'amount'],
   ],

@@ -146,6 +146,7 @@ const provoke: Record<number, (endpoint: Endpoint) => Promise<RestAnswer>> = {
     await catalog.rest.ask('DELETE', path.replace(/^\/sandbox(\/customers\/[^/]+).*/, '$1'));
     return catalog.rest.call(endpoint.method, path, { body });
   },
+  412: (endpoint) => send(endpoint, { headers: { 'if-match': '"999999"' } }),
   413: (endpoint) => send(endpoint, { raw: JSON.stringify({ description: 'x'.repeat(102_400) }) }),
   415: (endpoint) => send(endpoint, { raw: 'amount=5', headers: { 'content-type': 'text/plain' } }),
   async 422(endpoint) {

@@ -56,7 +56,7 @@ const clock = (world: World, number: number, seconds = longerThanAll): Actor => 
 const executor = (world: World, number: number, quoteId: string, key = world.newKey()): Actor => ({
   name: `executor ${number}`,
   number,
-  act: () => executeQuote(world.payments(number), world.caller, quoteId, key),
+  act: () => executeQuote(world.payments(number), world.caller, { quoteId }, key),
 });
 
 const expiry = (world: World, number: number): Actor => ({
@@ -286,7 +286,9 @@ const lane = (world: World, number: number, quoteIds: readonly string[]): Actor 
   act: () =>
     Promise.all(
       quoteIds.map((id) =>
-        executeQuote(world.payments(number), world.caller, id, world.newKey()).catch((error: unknown) => error),
+        executeQuote(world.payments(number), world.caller, { quoteId: id }, world.newKey()).catch(
+          (error: unknown) => error,
+        ),
       ),
     ),
 });

@@ -1,6 +1,5 @@
 -- The part of check_plan for external accounts that a plan changes. A deleted one does not change, and a
--- frozen one is not deleted. A change with a version
--- is valid only for that version of the account. One without a status leaves it as it is.
+-- frozen one is not deleted. One without a status leaves it as it is.
 create or replace function check_accounts(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql
 as $$
@@ -10,10 +9,10 @@ declare
   v_other uuid;
 begin
   for v_move in
-    select * from jsonb_to_recordset(p_moves) as m(id uuid, "from" text[], "to" external_account_status, version int, "set" jsonb)
+    select * from jsonb_to_recordset(p_moves) as m(id uuid, "from" text[], "to" external_account_status, "set" jsonb)
   loop
     select * into v_account from account where platform_id = p_platform and id = v_move.id and kind = 'EXTERNAL';
-    if not found or not v_account.status::text = any (v_move."from") or v_account.version <> coalesce(v_move.version, v_account.version) then
+    if not found or not v_account.status::text = any (v_move."from") then
       return jsonb_build_object('code', 'CONFLICT', 'type', 'ExternalAccount', 'id', v_move.id, 'status', v_account.status);
     end if;
     if v_account.is_deleted then

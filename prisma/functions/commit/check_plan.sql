@@ -5,6 +5,7 @@ create or replace function check_plan(p_platform uuid, p_plan jsonb) returns jso
 as $$
 begin
   return coalesce(
+    case when p_plan ? 'expected' then check_version(p_platform, p_plan -> 'expected') end,
     case when p_plan -> 'insert' ?| '{customer,account}' then check_registrations(p_platform, p_plan -> 'insert') end,
     case when p_plan -> 'require_active' ? 'lookups' then check_lookups(p_platform, p_plan #> '{require_active,lookups}') end,
     case when p_plan ? 'quotes' then check_quotes(p_platform, p_plan -> 'quotes') end,

@@ -1,6 +1,24 @@
 -- The database of the service: functions that defaults of columns call, types, tables with their indexes, foreign keys, functions,
 -- then what Prisma cannot say. What each function does is said in prisma/functions.
 
+create or replace function check_version(p_platform uuid, p_expected jsonb) returns jsonb
+  language plpgsql
+as $$
+declare
+  v_id uuid := p_expected ->> 'id';
+  v_version int;
+begin
+  case p_expected ->> 'type'
+    when 'Customer' then select version into v_version from customer where platform_id = p_platform and id = v_id;
+    when 'Account' then select version into v_version from account where platform_id = p_platform and id = v_id;
+    when 'Quote' then select version into v_version from quote where platform_id = p_platform and id = v_id;
+    when 'Transaction' then select version into v_version from transaction where platform_id = p_platform and id = v_id;
+  end case;
+  return case when v_version <> (p_expected ->> 'version')::bigint then
+    jsonb_build_object('code', 'OTHER_VERSION', 'type', p_expected ->> 'type', 'id', v_id, 'version', v_version) end;
+end
+$$;
+
 create or replace function claim_lock(p_platform uuid, p_claim jsonb) returns bigint
   language sql immutable parallel safe
 as $$
@@ -74,6 +92,7 @@ create table platform (
   client_token_rate_limit integer,
   client_token_rate_burst integer,
   trusted_documents trusted_document_policy not null default 'OPTIONAL',
+  version integer not null default 1,
   created_at timestamptz(3) not null default clock_ms(),
   updated_at timestamptz(3) not null default clock_ms(),
   primary key (id)
@@ -572,6 +591,7 @@ create table webhook_endpoint (
   event_types event_type[],
   description text,
   status webhook_endpoint_status not null default 'ENABLED',
+  version integer not null default 1,
   secret bytea not null,
   previous_secret bytea,
   previous_secret_until timestamptz(3),
@@ -1346,10 +1366,10 @@ declare
   v_other uuid;
 begin
   for v_move in
-    select * from jsonb_to_recordset(p_moves) as m(id uuid, "from" text[], "to" external_account_status, version int, "set" jsonb)
+    select * from jsonb_to_recordset(p_moves) as m(id uuid, "from" text[], "to" external_account_status, "set" jsonb)
   loop
     select * into v_account from account where platform_id = p_platform and id = v_move.id and kind = 'EXTERNAL';
-    if not found or not v_account.status::text = any (v_move."from") or v_account.version <> coalesce(v_move.version, v_account.version) then
+    if not found or not v_account.status::text = any (v_move."from") then
       return jsonb_build_object('code', 'CONFLICT', 'type', 'ExternalAccount', 'id', v_move.id, 'status', v_account.status);
     end if;
     if v_account.is_deleted then
@@ -1690,6 +1710,7 @@ create or replace function check_plan(p_platform uuid, p_plan jsonb) returns jso
 as $$
 begin
   return coalesce(
+    case when p_plan ? 'expected' then check_version(p_platform, p_plan -> 'expected') end,
     case when p_plan -> 'insert' ?| '{customer,account}' then check_registrations(p_platform, p_plan -> 'insert') end,
     case when p_plan -> 'require_active' ? 'lookups' then check_lookups(p_platform, p_plan #> '{require_active,lookups}') end,
     case when p_plan ? 'quotes' then check_quotes(p_platform, p_plan -> 'quotes') end,
@@ -2863,6 +2884,15 @@ begin
 end
 $$;
 
+create or replace function stamp_version() returns trigger
+  language plpgsql
+as $$
+begin
+  new.version := old.version + 1;
+  return new;
+end
+$$;
+
 create or replace function wake_orders(p_platform uuid, p_transaction uuid) returns void
   language plpgsql
   security definer set search_path = public, pg_temp
@@ -3008,6 +3038,13 @@ create trigger stamp before insert on lookup for each row execute function stamp
 
 -- Changes are checked before, and announced after
 create trigger guard before update on customer for each row execute function stamp_change();
+create trigger stamp before update on platform for each row
+  when ((old.uma_domain, old.currencies, old.trusted_documents) is distinct from (new.uma_domain, new.currencies, new.trusted_documents))
+  execute function stamp_version();
+create trigger stamp before update on webhook_endpoint for each row
+  when ((old.url, old.event_types, old.description, old.status = 'DISABLED', old.secret, old.token_id)
+    is distinct from (new.url, new.event_types, new.description, new.status = 'DISABLED', new.secret, new.token_id))
+  execute function stamp_version();
 create trigger guard before update on account for each row execute function guard_account();
 create trigger guard before update on quote for each row execute function guard_quote();
 create trigger guard before update on transaction for each row execute function guard_transaction();

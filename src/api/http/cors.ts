@@ -17,7 +17,7 @@ export interface OriginOptions {
 const allowed = {
   'access-control-allow-methods': 'GET, POST, QUERY, PATCH, DELETE, OPTIONS',
   'access-control-allow-headers': [
-    'authorization, content-type, accept, idempotency-key, last-event-id, payments-read-after',
+    'authorization, content-type, accept, idempotency-key, if-match, last-event-id, payments-read-after',
     // Apollo's clients send them: for their servers' protection against forged requests, and to name themselves.
     'apollo-require-preflight, apollographql-client-name, apollographql-client-version',
     'x-apollo-operation-id, x-apollo-operation-name',
@@ -63,7 +63,7 @@ export class Origins {
       response.setHeader('access-control-allow-origin', origin);
       response.setHeader(
         'access-control-expose-headers',
-        'retry-after, ratelimit, ratelimit-policy, idempotency-replayed, payments-read-after',
+        'etag, retry-after, ratelimit, ratelimit-policy, idempotency-replayed, payments-read-after',
       );
     }
     if (request.method !== 'OPTIONS') return false;

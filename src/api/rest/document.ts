@@ -36,6 +36,14 @@ export function restDocument(app: RestApp): Document {
     description:
       'Any 1 to 255 printable ASCII characters without spaces. Requests with the same key and the same input have one effect and one response, over this API and GraphQL alike.',
   });
+  registry.registerComponent('parameters', 'IfMatch', {
+    name: 'If-Match',
+    in: 'header',
+    required: false,
+    schema: { type: 'string', maxLength: 255 },
+    description:
+      'The entity tag (`ETag`) that you have seen of the record. If it has another one by now, nothing changes: 412. `*` accepts any.',
+  });
   documentWebhooks(registry);
   const document = plain(
     app.getOpenAPI31Document({

@@ -1,14 +1,22 @@
 import { z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
+import type { Expecting } from '../../core/expected-version.ts';
 import { keyInHeader } from '../../core/idempotency.ts';
 import { type PathTable, translatePath } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { authorize, type Operation, requirePermission, showsExisting } from '../../domain/access/operations.ts';
+import {
+  authorize,
+  changesRecord,
+  type Operation,
+  requirePermission,
+  showsExisting,
+} from '../../domain/access/operations.ts';
 import type { Viewer } from '../../domain/access/viewer.ts';
 import type { CommandResult } from '../../domain/commands/command.ts';
+import { demandedVersion, setTag } from './entity-tags.ts';
 import type { RestEnvironment } from './environment.ts';
 import { ErrorBody } from './errors.ts';
-import { keyPaths } from './input-paths.ts';
+import { headerPaths } from './input-paths.ts';
 import { onReplicas } from './replica-reads.ts';
 
 // The common parts of the endpoints' definitions.
@@ -42,15 +50,20 @@ export function commandEndpoint(operation: Operation, documentation: CommandDocu
   return {
     operationId: operation,
     ...documentation,
-    parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }],
+    parameters: [
+      { $ref: '#/components/parameters/IdempotencyKey' },
+      ...(changesRecord(operation) ? [ifMatchParameter] : []),
+    ],
     middleware: [mayRun(operation)],
   };
 }
 
 /** Defines an endpoint that changes the platform's settings: it takes no idempotency key. */
 export function settingsEndpoint(operation: Operation, documentation: Documentation) {
-  return { ...documentation, middleware: [mayRun(operation)] };
+  return { ...documentation, parameters: [ifMatchParameter], middleware: [mayRun(operation)] };
 }
+
+const ifMatchParameter = { $ref: '#/components/parameters/IfMatch' };
 
 /** Refuses a viewer who may not run an operation, or may not see the record in its answer (decision 62). */
 function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment> {
@@ -93,6 +106,18 @@ export function jsonResponse<Schema extends z.ZodType>(schema: Schema, descripti
   return { description, content: { 'application/json': { schema } } };
 }
 
+const tagHeader = {
+  ETag: z
+    .string()
+    .optional()
+    .describe('The entity tag of the record, for If-Match; it changes whenever the record does.'),
+};
+
+/** Defines a successful response with a record that has an entity tag. */
+export function taggedResponse<Schema extends z.ZodType>(schema: Schema, description: string) {
+  return { ...jsonResponse(schema, description), headers: z.object(tagHeader) };
+}
+
 const replayHeader = z.object({
   'Idempotency-Replayed': z
     .literal('true')
@@ -102,7 +127,7 @@ const replayHeader = z.object({
 
 /** Defines a command's successful response, with the header that marks a repeated one. */
 export function commandResponse<Schema extends z.ZodType>(schema: Schema, description: string) {
-  return { ...jsonResponse(schema, description), headers: replayHeader };
+  return { ...jsonResponse(schema, description), headers: replayHeader.extend(tagHeader) };
 }
 
 /** Defines a command's successful response without a body. */
@@ -128,6 +153,7 @@ const reasons: Readonly<Record<number, string>> = {
   405: 'The path does not have this method; `Allow` lists its methods.',
   409: 'The request conflicts with existing data or with an earlier change.',
   410: 'The customer has been deleted.',
+  412: 'The record has changed since it had the entity tag in `If-Match`: the code is CONFLICT, and `details` has its `version`.',
   413: 'The body has more than 102400 bytes.',
   415: 'The body is not application/json in UTF-8, or it has a `Content-Encoding`.',
   422: 'The idempotency key was used before with another input.',
@@ -138,7 +164,7 @@ const reasons: Readonly<Record<number, string>> = {
   504: 'The outcome is unknown: the request may or may not have taken effect. Send it again with the same `Idempotency-Key` to find out.',
 };
 
-type ErrorStatus = 404 | 409 | 410 | 413 | 415 | 501 | 504;
+type ErrorStatus = 404 | 409 | 410 | 412 | 413 | 415 | 501 | 504;
 
 /**
  * Defines the error responses of an endpoint: the given ones, and those that every endpoint has. Handlers throw them, so
@@ -167,13 +193,16 @@ function errorsOf(statuses: readonly number[]): Record<never, never> {
 export async function command<Row>(
   context: Context<RestEnvironment>,
   paths: PathTable,
-  run: (idempotencyKey: string | undefined, viewer: Viewer) => Promise<CommandResult<Row>>,
+  run: (idempotencyKey: string | undefined, viewer: Viewer, expecting: Expecting) => Promise<CommandResult<Row>>,
 ): Promise<Row> {
-  const done = run(keyInHeader(context.req.header('Idempotency-Key')), context.get('viewer'));
-  const result = await withRequestPaths([...keyPaths, ...paths], done);
+  const expecting = { expectedVersion: demandedVersion(context) };
+  const done = run(keyInHeader(context.req.header('Idempotency-Key')), context.get('viewer'), expecting);
+  const result = await withRequestPaths(paths, done);
   context.set('tookEffect', true);
   if (result.replayed) context.header('Idempotency-Replayed', 'true');
-  return result.row;
+  const { row } = result;
+  if (typeof row === 'object' && row !== null && 'version' in row) setTag(context, Number(row.version));
+  return row;
 }
 
 /** Awaits a result of the domain. Changes the path of a refusal to that of the field in the request. */
@@ -187,7 +216,7 @@ export async function withRequestPaths<Result>(paths: PathTable, result: Promise
       error.message,
       {
         ...error.details,
-        path: translatePath(path, paths),
+        path: translatePath(path, [...headerPaths, ...paths]),
         ...(errors && { errors: errors.map((one) => ({ ...one, path: translatePath(one.path, paths) })) }),
       },
       error.replayed,

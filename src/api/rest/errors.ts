@@ -9,6 +9,7 @@ import { dotted } from '../../core/path.ts';
 import { outcomeUnknown, type Refusal, type RefusalDetails, refusalIn, refusals } from '../../core/refusal.ts';
 import type { CustomerUse, ExceededLimit } from '../../domain/commands/plan-refusals.ts';
 import { currencyRecord, isJsonInteger, UnrepresentableAmount } from '../records/numbers.ts';
+import { ifMatch } from './entity-tags.ts';
 import type { RestEnvironment } from './environment.ts';
 
 /** An invalid field. */
@@ -263,7 +264,8 @@ function presentRefusal(refusal: Refusal, context: Context): Response {
   const { path, retryAfter, errors: _errors, ...facts } = inRestTerms(refusal);
   const field = path && dotted(path);
   const { code, message } = refusal;
-  const status = refusals[code];
+  // As RFC 9110 demands where If-Match does not hold (13.1.1).
+  const status = path?.[0] === ifMatch && code === 'CONFLICT' ? 412 : refusals[code];
   const errors = invalidFieldsOf(refusal).map((one) => ({
     field: dotted(one.path),
     constraint: one.code,

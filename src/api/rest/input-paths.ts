@@ -7,6 +7,7 @@ import type { RatesQuery } from '../../domain/pricing/exchange-rates.ts';
 import type { CreateQuote } from '../../domain/quotes/quote-input.ts';
 import type { LookUpReceiver } from '../../domain/receivers/lookups.ts';
 import type { Transfer } from '../../domain/transfers/transfer.ts';
+import { ifMatch } from './entity-tags.ts';
 
 // Tables of the paths at which a command's input and the REST request have the same field: first the command's path, then
 // the request's. A field that is not listed has the same path in both.
@@ -14,8 +15,11 @@ import type { Transfer } from '../../domain/transfers/transfer.ts';
 /** The table of requests that have every field at the command's path. */
 export const samePaths: PathTable = [];
 
-/** The table of the idempotency key, for every command. */
-export const keyPaths: PathTable = [[['idempotencyKey'], ['Idempotency-Key']]];
+/** The table of what comes in header fields, for every command. */
+export const headerPaths: PathTable = [
+  [['idempotencyKey'], ['Idempotency-Key']],
+  [['expectedVersion'], [ifMatch]],
+];
 
 export const transferPaths: PathTable<Transfer> = [
   [['sourceAccountId'], ['source', 'accountId']],

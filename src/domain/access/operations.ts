@@ -8,46 +8,54 @@ import type { Caller } from './caller.ts';
  * too, on what the token is bound to; otherwise it is for platforms alone. `grant`: the app of a customer may run it for that customer
  * where its platform granted that when it minted the token, with or without the permission. `reads`: it decides who reads the
  * platform's events, so it needs VIEW as well. `showsExisting`: its answer is a record that was there before and that it need not
- * change, so the answer is reading (decision 62).
+ * change, so the answer is reading (decision 62). `changes`: it changes a record that its input names, and takes the version that its
+ * caller has seen of it.
  */
 export const operations = {
   createCustomer: { permission: 'MANAGE' },
-  updateCustomer: { permission: 'MANAGE', showsExisting: true },
-  deleteCustomer: { permission: 'MANAGE', showsExisting: true },
+  updateCustomer: { permission: 'MANAGE', showsExisting: true, changes: true },
+  deleteCustomer: { permission: 'MANAGE', showsExisting: true, changes: true },
   createExternalAccount: { permission: 'MANAGE', grant: 'ADD_BENEFICIARIES' },
-  updateExternalAccount: { permission: 'MANAGE', showsExisting: true },
-  deleteExternalAccount: { permission: 'MANAGE', showsExisting: true },
+  updateExternalAccount: { permission: 'MANAGE', showsExisting: true, changes: true },
+  deleteExternalAccount: { permission: 'MANAGE', showsExisting: true, changes: true },
   createQuote: { permission: 'TRANSACT', client: true },
-  executeQuote: { permission: 'TRANSACT', client: true },
-  cancelQuote: { permission: 'TRANSACT', client: true },
+  executeQuote: { permission: 'TRANSACT', client: true, changes: true },
+  cancelQuote: { permission: 'TRANSACT', client: true, changes: true },
   transferOut: { permission: 'TRANSACT', client: true },
   transferIn: { permission: 'TRANSACT', client: true },
   transferInternal: { permission: 'TRANSACT' },
   createClientToken: { permission: 'MANAGE' },
-  revokeClientToken: { permission: 'MANAGE' },
+  revokeClientToken: { permission: 'MANAGE', changes: true },
   createApiToken: { permission: 'MANAGE' },
-  revokeApiToken: { permission: 'MANAGE' },
+  revokeApiToken: { permission: 'MANAGE', changes: true },
   lookUpReceiver: { permission: 'VIEW', grant: 'LOOK_UP_RECEIVERS' },
-  approveTransaction: { permission: 'TRANSACT' },
-  rejectTransaction: { permission: 'TRANSACT' },
+  approveTransaction: { permission: 'TRANSACT', changes: true },
+  rejectTransaction: { permission: 'TRANSACT', changes: true },
   sandboxReceiveUma: { permission: 'TRANSACT' },
   sandboxFundAccount: { permission: 'TRANSACT', client: true, showsExisting: true },
-  sandboxSetExternalAccountStatus: { permission: 'TRANSACT', showsExisting: true },
-  sandboxSetKycStatus: { permission: 'TRANSACT', showsExisting: true },
+  sandboxSetExternalAccountStatus: { permission: 'TRANSACT', showsExisting: true, changes: true },
+  sandboxSetKycStatus: { permission: 'TRANSACT', showsExisting: true, changes: true },
   sandboxSend: { permission: 'TRANSACT', client: true },
   createWebhookEndpoint: { permission: 'MANAGE', reads: true },
-  updateWebhookEndpoint: { permission: 'MANAGE', reads: true },
-  deleteWebhookEndpoint: { permission: 'MANAGE' },
-  rotateWebhookSecret: { permission: 'MANAGE', reads: true },
+  updateWebhookEndpoint: { permission: 'MANAGE', reads: true, changes: true },
+  deleteWebhookEndpoint: { permission: 'MANAGE', changes: true },
+  rotateWebhookSecret: { permission: 'MANAGE', reads: true, changes: true },
   sendTestWebhook: { permission: 'MANAGE', reads: true },
   replayWebhookEvents: { permission: 'MANAGE', reads: true },
   resendWebhookDelivery: { permission: 'MANAGE', reads: true },
   setPolicy: { permission: 'MANAGE', showsExisting: true },
   deletePolicy: { permission: 'MANAGE' },
-  updatePlatform: { permission: 'MANAGE', showsExisting: true },
+  updatePlatform: { permission: 'MANAGE', showsExisting: true, changes: true },
 } as const satisfies Record<
   string,
-  { permission: Permission; client?: true; grant?: ClientGrant; reads?: true; showsExisting?: true }
+  {
+    permission: Permission;
+    client?: true;
+    grant?: ClientGrant;
+    reads?: true;
+    showsExisting?: true;
+    changes?: true;
+  }
 >;
 
 /** The name of an operation. */
@@ -90,6 +98,11 @@ function requireGrant({ grants }: Pick<Caller, 'grants'>, grant: ClientGrant): v
 /** Returns whether the answer of an operation is a record that existed before: then it needs VIEW. */
 export function showsExisting(name: Operation): boolean {
   return 'showsExisting' in operations[name];
+}
+
+/** Returns whether an operation changes a record that its input names: then it takes an expected version. */
+export function changesRecord(name: Operation): boolean {
+  return 'changes' in operations[name];
 }
 
 /**

@@ -112,11 +112,10 @@ function planCheck(account: Account, check: AccountCheck): Plan {
     id: account.id,
     from: [status],
     to,
-    version: account.version,
     reason: (check.accepted ? reasonOf(check, ownerOf(account)) : check.explanation) ?? 'checked by the rail',
     ...(check.accepted && { set: verificationColumns(check) }),
   };
-  return { accounts: [move], checks };
+  return { accounts: [move], checks, expected: { type: 'Account', id: account.id, version: account.version } };
 }
 
 /** Returns the columns of an account for a verification. */

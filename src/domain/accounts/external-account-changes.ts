@@ -1,4 +1,5 @@
 import { checkAll } from '../../core/check-all.ts';
+import type { Expecting } from '../../core/expected-version.ts';
 import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { checkKey } from '../../core/texts.ts';
@@ -11,7 +12,7 @@ import { accountName, accountNotFound, readTransferParties } from '../commands/p
 import type { AccountMove } from '../ledger/plan.ts';
 
 /** The input of updateExternalAccount. An absent field stays unchanged. */
-export interface UpdateExternalAccount {
+export interface UpdateExternalAccount extends Expecting {
   readonly accountId: string;
   /** The platform's own id of it; null takes it away. */
   readonly platformAccountId?: string | null | undefined;
@@ -76,16 +77,16 @@ export function updateExternalAccount(
 export function deleteExternalAccount(
   payments: Payments,
   caller: Caller,
-  accountId: string,
+  input: { readonly accountId: string } & Expecting,
   idempotencyKey?: string | null,
 ): Promise<CommandResult<Account>> {
   return runCommand(payments, caller, {
     operation: 'deleteExternalAccount',
     type: 'Account',
-    input: { accountId },
+    input,
     idempotencyKey,
     plan: async () => {
-      const { id } = await readExternal(payments, caller, accountId, at('accountId'));
+      const { id } = await readExternal(payments, caller, input.accountId, at('accountId'));
       const set = { isDeleted: true, defaultUmaDepositAccount: false };
       return {
         accounts: [{ id, from: anyStatus, to: 'INACTIVE', reason: 'deleted by the platform', set }],

@@ -1,3 +1,4 @@
+import type { Expecting } from '../../core/expected-version.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
@@ -28,12 +29,12 @@ export type Decision =
   /** The approval webhook of the platform failed. */
   | { readonly kind: 'webhook-error'; readonly explanation: string };
 
-interface ApproveTransaction {
+interface ApproveTransaction extends Expecting {
   readonly transactionId: string;
   readonly receiverCustomerInfo?: readonly InformationField[] | null | undefined;
 }
 
-interface RejectTransaction {
+interface RejectTransaction extends Expecting {
   readonly transactionId: string;
   readonly reason?: string | null | undefined;
 }

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { comparableAmount, type GivenAmount } from '../../core/amounts.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import type { Cursors } from '../../core/cursors.ts';
+import type { Expecting } from '../../core/expected-version.ts';
 import { claimOf, keyPath } from '../../core/idempotency.ts';
 import { accountPublicId, publicId } from '../../core/ids.ts';
 import { databaseBusy, Refusal } from '../../core/refusal.ts';
@@ -96,7 +97,7 @@ export interface Command<Type extends ResultType> extends RefusalOptions {
   /** The operation, which decides the permission and the scope of idempotency keys. */
   readonly operation: Operation;
   readonly type: Type;
-  /** The input without the key: a repeat must have the same. */
+  /** The input without the key: a repeat must have the same. Its `expectedVersion` is that of the row of the result. */
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
   /** The field of the input that is an amount, and how its currency is found: as a decimal it is the same input. */
@@ -148,10 +149,13 @@ async function run<Type extends ResultType>(
   if ('kind' in planned) return toResult(planned, command, caller);
   const { result, ...plan } = planned;
   try {
+    const row = { type: command.type, id: result };
+    const { expectedVersion: version } = command.input as Expecting;
     const outcome = await commitPlan(database, caller.platformId, {
       ...plan,
       claim,
-      result: { type: command.type, id: result },
+      ...(version != null && { expected: { ...row, version } }),
+      result: row,
     });
     return toResult(outcome, command, caller);
   } catch (error) {

@@ -1,4 +1,5 @@
 import { currencyOf, formatMajor } from '../../core/currencies.ts';
+import { changedMeanwhile } from '../../core/expected-version.ts';
 import { accountPublicId, publicId } from '../../core/ids.ts';
 import type { FieldPath } from '../../core/path.ts';
 import { Refusal, type RefusalCode, type RefusalDetails } from '../../core/refusal.ts';
@@ -24,6 +25,11 @@ export interface RefusalOptions {
 
 /** Converts the refusal of a plan by the database to one that the caller may see. */
 export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, caller: Caller, replayed: boolean): Refusal {
+  if (refusal.code === 'OTHER_VERSION') {
+    const { type, id, version } = refusal;
+    // Of accounts, commands change only external ones.
+    return changedMeanwhile(publicId(type === 'Account' ? 'ExternalAccount' : type, id), version, replayed);
+  }
   // Takes the place of a refusal about KYC for a frozen customer.
   const pathOf =
     options.paths?.[refusal.code] ??
@@ -43,7 +49,10 @@ interface RefusalParts {
   readonly facts?: RefusalDetails;
 }
 
-function fullRefusal(refusal: PlanRefusal, { conflict }: RefusalOptions): RefusalParts {
+function fullRefusal(
+  refusal: Exclude<PlanRefusal, { code: 'OTHER_VERSION' }>,
+  { conflict }: RefusalOptions,
+): RefusalParts {
   const { code } = refusal;
   switch (code) {
     case 'QUOTE_NOT_FOUND':

@@ -67,7 +67,7 @@ export async function readReceipt(
 
 /** Returns the code that the caller got, from the one that the database gave. */
 function presentedCode(operation: Operation, code: PlanRefusal['code']): RefusalCode {
-  if (code === 'ACCOUNT_EXISTS') return 'CONFLICT';
+  if (code === 'ACCOUNT_EXISTS' || code === 'OTHER_VERSION') return 'CONFLICT';
   const decides = operation === 'approveTransaction' || operation === 'rejectTransaction';
   return decides && code === 'CONFLICT' ? 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' : code;
 }

@@ -1,4 +1,5 @@
 import { checkAll } from '../../core/check-all.ts';
+import type { Expecting } from '../../core/expected-version.ts';
 import { publicId } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
@@ -13,7 +14,7 @@ import { checkCustomerAddress } from '../commands/uma-addresses.ts';
 import { type CustomerDetails, checkedIdentity, detailColumns, nextCheck } from './customers.ts';
 
 /** The input of updateCustomer. */
-export interface UpdateCustomer {
+export interface UpdateCustomer extends Expecting {
   readonly customerId: string;
   readonly umaAddress?: string | null | undefined;
   /** The details to change; fields that are left out stay. */
@@ -97,16 +98,16 @@ export function updateCustomer(
 export function deleteCustomer(
   payments: Payments,
   caller: Caller,
-  customerId: string,
+  input: { readonly customerId: string } & Expecting,
   idempotencyKey?: string | null,
 ): Promise<CommandResult<Customer>> {
   return runCommand(payments, caller, {
     operation: 'deleteCustomer',
     type: 'Customer',
-    input: { customerId },
+    input,
     idempotencyKey,
     plan: async () => {
-      const { id } = (await readCustomer(payments, caller, customerId)).customer;
+      const { id } = (await readCustomer(payments, caller, input.customerId)).customer;
       return { customers: [{ id, set: { isDeleted: true } }], result: id };
     },
     path: at('customerId'),

@@ -74,6 +74,7 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
     orders = [],
     adjustments = [],
     spend,
+    expected,
     result,
   } = plan;
   addMoves(keys, plan);
@@ -86,6 +87,7 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
   if (accounts || insert.account) addBoth(keys, 'external accounts');
   if (requireActive?.customers) keys.reads.add('customers');
   if (requireActive?.accounts) keys.reads.add('external accounts');
+  if (expected) keys.reads.add(rowKey(expected.type, expected.id));
   if (result) addBoth(keys, rowKey(result.type, result.id));
   if (spend) keys.reads.add('counted payments');
   if (endsUndelivered(plan)) keys.writes.add('counted payments');

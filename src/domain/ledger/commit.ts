@@ -36,6 +36,8 @@ export type PlanRefusal =
   /** The lookup has expired. */
   | { readonly code: 'LOOKUP_REQUEST_NOT_FOUND'; readonly id: string }
   | { readonly code: 'QUOTE_EXPIRED'; readonly id: string; readonly expiresAt: string }
+  /** The row that the plan changes has another version than its caller expects. */
+  | { readonly code: 'OTHER_VERSION'; readonly type: ResultType; readonly id: string; readonly version: number }
   /** `type`: of the record with this id; missing for an order to the rail, which no API shows. */
   | {
       readonly code: 'CONFLICT';
@@ -297,10 +299,20 @@ function serialize(batches: readonly (readonly PlanGroup[])[]): string {
 }
 
 /** Renames the fields of a plan for the functions of the database, which use the names of columns. */
-function inColumns({ claim, requireActive, spend, result, insert, otherwise, ...lists }: Plan & Alternative): object {
+function inColumns({
+  claim,
+  requireActive,
+  expected,
+  spend,
+  result,
+  insert,
+  otherwise,
+  ...lists
+}: Plan & Alternative): object {
   return {
     ...(claim && { claim }),
     ...(requireActive && { require_active: requireActive }),
+    ...(expected && { expected }),
     ...(spend && { spend: columns(spend) }),
     ...(result && { result }),
     ...(insert && { insert: listsInColumns(insert) }),

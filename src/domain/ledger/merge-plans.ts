@@ -38,6 +38,7 @@ const merges: Merges<Plan> = {
   adjustments: concat,
   cases: concat,
   orders: concat,
+  expected: onlyOne('expected'),
   result: onlyOne('result'),
   otherwise: onlyOne('otherwise'),
 };

@@ -65,6 +65,8 @@ export interface Plan {
   readonly cases?: readonly SettledCase[];
   /** When the rail is asked about an order again, in milliseconds from now; null when the order has its outcome. */
   readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null }[];
+  /** The version that a row must still have, which the plan changes. */
+  readonly expected?: { readonly type: ResultType; readonly id: string; readonly version: number };
   /** The row to return to the caller, as it is after the plan. */
   readonly result?: { readonly type: ResultType; readonly id: string };
   /** The plan to carry out instead of one that is refused because a quote has expired. */
@@ -173,8 +175,6 @@ export interface AccountMove {
   readonly from: readonly ExternalAccountStatus[];
   /** The new status; it stays when left out. */
   readonly to?: ExternalAccountStatus;
-  /** The version that the account must still have. */
-  readonly version?: number;
   /** The reason for its status; stays when left out. */
   readonly reason?: string;
   /** A new default deposit account replaces the one before. */

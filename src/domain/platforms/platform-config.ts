@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { maxAmount } from '../../core/checks.ts';
 import { type CurrencyCode, currencies, currencyOf } from '../../core/currencies.ts';
+import { checkVersion, type Expecting } from '../../core/expected-version.ts';
+import { publicId } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { lockPlatform } from '../../core/tenant.ts';
@@ -23,7 +25,7 @@ import { deliveryRails, type PaymentRail } from '../pricing/delivery-rails.ts';
 import { requireMayTake, umaDomainIn } from './uma-domain.ts';
 
 /** The settings that a platform can change (decision 56). */
-export interface PlatformSettings {
+export interface PlatformSettings extends Expecting {
   /** The domain of the UMA addresses that new customers get: the platform's own (decision 61). */
   readonly umaDomain?: string | null | undefined;
   /** The currencies of the internal accounts of new customers; replaces the list. */
@@ -74,10 +76,16 @@ export interface ChangedPlatform<Besides> {
   readonly replayed: boolean;
 }
 
+/** Further work in the transaction that changes the settings, and whether it changes anything. */
+export interface Beside<Result> {
+  readonly changes: boolean;
+  readonly work: (transaction: Transaction) => Promise<Result>;
+}
+
 /**
  * Changes a platform's settings. The platform gets an internal account for each new currency. Existing accounts and the
  * addresses of customers stay.
- * @param besides makes further changes in the same transaction, with the platform's row locked
+ * @param besides checks and changes more in the same transaction, with the platform's row locked
  * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's, or only the operator
  * may give it; the first call with the key is still running), IDEMPOTENCY_MISMATCH, and what `besides` throws
  */
@@ -86,7 +94,7 @@ export async function updatePlatform<Besides = undefined>(
   caller: Caller,
   settings: PlatformSettings,
   idempotencyKey?: string | null,
-  besides?: (transaction: Transaction) => Promise<Besides>,
+  besides?: Beside<Besides>,
 ): Promise<ChangedPlatform<Besides>> {
   try {
     return await runIdempotent<Omit<ChangedPlatform<Besides>, 'replayed'>>(payments.database, caller, {
@@ -97,8 +105,8 @@ export async function updatePlatform<Besides = undefined>(
       prepare: async () => {
         const data = checkSettings(settings);
         return async (transaction) => {
-          const platform = await changeSettings(payments, transaction, caller, data, besides !== undefined);
-          return { result: {}, answer: { platform, besides: await besides?.(transaction) } };
+          const platform = await changeSettings(payments, transaction, caller, data, besides?.changes ?? false);
+          return { result: {}, answer: { platform, besides: await besides?.work(transaction) } };
         };
       },
       repeat: async () => ({ platform: await readPlatform(payments, caller), besides: undefined }),
@@ -110,11 +118,16 @@ export async function updatePlatform<Besides = undefined>(
 }
 
 /** Checks settings before they are stored. Null and missing ones stay unchanged. */
-function checkSettings({ umaDomain, currencies, trustedDocuments }: PlatformSettings): PlatformSettings {
+function checkSettings({
+  umaDomain,
+  currencies,
+  trustedDocuments,
+  expectedVersion,
+}: PlatformSettings): PlatformSettings {
   if (currencies) checkCurrencies(currencies);
   return {
     umaDomain: typeof umaDomain === 'string' ? umaDomainIn(umaDomain, at('umaDomain')) : undefined,
-    ...{ currencies, trustedDocuments },
+    ...{ currencies, trustedDocuments, expectedVersion },
   };
 }
 
@@ -125,13 +138,15 @@ async function changeSettings(
   payments: Payments,
   transaction: Transaction,
   caller: Caller,
-  { umaDomain, currencies, trustedDocuments }: PlatformSettings,
+  settings: PlatformSettings,
   changesMore: boolean,
 ): Promise<Platform> {
+  const { umaDomain, currencies, trustedDocuments } = settings;
   const { client, prisma } = transaction;
   await lockPlatform(client, caller);
   const where = { id: caller.platformId };
   const before = await prisma.platform.findFirstOrThrow({ where });
+  checkVersion(settings, publicId('Platform', before.id), before.version);
   if (typeof umaDomain === 'string' && umaDomain !== before.umaDomain)
     await requireMayTake(transaction, caller, umaDomain, at('umaDomain'));
   const given = {

@@ -1,3 +1,4 @@
+import type { Expecting } from '../../core/expected-version.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
@@ -26,17 +27,17 @@ const cancellableStatement = forCaller(
 export function cancelQuote(
   payments: Payments,
   caller: Caller,
-  quoteId: string,
+  input: { readonly quoteId: string } & Expecting,
   idempotencyKey?: string | null,
 ): Promise<CommandResult<Quote>> {
   return runCommand(payments, caller, {
     operation: 'cancelQuote',
     readsOnly: true,
     type: 'Quote',
-    input: { quoteId },
+    input,
     idempotencyKey,
     plan: async () => {
-      const uuid = uuidOf(quoteId, 'Quote');
+      const uuid = uuidOf(input.quoteId, 'Quote');
       const [quote] = uuid ? await cancellableStatement(payments.database.pool, caller, uuid) : [];
       if (!quote) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', at('quoteId'));
       return { ...quoteEnd(quote, 'cancelled before it was executed or funded', 'before'), result: quote.id };

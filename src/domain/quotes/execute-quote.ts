@@ -1,3 +1,4 @@
+import type { Expecting } from '../../core/expected-version.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
@@ -25,7 +26,7 @@ const at = pathsIn<{ readonly quoteId: string }>();
 export function executeQuote(
   payments: Payments,
   caller: Caller,
-  quoteId: string,
+  given: { readonly quoteId: string } & Expecting,
   idempotencyKey?: string | null,
   sandboxScenario?: GivenScenario | null,
 ): Promise<CommandResult<Quote>> {
@@ -33,9 +34,9 @@ export function executeQuote(
     operation: 'executeQuote',
     readsOnly: true,
     type: 'Quote',
-    input: { quoteId, sandboxScenario },
+    input: { ...given, sandboxScenario },
     idempotencyKey,
-    plan: () => planExecution(payments, caller, quoteId, sandboxScenario),
+    plan: () => planExecution(payments, caller, given.quoteId, sandboxScenario),
     path: at('quoteId'),
   });
 }

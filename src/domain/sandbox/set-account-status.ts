@@ -1,3 +1,4 @@
+import type { Expecting } from '../../core/expected-version.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { checkText, longest } from '../../core/texts.ts';
@@ -14,7 +15,7 @@ import { type CommandResult, type Payments, runCommand, simulationOf } from '../
 import type { AccountMove } from '../ledger/plan.ts';
 
 /** The input of setExternalAccountStatus. */
-export interface SetExternalAccountStatus {
+export interface SetExternalAccountStatus extends Expecting {
   readonly accountId: string;
   readonly status?: ExternalAccountStatus | null | undefined;
   readonly beneficiaryVerificationStatus?: BeneficiaryVerificationStatus | null | undefined;

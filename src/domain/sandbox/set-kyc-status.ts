@@ -1,3 +1,4 @@
+import type { Expecting } from '../../core/expected-version.ts';
 import { pathsIn } from '../../core/path.ts';
 import type { KycStatus } from '../../infra/database/generated/client/client.ts';
 import type { Customer } from '../../infra/database/rows.ts';
@@ -6,7 +7,7 @@ import { type CommandResult, type Payments, runCommand, simulationOf } from '../
 import { readCustomer } from '../customers/customer-changes.ts';
 
 /** The input of setKycStatus. */
-export interface SetKycStatus {
+export interface SetKycStatus extends Expecting {
   readonly customerId: string;
   readonly kycStatus: KycStatus;
 }

@@ -172,6 +172,46 @@ export const accessBugs: Bugs = {
       test: 'that the account holds too little, and not what it holds',
     },
   },
+  'test/access/expected-versions.test.ts': {
+    'a payment or a customer changes, whatever version the caller has seen': {
+      file: 'prisma/functions/commit/check_plan.sql',
+      find: "    case when p_plan ? 'expected' then check_version(p_platform, p_plan -> 'expected') end,\n",
+      test: 'of twenty with the same version exactly one wins, and the others get the record as it is then',
+    },
+    'an endpoint changes, whatever version the caller has seen': {
+      file: 'src/api/webhooks/endpoints/endpoint-queries.ts',
+      find: "  checkVersion(expecting, publicId('WebhookEndpoint', id), endpoint.version);\n",
+      test: 'an earlier or a later version changes nothing',
+    },
+    'the settings change, whatever version the caller has seen': {
+      file: 'src/domain/platforms/platform-config.ts',
+      find: "  checkVersion(settings, publicId('Platform', before.id), before.version);\n",
+      test: 'a change that would change nothing is refused as well',
+    },
+    'a new mutation of a record takes no version': {
+      file: 'src/domain/access/operations.ts',
+      find: "cancelQuote: { permission: 'TRANSACT', client: true, changes: true }",
+      put: "cancelQuote: { permission: 'TRANSACT', client: true }",
+      test: 'every mutation that changes a record takes the version that its caller has seen',
+    },
+    'a failing delivery is a change of its endpoint': {
+      file: 'prisma/migrations',
+      find: "old.description, old.status = 'DISABLED', old.secret",
+      put: "old.description, old.status = 'FAILING', old.secret",
+      test: 'what the service notes of an endpoint is no change of it',
+    },
+    'a weak entity tag is as good as a strong one': {
+      file: 'src/api/rest/entity-tags.ts',
+      find: "return '';",
+      put: `return field.replaceAll(/^W\\/|"/g, '');`,
+      test: '%s %s has an effect for the present entity tag alone',
+    },
+    'the entity tag of the settings leaves out their endpoint': {
+      file: 'src/api/rest/endpoints/config.ts',
+      find: '          if (demanded !== undefined) await checkConfigEndpoint(transaction, viewer, state);\n',
+      test: 'the settings have one entity tag, for what any API changes of them',
+    },
+  },
   'test/access/cursors.test.ts': {
     'a cursor shows what it names': {
       file: 'src/core/cursors.ts',

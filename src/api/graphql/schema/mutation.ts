@@ -2,7 +2,7 @@ import type { InputFieldMap, InputShapeFromFields, TypeParam } from '@pothos/cor
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Cursors } from '../../../core/cursors.ts';
 import { Refusal, refusalIn } from '../../../core/refusal.ts';
-import { authorize, type Operation, showsExisting } from '../../../domain/access/operations.ts';
+import { authorize, changesRecord, type Operation, showsExisting } from '../../../domain/access/operations.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Context } from '../context.ts';
 import { abandoned } from '../failure.ts';
@@ -19,7 +19,7 @@ type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
 
 interface MutationOptions<Fields extends InputFieldMap, Success extends Replayable> {
   readonly description: string;
-  /** The input's fields, without idempotencyKey, which every input has. */
+  /** The input's fields, without idempotencyKey, which every input has, and expectedVersion (operations.ts). */
   readonly input: (t: InputBuilder) => Fields;
   /** The fields of the success, without `replayed`, which every success has, and the edges of rows in lists. */
   readonly success: {
@@ -32,6 +32,7 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   readonly resolve: (
     input: InputShapeFromFields<Fields> & {
       readonly idempotencyKey?: string | null | undefined;
+      readonly expectedVersion?: number | null | undefined;
       readonly sandboxScenario?: typeof SandboxScenarioInput.$inferInput | null | undefined;
     },
     context: Context,
@@ -97,6 +98,12 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
     description: `The input of ${name}.`,
     fields: (t) => ({
       ...options.input(t),
+      ...(changesRecord(name) && {
+        expectedVersion: t.int({
+          description:
+            'The version that you have seen of the record. If it has another one, the mutation is a ConflictError, whose `existing` is the record as it is now.',
+        }),
+      }),
       idempotencyKey: t.string({
         description:
           'Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent.',

@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
 import { publicId } from '../../../core/ids.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
 import {
@@ -8,19 +9,21 @@ import {
   updatePlatform,
 } from '../../../domain/platforms/platform-config.ts';
 import { TransactionType, TrustedDocumentPolicy } from '../../../infra/database/generated/client/client.ts';
-import { setConfigEndpoint } from '../../webhooks/endpoints/config-endpoint.ts';
+import { checkConfigEndpoint, setConfigEndpoint, stateOf } from '../../webhooks/endpoints/config-endpoint.ts';
 import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
 import { checkUrl } from '../../webhooks/endpoints/endpoints.ts';
 import type { RestApp, RestModules } from '../app.ts';
 import {
   body,
-  jsonResponse,
   noQuery,
   readErrors,
   settingsEndpoint,
+  taggedResponse,
   viewEndpoint,
   withRequestPaths,
 } from '../endpoint.ts';
+import { demandedTag, setTag } from '../entity-tags.ts';
+import type { RestEnvironment } from '../environment.ts';
 import { RestError } from '../errors.ts';
 import { platformPaths } from '../input-paths.ts';
 import { listed, listOf } from '../schemas/list-of.ts';
@@ -159,7 +162,7 @@ const get = createRoute({
   method: 'get',
   path: '/config',
   request: { query: noQuery },
-  responses: { 200: jsonResponse(ConfigSchema, 'The settings.'), ...readErrors() },
+  responses: { 200: taggedResponse(ConfigSchema, 'The settings.'), ...readErrors() },
 });
 
 const update = createRoute({
@@ -173,8 +176,8 @@ const update = createRoute({
   path: '/config',
   request: { query: noQuery, body: body(UpdateConfigBody) },
   responses: {
-    200: jsonResponse(ChangedConfigSchema, 'The settings as they are now.'),
-    ...readErrors(409, 413, 415, 501, 504),
+    200: taggedResponse(ChangedConfigSchema, 'The settings as they are now.'),
+    ...readErrors(409, 412, 413, 415, 501, 504),
   },
 });
 
@@ -193,15 +196,16 @@ function checkOffered({ currencyCode: _code, ...given }: CurrencySetting, positi
   }
 }
 
-async function configRecord(
+/** Reads the settings, with the entity tag of their state: it names that of the endpoint, too. */
+async function readConfig(
   { payments, webhooks }: RestModules,
   caller: Caller,
-): Promise<z.infer<typeof ConfigSchema>> {
+): Promise<{ record: z.infer<typeof ConfigSchema>; tag: string }> {
   const [platform, endpoint] = await Promise.all([
     readPlatform(payments, caller),
     findConfigEndpoint(webhooks.payments.database.prisma, caller),
   ]);
-  return {
+  const record = {
     id: publicId('PlatformConfig', platform.id),
     umaDomain: platform.umaDomain,
     ...(endpoint && { webhookEndpoint: endpoint.url }),
@@ -212,35 +216,45 @@ async function configRecord(
     createdAt: platform.createdAt.toISOString(),
     updatedAt: platform.updatedAt.toISOString(),
   };
+  return { record, tag: `${platform.version}-${stateOf(endpoint)}` };
 }
 
 /** Adds the endpoints of the platform's settings (decision 56). */
 export function configEndpoints(app: RestApp, modules: RestModules): void {
   const { payments, webhooks } = modules;
 
-  app.openapi(get, async (context) => context.json(await configRecord(modules, context.get('viewer')), 200));
+  const answer = async (context: Context<RestEnvironment>) => {
+    const { record, tag } = await readConfig(modules, context.get('viewer'));
+    setTag(context, tag);
+    return record;
+  };
+
+  app.openapi(get, async (context) => context.json(await answer(context), 200));
 
   app.openapi(update, async (context) => {
     const viewer = context.get('viewer');
     const body = context.req.valid('json');
     const { umaDomain, supportedCurrencies, trustedDocuments, webhookEndpoint: url } = body;
     supportedCurrencies?.forEach(checkOffered);
-    if (url === undefined && Object.values(body).every((value) => value == null)) {
-      return context.json(await configRecord(modules, viewer), 200);
+    const demanded = demandedTag(context);
+    if (demanded === undefined && url === undefined && Object.values(body).every((value) => value == null)) {
+      return context.json(await answer(context), 200);
     }
+    const [version = '', state = ''] = demanded?.split('-') ?? [];
     const change = async () => {
       if (typeof url === 'string') checkUrl(webhooks, viewer, url);
       const currencies = supportedCurrencies?.map((entry) => entry.currencyCode);
       const changes = { umaDomain, currencies, trustedDocuments };
-      return updatePlatform(
-        payments,
-        viewer,
-        changes,
-        undefined,
-        url === undefined ? undefined : (transaction) => setConfigEndpoint(webhooks, transaction, viewer, url),
-      );
+      const expectedVersion = demanded === undefined ? undefined : /^\d{1,9}$/.test(version) ? Number(version) : 0;
+      return updatePlatform(payments, viewer, { ...changes, expectedVersion }, undefined, {
+        changes: url !== undefined,
+        async work(transaction) {
+          if (demanded !== undefined) await checkConfigEndpoint(transaction, viewer, state);
+          return url === undefined ? undefined : setConfigEndpoint(webhooks, transaction, viewer, url);
+        },
+      });
     };
     const { besides: webhookSecret } = await withRequestPaths(platformPaths, change());
-    return context.json({ ...(await configRecord(modules, viewer)), ...(webhookSecret && { webhookSecret }) }, 200);
+    return context.json({ ...(await answer(context)), ...(webhookSecret && { webhookSecret }) }, 200);
   });
 }

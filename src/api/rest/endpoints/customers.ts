@@ -16,11 +16,12 @@ import {
   commandEndpoint,
   commandErrors,
   commandResponse,
-  jsonResponse,
   noQuery,
   readErrors,
+  taggedResponse,
   viewEndpoint,
 } from '../endpoint.ts';
+import { setTag } from '../entity-tags.ts';
 import { customerPaths, samePaths } from '../input-paths.ts';
 import {
   anyOf,
@@ -84,7 +85,7 @@ const get = createRoute({
   method: 'get',
   path: '/customers/{customerId}',
   request: { params: customerPath, query: noQuery },
-  responses: { 200: jsonResponse(CustomerSchema, 'The customer.'), ...readErrors(404) },
+  responses: { 200: taggedResponse(CustomerSchema, 'The customer.'), ...readErrors(404) },
 });
 
 const update = createRoute({
@@ -96,7 +97,7 @@ const update = createRoute({
   method: 'patch',
   path: '/customers/{customerId}',
   request: { params: customerPath, query: noQuery, body: body(UpdateCustomerBody) },
-  responses: { 200: commandResponse(CustomerSchema, 'The customer as it is now.'), ...commandErrors(404, 410) },
+  responses: { 200: commandResponse(CustomerSchema, 'The customer as it is now.'), ...commandErrors(404, 410, 412) },
 });
 
 const remove = createRoute({
@@ -109,7 +110,7 @@ const remove = createRoute({
   method: 'delete',
   path: '/customers/{customerId}',
   request: { params: customerPath, query: noQuery },
-  responses: { 200: commandResponse(CustomerSchema, 'The customer, deleted.'), ...commandErrors(404, 410) },
+  responses: { 200: commandResponse(CustomerSchema, 'The customer, deleted.'), ...commandErrors(404, 410, 412) },
 });
 
 type DetailsBody = z.infer<typeof CreateCustomerBody> | z.infer<typeof UpdateCustomerBody>;
@@ -145,6 +146,7 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
       ? await readRow(database, 'Customer', { AND: [visibleCustomers(context.get('viewer')), { id: uuid }] })
       : null;
     if (!row) throw new Refusal('USER_NOT_FOUND', 'no such customer', { path: ['customerId'] });
+    setTag(context, row.version);
     return context.json(customerRecord(row), 200);
   });
 
@@ -153,13 +155,17 @@ export function customerEndpoints(app: RestApp, payments: Payments): void {
     const body = context.req.valid('json');
     const { umaAddress, metadata } = body;
     const input = { customerId, umaAddress, metadata, details: detailsOf(body) };
-    const row = await command(context, customerPaths, (key, viewer) => updateCustomer(payments, viewer, input, key));
+    const row = await command(context, customerPaths, (key, viewer, expecting) =>
+      updateCustomer(payments, viewer, { ...input, ...expecting }, key),
+    );
     return context.json(customerRecord(row), 200);
   });
 
   app.openapi(remove, async (context) => {
     const { customerId } = context.req.valid('param');
-    const row = await command(context, samePaths, (key, viewer) => deleteCustomer(payments, viewer, customerId, key));
+    const row = await command(context, samePaths, (key, viewer, expecting) =>
+      deleteCustomer(payments, viewer, { customerId, ...expecting }, key),
+    );
     return context.json(customerRecord(row), 200);
   });
 }

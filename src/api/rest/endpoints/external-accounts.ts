@@ -185,7 +185,7 @@ const update = createRoute({
         .openapi('UpdateExternalAccount'),
     ),
   },
-  responses: { 200: commandResponse(ExternalAccountSchema, 'The account as it is now.'), ...commandErrors(404) },
+  responses: { 200: commandResponse(ExternalAccountSchema, 'The account as it is now.'), ...commandErrors(404, 412) },
 });
 
 const remove = createRoute({
@@ -198,7 +198,7 @@ const remove = createRoute({
   method: 'delete',
   path: '/customers/external-accounts/{accountId}',
   request: { params: accountPath, query: noQuery },
-  responses: { 200: commandResponse(ExternalAccountSchema, 'The account, deleted.'), ...commandErrors(404) },
+  responses: { 200: commandResponse(ExternalAccountSchema, 'The account, deleted.'), ...commandErrors(404, 412) },
 });
 
 /** Adds the endpoints of external accounts (specification 4.8 to 4.10, decisions 54 and 68). */
@@ -265,14 +265,16 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
 function changeEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(update, async (context) => {
     const input = { ...context.req.valid('param'), ...context.req.valid('json') };
-    const row = await command(context, samePaths, (key, viewer) => updateExternalAccount(payments, viewer, input, key));
+    const row = await command(context, samePaths, (key, viewer, expecting) =>
+      updateExternalAccount(payments, viewer, { ...input, ...expecting }, key),
+    );
     return context.json(externalAccountRecord(row), 200);
   });
 
   app.openapi(remove, async (context) => {
     const { accountId } = context.req.valid('param');
-    const row = await command(context, samePaths, (key, viewer) =>
-      deleteExternalAccount(payments, viewer, accountId, key),
+    const row = await command(context, samePaths, (key, viewer, expecting) =>
+      deleteExternalAccount(payments, viewer, { accountId, ...expecting }, key),
     );
     return context.json(externalAccountRecord(row), 200);
   });

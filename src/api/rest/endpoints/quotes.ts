@@ -19,11 +19,12 @@ import {
   commandEndpoint,
   commandErrors,
   commandResponse,
-  jsonResponse,
   noQuery,
   readErrors,
+  taggedResponse,
   viewEndpoint,
 } from '../endpoint.ts';
+import { setTag } from '../entity-tags.ts';
 import { quotePaths, samePaths } from '../input-paths.ts';
 import { anyOf, createdParameters, pagedEndpoint, pageHandler, rowList } from '../lists.ts';
 import { id } from '../schemas/money.ts';
@@ -77,7 +78,7 @@ const get = createRoute({
   method: 'get',
   path: '/quotes/{quoteId}',
   request: { params: quotePath, query: noQuery },
-  responses: { 200: jsonResponse(QuoteSchema, 'The quote.'), ...readErrors(404) },
+  responses: { 200: taggedResponse(QuoteSchema, 'The quote.'), ...readErrors(404) },
 });
 
 const execute = createRoute({
@@ -90,7 +91,7 @@ const execute = createRoute({
   method: 'post',
   path: '/quotes/{quoteId}/execute',
   request: { params: quotePath, query: noQuery },
-  responses: { 200: commandResponse(QuoteSchema, 'The quote, PROCESSING.'), ...commandErrors(404) },
+  responses: { 200: commandResponse(QuoteSchema, 'The quote, PROCESSING.'), ...commandErrors(404, 412) },
 });
 
 const cancel = createRoute({
@@ -103,7 +104,7 @@ const cancel = createRoute({
   method: 'post',
   path: '/quotes/{quoteId}/cancel',
   request: { params: quotePath, query: noQuery },
-  responses: { 200: commandResponse(QuoteSchema, 'The quote, EXPIRED.'), ...commandErrors(404) },
+  responses: { 200: commandResponse(QuoteSchema, 'The quote, EXPIRED.'), ...commandErrors(404, 412) },
 });
 
 /** Adds the endpoints of quotes (specification 4.1 to 4.3, decision 67). */
@@ -131,18 +132,23 @@ export function quoteEndpoints(app: RestApp, payments: Payments): void {
     const where = { AND: [visibleQuotes(context.get('viewer')), { id: uuid }] };
     const quote = uuid ? await readRow(database, 'Quote', where, paymentParties) : null;
     if (!quote) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', { path: ['quoteId'] });
+    setTag(context, quote.version);
     return context.json(quoteRecord(quote, quote), 200);
   });
 
   app.openapi(execute, async (context) => {
     const { quoteId } = context.req.valid('param');
-    const quote = await command(context, samePaths, (key, viewer) => executeQuote(payments, viewer, quoteId, key));
+    const quote = await command(context, samePaths, (key, viewer, expecting) =>
+      executeQuote(payments, viewer, { quoteId, ...expecting }, key),
+    );
     return context.json(await record(quote), 200);
   });
 
   app.openapi(cancel, async (context) => {
     const { quoteId } = context.req.valid('param');
-    const quote = await command(context, samePaths, (key, viewer) => cancelQuote(payments, viewer, quoteId, key));
+    const quote = await command(context, samePaths, (key, viewer, expecting) =>
+      cancelQuote(payments, viewer, { quoteId, ...expecting }, key),
+    );
     return context.json(await record(quote), 200);
   });
 }

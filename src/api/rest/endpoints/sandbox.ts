@@ -110,7 +110,7 @@ const kyc = createRoute({
     params: z.object({ customerId: id('Customer', 'The customer.') }),
     body: body(z.strictObject({ kycStatus: z.enum(KycStatus).describe('Its new status.') }).openapi('SetKycStatus')),
   },
-  responses: { 200: commandResponse(CustomerSchema, 'The customer as it is now.'), ...commandErrors(404, 410) },
+  responses: { 200: commandResponse(CustomerSchema, 'The customer as it is now.'), ...commandErrors(404, 410, 412) },
 });
 
 /** Adds the endpoints of the sandbox (specification 4.7, decision 53). */
@@ -154,7 +154,9 @@ export function sandboxEndpoints(app: RestApp, payments: Payments): void {
 
   app.openapi(kyc, async (context) => {
     const input = { ...context.req.valid('param'), ...context.req.valid('json') };
-    const row = await command(context, samePaths, (key, viewer) => setKycStatus(payments, viewer, input, key));
+    const row = await command(context, samePaths, (key, viewer, expecting) =>
+      setKycStatus(payments, viewer, { ...input, ...expecting }, key),
+    );
     return context.json(customerRecord(row), 200);
   });
 }

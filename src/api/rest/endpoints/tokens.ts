@@ -8,7 +8,7 @@ import {
   whereApiTokens,
 } from '../../../domain/access/tokens/api-token-records.ts';
 import { issueApiToken } from '../../../domain/access/tokens/issue-tokens.ts';
-import { revokeApiToken } from '../../../domain/access/tokens/revoke-tokens.ts';
+import { revokeApiToken, tokenVersion } from '../../../domain/access/tokens/revoke-tokens.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import { Permission, type Prisma } from '../../../infra/database/generated/client/client.ts';
@@ -23,7 +23,9 @@ import {
   managementEndpoint,
   noQuery,
   readErrors,
+  taggedResponse,
 } from '../endpoint.ts';
+import { setTag } from '../entity-tags.ts';
 import { samePaths } from '../input-paths.ts';
 import { createdParameters, flag, pagedEndpoint, pageHandler, updatedParameters } from '../lists.ts';
 import { listOf } from '../schemas/list-of.ts';
@@ -106,7 +108,7 @@ const get = createRoute({
   method: 'get',
   path: '/tokens/{tokenId}',
   request: { params: tokenPath, query: noQuery },
-  responses: { 200: jsonResponse(TokenSchema, 'The token.'), ...readErrors(404) },
+  responses: { 200: taggedResponse(TokenSchema, 'The token.'), ...readErrors(404) },
 });
 
 const remove = createRoute({
@@ -128,7 +130,7 @@ const remove = createRoute({
       ),
     }),
   },
-  responses: { 204: emptyCommandResponse('The token is deleted.'), ...commandErrors(404) },
+  responses: { 204: emptyCommandResponse('The token is deleted.'), ...commandErrors(404, 412) },
 });
 
 /** Adds the endpoints of API tokens (decisions 27 and 56). */
@@ -158,13 +160,14 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
     const where = whereApiTokens(context.get('viewer').platformId, {});
     const row = uuid ? await apiToken.findFirst({ where: { AND: [where, { id: uuid }] } }) : null;
     if (!row) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { path: ['tokenId'] });
+    setTag(context, tokenVersion(row.revokedAt !== null));
     return context.json(apiTokenRecord(row), 200);
   });
 
   app.openapi(remove, async (context) => {
     const input = { ...context.req.valid('param'), ...context.req.valid('query') };
-    await command(context, samePaths, async (key, viewer) => {
-      const result = await revokeApiToken(database, viewer, input, key);
+    await command(context, samePaths, async (key, viewer, expecting) => {
+      const result = await revokeApiToken(database, viewer, { ...input, ...expecting }, key);
       return { row: result.revokedId, replayed: result.replayed };
     });
     return context.body(null, 204);

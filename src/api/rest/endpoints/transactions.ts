@@ -18,12 +18,13 @@ import {
   commandEndpointWithOptionalBody,
   commandErrors,
   commandResponse,
-  jsonResponse,
   noQuery,
   optionalBody,
   readErrors,
+  taggedResponse,
   viewEndpoint,
 } from '../endpoint.ts';
+import { setTag } from '../entity-tags.ts';
 import { samePaths } from '../input-paths.ts';
 import {
   amountParameter,
@@ -107,7 +108,7 @@ const get = createRoute({
   method: 'get',
   path: '/transactions/{transactionId}',
   request: { params: transactionPath, query: noQuery },
-  responses: { 200: jsonResponse(TransactionSchema, 'The transaction.'), ...readErrors(404) },
+  responses: { 200: taggedResponse(TransactionSchema, 'The transaction.'), ...readErrors(404) },
 });
 
 const approve = createRoute({
@@ -132,7 +133,7 @@ const approve = createRoute({
         .openapi('ApproveTransaction'),
     ),
   },
-  responses: { 200: commandResponse(TransactionSchema, 'The payment, PROCESSING.'), ...commandErrors(404) },
+  responses: { 200: commandResponse(TransactionSchema, 'The payment, PROCESSING.'), ...commandErrors(404, 412) },
 });
 
 const reject = createRoute({
@@ -152,7 +153,7 @@ const reject = createRoute({
         .openapi('RejectTransaction'),
     ),
   },
-  responses: { 200: commandResponse(TransactionSchema, 'The payment, REJECTED.'), ...commandErrors(404) },
+  responses: { 200: commandResponse(TransactionSchema, 'The payment, REJECTED.'), ...commandErrors(404, 412) },
 });
 
 /** Adds the endpoints of transactions (specification 4.4, 4.5; decision 33). */
@@ -172,6 +173,7 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
     const where = { AND: [visibleTransactions(context.get('viewer')), { id: uuid }] };
     const transaction = uuid ? await readRow(database, 'Transaction', where, paymentParties) : null;
     if (!transaction) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', { path: ['transactionId'] });
+    setTag(context, transaction.version);
     return context.json(transactionRecord(transaction, transaction), 200);
   });
 
@@ -179,8 +181,8 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
     const { transactionId } = context.req.valid('param');
     const receiverInfo = context.req.valid('json').receiverCustomerInfo;
     const receiverCustomerInfo = receiverInfo && Object.entries(receiverInfo).map(([name, value]) => ({ name, value }));
-    const row = await command(context, samePaths, (key, viewer) =>
-      approveTransaction(payments, viewer, { transactionId, receiverCustomerInfo }, key),
+    const row = await command(context, samePaths, (key, viewer, expecting) =>
+      approveTransaction(payments, viewer, { transactionId, receiverCustomerInfo, ...expecting }, key),
     );
     return context.json(await record(row), 200);
   });
@@ -188,8 +190,8 @@ export function transactionEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(reject, async (context) => {
     const { transactionId } = context.req.valid('param');
     const { reason } = context.req.valid('json');
-    const row = await command(context, samePaths, (key, viewer) =>
-      rejectTransaction(payments, viewer, { transactionId, reason }, key),
+    const row = await command(context, samePaths, (key, viewer, expecting) =>
+      rejectTransaction(payments, viewer, { transactionId, reason, ...expecting }, key),
     );
     return context.json(await record(row), 200);
   });

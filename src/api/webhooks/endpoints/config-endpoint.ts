@@ -2,12 +2,14 @@ import { publicId } from '../../../core/ids.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
 import { authorize } from '../../../domain/access/operations.ts';
+import { lockMaker } from '../../../domain/access/tokens/token-locks.ts';
 import type { CommandResult } from '../../../domain/commands/command.ts';
+import type { WebhookEndpoint } from '../../../infra/database/generated/client/client.ts';
 import type { Transaction } from '../../../infra/database/transaction.ts';
 import { webhookTypes } from '../webhook-types.ts';
 import type { Webhooks } from '../webhooks.ts';
 import { changeEndpoint, insertEndpoint, removeEndpoint } from './endpoint-changes.ts';
-import { findConfigEndpoint, findEndpointByUrl } from './endpoint-queries.ts';
+import { findConfigEndpoint, findEndpointByUrl, lockEndpoint } from './endpoint-queries.ts';
 import { sendTest } from './test-event.ts';
 
 // The endpoint of a platform's settings, which REST offers (decision 51): an endpoint like those that GraphQL makes, for
@@ -39,6 +41,23 @@ export async function setConfigEndpoint(
   const description = 'The webhookEndpoint of the settings.';
   const row = { url, description, eventTypes: webhookTypes, ofConfig: true };
   return (await insertEndpoint(webhooks, transaction, caller, row)).secret;
+}
+
+/** Returns a text that differs for each state of the endpoint of the settings. */
+export function stateOf(endpoint: WebhookEndpoint | null): string {
+  return endpoint ? `${endpoint.id.slice(-12)}.${endpoint.version}` : 'none';
+}
+
+/**
+ * Checks that the endpoint is in a state, and keeps it there until the caller's transaction ends, which has locked the platform's row.
+ * @throws Refusal CONFLICT
+ */
+export async function checkConfigEndpoint(transaction: Transaction, caller: Caller, state: string): Promise<void> {
+  await lockMaker(transaction.client, caller);
+  const found = await findConfigEndpoint(transaction.prisma, caller);
+  const endpoint = found && (await lockEndpoint(transaction, caller, found.id));
+  if (stateOf(endpoint) !== state)
+    throw new Refusal('CONFLICT', 'the webhook endpoint of the settings has changed meanwhile', ['expectedVersion']);
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Expecting } from '../../../core/expected-version.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import { lockPlatform } from '../../../core/tenant.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
@@ -60,7 +61,7 @@ export async function insertEndpoint(
   return { endpoint, secret };
 }
 
-export interface EndpointChange {
+export interface EndpointChange extends Expecting {
   readonly url?: string | null | undefined;
   readonly eventTypes?: readonly EventType[] | null | undefined;
   readonly description?: string | null | undefined;
@@ -84,12 +85,13 @@ export async function changeEndpoint(
   transaction: Transaction,
   caller: Caller,
   id: string,
-  { url, eventTypes, description, enabled }: EndpointChange,
+  change: EndpointChange,
 ): Promise<WebhookEndpoint> {
+  const { url, eventTypes, description, enabled } = change;
   const { client, prisma } = transaction;
   const { platformId } = caller;
   const tokenId = await lockMaker(client, caller);
-  const before = await lockEndpoint(transaction, caller, id);
+  const before = await lockEndpoint(transaction, caller, id, change);
   const changesUrl = typeof url === 'string' && url !== before.url;
   const enables = enabled === true && before.status === 'DISABLED';
   const disables = enabled === false && before.status !== 'DISABLED';
@@ -133,9 +135,10 @@ export async function changeSecret(
   transaction: Transaction,
   caller: Caller,
   id: string,
+  expecting: Expecting,
 ): Promise<EndpointWithSecret> {
   const { platformId } = caller;
-  const before = await lockEndpoint(transaction, caller, id);
+  const before = await lockEndpoint(transaction, caller, id, expecting);
   const { secret, sealed } = sealedSecret(webhooks, platformId, id);
   const { now } = await readClock(transaction.client);
   const endpoint = await transaction.prisma.webhookEndpoint.update({

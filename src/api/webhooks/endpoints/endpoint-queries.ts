@@ -1,3 +1,4 @@
+import { checkVersion, type Expecting } from '../../../core/expected-version.ts';
 import { publicId, uuidOf } from '../../../core/ids.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
@@ -33,14 +34,20 @@ const lockStatement = forCaller(
   ),
 );
 
-/** Reads an endpoint as `readEndpoint` does, and locks it: no other transaction changes it until this one ends. */
+/**
+ * Reads an endpoint as `readEndpoint` does, and locks it: no other transaction changes it until this one ends.
+ * @throws Refusal as `readEndpoint` does, and CONFLICT where it has another version than expected
+ */
 export async function lockEndpoint(
   { client, prisma }: Transaction,
   caller: Caller,
   id: string,
+  expecting: Expecting = {},
 ): Promise<WebhookEndpoint> {
   await lockStatement(client, caller, id);
-  return readEndpoint(prisma, caller, id);
+  const endpoint = await readEndpoint(prisma, caller, id);
+  checkVersion(expecting, publicId('WebhookEndpoint', id), endpoint.version);
+  return endpoint;
 }
 
 /** Finds the endpoint of the platform's settings, or null. */

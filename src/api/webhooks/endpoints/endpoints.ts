@@ -1,3 +1,4 @@
+import type { Expecting } from '../../../core/expected-version.ts';
 import { keyPath } from '../../../core/idempotency.ts';
 import { publicId } from '../../../core/ids.ts';
 import { Refusal } from '../../../core/refusal.ts';
@@ -15,7 +16,7 @@ import {
   insertEndpoint,
   removeEndpoint,
 } from './endpoint-changes.ts';
-import { endpointUuid, readEndpoint } from './endpoint-queries.ts';
+import { endpointUuid, lockEndpoint, readEndpoint } from './endpoint-queries.ts';
 import { parseEndpointUrl } from './endpoint-url.ts';
 
 export interface NewEndpoint {
@@ -90,7 +91,7 @@ export function updateEndpoint(
 export function deleteEndpoint(
   webhooks: Webhooks,
   caller: Caller,
-  input: { readonly endpointId: string },
+  input: { readonly endpointId: string } & Expecting,
   idempotencyKey: string | null | undefined,
 ): Promise<{ deletedId: string; replayed: boolean }> {
   const id = endpointUuid(input.endpointId);
@@ -99,9 +100,9 @@ export function deleteEndpoint(
     operation: 'deleteWebhookEndpoint',
     input,
     idempotencyKey,
-    effect: async ({ prisma }) => {
-      await readEndpoint(prisma, caller, id);
-      await removeEndpoint(prisma, caller, id);
+    effect: async (transaction) => {
+      await lockEndpoint(transaction, caller, id, input);
+      await removeEndpoint(transaction.prisma, caller, id);
       return { result: endpointRow(caller, id), answer };
     },
     repeat: async () => answer,
@@ -112,7 +113,7 @@ export function deleteEndpoint(
 export function rotateSecret(
   webhooks: Webhooks,
   caller: Caller,
-  input: { readonly endpointId: string },
+  input: { readonly endpointId: string } & Expecting,
   idempotencyKey: string | null | undefined,
 ): Promise<EndpointWithSecret & { replayed: boolean }> {
   requireBox(webhooks);
@@ -123,7 +124,7 @@ export function rotateSecret(
     idempotencyKey,
     effect: async (transaction) => ({
       result: endpointRow(caller, id),
-      answer: await changeSecret(webhooks, transaction, caller, id),
+      answer: await changeSecret(webhooks, transaction, caller, id, input),
     }),
     repeat: ({ row }) => secretIsGone(row?.id),
   });

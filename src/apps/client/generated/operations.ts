@@ -111,6 +111,8 @@ export type CadAccountInput = {
 
 /** The input of cancelQuote. */
 export type CancelQuoteInput = {
+  /** The version that you have seen of the record. If it has another one, the mutation is a ConflictError, whose `existing` is the record as it is now. */
+  expectedVersion?: number | null | undefined;
   /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
   idempotencyKey?: string | null | undefined;
   /** Quote:… */
@@ -256,6 +258,8 @@ export type EventType =
 
 /** The input of executeQuote. */
 export type ExecuteQuoteInput = {
+  /** The version that you have seen of the record. If it has another one, the mutation is a ConflictError, whose `existing` is the record as it is now. */
+  expectedVersion?: number | null | undefined;
   /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
   idempotencyKey?: string | null | undefined;
   /** Quote:… */

@@ -1,4 +1,5 @@
-import { uuidOf } from '../../../core/ids.ts';
+import { checkVersion, type Expecting } from '../../../core/expected-version.ts';
+import { publicId, uuidOf } from '../../../core/ids.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import { readClock } from '../../../infra/database/clock.ts';
 import type { Database } from '../../../infra/database/database.ts';
@@ -11,7 +12,7 @@ import { forCaller, visibleRow, visibleToPlatform } from '../visible.ts';
 import { lockTokens } from './token-locks.ts';
 
 /** The input of revokeApiToken. */
-export interface RevokeApiToken {
+export interface RevokeApiToken extends Expecting {
   readonly tokenId: string;
   /** Whether to end what the token created, too (tokens, webhook endpoints), and what those created, and so on. */
   readonly revokeDescendants: boolean;
@@ -32,7 +33,14 @@ export interface Ended {
  * abandoned afterwards.
  */
 const revokeStatement = forCaller(
-  statement<Omit<Ended, 'disabledEndpoints'> & { isKnown: boolean; isLastManager: boolean; endpoints: string[] }>(
+  statement<
+    Omit<Ended, 'disabledEndpoints'> & {
+      isKnown: boolean;
+      wasValid: boolean;
+      isLastManager: boolean;
+      endpoints: string[];
+    }
+  >(
     'revoke_api_token',
     `with recursive family as (
        select t.id from api_token t where ${visibleRow('ofPlatform', 't')} and t.id = $4
@@ -56,7 +64,7 @@ const revokeStatement = forCaller(
        where platform_id = $1 and token_id in (select id from family) and $5 and status <> 'DISABLED'
        returning id
      )
-     select exists (select from family) as is_known,
+     select exists (select from family) as is_known, exists (select from ended where id = $4) as was_valid,
        (select count(*)::int from ended where id <> $4) as ended_api_tokens,
        (select count(*)::int from ended_app) as ended_client_tokens,
        array(select id from disabled)::text[] as endpoints,
@@ -87,7 +95,7 @@ export async function revokeApiToken(
     idempotencyKey,
     effect: async ({ client }) => {
       const id = tokenUuid(input.tokenId, 'ApiToken');
-      const ended = await revokeFamily(client, caller, id, input.revokeDescendants);
+      const ended = await revokeFamily(client, caller, id, input);
       const row = { platform_id: caller.platformId, id };
       return { result: { type: 'ApiToken', row, ...ended }, answer: { revokedId: input.tokenId, ...ended } };
     },
@@ -95,11 +103,13 @@ export async function revokeApiToken(
   });
 }
 
-async function revokeFamily(on: Queryable, caller: Caller, id: string, revokeDescendants: boolean): Promise<Ended> {
+async function revokeFamily(on: Queryable, caller: Caller, id: string, input: RevokeApiToken): Promise<Ended> {
+  const { revokeDescendants } = input;
   await lockTokens(on, caller);
   const [revoked] = await revokeStatement(on, caller, id, revokeDescendants);
   if (!revoked?.isKnown) throw tokenNotFound();
-  const { isLastManager, endedApiTokens, endedClientTokens, endpoints } = revoked;
+  const { wasValid, isLastManager, endedApiTokens, endedClientTokens, endpoints } = revoked;
+  checkVersion(input, publicId('ApiToken', id), tokenVersion(!wasValid));
   if (isLastManager) {
     throw new Refusal(
       'CONFLICT',
@@ -129,28 +139,35 @@ function endedIn({ endedApiTokens, endedClientTokens, disabledEndpoints }: Store
 export function revokeClientToken(
   database: Database,
   caller: Caller,
-  tokenId: string,
+  input: { readonly tokenId: string } & Expecting,
   idempotencyKey?: string | null,
 ): Promise<{ revokedId: string; replayed: boolean }> {
+  const { tokenId } = input;
   const answer = { revokedId: tokenId };
   return runIdempotent(database, caller, {
     operation: 'revokeClientToken',
-    input: { tokenId },
+    input,
     idempotencyKey,
     effect: async (transaction) => {
       const id = tokenUuid(tokenId, 'ClientToken');
-      await revokeApp(transaction, caller, id);
+      await revokeApp(transaction, caller, id, input);
       return { result: { type: 'ClientToken', row: { platform_id: caller.platformId, id } }, answer };
     },
     repeat: async () => answer,
   });
 }
 
-async function revokeApp({ client, prisma }: Transaction, caller: Caller, id: string): Promise<void> {
+async function revokeApp({ client, prisma }: Transaction, caller: Caller, id: string, input: Expecting): Promise<void> {
   const { now: revokedAt } = await readClock(client);
   const token = { AND: [visibleToPlatform(caller), { id }] };
-  await prisma.clientToken.updateMany({ where: { ...token, revokedAt: null }, data: { revokedAt } });
-  if ((await prisma.clientToken.count({ where: token })) === 0) throw tokenNotFound();
+  const { count } = await prisma.clientToken.updateMany({ where: { ...token, revokedAt: null }, data: { revokedAt } });
+  if (count === 0 && (await prisma.clientToken.count({ where: token })) === 0) throw tokenNotFound();
+  checkVersion(input, publicId('ClientToken', id), tokenVersion(count === 0));
+}
+
+/** Returns the version of a token, which changes once: when it is revoked. */
+export function tokenVersion(isRevoked: boolean): number {
+  return isRevoked ? 2 : 1;
 }
 
 function tokenUuid(tokenId: string, type: 'ApiToken' | 'ClientToken'): string {

@@ -109,8 +109,8 @@ mutation('deleteCustomer', {
   input: (t) => ({ customerId: t.id({ required: true, description: 'Customer:…' }) }),
   success: { customer: { type: Customer, description: 'The customer, deleted.' } },
   refusals: ['NotFoundError', 'CustomerInUseError'],
-  resolve: async ({ customerId, idempotencyKey }, { payments, viewer }) => {
-    const result = await deleteCustomer(payments, viewer, customerId, idempotencyKey);
+  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
+    const result = await deleteCustomer(payments, viewer, input, idempotencyKey);
     return { customer: result.row, replayed: result.replayed };
   },
 });

@@ -32,8 +32,8 @@ mutation('deleteExternalAccount', {
   input: (t) => ({ accountId: t.id({ required: true, description: 'ExternalAccount:…' }) }),
   success: { account: { type: ExternalAccount, description: 'The account, deleted.' } },
   refusals: ['NotFoundError'],
-  resolve: async ({ accountId, idempotencyKey }, { payments, viewer }) => {
-    const result = await deleteExternalAccount(payments, viewer, accountId, idempotencyKey);
+  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
+    const result = await deleteExternalAccount(payments, viewer, input, idempotencyKey);
     return { account: result.row, replayed: result.replayed };
   },
 });

@@ -120,8 +120,8 @@ mutation('executeQuote', {
   scenario: "what shall happen to the payment, instead of the quote's own scenario.",
   success: { quote: { type: Quote, description: 'The quote, PROCESSING.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError', 'InsufficientFundsError', 'LimitExceededError'],
-  resolve: async ({ quoteId, sandboxScenario, idempotencyKey }, { payments, viewer }) => {
-    const result = await executeQuote(payments, viewer, quoteId, idempotencyKey, sandboxScenario);
+  resolve: async ({ sandboxScenario, idempotencyKey, ...input }, { payments, viewer }) => {
+    const result = await executeQuote(payments, viewer, input, idempotencyKey, sandboxScenario);
     return { quote: result.row, replayed: result.replayed };
   },
 });
@@ -132,8 +132,8 @@ mutation('cancelQuote', {
   input: (t) => ({ quoteId: t.id({ required: true, description: 'Quote:…' }) }),
   success: { quote: { type: Quote, description: 'The quote, EXPIRED.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError'],
-  resolve: async ({ quoteId, idempotencyKey }, { payments, viewer }) => {
-    const result = await cancelQuote(payments, viewer, quoteId, idempotencyKey);
+  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
+    const result = await cancelQuote(payments, viewer, input, idempotencyKey);
     return { quote: result.row, replayed: result.replayed };
   },
 });

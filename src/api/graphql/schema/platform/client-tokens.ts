@@ -3,6 +3,7 @@ import {
   type ClientTokenFilter as ClientTokenFilterOf,
   whereClientTokens,
 } from '../../../../domain/access/tokens/client-token-records.ts';
+import { tokenVersion } from '../../../../domain/access/tokens/revoke-tokens.ts';
 import { visibleClientTokens } from '../../../../domain/access/visible.ts';
 import { meets } from '../../reading/kinds.ts';
 import { builder } from '../builder.ts';
@@ -41,6 +42,11 @@ export const ClientToken = builder.prismaNode('ClientToken', {
     grants: t.expose('grants', { type: [ClientGrant], description: 'What it may do besides, for its customer.' }),
     trustedDocumentsOnly: t.exposeBoolean('trustedDocumentsOnly', {
       description: 'Whether it was made for registered documents only; the setting of the platform may say so, too.',
+    }),
+    version: t.int({
+      description: 'Rises with each change: 1, and 2 once it is revoked.',
+      select: { revokedAt: true },
+      resolve: ({ revokedAt }) => tokenVersion(revokedAt !== null),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it expires.' }),

@@ -64,6 +64,7 @@ export const Platform = builder.prismaNode('Platform', {
       type: TrustedDocumentPolicy,
       description: 'Whose tokens may send registered documents only.',
     }),
+    version: t.exposeInt('version', { description: 'Rises with each change of its settings.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When its settings last changed.' }),
   }),

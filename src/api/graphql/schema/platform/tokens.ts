@@ -4,7 +4,7 @@ import {
   whereApiTokens,
 } from '../../../../domain/access/tokens/api-token-records.ts';
 import { createClientToken, issueApiToken, maxClientSeconds } from '../../../../domain/access/tokens/issue-tokens.ts';
-import { revokeApiToken, revokeClientToken } from '../../../../domain/access/tokens/revoke-tokens.ts';
+import { revokeApiToken, revokeClientToken, tokenVersion } from '../../../../domain/access/tokens/revoke-tokens.ts';
 import { visibleApiTokens } from '../../../../domain/access/visible.ts';
 import { builder } from '../builder.ts';
 import { ClientGrant, Permission } from '../enums.ts';
@@ -22,6 +22,11 @@ export const ApiToken = builder.prismaNode('ApiToken', {
     clientId: t.exposeString('clientId', { description: 'The user name of Basic credentials.' }),
     name: t.exposeString('name', { description: 'What people call it.' }),
     permissions: t.expose('permissions', { type: [Permission], description: 'What it may do.' }),
+    version: t.int({
+      description: 'Rises with each change: 1, and 2 once it is revoked.',
+      select: { revokedAt: true },
+      resolve: ({ revokedAt }) => tokenVersion(revokedAt !== null),
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     createdById: t.publicId('ApiToken', 'createdById', {
       nullable: true,
@@ -147,6 +152,6 @@ mutation('revokeClientToken', {
   input: (t) => ({ tokenId: t.id({ required: true, description: 'ClientToken:…' }) }),
   success: { revokedId: { type: 'ID', description: 'The token.' } },
   refusals: ['NotFoundError'],
-  resolve: ({ tokenId, idempotencyKey }, { payments, viewer }) =>
-    revokeClientToken(payments.database, viewer, tokenId, idempotencyKey),
+  resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
+    revokeClientToken(payments.database, viewer, input, idempotencyKey),
 });

@@ -59,6 +59,9 @@ export const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
     eventTypes: t.expose('eventTypes', { type: [EventType], description: 'Which events it gets.' }),
     status: t.expose('status', { type: WebhookEndpointStatus, description: 'How it fares.' }),
     description: t.exposeString('description', { nullable: true, description: "The platform's own words for it." }),
+    version: t.exposeInt('version', {
+      description: 'Rises with each change of its settings, its secret, or whether it is disabled.',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     failingSince: t.expose('failingSince', {
       type: 'DateTime',

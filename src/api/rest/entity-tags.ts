@@ -1,0 +1,33 @@
+import type { Context } from 'hono';
+import { Refusal } from '../../core/refusal.ts';
+import type { RestEnvironment } from './environment.ts';
+
+// Entity tags (RFC 9110, 8.8.3) of records that have versions, and what If-Match demands of them (13.1.1).
+
+/** The header that names the tag of the record that a request changes, as errors name it. */
+export const ifMatch = 'If-Match';
+
+/** Adds the entity tag of the record in an answer. */
+export function setTag(context: Context<RestEnvironment>, tag: string | number): void {
+  context.header('ETag', `"${tag}"`);
+}
+
+/**
+ * Returns the entity tag that a request demands; undefined without If-Match, and for `*`, which any record matches. Weak tags match
+ * nothing.
+ * @throws Refusal INVALID_INPUT for several tags: a record has one
+ */
+export function demandedTag(context: Context<RestEnvironment>): string | undefined {
+  const field = context.req.header(ifMatch)?.trim();
+  if (field === undefined || field === '*') return undefined;
+  const [, tag] = /^"([\x21\x23-\x7e]*)"$/.exec(field) ?? [];
+  if (tag !== undefined) return tag;
+  if (/^(W\/)?"[\x21\x23-\x7e]*"$/.test(field)) return '';
+  throw new Refusal('INVALID_INPUT', 'it must be one entity tag, as ETag has it, or *', { path: [ifMatch] });
+}
+
+/** Returns the version that a request demands of the record that it changes; 0, which none has, for a tag of no version. */
+export function demandedVersion(context: Context<RestEnvironment>): number | undefined {
+  const tag = demandedTag(context);
+  return tag === undefined ? undefined : /^[1-9]\d{0,8}$/.test(tag) ? Number(tag) : 0;
+}

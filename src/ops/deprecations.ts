@@ -1,0 +1,59 @@
+import {
+  buildASTSchema,
+  type DirectiveNode,
+  type DocumentNode,
+  GraphQLSchema,
+  isObjectType,
+  Kind,
+  type NameNode,
+  visit,
+} from 'graphql';
+
+/** How many months a deprecated element stays at least (docs/compatibility.md). */
+const months = 6;
+
+/** An element of a schema that can be deprecated. */
+interface Deprecable {
+  readonly name: NameNode;
+  readonly directives?: readonly DirectiveNode[] | undefined;
+}
+
+/** Returns the reason of a deprecation; undefined where there is none. */
+function reasonOf({ directives = [] }: Deprecable): string | undefined {
+  const deprecated = directives.find(({ name }) => name.value === 'deprecated');
+  const value = deprecated?.arguments?.find(({ name }) => name.value === 'reason')?.value;
+  return deprecated && (value?.kind === Kind.STRING ? value.value : '');
+}
+
+/** Returns since when an element is deprecated, as its reason says: "Use customer. Since 2027-03-01." */
+function sinceOf(element: Deprecable): Date | undefined {
+  const [, day] = /\bSince (\d{4}-\d{2}-\d{2})\.$/.exec(reasonOf(element) ?? '') ?? [];
+  return day === undefined ? undefined : new Date(day);
+}
+
+/** Returns the names of deprecated elements that do not say since when they are. */
+export function undatedDeprecations(schema: DocumentNode): string[] {
+  const undated: string[] = [];
+  const look = (element: Deprecable) => {
+    if (reasonOf(element) !== undefined && sinceOf(element) === undefined) undated.push(element.name.value);
+  };
+  visit(schema, { FieldDefinition: look, InputValueDefinition: look, EnumValueDefinition: look });
+  return undated;
+}
+
+/** Returns an earlier schema without what was deprecated for long enough in it: that may be gone by now, with the types it led to. */
+export function lasting(earlier: DocumentNode, now: Date): GraphQLSchema {
+  const remove = (element: Deprecable) => {
+    const since = sinceOf(element);
+    since?.setUTCMonth(since.getUTCMonth() + months);
+    return since && since <= now ? null : undefined;
+  };
+  const rest = buildASTSchema(
+    visit(earlier, { FieldDefinition: remove, InputValueDefinition: remove, EnumValueDefinition: remove }),
+  );
+  // Without its other types a schema has those that its roots lead to. Objects that interfaces alone lead to are named.
+  const types = Object.values(rest.getTypeMap()).filter(
+    (type) => isObjectType(type) && type.getInterfaces().length > 0,
+  );
+  return new GraphQLSchema({ ...rest.toConfig(), types });
+}

@@ -1,0 +1,251 @@
+import { getNamedType, isInputObjectType } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { schema } from '../../src/api/graphql/server/schema.ts';
+import { type Operation, operationNames } from '../../src/domain/access/operations.ts';
+import { act, announce, mint, quote, succeed, untilStatus, usdToEur } from '../setup/acts.ts';
+import { type Data, testGateway } from '../setup/gateway.ts';
+import { serverOf } from '../setup/new-credentials.ts';
+import { restClient } from '../setup/rest.ts';
+import { makeScene, newCustomer } from '../setup/scene.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
+
+const t = await testGateway({ PAYMENT_APPROVAL_MS: 60_000, SANDBOX_PACE_MS: 600_000 });
+const { platform } = t;
+
+/** Mutations that change no record which their caller has seen: they make one, or move money, which the ledger checks. */
+const others: readonly Operation[] = [
+  ...(['createCustomer', 'createExternalAccount', 'createQuote', 'createClientToken', 'createApiToken'] as const),
+  ...(['createWebhookEndpoint', 'lookUpReceiver', 'sandboxReceiveUma', 'sandboxFundAccount', 'sandboxSend'] as const),
+  ...(['transferOut', 'transferIn', 'transferInternal'] as const),
+  // They send again, whatever there is.
+  ...(['sendTestWebhook', 'replayWebhookEvents', 'resendWebhookDelivery'] as const),
+];
+
+let changes = 0;
+const another = () => `change ${++changes}`;
+const endpoint = async () => (await createEndpoint(platform, { url: 'https://example.com/', eventTypes: ['TEST'] })).id;
+const metadata = () => [{ key: 'note', value: another() }];
+const incoming = async () => {
+  const { id } = await announce(platform, (await makeScene(platform, 0n)).customerId, 500);
+  await untilStatus(platform, id, 'PENDING');
+  return id;
+};
+
+/** For each mutation that changes a record: a new record, and an input that differs each time. */
+const table: Partial<Record<Operation, readonly [make: () => Promise<string>, input: (id: string) => object]>> = {
+  updateCustomer: [() => newCustomer(platform), (customerId) => ({ customerId, metadata: metadata() })],
+  deleteCustomer: [() => newCustomer(platform), (customerId) => ({ customerId })],
+  updateExternalAccount: [
+    async () => (await makeScene(platform, 0n)).outsideUsd,
+    (accountId) => ({ accountId, metadata: metadata() }),
+  ],
+  deleteExternalAccount: [async () => (await makeScene(platform, 0n)).outsideUsd, (accountId) => ({ accountId })],
+  executeQuote: [
+    async () => (await quote(platform, usdToEur(await makeScene(platform)))).id,
+    (quoteId) => ({ quoteId }),
+  ],
+  cancelQuote: [
+    async () => (await quote(platform, usdToEur(await makeScene(platform)))).id,
+    (quoteId) => ({ quoteId }),
+  ],
+  approveTransaction: [incoming, (transactionId) => ({ transactionId })],
+  rejectTransaction: [incoming, (transactionId) => ({ transactionId, reason: another() })],
+  sandboxSetExternalAccountStatus: [
+    async () => (await makeScene(platform, 0n)).outsideUsd,
+    (accountId) => ({ accountId, beneficiaryVerificationStatus: 'MATCHED', reason: another() }),
+  ],
+  sandboxSetKycStatus: [() => newCustomer(platform), (customerId) => ({ customerId, kycStatus: 'REJECTED' })],
+  updateWebhookEndpoint: [endpoint, (endpointId) => ({ endpointId, description: another() })],
+  deleteWebhookEndpoint: [endpoint, (endpointId) => ({ endpointId })],
+  rotateWebhookSecret: [endpoint, (endpointId) => ({ endpointId })],
+  revokeApiToken: [async () => (await serverOf(platform, 'VIEW')).tokenId, (tokenId) => ({ tokenId })],
+  revokeClientToken: [
+    async () => (await mint(platform, { customerId: await newCustomer(platform) })).tokenId,
+    (tokenId) => ({ tokenId }),
+  ],
+  updatePlatform: [
+    async () => (await platform.ask('{ platform { id } }')).platform.id,
+    () => ({ currencies: ['USD', 'EUR', ['GBP', 'MXN', 'BRL', 'INR', 'NGN', 'CAD', 'PHP', 'SGD'][++changes % 8]] }),
+  ],
+};
+
+const versions = [
+  'Customer',
+  'ExternalAccount',
+  'Quote',
+  'Transaction',
+  'WebhookEndpoint',
+  'ApiToken',
+  'ClientToken',
+  'Platform',
+]
+  .map((type) => `... on ${type} { version }`)
+  .join(' ');
+
+/** The version of a record; undefined where there is none any more. */
+async function versionOf(id: string): Promise<number | undefined> {
+  return (await platform.ask(`query ($id: ID!) { node(id: $id) { ${versions} } }`, { id })).node?.version;
+}
+
+/** Runs a mutation: answers its type, and of a conflict the record as it is now. */
+async function change(name: Operation, input: object): Promise<Data> {
+  const type = name.charAt(0).toUpperCase() + name.slice(1);
+  const { result } = await platform.ask(
+    `mutation ($input: ${type}Input!) { result: ${name}(input: $input) { __typename
+      ... on UserError { code path } ... on ConflictError { existing { id ${versions} } } } }`,
+    { input },
+  );
+  return result;
+}
+
+test('every mutation that changes a record takes the version that its caller has seen', () => {
+  const taking = Object.values(schema.getMutationType()?.getFields() ?? {}).flatMap(({ name, args }) => {
+    const input = getNamedType(args.find((one) => one.name === 'input')?.type);
+    return isInputObjectType(input) && 'expectedVersion' in input.getFields() ? [name] : [];
+  });
+  expect(taking.toSorted()).toEqual(operationNames.filter((name) => !others.includes(name)).toSorted());
+  expect(Object.keys(table).toSorted()).toEqual(taking.toSorted());
+});
+
+describe.each(Object.entries(table))('%s', (name, [make, input]) => {
+  const operation = name as Operation;
+
+  test('of twenty with the same version exactly one wins, and the others get the record as it is then', async () => {
+    const id = await make();
+    const expectedVersion = await versionOf(id);
+    expect(expectedVersion).toBeGreaterThan(0);
+    const results = await Promise.all(
+      Array.from({ length: 20 }, () => change(operation, { ...input(id), expectedVersion })),
+    );
+    const won = results.filter(({ __typename }) => __typename.endsWith('Success'));
+    expect(won).toHaveLength(1);
+    const version = await versionOf(id);
+    for (const lost of results.filter((one) => !won.includes(one))) {
+      // A deleted endpoint is gone.
+      if (operation === 'deleteWebhookEndpoint') expect(lost).toMatchObject({ code: 'WEBHOOK_ENDPOINT_NOT_FOUND' });
+      else expect(lost).toMatchObject({ code: 'CONFLICT', path: ['input', 'expectedVersion'] });
+      if (version !== undefined) expect(lost.existing).toEqual({ id, version });
+    }
+    if (version !== undefined) expect(version).toBe((expectedVersion ?? 0) + 1);
+  });
+
+  test('an earlier or a later version changes nothing', async () => {
+    const id = await make();
+    const version = await versionOf(id);
+    for (const expectedVersion of [(version ?? 0) - 1, (version ?? 0) + 1]) {
+      expect(await change(operation, { ...input(id), expectedVersion })).toMatchObject({ code: 'CONFLICT' });
+      expect(await versionOf(id)).toBe(version);
+    }
+    const { __typename } = await change(operation, { ...input(id), expectedVersion: version });
+    expect(__typename).toMatch(/Success$/);
+  });
+});
+
+test('a change that would change nothing is refused as well', async () => {
+  const customerId = await newCustomer(platform);
+  expect(await change('updateCustomer', { customerId, expectedVersion: 7 })).toMatchObject({ code: 'CONFLICT' });
+  expect(await change('updatePlatform', { expectedVersion: 7_000 })).toMatchObject({ code: 'CONFLICT' });
+  expect(await change('updateWebhookEndpoint', { endpointId: await endpoint(), expectedVersion: 7 })).toMatchObject({
+    code: 'CONFLICT',
+  });
+});
+
+test('what the service notes of an endpoint is no change of it', async () => {
+  const id = await endpoint();
+  const version = await versionOf(id);
+  const uuid = id.slice('WebhookEndpoint:'.length);
+  await t.owner.query(
+    "update webhook_endpoint set position = position + 1, failures = 3, failing_since = now(), status = 'FAILING' where id = $1",
+    [uuid],
+  );
+  expect(await versionOf(id)).toBe(version);
+  await t.owner.query("update webhook_endpoint set status = 'DISABLED', disabled_at = now() where id = $1", [uuid]);
+  expect(await versionOf(id)).toBe((version ?? 0) + 1);
+});
+
+test('a refusal for the version is stored with its key, and its receipt has the code of the mutation', async () => {
+  const customerId = await newCustomer(platform);
+  const input = { customerId, expectedVersion: 7, idempotencyKey: 'stale' };
+  for (let sent = 0; sent < 2; sent++)
+    expect(await change('updateCustomer', input)).toMatchObject({ code: 'CONFLICT' });
+  const { mutationReceipt } = await platform.ask(
+    '{ mutationReceipt(operation: updateCustomer, idempotencyKey: "stale") { outcome code } }',
+  );
+  expect(mutationReceipt).toEqual({ outcome: 'REFUSED', code: 'CONFLICT' });
+  const other = await change('updateCustomer', { ...input, expectedVersion: 1 });
+  expect(other).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
+});
+
+describe('in REST', async () => {
+  const rest = await restClient(t.url, platform.authorization);
+  const scene = await makeScene(platform);
+  const { id: quoteId } = await quote(platform, usdToEur(scene));
+  const token = await serverOf(platform, 'VIEW');
+  const customer = await newCustomer(platform);
+
+  /** Requests that change a record, where it is read, and bodies that differ each time. */
+  const requests: readonly [method: string, path: string, read: string | undefined, body: () => object | undefined][] =
+    [
+      [
+        'PATCH',
+        `/customers/${customer}`,
+        `/customers/${customer}`,
+        () => ({ customerType: 'INDIVIDUAL', fullName: another() }),
+      ],
+      [
+        'PATCH',
+        `/customers/external-accounts/${scene.outsideUsd}`,
+        undefined,
+        () => ({ platformAccountId: another() }),
+      ],
+      ['PATCH', '/config', '/config', () => ({ webhookEndpoint: `https://example.com/${++changes}` })],
+      ['POST', `/quotes/${quoteId}/cancel`, `/quotes/${quoteId}`, () => undefined],
+      ['DELETE', `/tokens/${token.tokenId}`, `/tokens/${token.tokenId}`, () => undefined],
+      ['DELETE', `/customers/${customer}`, `/customers/${customer}`, () => undefined],
+    ];
+
+  test.each(requests)('%s %s has an effect for the present entity tag alone', async (method, path, read, body) => {
+    const send = (tag: string) => rest.call(method, path, { body: body(), headers: { 'if-match': tag } });
+    // There is no GET of one account: any change of it answers its tag.
+    const seen = read ? await rest.call('GET', read) : await rest.call(method, path, { body: body() });
+    const tag = seen.headers.get('etag') ?? '';
+    expect(tag).toMatch(/^"[\w.-]+"$/);
+    for (const other of [`W/${tag}`, '"none"', '"0"', tag.replace(/^"\d+/, '"999999')]) {
+      const refused = await send(other);
+      expect({ other, ...refused }).toMatchObject({
+        other,
+        status: 412,
+        body: { code: 'CONFLICT', details: { field: 'If-Match' } },
+      });
+    }
+    for (const malformed of [`${tag}, "2"`, '2', '']) {
+      expect((await send(malformed)).body).toMatchObject({ code: 'INVALID_INPUT', details: { field: 'If-Match' } });
+    }
+    const changed = await send(tag);
+    expect(changed.status).toBeLessThan(300);
+    if (method === 'PATCH') {
+      expect(changed.headers.get('etag')).not.toBe(tag);
+      expect((await send(tag)).status).toBe(412);
+      expect((await send('*')).status).toBe(200);
+    } else expect((await send(tag)).status).toBe(412);
+  });
+
+  test('the settings have one entity tag, for what any API changes of them', async () => {
+    const tag = async () => (await rest.call('GET', '/config')).headers.get('etag');
+    const before = await tag();
+    await succeed(platform, 'updatePlatform', { trustedDocuments: 'APPS' });
+    const between = await tag();
+    const { webhookEndpoints } = await platform.ask('{ webhookEndpoints { edges { node { id description } } } }');
+    const ofConfig = webhookEndpoints.edges.find(({ node }: Data) => /settings/.test(node.description));
+    await act(platform, 'updateWebhookEndpoint', {
+      endpointId: ofConfig.node.id,
+      url: 'https://example.com/elsewhere',
+    });
+    const tags = [before, between, await tag()];
+    expect(new Set(tags).size).toBe(3);
+    for (const stale of [before, between]) {
+      const refused = await rest.call('PATCH', '/config', { body: {}, headers: { 'if-match': stale ?? '' } });
+      expect(refused).toMatchObject({ status: 412, body: { code: 'CONFLICT' } });
+    }
+  });
+});
