@@ -535,6 +535,9 @@ async function limitSome(platform: TestPlatform, { payers }: Customers, callers:
     { subjectId: `ClientToken:${tokenId}`, limits: [{ period: 'DAY', payments: 3 }] },
     '',
   );
+  const limited = { name: 'limited', permissions: ['VIEW'] };
+  const { apiToken } = await act(platform, 'createApiToken', limited, 'apiToken { id }');
+  await act(platform, 'setPolicy', { subjectId: apiToken.id }, '');
   await act(platform, 'setPolicy', {
     ...{
       subjectId: `Platform:${platform.platformId}`,
