@@ -43,7 +43,7 @@ export const deep = [
   'graphql/{oracle,plans}',
   'http/{overload,stopping}',
   'ledger/{audit*,commit-lanes,together}',
-  'payments/{concurrency,leases,model,recovery,robustness}',
+  'payments/{concurrency,leases,model,policy-races,recovery,robustness}',
   'planted-bugs',
   'proof/*',
   'rails/{cells,conformance,open-transactions,reconciliation,secrets,upstream*}',

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { commitGroupsOn, type Outcome } from '../../src/domain/ledger/commit.ts';
 import type { Journal, Leg, NewRow, Plan, PlatformPlan } from '../../src/domain/ledger/plan.ts';
 import type { Account } from '../../src/infra/database/rows.ts';
-import { pay, quote, usdToEur } from '../setup/acts.ts';
+import { pay, quote, succeed, usdToEur } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
@@ -26,6 +26,8 @@ let quotes: { id: string; transaction: string }[];
 let payments: { id: string; order: string }[];
 /** A payment on its way to the second scene's account, of half of an account's maximum. */
 let coming: { id: string; order: string };
+/** A payment that both policies have counted. */
+let counted: string;
 beforeAll(async () => {
   t = await startTestGateway({ SANDBOX_PACE_MS: 600_000, ROLE: 'serve' });
   sql = new pg.Client({ connectionString: t.databaseUrl });
@@ -49,6 +51,17 @@ beforeAll(async () => {
   const much = collection(1, 4_600_000_000_000_000n, true);
   const { transaction: [made] = [], rail_order: [order] = [] } = much[0]?.plan.insert ?? {};
   coming = { id: made?.id ?? '', order: order?.id ?? '' };
+  // Two policies: a customer's, which some of its payments fill, and one that the payments of both customers share.
+  const limits = [
+    [{ period: 'DAY', currency: 'USD', amount: 400 }],
+    [
+      { period: 'LAST_24_HOURS', currency: 'USD', amount: 700 },
+      { period: 'DAY', payments: 3 },
+    ],
+  ];
+  for (const [at, subjectId] of [scenes[0].customerId, `Platform:${platform}`].entries())
+    await succeed(t.platform, 'setPolicy', { subjectId, limits: limits[at] });
+  counted = uuidOf((await pay(t.platform, scenes[0], 20)).id);
   const check = { accountId: uuidOf(scenes[0].outsideUsd), dueInMs: 1 };
   await commitGroupsOn(sql, [much, [plan({ insert: { account_check: [check] } })]]);
 });
@@ -84,8 +97,8 @@ function paymentRows(
   };
 }
 
-/** Pays out, as transferOut does. */
-function payout(of: number, amount: bigint, key: string | undefined): Group {
+/** Pays out, as transferOut does; with policies, where it is `limited`. */
+function payout(of: number, amount: bigint, key: string | undefined, limited: boolean): Group {
   const scene = scenes[of] ?? scenes[0];
   const [from, to] = [uuidOf(scene.usd), uuidOf(scene.outsideUsd)];
   const id = randomUUID();
@@ -93,6 +106,17 @@ function payout(of: number, amount: bigint, key: string | undefined): Group {
     plan({
       ...(key !== undefined && { claim: { operation: 'together', key, hash: amount % 2n === 0n ? 'aa' : 'bb' } }),
       requireActive: { customers: [uuidOf(scene.customerId)], accounts: [to] },
+      ...(limited && {
+        spend: {
+          ...{ transactionId: id, kind: 'TRANSFER_OUT', amount, currency: 'USD' },
+          ...{
+            accountId: scene.outsideUsd,
+            country: 'US',
+            umaAddress: null,
+            subjects: [platform, uuidOf(scene.customerId)],
+          },
+        },
+      }),
       insert: paymentRows('OUTGOING', scene, { id, amount, from, to }),
       journals: [{ kind: 'debit', transactionId: id, legs: [leg(from, -amount), clearing(amount)] }],
       result: { type: 'Transaction', id },
@@ -145,6 +169,18 @@ const uncollected = (ofRail: boolean): Group => [
     transactions: [
       {
         ...{ id: coming.id, from: ['PENDING'], to: 'FAILED', reason: 'so the rail says' },
+        set: { failureReason: 'OFFRAMP_FAILED' },
+      },
+    ],
+  }),
+];
+
+/** Ends a payment that policies have counted, and count no longer. */
+const uncounted = (): Group => [
+  plan({
+    transactions: [
+      {
+        ...{ id: counted, from: ['PENDING'], to: 'FAILED', reason: 'so the rail says' },
         set: { failureReason: 'OFFRAMP_FAILED' },
       },
     ],
@@ -280,7 +316,7 @@ const anyGroup = fc.oneof(
   {
     weight: 6,
     arbitrary: fc
-      .tuple(either, amount, fc.option(fc.constantFrom('a', 'b'), { nil: undefined }))
+      .tuple(either, amount, fc.option(fc.constantFrom('a', 'b'), { nil: undefined }), fc.boolean())
       .map((a) => () => payout(...a)),
   },
   {
@@ -296,6 +332,7 @@ const anyGroup = fc.oneof(
       () => uncollected(true),
       () => uncollected(false),
       abandoned,
+      uncounted,
     ),
   },
   { weight: 4, arbitrary: third.map((of) => () => execution(of)) },
@@ -337,6 +374,8 @@ async function stateNow(): Promise<unknown> {
     (select jsonb_agg(jsonb_build_array(t.id, t.status, t.version, t.refund_amount) order by t.id) from transaction t) as transactions,
     (select jsonb_agg(jsonb_build_array(q.id, q.status, q.version) order by q.id) from quote q) as quotes,
     (select jsonb_agg(jsonb_build_array(o.id, o.due_at is null) order by o.id) from rail_order o) as orders,
+    (select jsonb_agg(jsonb_build_array(p.subject_type, (select jsonb_object_agg(key, value -> 'used') from jsonb_each(p.used))) order by p.id) from policy p) as policies,
+    (select jsonb_agg(jsonb_build_array(u.transaction_id, u.amount, u.released_at is null) order by u.transaction_id, u.policy_id) from policy_use u) as uses,
     (select jsonb_agg(jsonb_build_array(r.key, r.refusal, r.result -> 'row' -> 'id') order by r.key) from idempotency_record r
       where r.operation = 'together') as records,
     (select jsonb_agg(e.told order by e.thing, e.id) from (
@@ -357,7 +396,13 @@ const told = (outcome: Outcome) =>
           ...('version' in outcome.row && { version: outcome.row.version }),
         },
       }
-    : outcome;
+    : outcome.kind === 'refused' && outcome.refusal.code === 'LIMIT_EXCEEDED'
+      ? // When it is free again depends on when it was used.
+        {
+          ...outcome,
+          refusal: { ...outcome.refusal, freeAt: null, limit: { ...outcome.refusal.limit, renewsAt: null } },
+        }
+      : outcome;
 
 /** Outcomes and the remaining rows, or the error; nothing of it is kept. */
 async function attempt(act: () => Promise<Outcome[]>): Promise<unknown> {

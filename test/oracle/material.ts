@@ -36,7 +36,14 @@ export async function readMaterial(
   keys: Material['keys'],
   lookups: readonly string[],
 ): Promise<Material> {
-  const ids: Record<string, string[]> = { Platform: [`Platform:${platform.platformId}`], Lookup: [...lookups] };
+  const { platform: own, customers } = await platform.ask(
+    '{ platform { policy { id } } customers(first: 100) { edges { node { policy { id } } } } }',
+  );
+  const limited = [own, ...customers.edges.map(({ node }: Data) => node)];
+  const ids: Record<string, string[]> = {
+    ...{ Platform: [`Platform:${platform.platformId}`], Lookup: [...lookups] },
+    Policy: limited.flatMap(({ policy }) => policy?.id ?? []),
+  };
   const found: Record<string, string[]> = { WebhookDelivery: [], LedgerEntry: [] };
   const nodes: Data[] = [];
   for (const [type, [field, selection]] of Object.entries(lists)) {

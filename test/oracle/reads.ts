@@ -86,6 +86,14 @@ export class PlainReads {
     return this.#once('posting of account', where, read);
   }
 
+  policies(where: Prisma.PolicyWhereInput) {
+    return this.#once('policy', where, () => this.#prisma.policy.findMany({ where, orderBy: { id: 'asc' } }));
+  }
+
+  policyUses(where: Prisma.PolicyUseWhereInput) {
+    return this.#once('use', where, () => this.#prisma.policyUse.findMany({ where, orderBy: { usedAt: 'asc' } }));
+  }
+
   platforms(where: Prisma.PlatformWhereInput) {
     return this.#once('platform', where, () => this.#prisma.platform.findMany({ where }));
   }

@@ -20,6 +20,7 @@ import {
   type Journal,
   type Lookup,
   type Platform,
+  type Policy,
   type Posting,
   type Prisma,
   type Quote,
@@ -51,6 +52,7 @@ import {
   endpointsSeenBy,
   eventsSeenBy,
   lookupsSeenBy,
+  policiesSeenBy,
   quotesSeenBy,
   tokensSeenBy,
   transactionsSeenBy,
@@ -104,6 +106,50 @@ async function accountSeen(id: string | null, { viewer, reads }: Asking, kind?: 
   return typedAccount((await reads.accounts(where))[0]);
 }
 
+/** The policy of a row, where the caller may see it. */
+const policyOf = async ({ id }: { readonly id: string }, _args: Data, { viewer, reads }: Asking) =>
+  (await reads.policies({ AND: [{ subjectId: id }, policiesSeenBy(viewer)] }))[0] ?? null;
+
+/** The hours that the zone of all policies here is ahead of UTC, all year. */
+const aheadMs: Readonly<Record<string, number>> = { UTC: 0, 'Asia/Tokyo': 9 * 3_600_000 };
+const dayMs = 86_400_000;
+
+/** The ends of the window of a limit that is now; null for one of each payment. */
+function windowOf(period: string, zone: string): { readonly from: number; readonly to: number | null } | null {
+  const now = Date.now();
+  const ahead = aheadMs[zone] ?? Number.NaN;
+  const local = new Date(now + ahead);
+  const month = (more: number) => Date.UTC(local.getUTCFullYear(), local.getUTCMonth() + more) - ahead;
+  const day = Math.floor((now + ahead) / dayMs) * dayMs - ahead;
+  if (period === 'DAY') return { from: day, to: day + dayMs };
+  if (period === 'MONTH') return { from: month(0), to: month(1) };
+  if (period === 'PAYMENT') return null;
+  return { from: now - (period === 'LAST_24_HOURS' ? 1 : 30) * dayMs + 1, to: null };
+}
+
+/** The limits of a policy, with what is used and left of each. */
+async function limitsOf({ platformId, id, limits, timeZone }: Policy, _args: Data, { reads }: Asking) {
+  const uses = await reads.policyUses({ platformId, policyId: id, releasedAt: null });
+  return (limits as Data[]).map(({ period, currency = null, amount = null, payments = null }) => {
+    const window = windowOf(period, timeZone);
+    const counted = uses.filter(
+      (use) => window && use.usedAt.getTime() >= window.from && (currency === null || use.currency === currency),
+    );
+    const sum = counted.reduce((all, use) => all + use.amount, 0n);
+    const lasts = (period === 'LAST_24_HOURS' ? 1 : 30) * dayMs;
+    const [oldest] = counted;
+    return {
+      ...{ period, payments },
+      amount: currency && money(BigInt(amount), currency),
+      usedAmount: currency && money(sum, currency),
+      leftAmount: currency && money(BigInt(amount) - sum, currency),
+      usedPayments: currency ? null : counted.length,
+      leftPayments: currency ? null : payments - counted.length,
+      renewsAt: oldest && window ? new Date(window.to ?? oldest.usedAt.getTime() + lasts) : null,
+    };
+  });
+}
+
 /** What is behind a public id of any type. */
 const nodeSeen: Readonly<Record<string, (uuid: string, asking: Asking) => Promise<object | null>>> = {
   Transaction: transactionSeen,
@@ -117,6 +163,8 @@ const nodeSeen: Readonly<Record<string, (uuid: string, asking: Asking) => Promis
     typed('ApiToken', (await reads.apiTokens({ AND: [{ id }, tokensSeenBy(viewer)] }))[0]),
   ClientToken: async (id, { viewer, reads }) =>
     typed('ClientToken', (await reads.clientTokens({ AND: [{ id }, appsSeenBy(viewer)] }))[0]),
+  Policy: async (id, { viewer, reads }) =>
+    typed('Policy', (await reads.policies({ AND: [{ id }, policiesSeenBy(viewer)] }))[0]),
   WebhookEndpoint: async (id, { viewer, reads }) =>
     typed('WebhookEndpoint', (await reads.endpoints({ AND: [{ id }, endpointsSeenBy(viewer)] }))[0]),
   WebhookDelivery: async (id, { viewer, reads }) =>
@@ -547,6 +595,11 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
       if (tokenId === null) return null;
       return (await reads.clientTokens({ platformId, id: tokenId }))[0]?.expiresAt;
     },
+    async policies({ platformId, kind, bound, tokenId, permissions }, _args, { reads }) {
+      const ofServer = permissions.includes('VIEW') ? [platformId] : [];
+      const ofApp = [tokenId ?? '', bound.kind === 'CUSTOMER' ? bound.customerId : ''].filter((id) => id !== '');
+      return reads.policies({ platformId, subjectId: { in: kind === 'PLATFORM' ? ofServer : ofApp } });
+    },
     customer: ({ bound }, _args, asking) => (bound.kind === 'CUSTOMER' ? customerSeen(bound.customerId, asking) : null),
     async grants({ platformId, kind, tokenId }, _args, { reads }) {
       const [token] =
@@ -643,6 +696,7 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   }),
   Customer: fieldsOf<Customer>({
     id: ({ id }) => publicId('Customer', id),
+    policy: policyOf,
     metadata: notedOn,
     details: (row) => typed(row.customerType === 'INDIVIDUAL' ? 'IndividualDetails' : 'BusinessDetails', row),
     accounts: ({ id }, args, asking) => accountList(args, asking, { customerId: id }),
@@ -690,6 +744,7 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   }),
   Platform: fieldsOf<Platform>({
     id: ({ id }) => publicId('Platform', id),
+    policy: policyOf,
     isRegulatedFinancialInstitution: () => false,
     supportedCurrencies: ({ currencies: codes }) => codes.map((code) => ({ code })),
   }),
@@ -717,16 +772,23 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     // A revoked one is not seen.
     version: () => 1,
     id: ({ id }) => publicId('ApiToken', id),
+    policy: policyOf,
     createdById: ({ createdById }) => createdById && publicId('ApiToken', createdById),
   }),
   ClientToken: fieldsOf<ClientToken>({
     version: ({ revokedAt }) => (revokedAt ? 2 : 1),
     id: ({ id }) => publicId('ClientToken', id),
+    policy: policyOf,
     createdById: ({ createdById }) => createdById && publicId('ApiToken', createdById),
     active: ({ revokedAt, expiresAt }) => revokedAt === null && expiresAt.getTime() > Date.now(),
     customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
     quote: ({ quoteId }, _args, asking) => quoteSeen(quoteId, asking),
     transaction: ({ transactionId }, _args, asking) => transactionSeen(transactionId, asking),
+  }),
+  Policy: fieldsOf<Policy>({
+    id: ({ id }) => publicId('Policy', id),
+    subjectId: ({ subjectType, subjectId }) => `${subjectType}:${subjectId}`,
+    limits: limitsOf,
   }),
   WebhookEndpoint: fieldsOf<WebhookEndpoint>({
     id: ({ id }) => publicId('WebhookEndpoint', id),

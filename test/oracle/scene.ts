@@ -8,6 +8,7 @@ import {
   feedEnd,
   lookUp,
   mint,
+  pay,
   quote,
   seen,
   tokenInput,
@@ -72,6 +73,7 @@ export async function makeQuietScene(): Promise<QuietScene> {
       ...(await callersOf(maker.url, 0, platforms[0], first, bound[0])),
       ...(await callersOf(maker.url, 1, platforms[1], second, bound[1])),
     ];
+    await limitSome(platforms[0], first, callers);
     await endSome(maker, platforms[0], first);
     await untilQuiet(maker);
     return { databaseUrl: database.url, callers, keys: usedKeys, drop: () => database.drop() };
@@ -514,6 +516,39 @@ async function endSome({ gateway }: TestGateway, platform: TestPlatform, { all }
   await act(platform, 'sendTestWebhook', { endpointId: id }, '');
   await endpointUntil(platform, id, ({ disabledAt }) => disabledAt !== null);
   await gone.stop();
+}
+
+/** Sets policies: of a customer, who then pays, of its app, and of the platform, which pays nothing any more. */
+async function limitSome(platform: TestPlatform, { payers }: Customers, callers: readonly Caller[]): Promise<void> {
+  const [payer] = payers;
+  const { tokenId } = callers.find(({ viewer }) => viewer.kind === 'CLIENT')?.viewer ?? {};
+  const periods = ['PAYMENT', 'DAY', 'MONTH', 'LAST_24_HOURS', 'LAST_30_DAYS'];
+  const limits = [
+    ...periods.map((period) => ({ period, currency: 'USD', amount: 1_000_000 })),
+    ...periods.slice(1).map((period) => ({ period, payments: 9 })),
+    { period: 'DAY', currency: 'EUR', amount: 1 },
+  ];
+  await act(platform, 'setPolicy', { subjectId: payer.customerId, limits, timeZone: 'Asia/Tokyo' }, '');
+  for (const amount of [30, 40]) await pay(platform, payer, amount);
+  await act(
+    platform,
+    'setPolicy',
+    { subjectId: `ClientToken:${tokenId}`, limits: [{ period: 'DAY', payments: 3 }] },
+    '',
+  );
+  const limited = { name: 'limited', permissions: ['VIEW'] };
+  const { apiToken } = await act(platform, 'createApiToken', limited, 'apiToken { id }');
+  await act(platform, 'setPolicy', { subjectId: apiToken.id }, '');
+  await act(platform, 'setPolicy', {
+    ...{
+      subjectId: `Platform:${platform.platformId}`,
+      kinds: ['QUOTE', 'TRANSFER_IN'],
+      hoursFrom: '08:30',
+      hoursTo: '24:00',
+    },
+    ...{ receiverAccountIds: [payer.outsideUsd], receiverCountries: ['DE', 'US'], releaseOn: ['REFUNDED', 'FAILED'] },
+    receiverUmaAddresses: ['$ada@example.com'],
+  });
 }
 
 /** The uuid in a public id. */

@@ -73,6 +73,7 @@ const anyId = idOf(
   'Lookup',
   'ApiToken',
   'ClientToken',
+  'Policy',
   'WebhookEndpoint',
   'Quote',
   'Event',

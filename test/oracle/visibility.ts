@@ -53,3 +53,12 @@ export function appsSeenBy({ platformId, permissions }: PlainViewer): Prisma.Cli
 export function tokensSeenBy({ platformId, permissions }: PlainViewer): Prisma.ApiTokenWhereInput {
   return permissions.includes('MANAGE') ? { platformId, revokedAt: null } : nothing;
 }
+
+/** Policies are for those who may set them; of customers and of the platform, for all servers, and for the app of the customer. */
+export function policiesSeenBy({ platformId, kind, bound, permissions }: PlainViewer): Prisma.PolicyWhereInput {
+  if (bound.kind === 'CUSTOMER') return { platformId, subjectType: 'Customer', subjectId: bound.customerId };
+  if (kind === 'CLIENT') return nothing;
+  return permissions.includes('MANAGE')
+    ? { platformId }
+    : { platformId, subjectType: { in: ['Customer', 'Platform'] } };
+}

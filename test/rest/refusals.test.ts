@@ -294,3 +294,23 @@ test('a balance that refunds have brought beyond 2^53 is told as an error that n
   });
   expect((await rest.ask('GET', `${path}&currency=EUR`)).data).toHaveLength(1);
 });
+
+test('a payment is refused for what a policy allows, with the limit, what is used and when it is free again', async () => {
+  const customer = await restScene(rest, 1_000, 'Ada Lovelace');
+  const limits = [{ period: 'LAST_24_HOURS', currency: 'USD', amount: 500 }];
+  await succeed(t.platform, 'setPolicy', { subjectId: customer.customer.id, limits });
+  const send = (amount: number) =>
+    rest.call('POST', '/transfer-out', { body: restTransfer(customer.usd.id, customer.outsideUsd.id, amount) });
+  expect(await send(400)).toMatchObject({ status: 201 });
+  const { status, body } = await send(200);
+  expect({ status, body }).toMatchObject({
+    status: 403,
+    body: {
+      code: 'LIMIT_EXCEEDED',
+      details: {
+        ...{ rule: 'LIMIT', subjectId: customer.customer.id, freeAt: expect.stringMatching(/Z$/) },
+        limit: { period: 'LAST_24_HOURS', amount: 500, usedAmount: 400, leftAmount: 100, currency: { code: 'USD' } },
+      },
+    },
+  });
+});

@@ -21,7 +21,7 @@ begin
   v_plans := jsonb_path_query_array(to_jsonb(v_answers), '$[*].plans[*]');
   if v_plans <> '[]' then
     perform apply_plans(v_plans);
-    if p_policies <> '{}' then
+    if p_policies <> '{}' and v_plans @? '$[*].plan.transactions[*] ? (@.to == "FAILED" || @.to == "REJECTED" || @.to == "EXPIRED" || @.to == "REFUNDED")' then
       perform release_payments(v_plans);
     end if;
   end if;

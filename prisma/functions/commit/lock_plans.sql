@@ -18,7 +18,6 @@ declare
   v_changed uuid[];
   v_active uuid[];
   v_emptied uuid[] := '{}';
-  v_policies uuid[] := '{}';
 begin
   if p_plans @? '$[*].plan.claim' then
     perform lock_claims(p_plans);
@@ -81,19 +80,18 @@ begin
     order by platform_id, id for share;
   end if;
 
-  if p_plans @? '$[*].plan.spend' then
-    v_policies := array(
-      select id from policy where platform_id = any (v_platforms)
-        and subject_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.spend.subjects[*]'))));
-  end if;
+  v_changed := '{}';
   if p_plans @? '$[*].plan ? (exists (@.otherwise) || exists (@.transactions[*] ? (@.to == "FAILED" || @.to == "REJECTED" || @.to == "EXPIRED" || @.to == "REFUNDED")))' then
-    v_policies := v_policies || array(
+    v_changed := array(
       select policy_id from policy_use where platform_id = any (v_platforms) and released_at is null
         and transaction_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.transactions[*].id'))));
   end if;
-  if v_policies <> '{}' then
-    perform from policy where platform_id = any (v_platforms) and id = any (v_policies) order by platform_id, id for no key update;
+  if v_changed <> '{}' or p_plans @? '$[*].plan.spend' then
+    return array(
+      select id from policy where platform_id = any (v_platforms)
+        and (subject_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.spend.subjects[*]'))) or id = any (v_changed))
+      order by platform_id, id for no key update);
   end if;
-  return v_policies;
+  return '{}';
 end
 $$;

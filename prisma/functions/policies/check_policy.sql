@@ -1,38 +1,43 @@
--- Decides whether a policy, which is locked, allows a payment now. Returns its refusal, with `code`; or {used}, what the policy
--- then stores of the windows of its limits. A policy with limits of amounts allows no currency that they do not name.
+-- Decides whether a policy, which is locked, allows a payment now. Returns its refusal, with `code`; or what the policy then stores
+-- of the windows of its limits. A policy with limits of amounts allows no currency that they do not name.
 create or replace function check_policy(p_policy policy, p_spend jsonb, p_at timestamptz) returns jsonb
   language plpgsql stable
 as $$
 declare
-  v_time text := to_char(p_at at time zone p_policy.time_zone, 'HH24:MI');
+  v_currency text := p_spend ->> 'currency';
   v_used jsonb := p_policy.used;
+  v_receivers text[] := p_policy.receiver_account_ids || p_policy.receiver_countries || p_policy.receiver_uma_addresses;
+  v_local timestamp;
+  v_time text;
   v_rule text;
   v_free_at timestamptz;
   v_limit jsonb;
+  v_key text;
   v_most numeric;
   v_more numeric;
   v_start timestamptz;
   v_spent numeric;
 begin
-  v_rule := case
-    when cardinality(p_policy.kinds) > 0 and (p_spend ->> 'kind')::payment_kind <> all (p_policy.kinds) then 'KIND'
-    when p_policy.receiver_account_ids || p_policy.receiver_countries || p_policy.receiver_uma_addresses <> '{}' and not (
-        p_policy.receiver_account_ids || p_policy.receiver_countries || p_policy.receiver_uma_addresses
-        && array[p_spend ->> 'account_id', p_spend ->> 'country', lower(p_spend ->> 'uma_address')]) then 'RECEIVER'
-    when p_policy.hours_from < p_policy.hours_to and not (v_time >= p_policy.hours_from and v_time < p_policy.hours_to)
-      or p_policy.hours_from > p_policy.hours_to and v_time >= p_policy.hours_to and v_time < p_policy.hours_from then 'HOURS'
-    when p_policy.limits @? '$[*].currency' and not p_policy.limits @> jsonb_build_array(jsonb_build_object('currency', p_spend -> 'currency'))
-      then 'CURRENCY' end;
-  if v_rule = 'HOURS' then
-    v_free_at := ((p_at at time zone p_policy.time_zone)::date + p_policy.hours_from::time) at time zone p_policy.time_zone;
-    if v_free_at <= p_at then
-      v_free_at := ((p_at at time zone p_policy.time_zone)::date + 1 + p_policy.hours_from::time) at time zone p_policy.time_zone;
+  if cardinality(p_policy.kinds) > 0 and (p_spend ->> 'kind')::payment_kind <> all (p_policy.kinds) then
+    v_rule := 'KIND';
+  elsif v_receivers <> '{}' and not v_receivers && array[p_spend ->> 'account_id', p_spend ->> 'country', lower(p_spend ->> 'uma_address')] then
+    v_rule := 'RECEIVER';
+  elsif p_policy.limits @? '$[*].currency' and not p_policy.limits @> jsonb_build_array(jsonb_build_object('currency', v_currency)) then
+    v_rule := 'CURRENCY';
+  elsif p_policy.hours_from is not null then
+    v_local := p_at at time zone p_policy.time_zone;
+    v_time := to_char(v_local, 'HH24:MI');
+    -- Where they last until the next day, one of the two is enough.
+    if (v_time >= p_policy.hours_from)::int + (v_time < p_policy.hours_to)::int <= (p_policy.hours_from < p_policy.hours_to)::int then
+      v_rule := 'HOURS';
+      v_free_at := (v_local::date + p_policy.hours_from::time + case when v_time < p_policy.hours_from then '0' else '1 day' end::interval)
+        at time zone p_policy.time_zone;
     end if;
   end if;
   for v_at in 0 .. jsonb_array_length(p_policy.limits) - 1 loop
     exit when v_rule is not null;
     v_limit := p_policy.limits -> v_at;
-    continue when v_limit ->> 'currency' <> p_spend ->> 'currency';
+    continue when v_limit ->> 'currency' <> v_currency;
     v_most := coalesce(v_limit ->> 'amount', v_limit ->> 'payments');
     v_more := case when v_limit ? 'payments' then 1 else (p_spend ->> 'amount')::numeric end;
     v_start := window_start(v_limit ->> 'period', p_policy.time_zone, p_at);
@@ -41,12 +46,12 @@ begin
       v_rule := 'LIMIT';
       v_free_at := case when v_more <= v_most then frees_at(p_policy, v_limit, p_at, v_spent + v_more - v_most) end;
     elsif v_start is not null then
-      v_used := v_used || jsonb_build_object(concat_ws(' ', v_limit ->> 'period', v_limit ->> 'currency'),
-                                             jsonb_build_object('from', v_start, 'used', v_spent + v_more));
+      v_key := concat_ws(' ', v_limit ->> 'period', v_limit ->> 'currency');
+      v_used := v_used || jsonb_build_object(v_key, jsonb_build_object('from', v_start, 'used', v_spent + v_more));
     end if;
   end loop;
   if v_rule is null then
-    return jsonb_build_object('used', v_used);
+    return v_used;
   end if;
   return jsonb_build_object(
     'code', 'LIMIT_EXCEEDED', 'id', p_policy.id, 'subjectType', p_policy.subject_type, 'subjectId', p_policy.subject_id, 'rule', v_rule,

@@ -5,45 +5,42 @@ create or replace function count_payments(p_answers jsonb[], p_policies uuid[]) 
   language plpgsql
 as $$
 declare
-  v_now timestamptz := clock_ms();
-  v_policies policy[];
-  v_policy policy;
-  v_plan jsonb;
+  v_now timestamptz;
+  v_platform uuid;
   v_spend jsonb;
-  v_mine int[];
-  v_checked jsonb[];
-  v_uses policy_use[] := '{}';
+  v_policy policy;
+  v_checked jsonb;
+  v_ids uuid[];
+  v_used jsonb[];
 begin
-  v_policies := array(select p from policy p where p.id = any (p_policies) order by p.platform_id, p.id);
   for v_at in 1 .. cardinality(p_answers) loop
-    v_plan := p_answers[v_at] #> '{plans,0}';
-    v_spend := v_plan #> '{plan,spend}';
+    v_spend := p_answers[v_at] #> '{plans,0,plan,spend}';
     continue when v_spend is null;
-    v_mine := '{}';
+    v_platform := p_answers[v_at] #>> '{plans,0,platform}';
+    v_now := clock_ms();
+    v_ids := '{}';
+    v_used := '{}';
     v_checked := '{}';
-    for v_number in 1 .. cardinality(v_policies) loop
-      v_policy := v_policies[v_number];
-      continue when v_policy.platform_id <> (v_plan ->> 'platform')::uuid or not v_spend -> 'subjects' ? v_policy.subject_id::text;
-      v_mine := v_mine || v_number;
-      v_checked := v_checked || check_policy(v_policy, v_spend, v_now);
-      exit when v_checked[cardinality(v_checked)] ? 'code';
+    for v_policy in
+      select * from policy
+      where platform_id = v_platform and id = any (p_policies) and subject_id = any (uuids(v_spend -> 'subjects')) order by id
+    loop
+      v_checked := check_policy(v_policy, v_spend, v_now);
+      exit when v_checked ? 'code';
+      v_ids := v_ids || v_policy.id;
+      v_used := v_used || v_checked;
     end loop;
-    if v_checked[cardinality(v_checked)] ? 'code' then
-      p_answers[v_at] := jsonb_build_object('outcome', 'now', 'refusal', v_checked[cardinality(v_checked)]);
+    if v_checked ? 'code' then
+      p_answers[v_at] := jsonb_build_object('outcome', 'now', 'refusal', v_checked);
       continue;
     end if;
-    for v_number in 1 .. cardinality(v_mine) loop
-      v_policy := v_policies[v_mine[v_number]];
-      v_policy.used := v_checked[v_number] -> 'used';
-      v_policies[v_mine[v_number]] := v_policy;
-      v_uses := v_uses || row(v_policy.platform_id, v_spend ->> 'transaction_id', v_policy.id, v_now, v_spend ->> 'amount',
-                              v_spend ->> 'currency', null)::policy_use;
+    for v_number in 1 .. cardinality(v_ids) loop
+      with counted as (update policy set used = v_used[v_number] where platform_id = v_platform and id = v_ids[v_number])
+      insert into policy_use (platform_id, transaction_id, policy_id, used_at, amount, currency)
+      values (v_platform, (v_spend ->> 'transaction_id')::uuid, v_ids[v_number], v_now, (v_spend ->> 'amount')::bigint,
+              v_spend ->> 'currency');
     end loop;
   end loop;
-  if v_uses <> '{}' then
-    update policy p set used = n.used from unnest(v_policies) n where p.platform_id = n.platform_id and p.id = n.id;
-    insert into policy_use select * from unnest(v_uses);
-  end if;
   return p_answers;
 end
 $$;

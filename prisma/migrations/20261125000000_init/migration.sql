@@ -771,7 +771,6 @@ alter table client_token add constraint client_token_platform_id_created_by_id_f
 alter table client_token add constraint client_token_platform_id_owner_id_fkey foreign key (platform_id, owner_id) references customer(platform_id, id) on delete restrict on update restrict;
 alter table trusted_document add constraint trusted_document_platform_id_fkey foreign key (platform_id) references platform(id) on delete restrict on update restrict;
 alter table policy add constraint policy_platform_id_fkey foreign key (platform_id) references platform(id) on delete restrict on update restrict;
-alter table policy_use add constraint policy_use_platform_id_policy_id_fkey foreign key (platform_id, policy_id) references policy(platform_id, id) on delete cascade on update restrict;
 alter table customer add constraint customer_platform_id_fkey foreign key (platform_id) references platform(id) on delete restrict on update restrict;
 alter table account add constraint account_platform_id_fkey foreign key (platform_id) references platform(id) on delete restrict on update restrict;
 alter table account add constraint account_platform_id_customer_id_fkey foreign key (platform_id, customer_id) references customer(platform_id, id) on delete restrict on update restrict;
@@ -1735,35 +1734,40 @@ create or replace function check_policy(p_policy policy, p_spend jsonb, p_at tim
   language plpgsql stable
 as $$
 declare
-  v_time text := to_char(p_at at time zone p_policy.time_zone, 'HH24:MI');
+  v_currency text := p_spend ->> 'currency';
   v_used jsonb := p_policy.used;
+  v_receivers text[] := p_policy.receiver_account_ids || p_policy.receiver_countries || p_policy.receiver_uma_addresses;
+  v_local timestamp;
+  v_time text;
   v_rule text;
   v_free_at timestamptz;
   v_limit jsonb;
+  v_key text;
   v_most numeric;
   v_more numeric;
   v_start timestamptz;
   v_spent numeric;
 begin
-  v_rule := case
-    when cardinality(p_policy.kinds) > 0 and (p_spend ->> 'kind')::payment_kind <> all (p_policy.kinds) then 'KIND'
-    when p_policy.receiver_account_ids || p_policy.receiver_countries || p_policy.receiver_uma_addresses <> '{}' and not (
-        p_policy.receiver_account_ids || p_policy.receiver_countries || p_policy.receiver_uma_addresses
-        && array[p_spend ->> 'account_id', p_spend ->> 'country', lower(p_spend ->> 'uma_address')]) then 'RECEIVER'
-    when p_policy.hours_from < p_policy.hours_to and not (v_time >= p_policy.hours_from and v_time < p_policy.hours_to)
-      or p_policy.hours_from > p_policy.hours_to and v_time >= p_policy.hours_to and v_time < p_policy.hours_from then 'HOURS'
-    when p_policy.limits @? '$[*].currency' and not p_policy.limits @> jsonb_build_array(jsonb_build_object('currency', p_spend -> 'currency'))
-      then 'CURRENCY' end;
-  if v_rule = 'HOURS' then
-    v_free_at := ((p_at at time zone p_policy.time_zone)::date + p_policy.hours_from::time) at time zone p_policy.time_zone;
-    if v_free_at <= p_at then
-      v_free_at := ((p_at at time zone p_policy.time_zone)::date + 1 + p_policy.hours_from::time) at time zone p_policy.time_zone;
+  if cardinality(p_policy.kinds) > 0 and (p_spend ->> 'kind')::payment_kind <> all (p_policy.kinds) then
+    v_rule := 'KIND';
+  elsif v_receivers <> '{}' and not v_receivers && array[p_spend ->> 'account_id', p_spend ->> 'country', lower(p_spend ->> 'uma_address')] then
+    v_rule := 'RECEIVER';
+  elsif p_policy.limits @? '$[*].currency' and not p_policy.limits @> jsonb_build_array(jsonb_build_object('currency', v_currency)) then
+    v_rule := 'CURRENCY';
+  elsif p_policy.hours_from is not null then
+    v_local := p_at at time zone p_policy.time_zone;
+    v_time := to_char(v_local, 'HH24:MI');
+    -- Where they last until the next day, one of the two is enough.
+    if (v_time >= p_policy.hours_from)::int + (v_time < p_policy.hours_to)::int <= (p_policy.hours_from < p_policy.hours_to)::int then
+      v_rule := 'HOURS';
+      v_free_at := (v_local::date + p_policy.hours_from::time + case when v_time < p_policy.hours_from then '0' else '1 day' end::interval)
+        at time zone p_policy.time_zone;
     end if;
   end if;
   for v_at in 0 .. jsonb_array_length(p_policy.limits) - 1 loop
     exit when v_rule is not null;
     v_limit := p_policy.limits -> v_at;
-    continue when v_limit ->> 'currency' <> p_spend ->> 'currency';
+    continue when v_limit ->> 'currency' <> v_currency;
     v_most := coalesce(v_limit ->> 'amount', v_limit ->> 'payments');
     v_more := case when v_limit ? 'payments' then 1 else (p_spend ->> 'amount')::numeric end;
     v_start := window_start(v_limit ->> 'period', p_policy.time_zone, p_at);
@@ -1772,12 +1776,12 @@ begin
       v_rule := 'LIMIT';
       v_free_at := case when v_more <= v_most then frees_at(p_policy, v_limit, p_at, v_spent + v_more - v_most) end;
     elsif v_start is not null then
-      v_used := v_used || jsonb_build_object(concat_ws(' ', v_limit ->> 'period', v_limit ->> 'currency'),
-                                             jsonb_build_object('from', v_start, 'used', v_spent + v_more));
+      v_key := concat_ws(' ', v_limit ->> 'period', v_limit ->> 'currency');
+      v_used := v_used || jsonb_build_object(v_key, jsonb_build_object('from', v_start, 'used', v_spent + v_more));
     end if;
   end loop;
   if v_rule is null then
-    return jsonb_build_object('used', v_used);
+    return v_used;
   end if;
   return jsonb_build_object(
     'code', 'LIMIT_EXCEEDED', 'id', p_policy.id, 'subjectType', p_policy.subject_type, 'subjectId', p_policy.subject_id, 'rule', v_rule,
@@ -1876,7 +1880,7 @@ begin
   v_plans := jsonb_path_query_array(to_jsonb(v_answers), '$[*].plans[*]');
   if v_plans <> '[]' then
     perform apply_plans(v_plans);
-    if p_policies <> '{}' then
+    if p_policies <> '{}' and v_plans @? '$[*].plan.transactions[*] ? (@.to == "FAILED" || @.to == "REJECTED" || @.to == "EXPIRED" || @.to == "REFUNDED")' then
       perform release_payments(v_plans);
     end if;
   end if;
@@ -1948,45 +1952,42 @@ create or replace function count_payments(p_answers jsonb[], p_policies uuid[]) 
   language plpgsql
 as $$
 declare
-  v_now timestamptz := clock_ms();
-  v_policies policy[];
-  v_policy policy;
-  v_plan jsonb;
+  v_now timestamptz;
+  v_platform uuid;
   v_spend jsonb;
-  v_mine int[];
-  v_checked jsonb[];
-  v_uses policy_use[] := '{}';
+  v_policy policy;
+  v_checked jsonb;
+  v_ids uuid[];
+  v_used jsonb[];
 begin
-  v_policies := array(select p from policy p where p.id = any (p_policies) order by p.platform_id, p.id);
   for v_at in 1 .. cardinality(p_answers) loop
-    v_plan := p_answers[v_at] #> '{plans,0}';
-    v_spend := v_plan #> '{plan,spend}';
+    v_spend := p_answers[v_at] #> '{plans,0,plan,spend}';
     continue when v_spend is null;
-    v_mine := '{}';
+    v_platform := p_answers[v_at] #>> '{plans,0,platform}';
+    v_now := clock_ms();
+    v_ids := '{}';
+    v_used := '{}';
     v_checked := '{}';
-    for v_number in 1 .. cardinality(v_policies) loop
-      v_policy := v_policies[v_number];
-      continue when v_policy.platform_id <> (v_plan ->> 'platform')::uuid or not v_spend -> 'subjects' ? v_policy.subject_id::text;
-      v_mine := v_mine || v_number;
-      v_checked := v_checked || check_policy(v_policy, v_spend, v_now);
-      exit when v_checked[cardinality(v_checked)] ? 'code';
+    for v_policy in
+      select * from policy
+      where platform_id = v_platform and id = any (p_policies) and subject_id = any (uuids(v_spend -> 'subjects')) order by id
+    loop
+      v_checked := check_policy(v_policy, v_spend, v_now);
+      exit when v_checked ? 'code';
+      v_ids := v_ids || v_policy.id;
+      v_used := v_used || v_checked;
     end loop;
-    if v_checked[cardinality(v_checked)] ? 'code' then
-      p_answers[v_at] := jsonb_build_object('outcome', 'now', 'refusal', v_checked[cardinality(v_checked)]);
+    if v_checked ? 'code' then
+      p_answers[v_at] := jsonb_build_object('outcome', 'now', 'refusal', v_checked);
       continue;
     end if;
-    for v_number in 1 .. cardinality(v_mine) loop
-      v_policy := v_policies[v_mine[v_number]];
-      v_policy.used := v_checked[v_number] -> 'used';
-      v_policies[v_mine[v_number]] := v_policy;
-      v_uses := v_uses || row(v_policy.platform_id, v_spend ->> 'transaction_id', v_policy.id, v_now, v_spend ->> 'amount',
-                              v_spend ->> 'currency', null)::policy_use;
+    for v_number in 1 .. cardinality(v_ids) loop
+      with counted as (update policy set used = v_used[v_number] where platform_id = v_platform and id = v_ids[v_number])
+      insert into policy_use (platform_id, transaction_id, policy_id, used_at, amount, currency)
+      values (v_platform, (v_spend ->> 'transaction_id')::uuid, v_ids[v_number], v_now, (v_spend ->> 'amount')::bigint,
+              v_spend ->> 'currency');
     end loop;
   end loop;
-  if v_uses <> '{}' then
-    update policy p set used = n.used from unnest(v_policies) n where p.platform_id = n.platform_id and p.id = n.id;
-    insert into policy_use select * from unnest(v_uses);
-  end if;
   return p_answers;
 end
 $$;
@@ -2517,7 +2518,6 @@ declare
   v_changed uuid[];
   v_active uuid[];
   v_emptied uuid[] := '{}';
-  v_policies uuid[] := '{}';
 begin
   if p_plans @? '$[*].plan.claim' then
     perform lock_claims(p_plans);
@@ -2580,20 +2580,19 @@ begin
     order by platform_id, id for share;
   end if;
 
-  if p_plans @? '$[*].plan.spend' then
-    v_policies := array(
-      select id from policy where platform_id = any (v_platforms)
-        and subject_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.spend.subjects[*]'))));
-  end if;
+  v_changed := '{}';
   if p_plans @? '$[*].plan ? (exists (@.otherwise) || exists (@.transactions[*] ? (@.to == "FAILED" || @.to == "REJECTED" || @.to == "EXPIRED" || @.to == "REFUNDED")))' then
-    v_policies := v_policies || array(
+    v_changed := array(
       select policy_id from policy_use where platform_id = any (v_platforms) and released_at is null
         and transaction_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.transactions[*].id'))));
   end if;
-  if v_policies <> '{}' then
-    perform from policy where platform_id = any (v_platforms) and id = any (v_policies) order by platform_id, id for no key update;
+  if v_changed <> '{}' or p_plans @? '$[*].plan.spend' then
+    return array(
+      select id from policy where platform_id = any (v_platforms)
+        and (subject_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.spend.subjects[*]'))) or id = any (v_changed))
+      order by platform_id, id for no key update);
   end if;
-  return v_policies;
+  return '{}';
 end
 $$;
 
@@ -3162,6 +3161,7 @@ grant insert, update, delete on resume_point to gateway_serving, gateway_work;
 grant insert, delete on trusted_document to gateway_serving, gateway_work;
 -- Payments are counted in commit_batches alone
 grant insert, update, delete on policy to gateway_serving, gateway_work;
+grant delete on policy_use to gateway_serving, gateway_work;
 
 -- Requests store what a rail has found to be its provider's; only background work reads, works on and deletes it
 grant insert (platform_id, webhook_id, body) on rail_webhook to gateway_serving;
@@ -3182,8 +3182,7 @@ grant insert, update, delete on platform_fee to gateway_work;
 grant update (due_at, attempts, approval_deferred) on rail_order to gateway_work;
 grant update (due_at, attempts) on account_check to gateway_work;
 grant update (expires_at) on lookup to gateway_work;
-grant delete on idempotency_record, client_token, lookup, webhook_delivery, key_in_use, rail_connection, rail_webhook, identity_check,
-  policy_use to gateway_work;
+grant delete on idempotency_record, client_token, lookup, webhook_delivery, key_in_use, rail_connection, rail_webhook, identity_check to gateway_work;
 
 -- Closed to PUBLIC: a role that is none of the service's calls nothing (docs/database-roles.md). Functions with the rights of their
 -- callers are open to the two roles of the service, triggers to nobody.

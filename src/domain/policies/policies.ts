@@ -8,6 +8,7 @@ import { Refusal } from '../../core/refusal.ts';
 import { lockPlatform } from '../../core/tenant.ts';
 import { readClock } from '../../infra/database/clock.ts';
 import type { Database } from '../../infra/database/database.ts';
+import { sqlState } from '../../infra/database/faults.ts';
 import type { PaymentKind, Policy, PolicyRelease, Prisma } from '../../infra/database/generated/client/client.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { Transaction } from '../../infra/database/transaction.ts';
@@ -67,6 +68,7 @@ export function setPolicy(
     prepare: async () => {
       const subject = subjectIn(input.subjectId);
       const terms = termsOf(input);
+      await requireTimeZone(database, input.timeZone);
       return async (transaction) => {
         await begin(transaction, caller);
         await requireSubject(transaction, caller, subject);
@@ -117,10 +119,14 @@ export function deletePolicy(
       return async (transaction) => {
         await begin(transaction, caller);
         await requireSubject(transaction, caller, subject);
-        const { policy } = transaction.prisma;
+        const { policy, policyUse } = transaction.prisma;
         const { uuid: subjectId } = subject;
         const found = await policy.findFirst({ where: { AND: [visibleToPlatform(caller), { subjectId }] } });
-        if (found) await policy.deleteMany({ where: { platformId: found.platformId, id: found.id } });
+        if (found) {
+          // No payment is counted from then on: it is found no more.
+          await policy.deleteMany({ where: { platformId: found.platformId, id: found.id } });
+          await policyUse.deleteMany({ where: { platformId: found.platformId, policyId: found.id } });
+        }
         const deletedId = found ? publicId('Policy', found.id) : null;
         return { result: { deletedId }, answer: { deletedId } };
       };
@@ -246,12 +252,27 @@ function checkHours(from: string | null, to: string | null): void {
     throw new Refusal('INVALID_INPUT', 'hours have two ends, at different times', at('hoursTo'));
 }
 
-/** The names that Postgres also knows: it takes others, such as FOO+3, for time zones of their own. */
-const timeZones: ReadonlySet<string> = new Set([...Intl.supportedValuesOf('timeZone'), 'UTC']);
-
+/** Postgres takes others, such as FOO+3, for time zones of their own, and Intl takes offsets. */
 function checkTimeZone(timeZone: string): void {
-  if (!timeZones.has(timeZone))
-    throw new Refusal('INVALID_INPUT', 'a time zone has a name such as Europe/Berlin or UTC', at('timeZone'));
+  try {
+    if (!/^(UTC|[A-Z].*\/.*)$/i.test(timeZone)) throw new RangeError(timeZone);
+    new Intl.DateTimeFormat('en', { timeZone });
+  } catch (error) {
+    if (error instanceof RangeError) throw unknownTimeZone();
+    throw error;
+  }
+}
+
+const unknownTimeZone = () =>
+  new Refusal('INVALID_INPUT', 'a time zone has a name such as Europe/Berlin or UTC', at('timeZone'));
+
+const timeZoneStatement = statement<object>('time_zone', 'select now() at time zone $1::text');
+
+/** Checks that Postgres knows a time zone, too: payments need it. */
+async function requireTimeZone({ pool }: Database, timeZone: string): Promise<void> {
+  await timeZoneStatement(pool, timeZone).catch((error: unknown) => {
+    throw sqlState(error) === '22023' ? unknownTimeZone() : error;
+  });
 }
 
 /** Amounts are stored as text: a JSON number is rounded when it is parsed. */

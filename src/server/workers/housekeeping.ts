@@ -56,7 +56,8 @@ const deleteTokensStatement = statement<{ id: string }>(
      select platform_id, id from client_token where expires_at < ${retentionStart}
      order by expires_at limit $1 for update skip locked
    ) returning platform_id, id),
-   policy as (delete from policy p using token t where p.platform_id = t.platform_id and p.subject_id = t.id)
+   gone as (delete from policy p using token t where p.platform_id = t.platform_id and p.subject_id = t.id returning p.platform_id, p.id),
+   uses as (delete from policy_use u using gone g where u.platform_id = g.platform_id and u.policy_id = g.id)
    select id from token`,
 );
 

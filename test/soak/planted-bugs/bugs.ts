@@ -8,6 +8,7 @@ import { listBugs } from './list-bugs.ts';
 import { operatorBugs } from './operator-bugs.ts';
 import { outerEdgeBugs } from './outer-edge-bugs.ts';
 import type { Bug } from './plant.ts';
+import { policyBugs } from './policy-bugs.ts';
 import { providerBugs } from './provider-bugs.ts';
 import { recordBugs } from './record-bugs.ts';
 import { serviceBugs } from './service-bugs.ts';
@@ -27,6 +28,7 @@ const lists = [
   accountBugs,
   edgeBugs,
   conditionBugs,
+  policyBugs,
 ];
 
 /** All bugs that `npm run soak -- planted` plants, one at a time. */

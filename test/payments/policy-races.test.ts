@@ -1,0 +1,167 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { unlimited } from '../attack/limits.ts';
+import { act, ended, moving, succeed } from '../setup/acts.ts';
+import { connect, type Data, ownGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { serverOf } from '../setup/new-credentials.ts';
+import { passHours } from '../setup/passing-time.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
+
+// Policies against a plain model of them, and against many payments at once. When a gateway stops, the audit proves that no window
+// was exceeded.
+
+/** How many payments the race has; POLICY_PAYMENTS sets another number. */
+const payments = Number(process.env.POLICY_PAYMENTS ?? 2_000);
+/** How many are under way at once, on each of two gateways. */
+const atOnce = 100;
+
+const policyOf = async (by: TestPlatform): Promise<Data> =>
+  (await by.ask('{ viewer { policies { limits { usedAmount { amount } usedPayments } } } }')).viewer.policies[0];
+
+test(
+  'of many payments at once by two gateways, a limit takes none too many, and none is refused that fits',
+  async () => {
+    const t = await ownGateway({ ...unlimited, SANDBOX_PACE_MS: 600_000 });
+    const other = await ownGateway({ ...unlimited, SANDBOX_PACE_MS: 600_000 }, t.databaseUrl);
+    const scenes: Scene[] = [];
+    for (let made = 0; made < 8; made += 1) scenes.push(await makeScene(t.platform, 100_000_000n));
+    const server = await serverOf(t.platform, 'VIEW', 'TRANSACT');
+    const most = payments * 2;
+    const limits = [
+      { period: 'DAY', currency: 'USD', amount: most },
+      { period: 'LAST_24_HOURS', currency: 'USD', amount: most },
+      { period: 'MONTH', payments: payments * 0.75 },
+    ];
+    await succeed(t.platform, 'setPolicy', { subjectId: server.tokenId, limits });
+    const left = Array.from({ length: payments }, (_, number) => ({ number, amount: 1 + (number % 7) }));
+    const refused: number[] = [];
+    const taken: number[] = [];
+    const work = async (url: string) => {
+      const by = connect(url, server.platformId, server.authorization);
+      for (let next = left.pop(); next; next = left.pop()) {
+        const { number, amount } = next;
+        const { usd, outsideUsd } = scenes[number % scenes.length] ?? scenes[0] ?? ({} as Scene);
+        const input = moving(usd, outsideUsd, amount, { idempotencyKey: `race-${number}` });
+        const result = await act(by, 'transferOut', input);
+        if (result.code === 'SERVICE_UNAVAILABLE') left.push(next);
+        else if (result.code === 'LIMIT_EXCEEDED') refused.push(amount);
+        else {
+          expect(result.__typename).toBe('TransferOutSuccess');
+          taken.push(amount);
+        }
+      }
+    };
+    await Promise.all([t.url, other.url].flatMap((url) => Array.from({ length: atOnce }, () => work(url))));
+    const sum = taken.reduce((one, another) => one + another, 0);
+    expect(taken.length + refused.length).toBe(payments);
+    expect(sum).toBeLessThanOrEqual(most);
+    expect(taken.length).toBeLessThanOrEqual(payments * 0.75);
+    // What was refused would be too much, by its amount or by its number.
+    if (taken.length < payments * 0.75)
+      for (const amount of new Set(refused)) expect(sum + amount).toBeGreaterThan(most);
+    const [day, rolling, month] = (await policyOf(server)).limits;
+    expect([day.usedAmount.amount, rolling.usedAmount.amount, month.usedPayments]).toEqual([
+      `${sum}`,
+      `${sum}`,
+      taken.length,
+    ]);
+  },
+  120_000 + payments * 100,
+);
+
+/** A payment as the model has it. */
+interface Use {
+  /** In milliseconds. */
+  at: number;
+  readonly amount: number;
+  counts: boolean;
+}
+
+/** A time zone in which it is around noon, so that no day begins while the test runs. */
+const timeZone = (() => {
+  const hourIn = (zone: string) =>
+    Number(new Intl.DateTimeFormat('en', { timeZone: zone, hour: 'numeric', hourCycle: 'h23' }).format(new Date()));
+  const zones = ['UTC', 'Asia/Kolkata', 'Asia/Tokyo', 'Pacific/Auckland', 'America/Los_Angeles', 'America/Sao_Paulo'];
+  return zones.toSorted((a, b) => Math.abs(hourIn(a) - 12) - Math.abs(hourIn(b) - 12))[0] ?? 'UTC';
+})();
+
+const dayOf = (at: number) => new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short' }).format(new Date(at));
+const hour = 3_600_000;
+
+/** Whether a payment made earlier is in the window of one that is made now. */
+const inWindow: Readonly<Record<string, (at: number, now: number) => boolean>> = {
+  PAYMENT: () => false,
+  DAY: (at, now) => dayOf(at) === dayOf(now),
+  MONTH: (at, now) => dayOf(at).slice(0, 7) === dayOf(now).slice(0, 7),
+  LAST_24_HOURS: (at, now) => now - at < 24 * hour,
+  LAST_30_DAYS: (at, now) => now - at < 720 * hour,
+};
+
+type Limit =
+  | { readonly period: string; readonly amount: number }
+  | { readonly period: string; readonly payments: number };
+
+function fits(limits: readonly Limit[], uses: readonly Use[], amount: number, now: number): boolean {
+  return limits.every((limit) => {
+    const counted = uses.filter(({ at, counts }) => counts && inWindow[limit.period]?.(at, now));
+    return 'payments' in limit
+      ? counted.length + 1 <= limit.payments
+      : counted.reduce((sum, use) => sum + use.amount, amount) <= limit.amount;
+  });
+}
+
+const periods = Object.keys(inWindow);
+const limit: fc.Arbitrary<Limit> = fc.oneof(
+  fc.record({ period: fc.constantFrom(...periods), amount: fc.integer({ min: 1, max: 250 }) }),
+  fc.record({ period: fc.constantFrom(...periods.slice(1)), payments: fc.integer({ min: 0, max: 6 }) }),
+);
+const limits = fc.uniqueArray(limit, { maxLength: 4, selector: (one) => `${one.period} ${'payments' in one}` });
+const step = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ pay: fc.integer({ min: 1, max: 120 }), fails: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ hours: fc.constantFrom(1, 5, 13, 23, 24, 300, 720) }) },
+  { weight: 1, arbitrary: fc.record({ limits }) },
+);
+
+async function play(t: TestGateway, scene: Scene, first: readonly Limit[], steps: readonly object[]): Promise<void> {
+  const server = await serverOf(t.platform, 'VIEW', 'TRANSACT');
+  const set = (terms: readonly Limit[]) =>
+    succeed(t.platform, 'setPolicy', {
+      ...{ subjectId: server.tokenId, timeZone },
+      limits: terms.map((one) => ({ ...one, ...('amount' in one && { currency: 'USD' }) })),
+    });
+  const uses: Use[] = [];
+  let terms = first;
+  await set(terms);
+  for (const one of steps as { pay?: number; fails?: boolean; hours?: number; limits?: readonly Limit[] }[]) {
+    if (one.limits) {
+      terms = one.limits;
+      await set(terms);
+    } else if (one.hours !== undefined) {
+      await passHours(t, one.hours);
+      for (const use of uses) use.at -= one.hours * hour;
+    } else if (one.pay !== undefined) {
+      const sandboxScenario = one.fails ? { failureReason: 'OFFRAMP_FAILED' } : undefined;
+      const expected = fits(terms, uses, one.pay, Date.now());
+      const input = moving(scene.usd, scene.outsideUsd, one.pay, { sandboxScenario });
+      const paid = await act(server, 'transferOut', input, 'transaction { id }');
+      expect([terms, uses, one, paid.__typename]).toEqual([
+        ...[terms, uses, one],
+        expected ? 'TransferOutSuccess' : 'LimitExceededError',
+      ]);
+      if (!expected) continue;
+      uses.push({ at: Date.now(), amount: one.pay, counts: !one.fails });
+      if (one.fails) await ended(t.platform, paid.transaction.id);
+    }
+  }
+}
+
+test('whatever is paid, fails, is set and passes, a policy allows what its limits leave, and nothing else', async () => {
+  const t = await ownGateway({ SANDBOX_PACE_MS: 1 });
+  const scene = await makeScene(t.platform, 100_000_000n);
+  await fc.assert(
+    fc.asyncProperty(limits, fc.array(step, { minLength: 4, maxLength: 14 }), (first, steps) =>
+      play(t, scene, first, steps),
+    ),
+    { numRuns: 40 },
+  );
+}, 300_000);

@@ -1,0 +1,102 @@
+import type { Bugs } from './plant.ts';
+
+const check = 'prisma/functions/policies/check_policy.sql';
+const rules = 'allows some %s and no others (%s): %j';
+const together = 'plans that share a transaction come to the same as one after another, whatever they have in common';
+
+/** Bugs in what policies allow, count and give back. */
+export const policyBugs: Bugs = {
+  'test/payments/policies.test.ts': {
+    'a limit takes a payment that does not fit': {
+      ...{ file: check, find: 'if v_spent + v_more > v_most then', put: 'if v_spent > v_most then' },
+      test: 'allows what fits, and names the limit, what is used and when it is free again',
+    },
+    'a policy allows all kinds of payments': {
+      ...{ file: check, find: 'if cardinality(p_policy.kinds) > 0 and', put: 'if false and', test: rules },
+    },
+    'a policy allows all receivers': {
+      ...{ file: check, find: "elsif v_receivers <> '{}' and", put: 'elsif false and', test: rules },
+    },
+    'a policy allows currencies without a limit': {
+      ...{ file: check, find: "elsif p_policy.limits @? '$[*].currency' and", put: 'elsif false and', test: rules },
+    },
+    'a policy allows payments all day': {
+      ...{ file: check, find: 'elsif p_policy.hours_from is not null then', put: 'elsif false then' },
+      test: 'allows payments in its hours, and says when they begin',
+    },
+    'a policy does not limit the tokens that its token has made': {
+      ...{ file: 'src/domain/commands/spending.ts', find: '...caller.makers]', put: '...caller.makers.slice(0, 1)]' },
+      test: 'is checked for the token, for those that it was made by, for the customer and for the platform',
+    },
+    'a token changes the policy that limits it': {
+      file: 'src/domain/policies/policies.ts',
+      find: 'subjectId: { in: [...caller.makers] }',
+      put: 'subjectId: { in: [] }',
+      test: 'is not changed by a token that it limits, or that such a token has made',
+    },
+    'an app sees what others have used of the policy of its platform': {
+      file: 'src/domain/access/visible.ts',
+      find: "if (bound.kind === 'PLATFORM') return true;\n  return subjectId",
+      put: 'if (bound) return true;\n  return subjectId',
+      test: 'is shown to those who may see it: an app learns nothing of what others have used',
+    },
+    'what a policy refuses once stays refused under its key': {
+      file: 'prisma/functions/commit/conclude_plan.sql',
+      find: "'LIMIT_EXCEEDED', ",
+      put: '',
+      test: 'counts each payment once, whatever is repeated, and stores no refusal under a key',
+    },
+    'a quote for a deposit counts for no policy': {
+      file: 'src/domain/quotes/quotes.ts',
+      find: "const isPayment = input.immediatelyExecute || source.kind === 'REALTIME_FUNDING';",
+      put: 'const isPayment = input.immediatelyExecute;',
+      test: 'counts a quote when it is executed, and one for a deposit when it is made',
+    },
+    'a payment that fails counts no longer, whatever the policy says': {
+      file: 'prisma/functions/policies/release_payments.sql',
+      find: "case m.\"to\" when 'REFUNDED' then 'REFUNDED' else 'FAILED' end::policy_release = any (p.release_on)",
+      put: 'true',
+      test: 'gives back what it says of a payment that fails, or is returned: %j',
+    },
+    'a payment that fails stays in what is stored of the window': {
+      file: 'prisma/functions/policies/release_payments.sql',
+      find: "when (w.value ->> 'from')::timestamptz > v_use.used_at then w.value",
+      put: 'when true then w.value',
+      test: 'gives back what it says of a payment that fails, or is returned: %j',
+    },
+    'a rolling window keeps what has left it': {
+      file: 'prisma/functions/policies/spent.sql',
+      find: "(v_known -> 'used')::numeric - v_sum else",
+      put: "(v_known -> 'used')::numeric else",
+      test: 'a payment leaves a rolling window while others are made',
+    },
+    'a day begins at midnight of the server': {
+      file: 'prisma/functions/policies/window_start.sql',
+      find: "date_trunc('day', p_at, p_zone)",
+      put: "date_trunc('day', p_at)",
+      test: 'a calendar day begins at midnight of its time zone, also where the clocks change',
+    },
+  },
+  'test/payments/policy-races.test.ts': {
+    'a payment does not lock the policies that limit it': {
+      file: 'prisma/functions/commit/lock_plans.sql',
+      find: 'or id = any (v_changed))\n      order by platform_id, id for no key update);',
+      put: 'or id = any (v_changed)));',
+      test: 'of many payments at once by two gateways, a limit takes none too many, and none is refused that fits',
+    },
+  },
+  'test/ledger/together.test.ts': {
+    'a payment overtakes another one that a policy limits with it': {
+      file: 'src/domain/ledger/batches.ts',
+      find: 'let batch = spends ? lastSpend : 0;',
+      put: 'let batch = spends ? 0 : 0;',
+      test: together,
+    },
+    'a payment is counted before one ends that then counts no longer': {
+      file: 'src/domain/ledger/batches.ts',
+      find: "if (spend) keys.reads.add('counted payments');",
+      put: '',
+      test: together,
+    },
+  },
+};
