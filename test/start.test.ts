@@ -79,7 +79,7 @@ describe('npm start', () => {
     for (const [script, ...args] of [['src/main.ts'], ['src/commands.ts', 'ops', 'audit']] as const) {
       const { status, stderr } = runScript(script, args, { DATA_DIR: data.path });
       expect(stderr).toMatch(
-        /^This database was made by an earlier series .* remove the folder \S+ and start again\.\n$/,
+        /^This database was created by an earlier series .* remove the folder \S+ and start again\.\n$/,
       );
       expect(stderr).toContain(`remove the folder ${server.dataDirectory} and`);
       expect(status).toBe(1);

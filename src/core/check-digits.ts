@@ -31,8 +31,7 @@ export function ibanFault(value: string, details: AccountDetails): string | unde
   if (valid) return undefined;
   const country = value.slice(0, 2);
   const length = countrySpecs[country]?.chars;
-  if (errorCodes.includes(ValidationErrorsIBAN.NoIBANCountry))
-    return `no country with the code ${country} has IBANs`;
+  if (errorCodes.includes(ValidationErrorsIBAN.NoIBANCountry)) return `no country with the code ${country} has IBANs`;
   if (errorCodes.includes(ValidationErrorsIBAN.WrongBBANLength)) {
     return `an IBAN of ${country} has ${length} characters, not ${value.length}`;
   }

@@ -158,7 +158,8 @@ export const lightningOffer = address(
     explain: () => undefined,
     canonical: (value) => withoutScheme(value.replaceAll('+', '')),
     differIn: 'capitals, spaces, + between lines, lightning: before it',
-    check: (value) => (/^lno1[02-9ac-hj-np-z]+$/.test(value) ? undefined : 'it has a character that offers never contain'),
+    check: (value) =>
+      /^lno1[02-9ac-hj-np-z]+$/.test(value) ? undefined : 'it has a character that offers never contain',
   },
 );
 

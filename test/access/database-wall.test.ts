@@ -378,7 +378,7 @@ describe('production', () => {
     const config = readConfig({ NODE_ENV: 'production', DATABASE_URL: login(owner), PORT: '0' });
     const starting = startGateway({ databaseUrl: login(owner), config, log: pino({ level: 'silent' }) });
     await expect(starting.catch((error: unknown) => Promise.reject(messageForUser(error)))).rejects.toMatch(
-      /may not become .*DATABASE_OWNER_URL for migrations/,
+      /is not a member of .*DATABASE_OWNER_URL for migrations/,
     );
     await t.owner.query(`drop owned by ${owner}; drop role ${owner}`);
   });

@@ -107,9 +107,9 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
   ['a key that can be guessed', 'settings', /SECRET_KEY can be guessed/, set({ SECRET_KEY: '0'.repeat(64) })],
   ['no key for webhooks', 'own keys', /SECRET_KEY is not set/, set({ SECRET_KEY: '' })],
   ['no key for client tokens', 'own keys', /CLIENT_TOKEN_KEY is not set/, set({ CLIENT_TOKEN_KEY: '' })],
-  ['everybody as a proxy', 'proxies', /trusts the whole internet/, set({ TRUSTED_PROXIES: '10.0.0.0/8, 0.0.0.0/0' })],
-  ['half of everybody as a proxy', 'proxies', /the whole internet/, set({ TRUSTED_PROXIES: '128.0.0.0/1' })],
-  ['everybody with IPv6 as a proxy', 'proxies', /the whole internet/, set({ TRUSTED_PROXIES: '::/0' })],
+  ['everybody as a proxy', 'proxies', /trusts every address/, set({ TRUSTED_PROXIES: '10.0.0.0/8, 0.0.0.0/0' })],
+  ['half of everybody as a proxy', 'proxies', /every address/, set({ TRUSTED_PROXIES: '128.0.0.0/1' })],
+  ['everybody with IPv6 as a proxy', 'proxies', /every address/, set({ TRUSTED_PROXIES: '::/0' })],
   [
     'a database that nobody answers for',
     'database',
@@ -147,7 +147,7 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
   [
     'a migration that is missing',
     'migrations',
-    /made by an earlier series/,
+    /created by an earlier series/,
     sql(`update _prisma_migrations set migration_name = '0_before'`),
   ],
   [
@@ -307,7 +307,7 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
   [
     'transaction numbers that are used up',
     'wraparound',
-    /has used \d+ % of its transaction numbers/,
+    /has used \d+ % of its transaction ids/,
     {
       sql: [
         'set allow_system_table_mods = on',

@@ -154,7 +154,7 @@ async function refusal(subscription: string, variables: object): Promise<Data> {
 
 const undone = {
   code: 'CURSOR_EXPIRED',
-  message: expect.stringContaining('has been undone: the database was restored'),
+  message: expect.stringContaining('has been undone, because the database was restored'),
 };
 
 describe('cursors of the feed after a restore', () => {

@@ -36,7 +36,7 @@ test('a proposal moves nothing until another person approves it; then the balanc
   for (const alone of spellings) {
     expect(await ops('adjust', 'approve', made.adjustment, '--by', alone, '--reason', 'it is right')).toMatchObject({
       code: 1,
-      err: `${made.adjustment} must be approved by another person than the one who proposed it`,
+      err: `${made.adjustment} must be approved by a different person than the one who proposed it`,
     });
   }
   // Nobody can see how this one differs.
@@ -125,7 +125,7 @@ test('wrong proposals are refused, and say what is wrong', async () => {
     expect(await refused(scene.usd, ...usd, '--credit', amount)).toContain(`${amount} is not an amount of USD`);
   }
   expect(await refused(scene.usd, ...usd, '--credit', '0')).toContain('the amount must be more than zero');
-  expect(await refused(scene.usd, ...usd)).toContain('Say how much: --credit or --debit.');
+  expect(await refused(scene.usd, ...usd)).toContain('Give the amount: --credit or --debit.');
   for (const wrong of [
     [...usd, '--credit', '1', '--debit', '1'],
     ['--currency', 'XXX', '--credit', '1'],

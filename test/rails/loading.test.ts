@@ -112,7 +112,7 @@ test.for<readonly [fault: string, module: string, refusal: string]>([
     'is for version 2 of the port; this gateway has version 1',
   ],
   ['no name', 'export default { railPort: 1, open() {} };', 'has no name'],
-  ['nothing to open it', 'export default { railPort: 1, name: "mine" };', 'has no function open'],
+  ['nothing to open it', 'export default { railPort: 1, name: "mine" };', 'has no function named open'],
   [
     'wrong settings',
     'export default { railPort: 1, name: "mine", open() { throw new Error("apiKey must be set"); } };',

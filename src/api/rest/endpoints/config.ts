@@ -62,7 +62,7 @@ const webhookEndpoint = z.string().openapi({
 const trustedDocuments = z
   .enum(TrustedDocumentPolicy)
   .describe(
-    'Who may send registered documents only over GraphQL: nobody (OPTIONAL), client tokens (APPS), or every token (ALL).',
+    'Which tokens may send only registered documents over GraphQL: none (OPTIONAL), client tokens (APPS), or all (ALL).',
   );
 
 const ConfigSchema = z
@@ -87,7 +87,7 @@ const ConfigSchema = z
     trustedDocuments,
     isRegulatedFinancialInstitution: z
       .boolean()
-      .describe('Whether customers count as verified by the platform itself. Set by the operator.'),
+      .describe('Whether the platform verifies its customers itself. Set by the operator.'),
     createdAt: time('When the platform was created.'),
     updatedAt: time('When its settings last changed.'),
   })
@@ -154,7 +154,7 @@ const get = createRoute({
     operationId: 'getConfig',
     tags,
     summary: "Get the platform's settings",
-    description: 'The settings of the platform whose token it is.',
+    description: "The settings of the token's platform.",
   }),
   method: 'get',
   path: '/config',

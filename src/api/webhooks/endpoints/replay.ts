@@ -104,7 +104,7 @@ async function rangeOf({ prisma, client }: Transaction, caller: Caller, { eventI
   const hasRange = (after ?? before ?? undefined) !== undefined;
   if (eventId !== null && eventId !== undefined) {
     if (hasRange)
-      throw new Refusal('INVALID_INPUT', 'one event and a range exclude each other', at(after ? 'after' : 'before'));
+      throw new Refusal('INVALID_INPUT', 'give either one event or a range, not both', at(after ? 'after' : 'before'));
     const uuid = uuidOf(eventId, 'Event', 'Webhook');
     const event =
       uuid &&
@@ -115,7 +115,8 @@ async function rangeOf({ prisma, client }: Transaction, caller: Caller, { eventI
     if (!event) throw new Refusal('EVENT_NOT_FOUND', 'no such event', at('eventId'));
     return { after: event.sequence - 1n, before: event.sequence + 1n, named: true };
   }
-  if (!hasRange) throw new Refusal('INVALID_INPUT', 'name one event, or a range by a cursor or two', at('eventId'));
+  if (!hasRange)
+    throw new Refusal('INVALID_INPUT', 'give an eventId, or a range by after, before or both', at('eventId'));
   return {
     after: (await boundOf(client, caller, after, 'after')) ?? 0n,
     before: (await boundOf(client, caller, before, 'before')) ?? lastSequence,
@@ -131,11 +132,11 @@ async function boundOf(
 ): Promise<bigint | undefined> {
   if (cursor === null || cursor === undefined) return undefined;
   const position = positionOf(caller.platformId, cursor);
-  if (!position) throw new Refusal('INVALID_INPUT', 'the cursor is not of this feed', at(field));
+  if (!position) throw new Refusal('INVALID_INPUT', 'the cursor does not belong to this feed', at(field));
   if (await hasPosition(client, caller.platformId, position)) return position.sequence;
   throw new Refusal(
     'INVALID_INPUT',
-    'the change that the cursor names has been undone: the database was restored to a moment before it',
+    'the change at the cursor has been undone, because the database was restored from an earlier backup',
     at(field),
   );
 }
