@@ -80,7 +80,7 @@ test('what a server says that does not start is printed without a stack, and end
   await chmod(parent, 0o711);
   await mkdir(path.join(dataDir, 'postgres'), { recursive: true });
   const { status, stderr } = run(program, dataDir, {});
-  expect(stderr).toMatch(/cannot be opened\. Start as the user who made it.*DATABASE_URL\.\n$/);
+  expect(stderr).toMatch(/cannot be opened\. Start as the user who created it.*DATABASE_URL\.\n$/);
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   expect(status).toBe(1);
 });
@@ -102,7 +102,7 @@ function run(
 }
 
 function expectRefusal(ended: { status: number | null; stderr: string }, dataDir: string, reason: RegExp): void {
-  const sentence = ended.stderr.replace('The settings are wrong:\n  - ', '').trimEnd();
+  const sentence = ended.stderr.replace('Invalid settings:\n  - ', '').trimEnd();
   expect(sentence.split('\n')).toHaveLength(1);
   expect(sentence.startsWith(`DATA_DIR ${dataDir} cannot be used (`)).toBe(true);
   expect(sentence).toMatch(reason);

@@ -373,7 +373,7 @@ describe('production', () => {
     const { code, err } = await runOps(t.databaseUrl, ['platform', 'list'], { DATABASE_URL: login(owner) });
     expect([code, err]).toEqual([
       1,
-      expect.stringMatching(/^The login of DATABASE_URL may not become gateway_serving\./),
+      expect.stringMatching(/^The login of DATABASE_URL is not a member of gateway_serving\./),
     ]);
     const config = readConfig({ NODE_ENV: 'production', DATABASE_URL: login(owner), PORT: '0' });
     const starting = startGateway({ databaseUrl: login(owner), config, log: pino({ level: 'silent' }) });

@@ -101,7 +101,12 @@ const id = "'01990000-0000-7000-8000-000000000001'";
 /** Each is named by this check, in these words, and by no other. */
 const broken: readonly [what: string, check: string, words: RegExp, how: Broken][] = [
   ['a setting that is none', 'settings', /PORT must be a whole number/, set({ PORT: 'eighty' })],
-  ['the port of the metrics is that of the APIs', 'settings', /METRICS_PORT is 4000/, set({ METRICS_PORT: '4000' })],
+  [
+    'the port of the metrics is that of the APIs',
+    'settings',
+    /METRICS_PORT and PORT are both 4000/,
+    set({ METRICS_PORT: '4000' }),
+  ],
   ['every origin', 'settings', /CORS_ORIGINS is \*/, set({ CORS_ORIGINS: '*' })],
   ['webhooks to this machine', 'settings', /WEBHOOK_LOOPBACK is on/, set({ WEBHOOK_LOOPBACK: 'on' })],
   ['a key that can be guessed', 'settings', /SECRET_KEY can be guessed/, set({ SECRET_KEY: '0'.repeat(64) })],
@@ -125,7 +130,7 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
   [
     'a login that may not serve',
     'database',
-    /may not become gateway_work/,
+    /is not a member of gateway_work/,
     {
       sql: [`create role visitor login password 'visitor'`],
       settings: (url) => ({
@@ -173,13 +178,13 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
   [
     'a role past row security',
     'roles',
-    /gateway_serving may do more/,
+    /gateway_serving has more rights/,
     { sql: ['alter role gateway_serving bypassrls'], after: ['alter role gateway_serving nobypassrls'] },
   ],
   [
     'a role that makes roles',
     'roles',
-    /gateway_work may do more/,
+    /gateway_work has more rights/,
     { sql: ['alter role gateway_work createrole'], after: ['alter role gateway_work nocreaterole'] },
   ],
   [

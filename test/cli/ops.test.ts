@@ -125,7 +125,7 @@ describe('the command line', () => {
     expect(row?.split(/ {2,}/)).toEqual(Object.values(platform));
     const again = await ops(['--json', 'platform', 'create', 'test']);
     expect(again).toMatchObject({ code: 1, err: '' });
-    const error = 'a platform named "test" exists already (CONFLICT)';
+    const error = 'a platform named "test" already exists (CONFLICT)';
     expect(JSON.parse(again.out)).toEqual({ error, code: 'CONFLICT' });
   });
 
@@ -149,7 +149,7 @@ test('tokens are issued, listed and revoked, but never the last one that may man
 
   expect(await answer(['token', 'revoke', 'test', issued.id])).toMatchObject({ revokedId: issued.id });
   const last = await ops(['token', 'revoke', 'test', first.id]);
-  expect(last).toMatchObject({ code: 1, out: '', err: expect.stringContaining('the last token with MANAGE') });
+  expect(last).toMatchObject({ code: 1, out: '', err: expect.stringContaining('last token with MANAGE') });
   expect((await answer(['token', 'list', 'test'])).map(({ id }: Data) => id)).toEqual([first.id]);
   expect((await ops(['token', 'list', 'nobody'])).err).toBe('There is no platform named "nobody".');
 });
@@ -216,7 +216,7 @@ test('the doctor exits with 1 at a fault, and no command without a database prin
     expect(await ops(args, away)).toEqual({
       code: 1,
       out: '',
-      err: expect.stringMatching(/^DATABASE_URL leads to no database that can be used: nothing answers .*\.$/),
+      err: expect.stringMatching(/^DATABASE_URL does not lead to a usable database: nothing answers .*\.$/),
     });
 });
 

@@ -328,7 +328,7 @@ describe('the operator after a restore', () => {
     const unasked = await runOps(t.databaseUrl, ['restored']);
     expect(unasked).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^Nothing was done\..* these are connected: db-1:7\. Give --yes/),
+      err: expect.stringMatching(/^Nothing was done\..* these are connected: db-1:7\. Run it with --yes/),
     });
     await other.end();
     expect(await finding()).toMatchObject({ result: 'warning' });

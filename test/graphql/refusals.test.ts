@@ -120,7 +120,7 @@ describe('an amount', () => {
   });
 
   test.each([
-    [{ amountDecimal: '1.005' }, 'INVALID_AMOUNT', /^USD has at most 2 decimal places, and 1.005 has 3$/],
+    [{ amountDecimal: '1.005' }, 'INVALID_AMOUNT', /^USD has at most 2 decimal places, but 1.005 has 3$/],
     [{ amountDecimal: '1.000' }, 'INVALID_AMOUNT', /decimal places/],
     [{ amountDecimal: '0.00' }, 'INVALID_AMOUNT', /at least 0.01 USD/],
     [{ amountDecimal: '-1' }, 'INVALID_AMOUNT', /at least 0.01 USD/],
@@ -163,7 +163,7 @@ describe('an amount', () => {
     const sent = { quoteId: funded.id, currencyCode: 'USDC', currencyAmountDecimal: '2.5000001' };
     expect(await refusalOf(t.platform, 'sandboxSend', sent)).toMatchObject({
       path: ['input', 'currencyAmountDecimal'],
-      message: 'USDC has at most 6 decimal places, and 2.5000001 has 7',
+      message: 'USDC has at most 6 decimal places, but 2.5000001 has 7',
     });
 
     const filled = { accountId: scene.usd, amountDecimal: '0.01' };

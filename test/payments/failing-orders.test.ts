@@ -110,7 +110,7 @@ test('what the rail says once more decides: what has settled or failed is refuse
     reason: 'the rail reports that it has settled: the workers are booking it',
   });
   expect(await failOrder(says({ kind: 'rejected', explanation: 'closed' }), refused, byHand)).toMatchObject({
-    reason: 'the rail says rejected (closed): the workers end the payment now',
+    reason: 'the rail reports rejected (closed): the workers are ending the payment',
   });
   const away = withAnswer(() => Promise.reject(new Error('connect ECONNREFUSED')));
   expect(await failOrder(away, unknown, byHand)).toMatchObject({

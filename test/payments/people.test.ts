@@ -34,10 +34,10 @@ const countries: readonly (readonly [code: string, refused: RegExp | null])[] = 
   ['SX', null],
   ['XX', /must be a country code of ISO 3166-1$/],
   ['XK', /must be a country code of ISO 3166-1$/],
-  ['UK', /must be a country code of ISO 3166-1: is GB meant\?/],
-  ['EL', /must be a country code of ISO 3166-1: is GR meant\?/],
-  ['gb', /must be a two-letter country code such as US: is GB meant\?/],
-  ['USA', /must be a two-letter country code such as US: is US meant\?/],
+  ['UK', /must be a country code of ISO 3166-1; did you mean GB\?/],
+  ['EL', /must be a country code of ISO 3166-1; did you mean GR\?/],
+  ['gb', /must be a two-letter country code such as US; did you mean GB\?/],
+  ['USA', /must be a two-letter country code such as US; did you mean US\?/],
 ];
 
 let made = 0;

@@ -61,7 +61,7 @@ describe('money in suspense', () => {
     ]);
     expect(now.timeline.at(-1)).toEqual({ status: 'FAILED', reason: 'the money was returned; the refund is paid' });
 
-    const out = `Nothing done: 100.00 USD were paid to ${scene.usd} at ${now.refund.settledAt}.`;
+    const out = `Nothing done: 100.00 USD was already paid to ${scene.usd} at ${now.refund.settledAt}.`;
     expect(await suspense('release', transaction.id)).toMatchObject({ code: 0, out });
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
