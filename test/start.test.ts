@@ -217,7 +217,7 @@ describe('npm run ops -- platform', () => {
     expect(await gateway.end('SIGTERM')).toBe(0);
 
     const again = runScript('src/commands.ts', ['ops', 'platform', 'create', 'acme'], { DATABASE_URL: database.url });
-    expect(again.stderr).toContain('exists already');
+    expect(again.stderr).toContain('already exists');
     expect(again.status).toBe(1);
 
     const limits = ['ops', 'platform', 'limits', 'acme', '--platform', '500/2500', '--client-token', '20'];

@@ -118,7 +118,7 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
   [
     'a database that nobody answers for',
     'database',
-    /^DATABASE_URL leads to .* nothing answers/,
+    /^DATABASE_URL does not lead to .* nothing answers/,
     { settings: async (url) => ({ DATABASE_URL: Object.assign(new URL(url), { port: await freePort() }).href }) },
   ],
   [

@@ -227,7 +227,7 @@ describe('a refusal has its facts', () => {
       available: usd(expect.any(String)),
       required: usd('10000.00'),
     });
-    expect(refused.message).toBe(`the account holds ${refused.available.decimal} USD, and 10000.00 USD is needed`);
+    expect(refused.message).toBe(`the account holds ${refused.available.decimal} USD, but 10000.00 USD is needed`);
 
     const blind = await blindServer();
     const { message, available, required } = await refusalOf(blind, 'createQuote', dear(), funds);

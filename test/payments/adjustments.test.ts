@@ -77,7 +77,7 @@ test('a proposal moves nothing until another person approves it; then the balanc
   for (const decision of ['approve', 'reject']) {
     expect(await ops('adjust', decision, made.adjustment, ...checker)).toMatchObject({
       code: 1,
-      err: `${made.adjustment} is APPROVED already`,
+      err: `${made.adjustment} is already APPROVED`,
     });
   }
   expect(await balance()).toBe(before + 1_250n);
@@ -122,7 +122,7 @@ test('wrong proposals are refused, and say what is wrong', async () => {
   );
   expect(await refused(scene.usd, '--currency', 'EUR', '--credit', '1')).toBe(`${scene.usd} is in USD, not in EUR`);
   for (const amount of ['1.234', '-1', 'one', '1e3']) {
-    expect(await refused(scene.usd, ...usd, '--credit', amount)).toContain(`${amount} is not an amount of USD`);
+    expect(await refused(scene.usd, ...usd, '--credit', amount)).toContain(`${amount} is not an amount in USD`);
   }
   expect(await refused(scene.usd, ...usd, '--credit', '0')).toContain('the amount must be more than zero');
   expect(await refused(scene.usd, ...usd)).toContain('Give the amount: --credit or --debit.');
