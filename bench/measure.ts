@@ -215,7 +215,7 @@ function address(child: ChildProcess): Promise<string> {
     createInterface({ input: child.stdout }).on('line', (line) => {
       const found = /^(?:ready| +GraphQL) +(http:\S+)/.exec(line)?.[1];
       if (found) resolve(found);
-      else if (/^Working in the background/.test(line)) resolve('');
+      else if (/^Doing background work only/.test(line)) resolve('');
     });
     child.once('exit', (code) => reject(new Error(`a server ended with ${code} before it was ready`)));
   });

@@ -26,8 +26,8 @@ export async function runCommands(args: readonly string[], screen: Screen): Prom
   addDevelopers(program);
   const operators = program
     .command('ops')
-    .description('Runs and repairs the service. The settings are those of the service (docs/settings.md).')
-    .summary('the commands of operators')
+    .description('Operates and repairs the service, with the settings of the service (docs/settings.md).')
+    .summary('operator commands')
     .option('--json', 'print the answer as JSON');
   if (args.includes('ops')) (await import('./ops/program.ts')).addOperators(operators);
   return run(program, args);

@@ -27,7 +27,7 @@ async function main(): Promise<void> {
   const local = settings.DATABASE_URL === undefined;
   if (local && !isLoopback(settings.HOST)) {
     throw new ConfigError([
-      `HOST ${settings.HOST} is not the loopback interface: the embedded sandbox has fixed credentials. Set DATABASE_URL to serve others`,
+      `HOST ${settings.HOST} is not the loopback interface, but the embedded sandbox has fixed credentials. Set DATABASE_URL to serve other machines`,
     ]);
   }
   await checkListening(settings);
@@ -75,7 +75,7 @@ async function main(): Promise<void> {
       await closeRails(payments.rails);
       await database.close();
     }
-    if (!config.CLIENT_TOKEN_KEY) log.warn('without CLIENT_TOKEN_KEY no client tokens can be minted');
+    if (!config.CLIENT_TOKEN_KEY) log.warn('CLIENT_TOKEN_KEY is not set: no client tokens can be created');
     gateway = await startGateway({ databaseUrl, pooler, config, log, sandbox });
     collectStart();
     console.log(banner(gateway.url, local, embedded?.notice, embedded?.dataDirectory));
@@ -98,7 +98,7 @@ async function prepareKeys(url: string, config: Config, log: Logger): Promise<vo
     for (const fault of await checkKeys(database, config)) log.warn(fault);
     log.info(
       { SECRET_KEY: idsOfKeys(config, 'SECRET_KEY'), CLIENT_TOKEN_KEY: idsOfKeys(config, 'CLIENT_TOKEN_KEY') },
-      'the ids of the keys; the first of each signs or encrypts',
+      'the ids of the keys; the first of each kind signs or encrypts',
     );
   } finally {
     await database.close();
@@ -119,7 +119,7 @@ function banner(
   notice: string | undefined,
   dataDirectory: string | undefined,
 ): string {
-  if (url === undefined) return 'Working in the background (ROLE=work).';
+  if (url === undefined) return 'Doing background work only (ROLE=work).';
   const query = JSON.stringify({
     query:
       '{ accounts(first: 3) { edges { node { id currency { code } ... on InternalAccount { balance { formatted } } } } } }',

@@ -11,7 +11,7 @@ const root = path.resolve(import.meta.dirname, '..');
 const program = [process.execPath, '--disable-warning=ExperimentalWarning', 'src/main.ts'];
 const keys = { SECRET_KEY: Buffer.alloc(32).toString('base64'), CLIENT_TOKEN_KEY: 'k'.repeat(32) };
 const advice =
-  'repair that, set DATA_DIR to another folder, or set DATABASE_URL, CLIENT_TOKEN_KEY and SECRET_KEY, which replace it';
+  'repair it, set DATA_DIR to another folder, or set DATABASE_URL, CLIENT_TOKEN_KEY and SECRET_KEY, with which no DATA_DIR is needed';
 const cases: readonly (readonly [what: string, environment: Readonly<Record<string, string>>])[] = [
   ['the keys', {}],
   ['the key of client tokens', { SECRET_KEY: keys.SECRET_KEY }],
@@ -57,7 +57,7 @@ test.runIf(canMount())('a disk that becomes full while the cluster is made', asy
   const dataDir = path.join(parent, 'data');
   const { status, stderr } = run([...onDiskOfItsOwn(parent, 'size=8m'), ...program], dataDir, {});
   expect(stderr).toMatch(
-    /^The embedded Postgres could not make its database in .*No space left on device.*DATABASE_URL/s,
+    /^The embedded Postgres could not create its database in .*No space left on device.*DATABASE_URL/s,
   );
   expect(stderr).not.toMatch(/^ +at /m);
   expect(status).toBe(1);
@@ -80,7 +80,7 @@ test('what a server says that does not start is printed without a stack, and end
   await chmod(parent, 0o711);
   await mkdir(path.join(dataDir, 'postgres'), { recursive: true });
   const { status, stderr } = run(program, dataDir, {});
-  expect(stderr).toMatch(/cannot be opened\. Start as the user who made it.*DATABASE_URL\.\n$/);
+  expect(stderr).toMatch(/cannot be opened\. Start as the user who created it.*DATABASE_URL\.\n$/);
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   expect(status).toBe(1);
 });
@@ -102,7 +102,7 @@ function run(
 }
 
 function expectRefusal(ended: { status: number | null; stderr: string }, dataDir: string, reason: RegExp): void {
-  const sentence = ended.stderr.replace('The settings are wrong:\n  - ', '').trimEnd();
+  const sentence = ended.stderr.replace('Invalid settings:\n  - ', '').trimEnd();
   expect(sentence.split('\n')).toHaveLength(1);
   expect(sentence.startsWith(`DATA_DIR ${dataDir} cannot be used (`)).toBe(true);
   expect(sentence).toMatch(reason);

@@ -90,7 +90,7 @@ test('an empty client-token.key stops the start with a sentence that names it', 
     timeout: 50_000,
   });
   expect(stderr).toBe(
-    `The settings are wrong:\n  - ${file} should hold 32 bytes in base64url (43 characters) and is empty: restore it; or remove it, and the next start makes a new one (client tokens signed with the old one are then refused); or set CLIENT_TOKEN_KEY\n`,
+    `Invalid settings:\n  - ${file} should hold 32 bytes in base64url (43 characters) but is empty: restore it; or remove it, and the next start creates a new key (client tokens signed with the old key are then refused); or set CLIENT_TOKEN_KEY\n`,
   );
   expect(status).toBe(1);
 });

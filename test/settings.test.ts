@@ -53,16 +53,19 @@ describe('a secret can be a file that a setting names', () => {
 test.each([
   [{ PORT: '70000' }, 'PORT must be between 0 and 65535'],
   [{ DATABASE_URL: 'mysql://somewhere' }, 'DATABASE_URL must be a Postgres address'],
-  [{ PORT: '4000', METRICS_PORT: '4000' }, 'METRICS_PORT is 4000, as PORT is'],
-  [{ DATABASE_URL: 'postgres://host:99999/payments' }, 'DATABASE_URL has a port that is no number from 1 to 65535'],
-  [{ DATABASE_URL: 'postgres://one,two:x/payments' }, 'DATABASE_URL has a port that is no number'],
+  [{ PORT: '4000', METRICS_PORT: '4000' }, 'METRICS_PORT and PORT are both 4000'],
+  [{ DATABASE_URL: 'postgres://host:99999/payments' }, 'DATABASE_URL has a port that is not a number from 1 to 65535'],
+  [{ DATABASE_URL: 'postgres://one,two:x/payments' }, 'DATABASE_URL has a port that is not a number'],
   [{ DATABASE_URL: 'postgres://host/payments?schema=app' }, 'DATABASE_URL has the parameter schema, but'],
   [{ DATABASE_OWNER_URL: 'postgres://host/payments?schema=app' }, 'DATABASE_OWNER_URL has the parameter schema, but'],
   [
     { DATABASE_URL: 'postgres://host/payments?connection_limit=5' },
     'DATABASE_URL has a parameter connection_limit that',
   ],
-  [{ DATABASE_URL: 'postgres://host/payments?sslmode=bogus' }, 'DATABASE_URL has an sslmode that is none of disable'],
+  [
+    { DATABASE_URL: 'postgres://host/payments?sslmode=bogus' },
+    'DATABASE_URL has an unknown sslmode: use one of disable',
+  ],
   [{ DATABASE_URL: 'postgres://host/payments?sslrootcert=/none.pem' }, 'DATABASE_URL cannot be used (ENOENT'],
   [{ DATABASE_URL: 'postgres://host%zz/payments' }, 'DATABASE_URL cannot be used (URI malformed)'],
   [{ ROLE: 'leader' }, 'ROLE must be all, serve or work'],

@@ -79,7 +79,7 @@ describe('npm start', () => {
     for (const [script, ...args] of [['src/main.ts'], ['src/commands.ts', 'ops', 'audit']] as const) {
       const { status, stderr } = runScript(script, args, { DATA_DIR: data.path });
       expect(stderr).toMatch(
-        /^This database was made by an earlier series .* remove the folder \S+ and start again\.\n$/,
+        /^This database was created by an earlier series .* remove the folder \S+ and start again\.\n$/,
       );
       expect(stderr).toContain(`remove the folder ${server.dataDirectory} and`);
       expect(status).toBe(1);
@@ -101,7 +101,7 @@ describe('a wrong setting stops the start before anything is made, and is named 
     [{ PORT: 'eighty' }, 'PORT must be a whole number'],
     [
       { NODE_ENV: 'production', DATABASE_URL: 'postgres://db.example/payments' },
-      'DATABASE_URL connects without TLS: add sslmode=verify-full, and sslrootcert=FILE for a certificate authority of your own. ALLOW_UNSAFE=unverified-tls allows it',
+      'DATABASE_URL connects without TLS: add sslmode=verify-full, and sslrootcert=FILE for your own certificate authority. ALLOW_UNSAFE=unverified-tls allows it',
     ],
     [{ HOST: '0.0.0.0' }, 'not the loopback interface'],
     [
@@ -182,7 +182,7 @@ test('a port that another process has stops the start and is named; nothing goes
   });
   const [status] = await once(child, 'close');
   expect(said).toBe(
-    `The settings are wrong:\n  - PORT ${port} of 127.0.0.1 is in use by another process: stop it, or set another PORT\n`,
+    `Invalid settings:\n  - PORT ${port} of 127.0.0.1 is in use by another process: stop it, or set another PORT\n`,
   );
   expect(status).toBe(1);
 
@@ -217,7 +217,7 @@ describe('npm run ops -- platform', () => {
     expect(await gateway.end('SIGTERM')).toBe(0);
 
     const again = runScript('src/commands.ts', ['ops', 'platform', 'create', 'acme'], { DATABASE_URL: database.url });
-    expect(again.stderr).toContain('exists already');
+    expect(again.stderr).toContain('already exists');
     expect(again.status).toBe(1);
 
     const limits = ['ops', 'platform', 'limits', 'acme', '--platform', '500/2500', '--client-token', '20'];
@@ -228,7 +228,7 @@ describe('npm run ops -- platform', () => {
       '20/40',
     ]);
     const wrong = runScript('src/commands.ts', ['ops', 'platform', 'limits', 'acme', '--platform', '0'], {});
-    expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('0 is no rate')]);
+    expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('0 is not a rate')]);
     await database.drop();
   });
 });

@@ -67,9 +67,9 @@ export function carriedName(name: string, set: CharacterSetName): { readonly tex
   const { text, lost } = carriedText(name, set);
   const { nameLength } = characterSets[set];
   const cut = text.slice(0, nameLength).trim();
-  if (!/[A-Za-z0-9]/.test(cut)) return { text: cut, notice: `${set} cannot carry any character of this name` };
+  if (!/[A-Za-z0-9]/.test(cut)) return { text: cut, notice: `${set} supports no character of this name` };
   if (cut === name) return { text: cut };
   const missing = lost.length > 0 ? `, without ${[...new Set(lost)].map((one) => JSON.stringify(one)).join(', ')}` : '';
-  const shorter = cut.length < text.length ? `, of which ${nameLength} characters are carried` : '';
-  return { text: cut, notice: `${set} carries this name as ${JSON.stringify(cut)}${missing}${shorter}` };
+  const shorter = cut.length < text.length ? `, cut to ${nameLength} characters` : '';
+  return { text: cut, notice: `${set} sends this name as ${JSON.stringify(cut)}${missing}${shorter}` };
 }

@@ -25,11 +25,11 @@ const oldestYears = 150;
  * @param now the database's clock, whose day in UTC is today
  */
 export function birthFault(text: string, now: Date): string | undefined {
-  if (!isDay(text)) return 'must be a day of the calendar, YYYY-MM-DD';
+  if (!isDay(text)) return 'must be a valid date, YYYY-MM-DD';
   const today = now.toISOString().slice(0, 10);
   const oldest = `${String(now.getUTCFullYear() - oldestYears).padStart(4, '0')}${today.slice(4)}`;
-  if (text > today) return `must not lie in the future: today is ${today}`;
-  return text < oldest ? `must not lie more than ${oldestYears} years ago` : undefined;
+  if (text > today) return `must not be in the future: today is ${today}`;
+  return text < oldest ? `must not be more than ${oldestYears} years ago` : undefined;
 }
 
 /**

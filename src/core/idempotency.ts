@@ -52,7 +52,7 @@ export function claimOf(owner: KeyOwner, command: KeyedCommand): Claim | undefin
   if (!isIdempotencyKey(key)) {
     throw new Refusal(
       'INVALID_INPUT',
-      'an idempotency key has 1 to 255 printable ASCII characters without spaces',
+      'an idempotency key must be 1 to 255 printable ASCII characters without spaces',
       keyPath,
     );
   }

@@ -126,7 +126,7 @@ function checkExact(json: string): void {
         if (canonical(source) === canonical(String(value))) return;
         const isTooLarge = /^\d+$/.test(source);
         if (isTooLarge)
-          throw new InexactJson([...pathOf()], `must be at most ${Number.MAX_SAFE_INTEGER} as a number of JSON`, true);
+          throw new InexactJson([...pathOf()], `must be at most ${Number.MAX_SAFE_INTEGER} as a JSON number`, true);
         const reason = `would be read as ${value}: integers are exact up to 2^53, other numbers with ${exactDigits} digits`;
         throw new InexactJson([...pathOf()], reason);
       },

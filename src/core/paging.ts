@@ -77,7 +77,7 @@ const byChange: RowOrder<ChangeKey> = {
     return id?.length === 36 ? { updatedAt: new Date(Number(ms)), id } : undefined;
   },
   textOf: ({ updatedAt, id }) => {
-    if (!updatedAt) throw new Error('rows without a time of change cannot be ordered by it');
+    if (!updatedAt) throw new Error('this list cannot be sorted by the time of the last change');
     return `${updatedAt.getTime()}:${id}`;
   },
   within: (bound) => ({

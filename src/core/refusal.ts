@@ -75,7 +75,7 @@ const isPath = (about: FieldPath | RefusalDetails): about is FieldPath => Array.
 export const databaseAway = 'the database is unreachable or overloaded; try again';
 
 /** The message of a request that has waited for somebody's lock for as long as it may: that of a table, mostly. */
-export const databaseBusy = 'the database is busy: somebody else holds what this needs; try again';
+export const databaseBusy = 'the database is busy: another session holds a lock that this request needs; try again';
 
 /**
  * Returns the refusal that an error is or stands for, or undefined for any other error. SERVICE_UNAVAILABLE means that
@@ -92,7 +92,7 @@ export function refusalIn(error: unknown): Refusal | undefined {
 export function outcomeUnknown(): Refusal {
   return new Refusal(
     'OUTCOME_UNKNOWN',
-    'the answer was lost: this may or may not have taken effect. Send it again with the same idempotency key, or ask for its receipt',
+    'the outcome is unknown: this may or may not have taken effect. Send it again with the same idempotency key, or query its receipt',
   );
 }
 

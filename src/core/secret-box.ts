@@ -57,7 +57,7 @@ export class SecretBox {
 
   #keyOf(id: string): Buffer {
     const key = this.#keys.get(id);
-    if (!key) throw new Error(`this secret was encrypted with the key ${id}, which this instance lacks`);
+    if (!key) throw new Error(`this secret was encrypted with the key ${id}, which this instance does not have`);
     return key;
   }
 }

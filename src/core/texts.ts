@@ -47,7 +47,7 @@ export function textFault(text: string, maxLength: number, isKey = false): strin
   for (const character of text) {
     position += 1;
     if (isRefused(character, before, isKey)) {
-      return `must not have the character ${nameOfCharacter(character)}, which is at place ${position}: nobody can see it`;
+      return `must not have the invisible character ${nameOfCharacter(character)} (at position ${position})`;
     }
     before = character;
   }

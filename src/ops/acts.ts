@@ -10,7 +10,7 @@ export function addActs(program: Program): void {
   program
     .command('acts')
     .description(
-      'list what operators did with these commands, the latest first; with --json also what was there before',
+      'list what operators did with these commands, latest first; --json includes the state before and after',
     )
     .option('--platform <name>', 'on this platform')
     .option('--by <name>', 'by this operator')

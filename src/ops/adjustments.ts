@@ -19,20 +19,25 @@ import { type Tools, withDatabase } from './tools.ts';
 export function addAdjustments(program: Program): void {
   const adjust = program
     .command('adjust')
-    .description('correct the balance of an account: one proposes, another approves');
+    .description('correct the balance of an account: one person proposes, another approves');
   adjust
     .command('list')
-    .description('list those that wait for a decision, the latest first')
-    .option('--all', 'also those that are decided or have expired')
+    .description('list the adjustments that await a decision, latest first')
+    .option('--all', 'include those that are decided or have expired')
     .action(withDatabase(list));
   decisionOf(adjust.command('propose'))
     .description('propose a correction; it moves nothing until another person approves it, within seven days')
     .argument('<account>', 'the account: InternalAccount:…')
-    .requiredOption('--currency <code>', 'its currency, such as USD', currencyIn)
-    .addOption(new Option('--credit <amount>', 'what it gets, such as 12.50').conflicts('debit'))
-    .option('--debit <amount>', 'what is taken from it')
+    .requiredOption('--currency <code>', 'the currency of the account, such as USD', currencyIn)
+    .addOption(new Option('--credit <amount>', 'the amount to add, such as 12.50').conflicts('debit'))
+    .option('--debit <amount>', 'the amount to take')
     .action(withDatabase(propose));
-  decision(adjust, 'approve', 'move the money of a proposal; not by the person who proposed it', approveAdjustment);
+  decision(
+    adjust,
+    'approve',
+    'move the money of a proposal; must be done by another person than the one who proposed it',
+    approveAdjustment,
+  );
   decision(adjust, 'reject', 'end a proposal; it moves nothing', rejectAdjustment);
 }
 
@@ -61,7 +66,7 @@ interface Propose extends Decided {
 async function propose({ database }: Tools, accountId: string, given: Propose): Promise<Answer> {
   const { currency, credit, debit } = given;
   const text = credit ?? debit;
-  if (text === undefined) throw new InvalidArgumentError('Say how much: --credit or --debit.');
+  if (text === undefined) throw new InvalidArgumentError('Give the amount: --credit or --debit.');
   const sum = unitsOf(text, currency);
   const adjustment = { accountId, currency, amount: credit === undefined ? -sum : sum };
   return answerOf(await proposeAdjustment(database, adjustment, operatorOf('adjust propose', given)));
@@ -73,7 +78,7 @@ function unitsOf(text: string, currency: string): bigint {
   const digits = text.split('.')[1]?.length ?? 0;
   if (!isPlainDecimal(text) || text.startsWith('-') || digits > decimals) {
     throw new InvalidArgumentError(
-      `${text} is not an amount of ${currency}: it has at most ${decimals} decimals, and no sign.`,
+      `${text} is not an amount in ${currency}: use at most ${decimals} decimals, and no sign.`,
     );
   }
   const { numerator, denominator } = multiply(parseDecimal(text), tenTo(decimals));
@@ -82,7 +87,7 @@ function unitsOf(text: string, currency: string): bigint {
 
 async function list({ database }: Tools, { all = false }: { readonly all?: boolean }): Promise<Answer> {
   const rows = (await listAdjustments(database, { all })).map(rowOf);
-  return listed(rows, all ? 'There is no adjustment.' : 'No adjustment waits for a decision.');
+  return listed(rows, all ? 'There is no adjustment.' : 'No adjustment awaits a decision.');
 }
 
 function answerOf(adjusted: Adjusted): Answer {

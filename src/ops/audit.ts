@@ -15,13 +15,9 @@ interface Options {
 export function addAudit(program: Program): void {
   program
     .command('audit')
-    .description('check the ledger; rows that break a rule are printed, and the exit code is 1')
-    .option('--full', 'check all rows, not only those that are new or may have changed since the last sound audit')
-    .option(
-      '--replica [number]',
-      'read on this replica of DATABASE_READ_URL: the first, if left out',
-      counted(1, 9_999),
-    )
+    .description('check the ledger; prints rows that break a rule, and then exits with 1')
+    .option('--full', 'check all rows, not only those that are new or can have changed since the last sound audit')
+    .option('--replica [number]', 'read from this replica of DATABASE_READ_URL (default: the first)', counted(1, 9_999))
     .action(withDatabase(run));
 }
 
@@ -43,10 +39,10 @@ async function run({ config, database, screen }: Tools, { full, replica }: Optio
       ...(sound
         ? [soundness(result)]
         : breaches.flatMap(({ rule, rows }) => [`BROKEN: ${rule}`, ...rows.map((row) => `  ${jsonOf(row, 0)}`)])),
-      ...(result.whyAll === null ? [] : [`It checked all rows: ${result.whyAll}.`]),
-      ...(stored ? [] : ['This result could not be stored, so metrics show the one before.']),
+      ...(result.whyAll === null ? [] : [`All rows were checked: ${result.whyAll}.`]),
+      ...(stored ? [] : ['The result could not be stored, so metrics still show the previous one.']),
       ...(sound && stored && !isCheckpoint
-        ? ['Another audit has stored a checkpoint meanwhile: the next goes on from that.']
+        ? ['Another audit has stored a checkpoint in the meantime: the next audit continues from it.']
         : []),
     ],
     exitCode: sound && stored ? 0 : 1,
@@ -55,9 +51,9 @@ async function run({ config, database, screen }: Tools, { full, replica }: Optio
 
 function soundness({ coversFrom, coversUntil }: Audit): string {
   const rows = coversFrom
-    ? `what is new or could change since ${coversFrom.toISOString()}, when everything before was sound`
+    ? `rows that are new or could have changed since the last sound audit at ${coversFrom.toISOString()}`
     : 'all rows';
-  return `The ledger is sound: ${auditRules} rules hold over ${rows}. It covers what was committed before ${coversUntil.toISOString()}.`;
+  return `The ledger is sound: ${auditRules} rules hold over ${rows}. The audit covers everything committed before ${coversUntil.toISOString()}.`;
 }
 
 function addressOf({ DATABASE_READ_URL: urls }: Config, number: number): string {

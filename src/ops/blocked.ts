@@ -7,7 +7,9 @@ import { type Tools, withDatabase } from './tools.ts';
 export function addBlocked(program: Program): void {
   program
     .command('blocked')
-    .description('show which sessions wait for locks, for whom, since when, and what it costs to end one')
+    .description(
+      'show which sessions wait for locks, which sessions hold them, since when, and what it costs to end one',
+    )
     .action(withDatabase(show));
 }
 
@@ -18,7 +20,7 @@ async function show({ database }: Tools): Promise<Answer> {
   const lines = rootsOf(sessions).flatMap((root) => branch(root, sessions, 0, new Set()));
   if (sessions.some(({ blockedBy }) => blockedBy.includes(0)))
     lines.push(
-      'A prepared transaction holds locks: pg_prepared_xacts names it. ROLLBACK PREPARED ends it; ask who prepared it.',
+      'A prepared transaction holds locks: see pg_prepared_xacts. ROLLBACK PREPARED ends it; ask its owner first.',
     );
   return { data, lines };
 }
@@ -43,15 +45,15 @@ function branch(session: LockSession, all: readonly LockSession[], depth: number
 function endingOf({ kind, application, statement }: LockSession): string {
   if (kind === 'autovacuum worker') {
     return /to prevent wraparound/.test(statement)
-      ? 'Let it work: it would begin again at once, and must not fail for long.'
-      : 'Safe: it begins again later.';
+      ? 'Do not end it: it would start again at once, and it prevents transaction id wraparound.'
+      : 'Safe: it starts again later.';
   }
-  if (kind === 'walsender') return 'Its standby or backup connects again; a backup begins anew.';
+  if (kind === 'walsender') return 'A standby reconnects; a backup must be started again.';
   if (kind !== 'client backend') return 'It is a process of the server: leave it alone.';
   if (/ migrate \S+:\d+$/.test(application)) return 'Safe: the migration is rolled back; run it again.';
   if (/ \S+:\d+$/.test(application))
     return 'Safe: it is rolled back, and its client repeats the request with the same idempotency key.';
-  if (/pg_dump|pg_restore|pg_basebackup/.test(application)) return 'Its dump is lost: begin it again.';
+  if (/pg_dump|pg_restore|pg_basebackup/.test(application)) return 'The dump is lost: start it again.';
   if (/\bconcurrently\b/i.test(statement)) return 'It leaves an invalid index behind, which must be dropped.';
   return 'What it has not committed is lost: ask whose it is, where you can. The ledger is not harmed.';
 }

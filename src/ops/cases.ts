@@ -12,20 +12,20 @@ import { type Tools, withDatabase } from './tools.ts';
 export function addCases(program: Program): void {
   const cases = program
     .command('cases')
-    .description('contradictions between rails and the books, which await an operator');
+    .description('reports of rails that contradict the ledger and await an operator');
   cases
     .command('list')
-    .description('list the open ones, the oldest first')
-    .option('--all', 'also those that are closed')
+    .description('list the open ones, oldest first')
+    .option('--all', 'include closed ones')
     .action(withDatabase(list));
   decisionOf(cases.command('settle'), 'why the provider has moved another amount')
     .description(
-      'settle a payment as it was promised, though its provider has moved another amount: the rail is asked once more, and the difference is booked on DIFFERENCES',
+      'settle a payment as promised although its provider has moved another amount: asks the rail once more, and books the difference on DIFFERENCES',
     )
     .argument('<transaction>', 'the id of the payment: Transaction:…')
     .action(withDatabase(settle));
-  decisionOf(cases.command('close'), 'what is true')
-    .description('close those of a payment after an investigation; it moves no money')
+  decisionOf(cases.command('close'), 'what the investigation has found')
+    .description('close the cases of a payment after an investigation; moves no money')
     .argument('<transaction>', 'the id of the payment: Transaction:…')
     .action(withDatabase(close));
 }
@@ -66,7 +66,9 @@ async function settle({ payments }: Tools, id: string, said: Decided): Promise<A
       `${end} ${answer}`,
       differences.length > 0 ? `Booked on DIFFERENCES: ${differences.join(', ')}.` : 'Nothing to book on DIFFERENCES.',
       ...(done.short
-        ? [`The receiver got ${words(done.short)} too little: have it sent, or credit the payer with adjust propose.`]
+        ? [
+            `The receiver got ${words(done.short)} too little: have the provider send it, or credit the payer with adjust propose.`,
+          ]
         : []),
     ],
   };

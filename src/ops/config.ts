@@ -10,7 +10,7 @@ export function addConfig(program: Program): void {
   const config = program.command('config').description('the settings of the service');
   config
     .command('print')
-    .description('show all settings as an instance here would have them, without secrets')
+    .description('show all settings of an instance on this machine, without secrets')
     .action(withSettings(print));
 }
 

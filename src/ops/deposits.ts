@@ -11,11 +11,16 @@ export function addDeposits(program: Program): void {
   const deposits = program
     .command('deposits')
     .description('deposits at providers that the service cannot assign to an account');
-  deposits.command('list').description('list those that wait, oldest first').action(withDatabase(list));
-  decision(deposits, 'credit', 'assign one to an account: the workers credit it')
-    .requiredOption('--to <account>', 'an internal account of its platform and currency: InternalAccount:…')
+  deposits
+    .command('list')
+    .description('list the deposits that await a decision, oldest first')
+    .action(withDatabase(list));
+  decision(deposits, 'credit', 'assign a deposit to an account; the workers credit it')
+    .requiredOption('--to <account>', "an internal account of the deposit's platform and currency: InternalAccount:…")
     .action(withDatabase(credit));
-  decision(deposits, 'close', 'close one that is for no account here; it moves no money').action(withDatabase(close));
+  decision(deposits, 'close', 'close a deposit that is for no account here; moves no money').action(
+    withDatabase(close),
+  );
 }
 
 function decision(deposits: Program, name: string, description: string): Program {

@@ -18,12 +18,12 @@ type Kind = keyof typeof kinds;
 /** What each kind of difference lets happen. */
 const dangers: Readonly<Record<Kind, string>> = {
   objects: 'the service cannot work without it',
-  rights: 'requests fail, or the walls of docs/database-roles.md do not hold',
-  'row security': 'one platform may see another, or none sees anything',
-  triggers: 'balances, events and guards of the ledger do not happen',
-  functions: 'money moves by other rules',
-  columns: 'statements fail, or store what they must not',
-  constraints: 'what must not be stored can be, or what must be cannot',
+  rights: 'requests fail, or the restrictions of docs/database-roles.md do not hold',
+  'row security': "platforms may see each other's data, or none at all",
+  triggers: 'balances are not updated, events not written, or rules of the ledger not enforced',
+  functions: 'money moves by different rules',
+  columns: 'statements fail, or store wrong data',
+  constraints: 'invalid rows can be stored, or valid ones cannot',
   indexes: 'reads are slow, or commands are refused',
 };
 
@@ -56,7 +56,7 @@ async function compare({ database }: Patient): Promise<Map<Kind, string[]> | und
     // An index more makes reads faster.
     for (const fact of there) {
       if (!facts.includes(fact) && !/^(body|columns|index) /.test(fact))
-        note(kindOf(fact), `${object} has the ${fact} beside`);
+        note(kindOf(fact), `${object} has the additional ${fact}`);
     }
   }
   return different;
@@ -68,12 +68,12 @@ function verdictOf(kind: Kind): (patient: Patient) => Promise<Verdict[]> {
     const different = await differences.get(patient);
     if (different === undefined) return [['skipped', 'a newer version has migrated the database']];
     const words = different.get(kind) ?? [];
-    if (words.length === 0) return [['ok', 'as the migrations make them']];
+    if (words.length === 0) return [['ok', 'as the migrations define them']];
     const shown = [...words.slice(0, 5), ...(words.length > 5 ? [`and ${words.length - 5} more`] : [])].join('; ');
     return [
       [
         'fault',
-        `${shown}: ${dangers[kind]}. Somebody has changed the database by hand, or a restore has left it out: bring it back as its owner, with the statements of prisma/migrations`,
+        `${shown}: ${dangers[kind]}. The database was changed by hand, or restored incompletely. Repair it as its owner, with the statements in prisma/migrations`,
       ],
     ];
   };

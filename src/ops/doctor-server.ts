@@ -67,11 +67,13 @@ export const serverChecks: Checks<Patient> = {
     ({ version }) => [
       version >= 150_000
         ? ['ok', `Postgres ${Math.floor(version / 10_000)}`]
-        : ['fault', `Postgres 15 or newer is needed, and this is ${Math.floor(version / 10_000)}`],
+        : ['fault', `Postgres 15 or newer is required, but this is ${Math.floor(version / 10_000)}`],
     ],
   ),
   encoding: oneRow<{ encoding: string }>(`select current_setting('server_encoding') as encoding`, ({ encoding }) => [
-    encoding === 'UTF8' ? ['ok', encoding] : ['fault', `the database has the encoding ${encoding}, and needs UTF8`],
+    encoding === 'UTF8'
+      ? ['ok', encoding]
+      : ['fault', `the database has the encoding ${encoding}, but UTF8 is required`],
   ]),
   writable: oneRow<{ standby: boolean; readOnly: boolean }>(
     `select pg_is_in_recovery() as standby, current_setting('transaction_read_only')::boolean as read_only`,
@@ -103,10 +105,10 @@ export const serverChecks: Checks<Patient> = {
        select from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and pg_has_role(r.oid, c.relowner, 'member')))`,
     ({ mighty }) => [
       mighty === null
-        ? ['ok', 'the roles of the service have no power of their own']
+        ? ['ok', 'the roles of the service have no rights that they do not need']
         : [
             'fault',
-            `${mighty} may do more than the service needs: no superuser, BYPASSRLS, CREATEROLE or member of an owner`,
+            `${mighty} has more rights than the service needs: it must not be superuser, BYPASSRLS, CREATEROLE or a member of an owner`,
           ],
     ],
   ),
@@ -115,8 +117,8 @@ export const serverChecks: Checks<Patient> = {
      where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'`,
     ({ off }) => [
       off === null
-        ? ['ok', 'what was acknowledged survives a crash']
-        : ['fault', `${off} is off: a crash of the machine loses payments that were acknowledged. Set it to on`],
+        ? ['ok', 'acknowledged commits survive a crash']
+        : ['fault', `${off} is off: a crash of the machine loses acknowledged payments. Set it to on`],
     ],
   ),
   autovacuum: oneRow<{ off: string | null; tables: string | null }>(
@@ -130,7 +132,7 @@ export const serverChecks: Checks<Patient> = {
           ? ['ok', 'on']
           : [
               'fault',
-              `${what}: dead rows stay, and the server stops when its transaction numbers are used up. Set it to on`,
+              `${what}: dead rows are not removed, and the server stops when its transaction ids are used up. Set it to on`,
             ],
       ];
     },
@@ -139,10 +141,10 @@ export const serverChecks: Checks<Patient> = {
     'select extract(epoch from clock_timestamp() - $1::timestamptz)::float8 as ahead',
     ({ ahead }) => [
       Math.abs(ahead) < 2
-        ? ['ok', 'that of the database agrees with this one']
+        ? ['ok', "the database's clock agrees with this machine's"]
         : [
             'warning',
-            `that of the database is ${ahead.toFixed(1)} s ahead of this one: let both follow the same NTP servers`,
+            `the database's clock is ${ahead.toFixed(1)} s ahead of this machine's: let both follow the same NTP servers`,
           ],
     ],
     () => new Date(),
@@ -154,10 +156,10 @@ export const serverChecks: Checks<Patient> = {
       const needed = Math.ceil(config.DATABASE_POOL * 1.5) + connectionsBeside;
       return [
         most - taken >= needed
-          ? ['ok', `${taken} of ${most} are taken; an instance has up to ${needed}`]
+          ? ['ok', `${taken} of ${most} are in use; an instance needs up to ${needed}`]
           : [
               'warning',
-              `${most - taken} are free, and an instance has up to ${needed}: lower DATABASE_POOL, or raise max_connections`,
+              `only ${most - taken} are free, but an instance needs up to ${needed}: lower DATABASE_POOL, or raise max_connections`,
             ],
       ];
     },
@@ -168,8 +170,8 @@ export const serverChecks: Checks<Patient> = {
       if (patient.role === 'gateway_serving') return [];
       return [
         seesOthers
-          ? ['ok', 'they can be seen']
-          : ['warning', `those of other logins cannot be seen: grant pg_read_all_stats to ${role}`],
+          ? ['ok', 'visible']
+          : ['warning', `sessions of other logins are not visible: grant pg_read_all_stats to ${role}`],
       ];
     },
   ),
@@ -185,14 +187,14 @@ export const serverChecks: Checks<Patient> = {
         ? ['ok', 'none is old']
         : [
             'warning',
-            `${whose} has been open for ${Math.round(seconds / 60)} minutes, and keeps dead rows and locks: end it`,
+            `${whose} has been open for ${Math.round(seconds / 60)} minutes; it retains dead rows and locks: end it`,
           ],
     ],
   ),
   async locks({ database, limits }) {
     const sessions = await lockSessions(database.pool);
     const roots = rootsOf(sessions).filter(({ openSeconds }) => openSeconds >= limits.lockSeconds);
-    if (roots.length === 0) return [['ok', 'nobody waits for long']];
+    if (roots.length === 0) return [['ok', 'no session waits for long']];
     return [
       ['warning', `${sessions.length - roots.length} sessions wait for ${roots.map(nameOf).join('; ')}. See "blocked"`],
     ];
@@ -203,7 +205,7 @@ export const serverChecks: Checks<Patient> = {
      from pg_replication_slots where not active and restart_lsn is not null`,
     ({ slots }) => [
       slots === null
-        ? ['ok', 'each replication slot is used']
+        ? ['ok', 'each replication slot is in use']
         : [
             'warning',
             `nobody reads from ${slots}, ${never}: bring its standby back, or drop it (pg_drop_replication_slot)`,
@@ -214,7 +216,7 @@ export const serverChecks: Checks<Patient> = {
     `select (select last_failed_wal from pg_stat_archiver where last_failed_time > coalesce(last_archived_time, '-infinity')) as failing`,
     ({ failing }) => [
       failing === null
-        ? ['ok', 'it does not fail']
+        ? ['ok', 'not failing']
         : ['warning', `archive_command fails for ${failing}: the log stays, ${never}, and backups end before it`],
     ],
   ),
@@ -222,10 +224,10 @@ export const serverChecks: Checks<Patient> = {
     `select datname::text as name, greatest(age(datfrozenxid), mxid_age(datminmxid)) as used from pg_database order by used desc limit 1`,
     ({ name, used }) => [
       used < 1_000_000_000
-        ? ['ok', `${Math.round(used / 21_000_000)} % of the transaction numbers are used`]
+        ? ['ok', `${Math.round(used / 21_000_000)} % of the transaction ids are used`]
         : [
             'fault',
-            `the database ${name} has used ${Math.round(used / 21_000_000)} % of its transaction numbers: end old transactions, then VACUUM it`,
+            `the database ${name} has used ${Math.round(used / 21_000_000)} % of its transaction ids: end old transactions, then VACUUM it`,
           ],
     ],
   ),
@@ -233,7 +235,14 @@ export const serverChecks: Checks<Patient> = {
     try {
       const pooler = await poolerOf(config);
       if (!pooler) return [];
-      return [['ok', pooler.prepares ? 'it prepares statements' : 'it prepares no statements: they are planned anew']];
+      return [
+        [
+          'ok',
+          pooler.prepares
+            ? 'it supports prepared statements'
+            : 'it does not support prepared statements: each statement is planned every time',
+        ],
+      ];
     } catch (error) {
       return [['fault', messageForUser(error) ?? wordsOf(error)]];
     }

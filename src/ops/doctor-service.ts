@@ -15,11 +15,13 @@ function counting(count: string, words: (count: number) => Verdict): (patient: P
 export const serviceChecks: Checks<Patient> = {
   async keys({ database, config }) {
     const missing = await missingKeys(database, config);
-    return missing.length === 0 ? [['ok', 'all that are in use']] : missing.map((words) => ['fault', words]);
+    return missing.length === 0
+      ? [['ok', 'this instance has all keys in use']]
+      : missing.map((words) => ['fault', words]);
   },
   feed: counting(`outbox where occurred_at < clock_timestamp() - interval '15 seconds'`, (count) => [
     'fault',
-    `${count} events have waited for 15 s and more: no instance sequences`,
+    `${count} events have waited for 15 s or more: no instance sequences them`,
   ]),
   orders: counting(`rail_order where due_at < clock_timestamp() - interval '30 seconds'`, (count) => [
     'warning',
@@ -27,7 +29,7 @@ export const serviceChecks: Checks<Patient> = {
   ]),
   suspense: counting('transaction where refund_reference is not null and refund_settled_at is null', (count) => [
     'warning',
-    `${count} refunds may wait for a person: see "suspense list"`,
+    `${count} refunds may await a decision: see "suspense list"`,
   ]),
   cases: counting('rail_case where closed_at is null', (count) => [
     'warning',

@@ -19,7 +19,7 @@ export function addDoctor(program: Program): void {
   program
     .command('doctor')
     .description(
-      'check the settings and the database of an instance here; it changes nothing, and exits with 1 at a fault',
+      'check the settings and the database of an instance on this machine; changes nothing, and exits with 1 at a fault',
     )
     .action(
       actionOf(async ({ screen }): Promise<Answer> => {
@@ -45,20 +45,20 @@ const settingsChecks: Checks<Config> = {
       ? [
           [
             'fault',
-            'TRUSTED_PROXIES trusts the whole internet: every client chooses its address with X-Forwarded-For, and limits by address hold nobody. Name your proxies',
+            'TRUSTED_PROXIES trusts every address: clients can choose their address with X-Forwarded-For, and evade limits by address. Name only your proxies',
           ],
         ]
-      : [['ok', ranges.length === 0 ? 'none is trusted' : `${ranges.length} ranges are trusted`]],
+      : [['ok', ranges.length === 0 ? 'no proxy is trusted' : `${ranges.length} ranges are trusted`]],
   'own keys'({ NODE_ENV, ROLE, SECRET_KEY, CLIENT_TOKEN_KEY }) {
     if (NODE_ENV !== 'production') return [];
     const missing: Verdict[] = [];
     if (!SECRET_KEY) {
       missing.push([
         ROLE === 'work' ? 'warning' : 'fault',
-        'SECRET_KEY is not set: an instance that serves does not start, and there are no webhooks and no connections of rails',
+        'SECRET_KEY is not set: an instance that serves does not start, and there are no webhooks and no rail connections',
       ]);
     }
-    if (!CLIENT_TOKEN_KEY) missing.push(['warning', 'CLIENT_TOKEN_KEY is not set: no client tokens can be made']);
+    if (!CLIENT_TOKEN_KEY) missing.push(['warning', 'CLIENT_TOKEN_KEY is not set: no client tokens can be created']);
     return missing.length > 0 ? missing : [['ok', 'both are set']];
   },
 };

@@ -8,10 +8,10 @@ type Freeze = (database: Tools['database'], id: string, freezing: Freezing) => P
 
 /** Adds the commands that freeze and unfreeze a customer or an account. */
 export function addFreezing(program: Program): void {
-  const customer = program.command('customer').description('stop a customer from paying and being paid');
+  const customer = program.command('customer').description('stop payments from and to a customer');
   addBoth(customer, 'a customer, with all its accounts', ['<customer>', 'its id: Customer:…'], freezeCustomer);
-  const account = program.command('account').description('stop an account from paying and being paid');
-  const argument = ['<account>', 'its id: InternalAccount:… or ExternalAccount:…'] as const;
+  const account = program.command('account').description('stop payments from and to an account');
+  const argument = ['<account>', 'the id of the account: InternalAccount:… or ExternalAccount:…'] as const;
   addBoth(account, 'an account alone', argument, freezeAccount);
 }
 
@@ -25,8 +25,8 @@ function addBoth(noun: Program, what: string, argument: readonly [string, string
           run(id, frozen, freeze(database, id, { by, reason, frozen })),
         ),
       );
-  command('freeze', `freeze ${what}: new payments from it and to it are refused, and what is under way ends`, true);
-  command('thaw', `thaw ${what}: all is as it was before`, false);
+  command('freeze', `freeze ${what}: new payments from and to it are refused; payments under way still end`, true);
+  command('thaw', `unfreeze ${what}`, false);
 }
 
 async function run(id: string, frozen: boolean, work: Promise<Frozen>): Promise<Answer> {

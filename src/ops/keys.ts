@@ -14,24 +14,24 @@ export function addKeys(program: Program): void {
   const keys = program.command('keys').description('the keys that sign client tokens and encrypt stored secrets');
   keys
     .command('list')
-    .description('show the ids of the keys that instances use, and what the settings here know of them')
+    .description('show the ids of the keys that instances use, and which of them are in the settings of this machine')
     .action(withDatabase(list));
   actOf(keys.command('retire'))
     .description(
-      'retire a key: stored secrets are first encrypted with the current one. Then remove it from the settings',
+      'retire a key: first encrypts stored secrets with the current key. Afterwards remove the old key from the settings',
     )
     .argument('<id>', 'the id of the key, as `keys list` shows it')
-    .option('--lost', 'the key is lost: its secrets stay unreadable until their endpoints get new ones')
+    .option('--lost', 'the key is lost: its secrets cannot be read, and their endpoints need new ones')
     .action(withDatabase(retire));
 }
 
 const keySettings = ['SECRET_KEY', 'CLIENT_TOKEN_KEY'] as const;
 
 /** Returns how the settings here use a key. */
-function roleOf(config: Config, keyId: string): 'in use' | 'fallback' | 'not set here' {
+function roleOf(config: Config, keyId: string): 'in use' | 'fallback' | 'not in the settings of this machine' {
   const lists = keySettings.map((setting) => idsOfKeys(config, setting));
   if (lists.some(([first]) => first === keyId)) return 'in use';
-  return lists.some((ids) => ids.includes(keyId)) ? 'fallback' : 'not set here';
+  return lists.some((ids) => ids.includes(keyId)) ? 'fallback' : 'not in the settings of this machine';
 }
 
 async function list({ database, config }: Tools): Promise<Answer> {
@@ -53,7 +53,7 @@ async function retire(
   if (!key) throw new Failure(`No instance has used a key with the id ${id}.`);
   const role = roleOf(config, id);
   if (role === 'in use')
-    throw new Failure(`The settings here still sign or encrypt with ${id}: make another key the first.`);
+    throw new Failure(`The settings of this machine still sign or encrypt with ${id}: set a new key first.`);
   const isSecret = key.setting === 'SECRET_KEY' && !lost;
   if (isSecret && (role !== 'fallback' || !config.SECRET_KEY)) {
     throw new Failure(
@@ -68,7 +68,7 @@ async function retire(
     await recordAct(act, operatorOf('keys retire', said), { platformId: null, before });
   });
   const done = isSecret
-    ? ` The secrets of ${endpoints} webhook endpoints and ${connections} connections of rails are encrypted with the current one.`
+    ? ` The secrets of ${endpoints} webhook endpoints and ${connections} rail connections are now encrypted with the current key.`
     : '';
   return {
     data: { retired: id, setting: key.setting, reencryptedEndpoints: endpoints, reencryptedConnections: connections },

@@ -9,7 +9,7 @@ import { type Settings, withSettings } from './tools.ts';
 export function addMigrate(program: Program): void {
   program
     .command('migrate')
-    .description('apply the migrations, as the owner of the tables: DATABASE_OWNER_URL, or else DATABASE_URL')
+    .description('apply the migrations, with the login of DATABASE_OWNER_URL, or else DATABASE_URL')
     .action(withSettings(apply, asOwner));
 }
 
@@ -28,7 +28,9 @@ async function apply({ config, screen }: Settings): Promise<Answer> {
     data: { applied, pooled },
     lines: [
       applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The database has all migrations.',
-      ...(pooled ? ['The login of DATABASE_URL has the settings that it needs behind a connection pooler.'] : []),
+      ...(pooled
+        ? ['The login of DATABASE_URL now has the session settings that it needs behind a connection pooler.']
+        : []),
     ],
   };
 }

@@ -17,7 +17,7 @@ export type Decided = Required<Said>;
 /** Adds the options of a command that changes something: who does it, and why. Acts name them (`acts`). */
 export function actOf(command: Program): Program {
   return command
-    .option('--by <name>', 'who does it; without it, the login on this machine', textIn(200))
+    .option('--by <name>', 'who does it (default: your login on this machine)', textIn(200))
     .option('--reason <text>', 'why', textIn(1_000));
 }
 

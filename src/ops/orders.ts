@@ -14,10 +14,10 @@ import { type Tools, withDatabase } from './tools.ts';
 
 /** Adds the commands about orders to rails. */
 export function addOrders(program: Program): void {
-  const order = program.command('order').description('the orders to rails that have no outcome yet');
+  const order = program.command('order').description('orders to rails without an outcome');
   order
     .command('list')
-    .description('list those that have waited longest')
+    .description('list the orders that have waited longest')
     .option('--platform <name>', 'of this platform')
     .addOption(
       new Option('--status <status>', 'whose payments have this status').choices(Object.values(TransactionStatus)),
@@ -25,15 +25,15 @@ export function addOrders(program: Program): void {
     .option('--limit <count>', 'how many at most', counted(1, 10_000), 100)
     .action(withDatabase(list));
   actOf(order.command('retry'))
-    .description('ask the rail again now about the orders of a payment; it repeats no order that has its outcome')
+    .description('ask the rail again now about the orders of a payment; orders with an outcome are not repeated')
     .argument('<transaction>', 'the id of the payment: Transaction:…')
     .action(withDatabase(retry));
   decisionOf(order.command('fail'), 'how you know that the money has not arrived; platforms do not see it')
     .description(
-      'end the order of a payment by hand, whose rail can no longer report its outcome: the payment is FAILED, and its money is back at its source. The rail is asked once more before, and what has settled is refused',
+      'end by hand an order whose rail can no longer report the outcome: the payment becomes FAILED, and its money returns to its source. Asks the rail once more first, and is refused if the order has settled',
     )
     .argument('<transaction>', 'the id of the payment: Transaction:…')
-    .option('--without-asking', 'do not ask the rail before: it is gone, or does not answer')
+    .option('--without-asking', 'do not ask the rail first, because it no longer exists or does not answer')
     .action(withDatabase(fail));
 }
 
@@ -66,7 +66,7 @@ async function list({ database }: Tools, { platform, status, limit }: Filter): P
     dueAt,
     attempts,
   }));
-  const more = count > rows.length ? [`These are ${rows.length} of ${count}: --limit lists more.`] : [];
+  const more = count > rows.length ? [`Showing ${rows.length} of ${count}: use --limit to list more.`] : [];
   return { data: rows, lines: [...tableOf(rows, 'No order awaits an outcome.'), ...more] };
 }
 

@@ -17,12 +17,14 @@ export function addPlatforms(program: Program): void {
   const platform = program.command('platform').description('the platforms of this installation');
   platform.command('list').description('list all platforms').action(withDatabase(list));
   actOf(platform.command('create'))
-    .description('make a platform and print its first API token, once')
+    .description('create a platform and print its first API token, once')
     .argument('<name>', 'the name of the platform; it must be unique')
-    .option('--sandbox', 'its payments are simulated')
+    .option('--sandbox', "simulate the platform's payments")
     .action(withDatabase(create));
   actOf(platform.command('domain'))
-    .description('give a platform a UMA domain, for the addresses of its new customers; look first who owns it')
+    .description(
+      'give a platform a UMA domain, for the addresses of its new customers; check first that the platform owns the domain',
+    )
     .argument('<name>', 'the name of the platform')
     .argument('<domain>', 'a domain name such as pay.example.com, which is reserved for the platform from then on')
     .action(withDatabase(giveDomain));
@@ -32,7 +34,10 @@ export function addPlatforms(program: Program): void {
     .option('--platform <rate>', 'in all', rateIn)
     .option('--api-token <rate>', 'with each of its API tokens', rateIn)
     .option('--client-token <rate>', 'with each of its client tokens', rateIn)
-    .addHelpText('after', '\nA rate is requests per second and burst, such as 100/500, or default: as in the settings.')
+    .addHelpText(
+      'after',
+      '\nA rate is requests per second and burst, such as 100/500, or default for the value of the settings.',
+    )
     .action(withDatabase(limits));
 }
 
@@ -49,7 +54,7 @@ export async function platformNamed(database: Database, name: string): Promise<T
 function rateIn(text: string): Rate | null {
   if (text === 'default') return null;
   const rate = parseRate(text);
-  if (!rate) throw new InvalidArgumentError(`${text} is no rate.`);
+  if (!rate) throw new InvalidArgumentError(`${text} is not a rate.`);
   return rate;
 }
 

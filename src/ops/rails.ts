@@ -16,28 +16,28 @@ import { type Period, periodOf, type Tools, withDatabase } from './tools.ts';
 
 /** Adds the commands about the connections of platforms to the providers of their rails. */
 export function addRails(program: Program): void {
-  const rails = program.command('rails').description("the connections of platforms to their rails' providers");
+  const rails = program.command('rails').description("the platforms' connections to the providers of their rails");
   actOf(rails.command('connect'))
     .description(
-      'store how a platform reaches its provider, encrypted, from standard input: for the upstream rail {"baseUrl": …, "clientId": …, "secret": …, "webhookSecret": …}. Instances use it at once',
+      'store a platform\'s connection to its provider, encrypted, from standard input: for the upstream rail {"baseUrl": …, "clientId": …, "secret": …, "webhookSecret": …}. Instances use it at once',
     )
     .argument('<platform>', 'the name of the platform')
     .action(withDatabase(connect));
   rails
     .command('check')
-    .description('try the connection of a platform; it moves nothing')
+    .description("test a platform's connection; moves no money")
     .argument('<platform>', 'the name of the platform')
     .action(withDatabase(check));
   periodOf(actOf(rails.command('reconcile')))
     .description(
-      'compare the orders of a period, and the balances of now, with what the provider says; every difference is named with both sides and stored, and none is corrected',
+      "compare the orders of a period, and the current balances, with the provider's. Every difference is printed with both sides and stored; none is corrected",
     )
     .argument('<platform>', 'the name of the platform')
     .action(withDatabase(compare));
   rails
     .command('try')
     .description(
-      'run the conformance suite on a rail: it settles, refuses, loses an answer, gets an order twice, contradicts itself, is slow, is down, is killed in between',
+      'run the conformance suite on a rail: the provider settles, refuses, loses an answer, gets an order twice, contradicts itself, is slow or down, and the rail is killed in between',
     )
     .argument('<module>', 'a package or a file, such as ./my-rail.ts, that exports its "trial" (src/rails/README.md)')
     .action(actionOf(tryRail));
@@ -49,7 +49,7 @@ async function compare(
   name: string,
   { from, to, ...said }: Period & Said,
 ): Promise<Answer> {
-  if (from >= to) throw new InvalidArgumentError('The period ends before it begins.');
+  if (from >= to) throw new InvalidArgumentError('The period must not end before it begins.');
   const tenant = await platformNamed(database, name);
   const { by } = operatorOf('rails reconcile', said);
   const { orders, movements, balances, differences } = await runReconciliation(payments, tenant, { from, to }, by);
@@ -60,8 +60,8 @@ async function compare(
     there,
     reference,
   }));
-  const held = balances ? `${balances.length} balances agree` : 'the rail names no balances';
-  const none = `No difference between ${orders} orders here and ${movements} payments there, and ${held}.`;
+  const held = balances ? `${balances.length} balances agree` : 'the rail reports no balances';
+  const none = `No difference between ${orders} orders here and ${movements} payments at the provider; ${held}.`;
   const data = { orders, movements, differences: rows };
   return { ...listed(rows, none), data, exitCode: rows.length > 0 ? 1 : 0 };
 }
@@ -72,7 +72,7 @@ async function connect({ database, config }: Tools, name: string, said: Said): P
   const strange = await strangeKey(database, config);
   if (strange !== undefined) throw new Failure(strange);
   const connection = (await text(process.stdin)).trim();
-  if (connection === '') throw new Failure('There is nothing on standard input.');
+  if (connection === '') throw new Failure('Standard input is empty.');
   await inTransaction(database, async (act) => {
     await openConnections(database, config).write(platformId, connection, act.client);
     const subject = publicId('Platform', platformId);
@@ -87,7 +87,9 @@ async function check({ database, payments }: Tools, name: string): Promise<Answe
   if (!rail) throw new Failure(`No rail is connected for ${tenant.environment} platforms: set RAILS.`);
   if (!rail.checkConnection) throw new Failure(`The rail ${rail.name} has no connection to check.`);
   const found = await rail.checkConnection().catch((error: unknown) => {
-    throw new Failure(`The rail ${rail.name} cannot use it: ${error instanceof Error ? error.message : error}`);
+    throw new Failure(
+      `The rail ${rail.name} cannot use the connection: ${error instanceof Error ? error.message : error}`,
+    );
   });
   return { data: { rail: rail.name, found }, lines: [`The rail ${rail.name} is connected: ${found}`] };
 }

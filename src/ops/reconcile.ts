@@ -13,18 +13,18 @@ import { type Period, periodOf, type Tools, withDatabase } from './tools.ts';
 export function addReconcile(program: Program): void {
   const found = program
     .command('reconcile')
-    .description('differences between the books and those of providers, which the service looks for each day');
+    .description('differences between the ledger and the providers, which the service looks for every day');
   found
     .command('list')
-    .description('list the open ones, the oldest first')
+    .description('list the open ones, oldest first')
     .option('--all', 'include those that are closed or were no longer found')
     .action(withDatabase(list));
-  decisionOf(found.command('close'), 'what is true')
-    .description('close one after an investigation; it moves no money')
+  decisionOf(found.command('close'), 'what the investigation has found')
+    .description('close a difference after an investigation; moves no money')
     .argument('<difference>', 'its id: ReconciliationDifference:…')
     .action(withDatabase(close));
   periodOf(found.command('days'))
-    .description('list what moved on each day in each currency, here and at the provider, and what was held')
+    .description('list the movements of each day in each currency, here and at the provider, and the balances')
     .argument('<platform>', 'the name of the platform')
     .action(withDatabase(days));
 }
@@ -42,7 +42,7 @@ async function list({ database }: Tools, { all = false }: { readonly all?: boole
     times: one.times,
     ...(all && { goneAt: one.goneAt, closedAt: one.closedAt, closedBy: one.closedBy }),
   }));
-  return listed(rows, 'The books agree with those of the providers.');
+  return listed(rows, 'The ledger and the providers agree.');
 }
 
 async function close({ database }: Tools, id: string, said: Decided): Promise<Answer> {

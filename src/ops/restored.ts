@@ -12,9 +12,9 @@ import { type Tools, withDatabase } from './tools.ts';
 export function addRestored(program: Program): void {
   actOf(program.command('restored'))
     .description(
-      'mark that the database was restored to an earlier moment, before instances start on it: cursors of undone changes are then refused',
+      'mark that the database was restored from a backup, before instances start on it: cursors of undone changes are then refused',
     )
-    .option('--yes', 'do it; without it, the command says what it would do')
+    .option('--yes', 'do it; without --yes, the command says what it would do')
     .action(withDatabase(mark));
 }
 
@@ -29,7 +29,7 @@ async function refuseUnasked(database: Database): Promise<never> {
   const [found] = await instancesStatement(database.pool, connectionName('').split(' ').at(-1) ?? '');
   const running = found?.names ? ` Stop the instances first; these are connected: ${found.names}.` : '';
   throw new Failure(
-    `Nothing was done. This ends the present epoch of all feeds: cursors that clients have of what a restore has undone are refused for ever, and it cannot be taken back.${running} Give --yes to do it.`,
+    `Nothing was done. This command ends the current epoch of all feeds: cursors of changes that the restore has undone are refused from then on. It cannot be reversed.${running} Run it with --yes to do it.`,
   );
 }
 
@@ -47,8 +47,8 @@ async function mark({ database }: Tools, { yes, ...said }: Said & { yes?: true }
   return {
     data: { epoch: marked.epoch, feeds },
     lines: [
-      `The restore is marked: epoch ${marked.epoch} of the feeds of ${feeds} platforms begins after their present ends.`,
-      'Next, compare with the providers what was paid after the moment of the backup: npm run ops -- rails reconcile.',
+      `The restore is marked: epoch ${marked.epoch} begins in the feeds of ${feeds} platforms.`,
+      'Next, compare with the providers what was paid after the backup: npm run ops -- rails reconcile.',
     ],
   };
 }

@@ -22,9 +22,9 @@ export function addSchema(program: Program): void {
   program
     .command('schema')
     .description(
-      'write schema.graphql, docs/settings.md and docs/accounts.md as the code prints them, or list what a change of the schema breaks',
+      'write schema.graphql, docs/settings.md and docs/accounts.md from the code, or list the breaking changes of the schema',
     )
-    .option('--check', 'say whether they are what the code prints')
+    .option('--check', 'check whether they are up to date')
     .option(
       '--breaks <revision>',
       'list the breaking changes since the schema.graphql of a git revision, or since a file; what was deprecated there for six months may go',

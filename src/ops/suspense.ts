@@ -9,10 +9,10 @@ import { type Tools, withDatabase } from './tools.ts';
 /** Adds the commands about refunds that could not be paid. */
 export function addSuspense(program: Program): void {
   const suspense = program.command('suspense').description('refunds that could not be paid and await an operator');
-  suspense.command('list').description('list them, the oldest first').action(withDatabase(list));
+  suspense.command('list').description('list them, oldest first').action(withDatabase(list));
   actOf(suspense.command('release'))
     .description(
-      'pay one to the internal account that it is owed to, once the money is known to be back; a second release of the same does nothing',
+      'pay a refund to the internal account that it is owed to, once you know that the money is back; releasing it twice has no effect',
     )
     .argument('<transaction>', 'the id of the payment: Transaction:…')
     .action(withDatabase(release));
@@ -41,7 +41,7 @@ async function release({ database }: Tools, id: string, said: Said): Promise<Ans
     lines: [
       kind === 'paid'
         ? `Paid ${refund} to ${account}${passedOnTo ? `, and on to ${passedOnTo}: the customer is deleted` : ''}.`
-        : `Nothing done: ${refund} were paid to ${account} at ${settledAt.toISOString()}.`,
+        : `Nothing done: ${refund} was already paid to ${account} at ${settledAt.toISOString()}.`,
     ],
   };
 }

@@ -20,20 +20,22 @@ export function addTokens(program: Program): void {
     .argument(...platform)
     .action(withDatabase(list));
   actOf(token.command('issue'))
-    .description('make a token and print its secret, once')
+    .description('create a token and print its secret, once')
     .argument(...platform)
-    .requiredOption('--name <name>', 'what it is for')
+    .requiredOption('--name <name>', 'what the token is for')
     .addOption(
-      new Option('--permissions <permission...>', 'what it may do')
+      new Option('--permissions <permission...>', 'its permissions')
         .choices(Object.values(Permission))
         .makeOptionMandatory(),
     )
     .action(withDatabase(issue));
   actOf(token.command('revoke'))
-    .description('end a token, with all tokens and webhook endpoints that it made; the last one with MANAGE is refused')
+    .description(
+      'revoke a token, with all tokens and webhook endpoints that it created; the last token with MANAGE cannot be revoked',
+    )
     .argument(...platform)
     .argument('<token>', 'its id: ApiToken:…')
-    .option('--keep-descendants', 'the tokens and webhook endpoints that it made stay')
+    .option('--keep-descendants', 'keep the tokens and webhook endpoints that it created')
     .action(withDatabase(revoke));
 }
 
@@ -81,7 +83,7 @@ async function revoke(
   return {
     data: { revokedId: tokenId, endedApiTokens, endedClientTokens, disabledEndpoints },
     lines: [
-      `${tokenId} is revoked. With it ended ${endedApiTokens} API tokens, ${endedClientTokens} client tokens and ${disabledEndpoints} webhook endpoints that it made.`,
+      `${tokenId} is revoked, with ${endedApiTokens} API tokens, ${endedClientTokens} client tokens and ${disabledEndpoints} webhook endpoints that it created.`,
     ],
   };
 }

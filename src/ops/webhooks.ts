@@ -12,16 +12,16 @@ export function addWebhooks(program: Program): void {
   const webhook = program.command('webhook').description('the webhook endpoints of a platform');
   webhook
     .command('list')
-    .description('list the endpoints of a platform and what waits for them')
+    .description('list the endpoints of a platform and their pending deliveries')
     .argument('<platform>', 'the name of the platform')
     .action(withDatabase(list));
   actOf(webhook.command('replay'))
-    .description('send one event, or those between two cursors of the feed, to an endpoint again')
+    .description('resend one event, or those between two cursors of the feed, to an endpoint')
     .argument('<platform>', 'the name of the platform')
     .argument('<endpoint>', 'the id of the endpoint: WebhookEndpoint:…')
     .option('--event <id>', 'one event: Event:…')
-    .option('--after <cursor>', 'those after this cursor')
-    .option('--before <cursor>', 'those before this cursor')
+    .option('--after <cursor>', 'events after this cursor')
+    .option('--before <cursor>', 'events before this cursor')
     .action(withDatabase(replayEvents));
 }
 

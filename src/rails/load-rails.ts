@@ -130,7 +130,7 @@ function checkModule(place: string, name: string, value: unknown): RailModule {
   }
   const module = value as Partial<Record<keyof RailModule, unknown>>;
   if (typeof module.railPort !== 'number') {
-    throw new RailFault(place, `the rail of ${name} does not say which version of the port it is for: railPort`);
+    throw new RailFault(place, `the rail of ${name} does not say which version of the port it is for (railPort)`);
   }
   if (module.railPort !== railPort) {
     throw new RailFault(
@@ -140,7 +140,7 @@ function checkModule(place: string, name: string, value: unknown): RailModule {
   }
   if (typeof module.name !== 'string' || module.name === '')
     throw new RailFault(place, `the rail of ${name} has no name`);
-  if (typeof module.open !== 'function') throw new RailFault(place, `the rail of ${name} has no function open`);
+  if (typeof module.open !== 'function') throw new RailFault(place, `the rail of ${name} has no function named open`);
   // Every field was checked.
   return value as RailModule;
 }
@@ -149,7 +149,7 @@ async function openRail(place: string, module: RailModule, { settings }: RailEnt
   try {
     return await module.open(settings, host);
   } catch (error) {
-    throw new RailFault(place, `the rail ${module.name} does not open: ${messageOf(error)}`);
+    throw new RailFault(place, `the rail ${module.name} cannot be opened: ${messageOf(error)}`);
   }
 }
 
@@ -183,7 +183,7 @@ function checkRail(place: string, rail: Rail, environment: RailHost['environment
   const unknown = Object.keys(rail).filter((key) => typeof part(key) === 'function' && !parts.includes(key));
   if (unknown.length > 0) refuse(`the rail ${name} has members that the port does not define: ${unknown.join(', ')}`);
   if (!present('simulation') && !parts.some((key) => key !== 'close' && present(key))) {
-    refuse(`the rail ${name} implements nothing of the port`);
+    refuse(`the rail ${name} implements no method of the port`);
   }
   for (const [one, other] of pairs) {
     if (present(one) !== present(other)) refuse(`the rail ${name} has one of ${one} and ${other}, and lacks the other`);
@@ -193,11 +193,11 @@ function checkRail(place: string, rail: Rail, environment: RailHost['environment
     refuse(`the rail ${name} moves money but lacks expectedMs`);
   }
   if (present('lockRate') && !(present('rate') && present('payOut'))) {
-    refuse(`the rail ${name} locks rates, and lacks rate or payOut`);
+    refuse(`the rail ${name} locks rates but lacks rate or payOut`);
   }
   if (rail.simulation === undefined) return;
   const missing = simulationParts.filter((part) => typeof rail.simulation?.[part] !== 'function');
-  if (missing.length > 0) refuse(`the simulation of the rail ${name} has no function ${missing.join(', ')}`);
+  if (missing.length > 0) refuse(`the simulation of the rail ${name} lacks the functions ${missing.join(', ')}`);
   if (environment === 'PRODUCTION') {
     refuse(`the rail ${name} is a simulation, so it cannot serve PRODUCTION platforms`);
   }

@@ -57,7 +57,7 @@ const environmentRails = z
     error: 'has settings but no module',
   })
   .refine(({ module, platforms }) => module !== undefined || platforms !== undefined, {
-    error: 'must name a module, or platforms with modules of their own',
+    error: 'must name a module, or platforms with their own modules',
   });
 
 const railSettings = z.strictObject(
@@ -76,9 +76,7 @@ export function parseRailSettings(text: string): RailSettings {
   try {
     value = JSON.parse(json);
   } catch (error) {
-    throw new RangeError(
-      `${isFile ? `${text} ` : ''}must have JSON: ${error instanceof Error ? error.message : error}`,
-    );
+    throw new RangeError(`${isFile ? `${text} ` : ''}must be JSON: ${error instanceof Error ? error.message : error}`);
   }
   const parsed = railSettings.safeParse(value);
   if (!parsed.success) {

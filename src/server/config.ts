@@ -6,7 +6,7 @@ import { settings } from './settings.ts';
 /** The error for invalid settings: the message names each and says what it should be. */
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
-    super(`The settings are wrong:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+    super(`Invalid settings:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
     this.name = 'ConfigError';
   }
 }
@@ -61,15 +61,15 @@ export function readConfig(environment: Environment): Config {
   const production = config.NODE_ENV === 'production';
   if (production && config.DATABASE_URL === undefined) {
     throw new ConfigError([
-      'DATABASE_URL is required in production: the embedded Postgres and its open sandbox are for development',
+      'DATABASE_URL is required in production: the embedded Postgres and its sandbox with fixed credentials are for development',
     ]);
   }
   if (production && config.STOCK_READS) {
-    throw new ConfigError(['STOCK_READS is for development: production reads by statements of its own']);
+    throw new ConfigError(['STOCK_READS is for development only']);
   }
   if (config.ROLE !== 'work' && config.PORT !== 0 && config.METRICS_PORT === config.PORT) {
     throw new ConfigError([
-      `METRICS_PORT is ${config.PORT}, as PORT is: give the metrics, which need no credentials, a port of their own`,
+      `METRICS_PORT and PORT are both ${config.PORT}: use another port for the metrics, since they need no credentials`,
     ]);
   }
   if (config.DATABASE_DIRECT_URL !== undefined && config.DATABASE_URL === undefined) {
@@ -78,7 +78,7 @@ export function readConfig(environment: Environment): Config {
     ]);
   }
   if (config.DATABASE_READ_URL.length > 0 && config.DATABASE_URL === undefined) {
-    throw new ConfigError(['DATABASE_READ_URL needs DATABASE_URL: its servers are standbys of that one']);
+    throw new ConfigError(['DATABASE_READ_URL needs DATABASE_URL, of which its servers are standbys']);
   }
   return {
     ...config,

@@ -92,7 +92,7 @@ export async function startServing(
   const turns = new Turns(Math.max(1, config.DATABASE_POOL - connectionsForOthers), config.MAX_IN_FLIGHT);
   const takeTurn = (platformId: string) => turns.takeTurn(platformId);
   if (config.STOCK_READS)
-    log.warn('STOCK_READS is on: graphql-js and Prisma read alone, with a statement for each parent');
+    log.warn('STOCK_READS is on: graphql-js and Prisma answer GraphQL queries, with a statement for each parent');
   const graphql = createGraphqlServer({
     ...{ expensive: turns, limits: callers.limits, pace: callers.pace },
     ...{ payments, webhooks, feed, sessions, replicas, credentials, clientTokens, trusted, log, takeTurn },
@@ -190,7 +190,7 @@ function connectionLimits({ config, log, pace }: ServingOptions, now: Clock): Co
     onRefusal(address) {
       refused += 1;
       if (now() - loggedAt < 60_000) return;
-      log.warn({ address, refused }, 'too many connections: closing new ones, among others from this address');
+      log.warn({ address, refused }, 'too many connections: closing new ones, including those from this address');
       refused = 0;
       loggedAt = now();
     },

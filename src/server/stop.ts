@@ -66,7 +66,7 @@ export async function stopInOrder({
   const start = performance.now();
   const waitFor = async (step: keyof typeof deadlinesMs, work: Promise<unknown>) => {
     if (await endsWithin(work, start + deadlinesMs[step] - performance.now())) return;
-    log.warn({ step }, 'shutdown: a step timed out, going on without it');
+    log.warn({ step }, 'shutdown: a step timed out; continuing');
   };
   if (serving) {
     await waitFor('requests', Promise.all([stopServing(serving, sessions), workers?.stopDelivering()]));

@@ -380,12 +380,12 @@ describe('production', () => {
     const { code, err } = await runOps(t.databaseUrl, ['platform', 'list'], { DATABASE_URL: login(owner) });
     expect([code, err]).toEqual([
       1,
-      expect.stringMatching(/^The login of DATABASE_URL may not become gateway_serving\./),
+      expect.stringMatching(/^The login of DATABASE_URL is not a member of gateway_serving\./),
     ]);
     const config = readConfig({ NODE_ENV: 'production', DATABASE_URL: login(owner), SECRET_KEY: secretKey, PORT: '0' });
     const starting = startGateway({ databaseUrl: login(owner), config, log: pino({ level: 'silent' }) });
     await expect(starting.catch((error: unknown) => Promise.reject(messageForUser(error)))).rejects.toMatch(
-      /may not become .*DATABASE_OWNER_URL for migrations/,
+      /is not a member of .*DATABASE_OWNER_URL for migrations/,
     );
     await t.owner.query(`drop owned by ${owner}; drop role ${owner}`);
   });

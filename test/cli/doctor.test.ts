@@ -101,19 +101,24 @@ const id = "'01990000-0000-7000-8000-000000000001'";
 /** Each is named by this check, in these words, and by no other. */
 const broken: readonly [what: string, check: string, words: RegExp, how: Broken][] = [
   ['a setting that is none', 'settings', /PORT must be a whole number/, set({ PORT: 'eighty' })],
-  ['the port of the metrics is that of the APIs', 'settings', /METRICS_PORT is 4000/, set({ METRICS_PORT: '4000' })],
+  [
+    'the port of the metrics is that of the APIs',
+    'settings',
+    /METRICS_PORT and PORT are both 4000/,
+    set({ METRICS_PORT: '4000' }),
+  ],
   ['every origin', 'settings', /CORS_ORIGINS is \*/, set({ CORS_ORIGINS: '*' })],
   ['webhooks to this machine', 'settings', /WEBHOOK_LOOPBACK is on/, set({ WEBHOOK_LOOPBACK: 'on' })],
   ['a key that can be guessed', 'settings', /SECRET_KEY can be guessed/, set({ SECRET_KEY: '0'.repeat(64) })],
   ['no key for webhooks', 'own keys', /SECRET_KEY is not set/, set({ SECRET_KEY: '' })],
   ['no key for client tokens', 'own keys', /CLIENT_TOKEN_KEY is not set/, set({ CLIENT_TOKEN_KEY: '' })],
-  ['everybody as a proxy', 'proxies', /trusts the whole internet/, set({ TRUSTED_PROXIES: '10.0.0.0/8, 0.0.0.0/0' })],
-  ['half of everybody as a proxy', 'proxies', /the whole internet/, set({ TRUSTED_PROXIES: '128.0.0.0/1' })],
-  ['everybody with IPv6 as a proxy', 'proxies', /the whole internet/, set({ TRUSTED_PROXIES: '::/0' })],
+  ['everybody as a proxy', 'proxies', /trusts every address/, set({ TRUSTED_PROXIES: '10.0.0.0/8, 0.0.0.0/0' })],
+  ['half of everybody as a proxy', 'proxies', /every address/, set({ TRUSTED_PROXIES: '128.0.0.0/1' })],
+  ['everybody with IPv6 as a proxy', 'proxies', /every address/, set({ TRUSTED_PROXIES: '::/0' })],
   [
     'a database that nobody answers for',
     'database',
-    /^DATABASE_URL leads to .* nothing answers/,
+    /^DATABASE_URL does not lead to .* nothing answers/,
     { settings: async (url) => ({ DATABASE_URL: Object.assign(new URL(url), { port: await freePort() }).href }) },
   ],
   [
@@ -125,7 +130,7 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
   [
     'a login that may not serve',
     'database',
-    /may not become gateway_work/,
+    /is not a member of gateway_work/,
     {
       sql: [`create role visitor login password 'visitor'`],
       settings: (url) => ({
@@ -147,7 +152,7 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
   [
     'a migration that is missing',
     'migrations',
-    /made by an earlier series/,
+    /created by an earlier series/,
     sql(`update _prisma_migrations set migration_name = '0_before'`),
   ],
   [
@@ -173,13 +178,13 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
   [
     'a role past row security',
     'roles',
-    /gateway_serving may do more/,
+    /gateway_serving has more rights/,
     { sql: ['alter role gateway_serving bypassrls'], after: ['alter role gateway_serving nobypassrls'] },
   ],
   [
     'a role that makes roles',
     'roles',
-    /gateway_work may do more/,
+    /gateway_work has more rights/,
     { sql: ['alter role gateway_work createrole'], after: ['alter role gateway_work nocreaterole'] },
   ],
   [
@@ -307,7 +312,7 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
   [
     'transaction numbers that are used up',
     'wraparound',
-    /has used \d+ % of its transaction numbers/,
+    /has used \d+ % of its transaction ids/,
     {
       sql: [
         'set allow_system_table_mods = on',

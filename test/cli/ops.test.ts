@@ -125,7 +125,7 @@ describe('the command line', () => {
     expect(row?.split(/ {2,}/)).toEqual(Object.values(platform));
     const again = await ops(['--json', 'platform', 'create', 'test']);
     expect(again).toMatchObject({ code: 1, err: '' });
-    const error = 'a platform named "test" exists already (CONFLICT)';
+    const error = 'a platform named "test" already exists (CONFLICT)';
     expect(JSON.parse(again.out)).toEqual({ error, code: 'CONFLICT' });
   });
 
@@ -149,7 +149,7 @@ test('tokens are issued, listed and revoked, but never the last one that may man
 
   expect(await answer(['token', 'revoke', 'test', issued.id])).toMatchObject({ revokedId: issued.id });
   const last = await ops(['token', 'revoke', 'test', first.id]);
-  expect(last).toMatchObject({ code: 1, out: '', err: expect.stringContaining('the last token with MANAGE') });
+  expect(last).toMatchObject({ code: 1, out: '', err: expect.stringContaining('last token with MANAGE') });
   expect((await answer(['token', 'list', 'test'])).map(({ id }: Data) => id)).toEqual([first.id]);
   expect((await ops(['token', 'list', 'nobody'])).err).toBe('There is no platform named "nobody".');
 });
@@ -216,7 +216,7 @@ test('the doctor exits with 1 at a fault, and no command without a database prin
     expect(await ops(args, away)).toEqual({
       code: 1,
       out: '',
-      err: expect.stringMatching(/^DATABASE_URL leads to no database that can be used: nothing answers .*\.$/),
+      err: expect.stringMatching(/^DATABASE_URL does not lead to a usable database: nothing answers .*\.$/),
     });
 });
 
@@ -241,7 +241,7 @@ test('orders of a payment are listed and retried, its webhooks replayed, and its
     ...{ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 10_000 },
     ...slow,
   });
-  expect((await ops(['order', 'list', '--limit', '1'])).out).toMatch(/These are 1 of \d+: --limit lists more\./);
+  expect((await ops(['order', 'list', '--limit', '1'])).out).toMatch(/Showing 1 of \d+: use --limit to list more\./);
   expect(await answer(['order', 'retry', transaction.id])).toEqual({ transaction: transaction.id, orders: 1 });
   expect((await ops(['order', 'retry', 'Transaction:0190f0f0-0000-7000-8000-000000000000'])).code).toBe(1);
 
@@ -296,7 +296,7 @@ describe('the keys of the service', () => {
         expect.objectContaining({ id: secondId, here: 'in use' }),
       ]),
     );
-    expect((await ops(['keys', 'retire', secondId], settings)).err).toContain('make another key the first');
+    expect((await ops(['keys', 'retire', secondId], settings)).err).toContain('set a new key first');
     const without = { ...settings, SECRET_KEY_FALLBACKS: '' };
     expect((await ops(['keys', 'retire', firstId], without)).err).toContain('to encrypt its secrets again');
     expect(await answer(['keys', 'retire', firstId], settings)).toEqual({
@@ -315,7 +315,7 @@ describe('the keys of the service', () => {
     const another = await ops(['rails', 'connect', 'test'], { SECRET_KEY: firstKey.toString('hex') });
     expect(another).toMatchObject({
       code: 1,
-      err: `SECRET_KEY has the id ${firstId}, and instances on this database have the key with the id ${secondId}: none could read what is encrypted with it. Set the key of the instances.`,
+      err: `SECRET_KEY has the id ${firstId}, but instances on this database use the key with the id ${secondId} and could not read what is encrypted with this one. Set the key of the instances.`,
     });
   });
 });

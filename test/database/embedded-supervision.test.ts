@@ -21,15 +21,15 @@ test('a server that is killed comes back on the same address with what was commi
     async () => expect(await query(url, 'select word from words')).toEqual([{ word: 'committed' }]),
     soon,
   );
-  await vi.waitFor(() => expect(warnings.at(-1)).toMatch(/is back/), soon);
+  await vi.waitFor(() => expect(warnings.at(-1)).toMatch(/runs again/), soon);
   expect(server.pid).not.toBe(pid);
   expect(server.url).toBe(url);
   expect(warnings[0]).toContain(`process ${pid}`);
-  expect(warnings.filter((line) => /ended its connection/.test(line))).toHaveLength(1);
-  expect(warnings.filter((line) => /is back/.test(line))).toHaveLength(1);
+  expect(warnings.filter((line) => /closed its connection/.test(line))).toHaveLength(1);
+  expect(warnings.filter((line) => /runs again/.test(line))).toHaveLength(1);
 
   process.kill(server.pid, 'SIGKILL');
-  await vi.waitFor(() => expect(warnings.filter((line) => /is back/.test(line))).toHaveLength(2), soon);
+  await vi.waitFor(() => expect(warnings.filter((line) => /runs again/.test(line))).toHaveLength(2), soon);
   expect(await query(url, 'select word from words')).toEqual([{ word: 'committed' }]);
   await server.stop();
   await isDown(url);
@@ -46,11 +46,11 @@ test('a server that cannot start is tried again until it can; each reason is log
   await vi.waitFor(() => expect(reasons(/Address already in use/)).toHaveLength(1), soon);
   // The other program sees no connection of ours, and the reason is not logged again however often the start fails.
   expect(reasons(/PG_VERSION/)).toHaveLength(1);
-  expect(reasons(/is back/)).toHaveLength(0);
+  expect(reasons(/runs again/)).toHaveLength(0);
   other.close();
 
   await vi.waitFor(async () => expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]), soon);
-  await vi.waitFor(() => expect(reasons(/is back/)).toHaveLength(1), soon);
+  await vi.waitFor(() => expect(reasons(/runs again/)).toHaveLength(1), soon);
   expect(reasons(/Address already in use/)).toHaveLength(1);
 });
 
@@ -106,7 +106,7 @@ test('stopping while the server cannot start ends at once and leaves no server',
 });
 
 test('stopping while the server is on its way back leaves no server, however far it has come', async () => {
-  for (const waitFor of [/ended its connection/, /is back/]) {
+  for (const waitFor of [/closed its connection/, /runs again/]) {
     const { server, warnings } = await startHeard();
     process.kill(server.pid, 'SIGKILL');
     await vi.waitFor(() => expect(warnings.some((line) => waitFor.test(line))).toBe(true), { ...soon, interval: 1 });
@@ -131,7 +131,7 @@ test.runIf(canMount())('a server whose disk was full comes back when there is sp
 
   await rm(filler);
   await vi.waitFor(async () => expect(await query(user.url, 'select 1 as one')).toEqual([{ one: 1 }]), soon);
-  await vi.waitFor(() => expect(user.warnings.at(-1)).toMatch(/is back/), soon);
+  await vi.waitFor(() => expect(user.warnings.at(-1)).toMatch(/runs again/), soon);
   expect(user.warnings.filter((line) => line.startsWith('The embedded Postgres')).length).toBeLessThan(8);
   await interrupted(user);
 });

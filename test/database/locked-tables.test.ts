@@ -30,7 +30,7 @@ const transferOut = () =>
 
 const busy = {
   code: 'SERVICE_UNAVAILABLE',
-  message: 'the database is busy: somebody else holds what this needs; try again',
+  message: 'the database is busy: another session holds a lock that this request needs; try again',
 };
 
 test.each(['account', 'transaction', 'journal', 'posting', 'rail_order', 'idempotency_record', 'outbox'])(
@@ -101,7 +101,7 @@ test('the log says once who keeps others waiting, with its table and statement, 
     await look();
     expect(lines).toHaveLength(2);
   }, 10_000);
-  expect(lines[1]).toMatchObject({ level: 30, msg: 'nobody waits for a lock for long any more' });
+  expect(lines[1]).toMatchObject({ level: 30, msg: 'no session waits long for a lock any more' });
 });
 
 /** A session that waits for the customers until they are free. */

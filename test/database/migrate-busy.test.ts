@@ -192,7 +192,7 @@ test('is a command that Ctrl-C stops with a sentence', async () => {
   await vi.waitFor(async () => expect((await holder.query(waits)).rowCount).toBe(1), { timeout: 60_000 });
   command.kill('SIGINT');
   expect(await once(command, 'exit')).toEqual([1, null]);
-  expect(said).toMatch(/^Stopped\. What was under way is rolled back.*\.\n$/);
+  expect(said).toMatch(/^Stopped\. The migration under way is rolled back.*\.\n$/);
 });
 
 test('killed after any of its statements it leaves nothing half made, and the next run goes on', async () => {

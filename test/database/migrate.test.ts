@@ -50,7 +50,7 @@ test('an empty database of another encoding than UTF8 is refused, with the comma
   const url = new URL(database.url);
   url.pathname = '/bytes';
   await expect(migrate(url.href, { prismaDirectory: prisma.path })).rejects.toThrow(
-    'The database "bytes" has the encoding SQL_ASCII, and needs UTF8. Drop it, and create it again: createdb --encoding=UTF8 --template=template0 bytes',
+    'The database "bytes" has the encoding SQL_ASCII, but needs UTF8. Drop it, and create it again: createdb --encoding=UTF8 --template=template0 bytes',
   );
   await client.query('drop database bytes');
 });
@@ -73,7 +73,7 @@ test('a migration that needs a lock of another session lets others through, and 
   });
   await waited.promise;
   expect(lines[0]).toMatch(
-    /^the migration 20250103000000_third waits for process \d+ \(a dump, login \w+\), whose transaction has been open for \d+ s: idle in transaction after ".*select from a", and is tried again$/,
+    /^the migration 20250103000000_third waits for process \d+ \(a dump, login \w+\), whose transaction has been open for \d+ s: idle in transaction after ".*select from a" and will be tried again$/,
   );
   // Behind a migration that waits, this would wait, too: it would end with the time limit of this test.
   expect(await rows('select x from a')).toEqual([{ x: 3 }]);
@@ -85,7 +85,7 @@ test('a migration that needs a lock of another session lets others through, and 
   await reader.query('begin; select from a');
   const patience = { lockMs: 20, pauseMs: 1, forMs: 1_000 };
   await expect(migrate(database.url, { prismaDirectory: prisma.path, patience })).rejects.toThrow(
-    /20250104000000_fourth failed and was rolled back: canceling statement due to lock timeout\. It waits for process \d+ \(a dump, .*\. End that, and run it again/,
+    /20250104000000_fourth failed and was rolled back: canceling statement due to lock timeout\. It waits for process \d+ \(a dump, .*\. End that session, and run the command again/,
   );
   await reader.end();
 });
@@ -165,9 +165,9 @@ test('a database of an earlier series of migrations is refused, with how to rese
   await later.write('migrations/20250201000000_init/migration.sql', 'create table d (z int);');
   const options = { prismaDirectory: later.path };
   const refusal =
-    'This database was made by an earlier series of migrations (it begins with 20250101000000_first), which 20250201000000_init has replaced, and cannot be migrated to the current schema. To reset it, which deletes all data, ';
+    'This database was created by an earlier series of migrations (starting with 20250101000000_first), which 20250201000000_init has replaced. It cannot be migrated to the current schema. To reset it, which deletes all data, ';
   await expect(migrate(database.url, options)).rejects.toThrow(
-    `${refusal}drop the database "${client.database}", create it anew and start again, or set DATABASE_URL to another.`,
+    `${refusal}drop the database "${client.database}", create it again and restart, or set DATABASE_URL to another.`,
   );
   await expect(migrate(database.url, { ...options, dataDirectory: '/data/postgres' })).rejects.toThrow(
     `${refusal}remove the folder /data/postgres and start again.`,
@@ -182,7 +182,7 @@ test('a migration that another tool began and did not finish is refused, until i
     `insert into _prisma_migrations (id, migration_name, checksum) values ('1', '20250103000000_third', '')`,
   );
   await expect(migrate(database.url, { prismaDirectory: prisma.path })).rejects.toThrow(
-    /20250103000000_third was begun by another tool/,
+    /20250103000000_third was started by another tool/,
   );
   await client.query(`update _prisma_migrations set rolled_back_at = now() where id = '1'`);
   await prisma.write('migrations/20250103000000_third/migration.sql', 'create table c (z int);');

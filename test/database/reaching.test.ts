@@ -22,7 +22,7 @@ test.each<[string, () => string | Promise<string>, RegExp]>([
     async () => withParts({ port: String(await freePort()) }),
     /nothing answers .*ECONNREFUSED/,
   ],
-  ['on a machine that is not there', () => withParts({ hostname: 'db.invalid' }), /no machine is known .* db\.invalid/],
+  ['on a machine that is not there', () => withParts({ hostname: 'db.invalid' }), /the host name in db\.invalid/],
   ['that the server does not have', () => withParts({ pathname: '/not_there' }), /"not_there" does not exist.*3D000/],
   ['with a wrong password', () => withParts({ password: 'wrong' }), /28P01.* Correct the login or its password/],
   [
@@ -36,7 +36,7 @@ test.each<[string, () => string | Promise<string>, RegExp]>([
   const url = await address();
   const error = await reachDatabase(readConfig({ DATABASE_URL: url }), ['direct']).catch((caught: unknown) => caught);
   const words = messageForUser(error) ?? '';
-  expect(words).toMatch(/^DATABASE_URL leads to no database that can be used: /);
+  expect(words).toMatch(/^DATABASE_URL does not lead to a usable database: /);
   expect(words).toMatch(reason);
   expect(words.split('\n')).toHaveLength(1);
   expect(words).not.toContain(new URL(server).password);
@@ -46,9 +46,9 @@ test('the owner of the tables, the server and its pooler are each named by their
   const away = withParts({ port: String(await freePort()) });
   const said = (environment: Readonly<Record<string, string>>) =>
     reachDatabase(readConfig(environment), ['owner', 'direct', 'pooled']).catch((error: Error) => error.message);
-  expect(await said({ DATABASE_URL: server, DATABASE_OWNER_URL: away })).toMatch(/^DATABASE_OWNER_URL leads/);
-  expect(await said({ DATABASE_URL: server, DATABASE_DIRECT_URL: away })).toMatch(/^DATABASE_DIRECT_URL leads/);
-  expect(await said({ DATABASE_URL: away, DATABASE_DIRECT_URL: server })).toMatch(/^DATABASE_URL leads/);
+  expect(await said({ DATABASE_URL: server, DATABASE_OWNER_URL: away })).toMatch(/^DATABASE_OWNER_URL does not lead/);
+  expect(await said({ DATABASE_URL: server, DATABASE_DIRECT_URL: away })).toMatch(/^DATABASE_DIRECT_URL does not lead/);
+  expect(await said({ DATABASE_URL: away, DATABASE_DIRECT_URL: server })).toMatch(/^DATABASE_URL does not lead/);
   expect(await said({ DATABASE_URL: server })).toBeUndefined();
 });
 
@@ -61,7 +61,7 @@ test('a start waits for a database that begins to answer, says so once, and does
     lines.push(line);
     void proxy.startListening();
   });
-  expect(lines).toEqual([expect.stringMatching(/ECONNREFUSED.* It is tried again for 10 s\.$/)]);
+  expect(lines).toEqual([expect.stringMatching(/ECONNREFUSED.* Trying again for 10 s\.$/)]);
 
   const wrong = reachDatabase(readConfig({ DATABASE_URL: withParts({ password: 'wrong' }) }), ['direct'], (line) =>
     lines.push(line),

@@ -155,7 +155,7 @@ async function refusal(subscription: string, variables: object): Promise<Data> {
 
 const undone = {
   code: 'CURSOR_EXPIRED',
-  message: expect.stringContaining('has been undone: the database was restored'),
+  message: expect.stringContaining('has been undone, because the database was restored'),
 };
 
 describe('cursors of the feed after a restore', () => {
@@ -330,7 +330,7 @@ describe('the operator after a restore', () => {
     const unasked = await runOps(t.databaseUrl, ['restored']);
     expect(unasked).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^Nothing was done\..* these are connected: db-1:7\. Give --yes/),
+      err: expect.stringMatching(/^Nothing was done\..* these are connected: db-1:7\. Run it with --yes/),
     });
     await other.end();
     expect(await finding()).toMatchObject({ result: 'warning' });

@@ -119,7 +119,7 @@ describe.each([
     expect(errors?.length).toBeGreaterThan(0);
     for (const error of errors ?? []) {
       expect(error.extensions?.code).toBe('COST_LIMIT_EXCEEDED');
-      expect(error.message).toMatch(/^The document breaks the \w+ limit of \d+/);
+      expect(error.message).toMatch(/^The document exceeds the \w+ limit of \d+/);
     }
     expect(data).toBeUndefined();
     expect(ran).toEqual({ rules: 0, resolvers: 0 });
@@ -171,8 +171,8 @@ describe.each([
       const { errors } = await ask({ query: documentOf(size + 1) });
       expect(errors?.map(({ message }) => message)).toEqual([
         limit === 'cost'
-          ? `The document breaks the cost limit of ${size}: it costs ${size + 1}, ${size} of that for customers.`
-          : `The document breaks the ${limit} limit of ${size}: it has ${size + 1}.`,
+          ? `The document exceeds the cost limit of ${size}: it costs ${size + 1}, ${size} of that for customers.`
+          : `The document exceeds the ${limit} limit of ${size}: it has ${size + 1}.`,
       ]);
       expect(errors?.map(({ extensions }) => extensions)).toMatchObject([
         { budget: limit, limit: size, actual: size + 1 },
@@ -200,7 +200,7 @@ describe.each([
     const cost = 1 + (1 + 5 * (2 + 1 + 5 * 4)) + (1 + 100 * (2 + 1 + 1 + (1 + 2 * 3))) + close;
     expect(errors).toEqual([
       {
-        message: `The document breaks the cost limit of 25000: it costs ${cost}, ${close} of that for all.edges.node.parent.close.`,
+        message: `The document exceeds the cost limit of 25000: it costs ${cost}, ${close} of that for all.edges.node.parent.close.`,
         extensions: expect.objectContaining({
           code: 'COST_LIMIT_EXCEEDED',
           budget: 'cost',
@@ -216,16 +216,16 @@ describe.each([
     const query = `{ customers(first: 1000) { edges { node { ${repeat(10, (i) => `a${i}: friends(first: 1) { edges { node { id } } }`)} } } } }`;
     const { errors } = await ask({ query });
     expect(errors?.[0]?.message).toBe(
-      'The document breaks the cost limit of 25000: it costs 42001, 42001 of that for customers.',
+      'The document exceeds the cost limit of 25000: it costs 42001, 42001 of that for customers.',
     );
   });
 
   test('names every limit that a document breaks', async () => {
     const { errors } = await ask({ query: `mutation { ${repeat(21, (i) => `a${i}: pay @skip(if: false)`)} }` });
     expect(errors?.map(({ message }) => message)).toEqual([
-      'The document breaks the aliases limit of 20: it has 21.',
-      'The document breaks the directives limit of 20: it has 21.',
-      'The document breaks the mutationFields limit of 5: it has 21.',
+      'The document exceeds the aliases limit of 20: it has 21.',
+      'The document exceeds the directives limit of 20: it has 21.',
+      'The document exceeds the mutationFields limit of 5: it has 21.',
     ]);
   });
 
@@ -237,10 +237,10 @@ describe.each([
       outcomes.push(errors?.[0]?.message ?? Object.keys(data ?? {}));
     }
     expect(outcomes).toEqual([
-      'The document breaks the cost limit of 25000: it costs 80001, 80001 of that for customers.',
+      'The document exceeds the cost limit of 25000: it costs 80001, 80001 of that for customers.',
       ['customers'],
-      'The document breaks the cost limit of 25000: it costs 80001, 80001 of that for customers.',
-      'The document breaks the cost limit of 25000: it costs 120001, 120001 of that for customers.',
+      'The document exceeds the cost limit of 25000: it costs 80001, 80001 of that for customers.',
+      'The document exceeds the cost limit of 25000: it costs 120001, 120001 of that for customers.',
       ['customers'],
     ]);
   });

@@ -77,7 +77,7 @@ describe('what apps ask', () => {
     const { errors } = await development.platform.send(query, { ids: Array(100).fill(scene.customerId) });
     expect(errors).toMatchObject([
       {
-        message: 'The document breaks the cost limit of 25000: it costs 48400, 48000 of that for things.transactions.',
+        message: 'The document exceeds the cost limit of 25000: it costs 48400, 48000 of that for things.transactions.',
         extensions: { actual: 48_400, costliest: { path: ['things', 'transactions'], cost: 48_000 } },
       },
     ]);

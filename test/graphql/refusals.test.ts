@@ -119,7 +119,7 @@ describe('an amount', () => {
   );
 
   test.each([
-    [{ decimal: '1.005' }, 'INVALID_AMOUNT', /^USD has at most 2 decimal places, and 1.005 has 3$/],
+    [{ decimal: '1.005' }, 'INVALID_AMOUNT', /^USD has at most 2 decimal places, but 1.005 has 3$/],
     [{ decimal: '1.000' }, 'INVALID_AMOUNT', /decimal places/],
     [{ decimal: '0.00' }, 'INVALID_AMOUNT', /at least 0.01 USD/],
     [{ decimal: '-1' }, 'INVALID_AMOUNT', /at least 0.01 USD/],
@@ -235,7 +235,7 @@ describe('a refusal has its facts', () => {
       available: usd(expect.any(String)),
       required: usd('10000.00'),
     });
-    expect(refused.message).toBe(`the account holds ${refused.available.decimal} USD, and 10000.00 USD is needed`);
+    expect(refused.message).toBe(`the account holds ${refused.available.decimal} USD, but 10000.00 USD is needed`);
 
     const blind = await blindServer();
     const { message, available, required } = await refusalOf(blind, 'createQuote', dear(), funds);

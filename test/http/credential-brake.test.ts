@@ -123,7 +123,7 @@ test('a braked address is logged once a minute, without what it sent', () => {
   // The 39 that were refused since the first line, and the one that made the second.
   expect(lines[2]).toMatchObject({ level: 40, address: '198.51.100.8', refused: 40 });
   expect(lines[2]?.msg).toBe(
-    'too many wrong credentials from an address: its unknown credentials are refused without a lookup',
+    'too many wrong credentials from an address: further unknown credentials from it are refused without a lookup',
   );
 });
 

@@ -18,7 +18,7 @@ beforeEach(async () => {
   scene = await makeScene(platform);
 });
 
-const strange = /^what belongs to no payment comes in from outside/;
+const strange = /^a journal without a payment is money that arrived from outside/;
 const run = (full = false) => runAudit(t.gateway.payments.database, { full });
 const allRows = { breaches: [], coversFrom: null, isCheckpoint: true };
 const since = { breaches: [], coversFrom: expect.any(Date), isCheckpoint: true };

@@ -120,7 +120,7 @@ const depositFor = (payments: string) => `
   from made m join lateral (select id from account a where a.platform_id = m.platform_id and a.posted > 0 limit 1) a on true,
     (values (1, 5), (2, -5)) as s(leg, amount)`;
 
-const legsOfPayments = /^the legs of a payment come to what its row and its status require/;
+const legsOfPayments = /^the postings of a payment sum to what its row and its status require/;
 const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
   [
     /^all postings of a currency sum to zero/,
@@ -165,29 +165,29 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
   [/^a payment takes one deposit at most/, depositFor(`t.status = 'COMPLETED' and t.quote_id is not null`)],
   [/^the platform's part of the fees/, `update quote set platform_fee = 1 where status = 'COMPLETED'`],
   [
-    /^a refund is of all that was sent/,
+    /^a refund is the full sent amount/,
     'update transaction set refund_amount = refund_amount - 1 where refund_amount is not null',
   ],
   // A payment that failed after its debit, and whose row knows of no refund.
   [
-    /^a refund is of all that was sent/,
+    /^a refund is the full sent amount/,
     `update transaction set refund_reference = null, refund_amount = null, refund_initiated_at = null, refund_settled_at = null
      where refund_reference is not null`,
   ],
   // A transfer that arrived as another one, and one that is booked as another kind.
   [
-    /^a transfer between accounts here is one journal/,
+    /^a transfer between internal accounts is one journal/,
     `update transaction t set received_amount = received_amount - 1 from arrival a
      where a.platform_id = t.platform_id and a.transaction_id = t.id`,
   ],
-  [/^a transfer between accounts here is one journal/, `update journal set kind = 'debit' where kind = 'transfer'`],
+  [/^a transfer between internal accounts is one journal/, `update journal set kind = 'debit' where kind = 'transfer'`],
   [
-    /^what belongs to no payment comes in from outside/,
+    /^a journal without a payment is money that arrived from outside/,
     `update posting p set system = 'FEES' from journal j
      where j.platform_id = p.platform_id and j.id = p.journal_id and j.transaction_id is null and p.system = 'OUTSIDE'`,
   ],
   [
-    /^a deposit at a provider is credited by a payment of its own/,
+    /^each credited deposit at a provider has exactly one payment/,
     `insert into rail_deposit (platform_id, id, reference, held_at, began_at, amount, currency, account_id, status, transaction_id)
      select t.platform_id, t.id, 'there', 'there', now(), t.received_amount + 1, t.received_currency, t.destination_account_id, 'CREDITED', t.id
      from transaction t where t.destination_account_id is not null order by t.id desc limit 1`,
@@ -196,13 +196,13 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
   ...[
     'update adjustment set amount = amount + 1',
     "update adjustment set status = 'PROPOSED', decided_by = null, decided_at = null, journal_id = null",
-  ].map((plant) => [/^an adjustment is booked once/, plant] as const),
+  ].map((plant) => [/^each adjustment is booked once/, plant] as const),
   // A difference of another amount than the provider's, and one that no person has settled.
   [legsOfPayments, 'update rail_case set moved_out = moved_out + 1 where moved_out is not null'],
   ...[
     'update rail_case set moved_out = null where moved_out is not null',
     "update posting set system = 'DIFFERENCES' where system = 'FEES'",
-  ].map((plant) => [/^what is on DIFFERENCES is of a payment that a person has settled/, plant] as const),
+  ].map((plant) => [/^DIFFERENCES has only the differences of payments that an operator has settled/, plant] as const),
   [/^what a policy has counted is what a payment sends/, 'update policy_use set amount = amount + 1'],
   [
     /^what a policy has counted is what a payment sends/,

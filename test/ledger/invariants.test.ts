@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await sql.end();
   // Some tests write journals by hand, without a payment.
-  await t.stop([/^what belongs to no payment comes in from outside/]);
+  await t.stop([/^a journal without a payment is money that arrived from outside/]);
 });
 
 /** Each test is one transaction, which is rolled back unless it commits itself. */

@@ -26,7 +26,7 @@ beforeAll(async () => {
   t = await startTestGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
 });
 // The plan that debits a frozen account and credits it again is of no payment.
-afterAll(() => t.stop([/^what belongs to no payment comes in from outside/]));
+afterAll(() => t.stop([/^a journal without a payment is money that arrived from outside/]));
 beforeEach(async () => {
   scene = await makeScene(t.platform, 10_000n);
   quoted = await quote(t.platform, usdToEur(scene));

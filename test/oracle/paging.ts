@@ -37,7 +37,7 @@ export function invalidInput(message: string): GraphQLError {
  */
 function wanted<Key extends string | bigint>(args: PageArgs, read: (cursor: string) => Key | undefined): Wanted<Key> {
   const isGiven = (name: 'first' | 'last' | 'after' | 'before') => args[name] !== null && args[name] !== undefined;
-  if (isGiven('first') && isGiven('last')) throw invalidInput('first and last exclude each other');
+  if (isGiven('first') && isGiven('last')) throw invalidInput('use either first or last, not both');
   const size = args.first ?? args.last ?? 20;
   if (size < 0 || size > 100) throw invalidInput('a page has 0 to 100 rows');
   const fromEnd = isGiven('last') || (isGiven('before') && !isGiven('first') && !isGiven('after'));

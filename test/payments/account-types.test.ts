@@ -170,15 +170,11 @@ const ach = (legalName: string) => ({
 });
 
 test.each([
-  ['SEPA', sepa('Grace O\u2019Hopper'), `SEPA carries this name as "Grace O'Hopper"`],
-  ['SEPA', sepa('Łukasz Müller'), 'SEPA carries this name as "Lukasz Muller"'],
-  ['SEPA', sepa('Чайковский'), 'SEPA carries this name as "Chaykovskiy"'],
-  ['SEPA', sepa('Ana 👍 B'), 'SEPA carries this name as "Ana B", without "👍"'],
-  [
-    'ACH',
-    ach('Tom & Jerry Engines Company'),
-    'ACH carries this name as "Tom & Jerry Engines Co", of which 22 characters are carried',
-  ],
+  ['SEPA', sepa('Grace O\u2019Hopper'), `SEPA sends this name as "Grace O'Hopper"`],
+  ['SEPA', sepa('Łukasz Müller'), 'SEPA sends this name as "Lukasz Muller"'],
+  ['SEPA', sepa('Чайковский'), 'SEPA sends this name as "Chaykovskiy"'],
+  ['SEPA', sepa('Ana 👍 B'), 'SEPA sends this name as "Ana B", without "👍"'],
+  ['ACH', ach('Tom & Jerry Engines Company'), 'ACH sends this name as "Tom & Jerry Engines Co", cut to 22 characters'],
 ])(
   'a name that %s carries in other characters is said when the account is made, before anybody pays',
   async (_rail, input, said) => {
@@ -199,7 +195,7 @@ test.each([
 
 test('a name of which the rail carries nothing is refused in PRODUCTION, and the sandbox warns of it', async () => {
   const customerId = await newOwner(live);
-  const message = 'SEPA cannot carry any character of this name';
+  const message = 'SEPA supports no character of this name';
   expect(await act(live, 'createExternalAccount', { ...sepa('👍'), customerId })).toMatchObject({
     ...{ code: 'INVALID_INPUT', message, path: ['input', 'beneficiary', 'individual', 'fullName'] },
   });

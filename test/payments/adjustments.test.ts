@@ -36,7 +36,7 @@ test('a proposal moves nothing until another person approves it; then the balanc
   for (const alone of spellings) {
     expect(await ops('adjust', 'approve', made.adjustment, '--by', alone, '--reason', 'it is right')).toMatchObject({
       code: 1,
-      err: `${made.adjustment} must be approved by another person than the one who proposed it`,
+      err: `${made.adjustment} must be approved by a different person than the one who proposed it`,
     });
   }
   // Nobody can see how this one differs.
@@ -44,7 +44,7 @@ test('a proposal moves nothing until another person approves it; then the balanc
     await ops('adjust', 'approve', made.adjustment, '--by', 'Love\u200blace', '--reason', 'it is right'),
   ).toMatchObject({
     code: 2,
-    err: expect.stringContaining('It must not have the character U+200B'),
+    err: expect.stringContaining('It must not have the invisible character U+200B'),
   });
   expect(await balance()).toBe(before);
 
@@ -77,7 +77,7 @@ test('a proposal moves nothing until another person approves it; then the balanc
   for (const decision of ['approve', 'reject']) {
     expect(await ops('adjust', decision, made.adjustment, ...checker)).toMatchObject({
       code: 1,
-      err: `${made.adjustment} is APPROVED already`,
+      err: `${made.adjustment} is already APPROVED`,
     });
   }
   expect(await balance()).toBe(before + 1_250n);
@@ -87,7 +87,7 @@ test('a rejected proposal and an expired one move nothing, and a debit stays abo
   const before = await balance();
   const rejected = await propose('--debit', '1');
   expect(await answer('adjust', 'reject', rejected.adjustment, ...maker)).toMatchObject({ status: 'REJECTED' });
-  expect((await ops('adjust', 'approve', rejected.adjustment, ...checker)).err).toContain('is REJECTED already');
+  expect((await ops('adjust', 'approve', rejected.adjustment, ...checker)).err).toContain('is already REJECTED');
 
   const late = await propose('--debit', '1');
   await t.owner.query('alter table adjustment disable trigger guard');
@@ -120,12 +120,12 @@ test('wrong proposals are refused, and say what is wrong', async () => {
   expect(await refused(scene.outsideUsd, ...usd, '--credit', '1')).toBe(
     `there is no internal account ${scene.outsideUsd}`,
   );
-  expect(await refused(scene.usd, '--currency', 'EUR', '--credit', '1')).toBe(`${scene.usd} is in USD, and not in EUR`);
+  expect(await refused(scene.usd, '--currency', 'EUR', '--credit', '1')).toBe(`${scene.usd} is in USD, not in EUR`);
   for (const amount of ['1.234', '-1', 'one', '1e3']) {
-    expect(await refused(scene.usd, ...usd, '--credit', amount)).toContain(`${amount} is not an amount of USD`);
+    expect(await refused(scene.usd, ...usd, '--credit', amount)).toContain(`${amount} is not an amount in USD`);
   }
   expect(await refused(scene.usd, ...usd, '--credit', '0')).toContain('the amount must be more than zero');
-  expect(await refused(scene.usd, ...usd)).toContain('Say how much: --credit or --debit.');
+  expect(await refused(scene.usd, ...usd)).toContain('Give the amount: --credit or --debit.');
   for (const wrong of [
     [...usd, '--credit', '1', '--debit', '1'],
     ['--currency', 'XXX', '--credit', '1'],

@@ -59,7 +59,7 @@ describe('an incoming UMA payment whose sender has only looked the receiver up',
     const refused = await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id });
     expect(refused).toMatchObject({
       code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
-      message: 'its sender has not asked to pay yet',
+      message: 'the sender has not sent the pay request yet',
     });
     expect(await balanceOf(t.platform, scene.usd)).toBe(0n);
   });

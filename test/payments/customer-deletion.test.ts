@@ -72,7 +72,7 @@ describe('a customer with money', () => {
     const blind = await serverOf(platform, 'MANAGE');
     expect(await remove(scene.customerId, blind)).toMatchObject({
       code: 'CUSTOMER_IN_USE',
-      message: 'the customer has money here, or payments under way',
+      message: 'the customer still holds money, or has payments under way',
       balances: null,
       paymentsUnderWay: null,
       transactionIds: null,
@@ -157,7 +157,7 @@ describe('a deleted customer', () => {
     await untilStatus(platform, returned.id, 'REFUNDED');
     const waiting = await transactionOf(platform, returned.id);
     expect(waiting).toMatchObject({ status: 'REFUNDED', refund: { settledAt: null } });
-    expect(waiting.timeline.at(-1).reason).toMatch(/; its account cannot take the refund, which waits in suspense$/);
+    expect(waiting.timeline.at(-1).reason).toMatch(/; the account cannot receive the refund, which waits in suspense$/);
     expect(await balanceOf(platform, scene.usd)).toBe(0n);
 
     const before = await balanceOf(platform, own);

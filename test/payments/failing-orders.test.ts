@@ -66,7 +66,7 @@ test('a payment ends FAILED by command as when its rail refuses it: its money is
     refund: { amount: { amount: '1000' }, settledAt: expect.any(String) },
   });
   const { rows } = await t.owner.query('select status_reason from transaction where id = $1', [uuidIn(id)]);
-  expect(rows[0].status_reason).toBe('ended by the operator of the service: its outcome could not be found out');
+  expect(rows[0].status_reason).toBe('ended by the operator of the service: the outcome could not be determined');
   expect(await openOrders(id)).toBe(0);
   const [noted] = await answer('acts', '--subject', id);
   expect(noted).toMatchObject({
@@ -107,10 +107,10 @@ test('what the rail says once more decides: what has settled or failed is refuse
   const unknown = await slowPayment(302);
   expect(await failOrder(says({ kind: 'settled' }), settled, byHand)).toEqual({
     kind: 'refused',
-    reason: 'the rail says that it has settled: the workers book it now',
+    reason: 'the rail reports that it has settled: the workers are booking it',
   });
   expect(await failOrder(says({ kind: 'rejected', explanation: 'closed' }), refused, byHand)).toMatchObject({
-    reason: 'the rail says rejected (closed): the workers end the payment now',
+    reason: 'the rail reports rejected (closed): the workers are ending the payment',
   });
   const away = withAnswer(() => Promise.reject(new Error('connect ECONNREFUSED')));
   expect(await failOrder(away, unknown, byHand)).toMatchObject({

@@ -392,7 +392,7 @@ describe('the bounds', () => {
         refused(request('USD', 'EUR', lockedSide, 100n, { serviceVariableFeeRate: '0.5' }, platform)),
       ).toMatchObject({
         code: 'AMOUNT_OUT_OF_RANGE',
-        reason: 'the variable fees of service and platform together leave nothing to send',
+        reason: 'the variable fees of the service and the platform together leave nothing to send',
       });
     }
   });

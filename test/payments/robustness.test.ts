@@ -264,7 +264,7 @@ test('a rail that says the same again is no contradiction', async () => {
   });
   await settleDueOrders({ ...domain, log }, 10);
   expect(await statusOf(id)).toBe('COMPLETED');
-  expect(lines).toMatchObject([{ level: 30, msg: 'an outcome was stale; rereading the order' }]);
+  expect(lines).toMatchObject([{ level: 30, msg: 'an outcome was stale; reading the order again' }]);
 });
 
 test('an order that goes wrong every time is taken up again later each time, five minutes apart at most', async () => {

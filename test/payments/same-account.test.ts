@@ -234,7 +234,7 @@ test('five hundred spellings of fifty accounts, registered by twenty writers at 
   expect(new Set(made.values()).size).toBe(50);
   expect(refusals).toHaveLength(450);
   for (const { number, message } of refusals)
-    expect(message).toBe(`this account already exists: it is ${made.get(number)}`);
+    expect(message).toBe(`this account already exists as ${made.get(number)}`);
 });
 
 test('who may not view is told that the account exists, and not which it is', async () => {

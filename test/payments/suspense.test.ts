@@ -59,9 +59,9 @@ describe('money in suspense', () => {
         transaction: { id: transaction.id, status: 'FAILED', refund: { settledAt: now.refund.settledAt } },
       },
     ]);
-    expect(now.timeline.at(-1)).toEqual({ status: 'FAILED', reason: 'the money was given back; the refund is paid' });
+    expect(now.timeline.at(-1)).toEqual({ status: 'FAILED', reason: 'the money was returned; the refund is paid' });
 
-    const out = `Nothing done: 100.00 USD were paid to ${scene.usd} at ${now.refund.settledAt}.`;
+    const out = `Nothing done: 100.00 USD was already paid to ${scene.usd} at ${now.refund.settledAt}.`;
     expect(await suspense('release', transaction.id)).toMatchObject({ code: 0, out });
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
@@ -124,7 +124,7 @@ describe('money in suspense', () => {
       [completed, 'COMPLETED'],
       [failed, 'FAILED'],
     ]) {
-      const err = `${id} is ${status}: it has nothing in suspense`;
+      const err = `${id} is ${status} and has nothing in suspense`;
       expect(await suspense('release', id ?? '')).toEqual({ code: 1, out: '', err });
     }
     const unknown = 'Transaction:0190f0f0-0000-7000-8000-000000000000';

@@ -224,11 +224,11 @@ describe('a quote to a UMA address', () => {
     expect(await to(outsideEur, 'PURPOSE_OF_PAYMENT', 'GIFT')).toMatchObject({ status: 'PENDING' });
     expect(await to(outsideEur, 'FULL_NAME', 'Grace Hopper')).toMatchObject({
       ...refused,
-      message: 'FULL_NAME is for a payment to a UMA address',
+      message: 'FULL_NAME is only for payments to UMA addresses',
     });
     expect(await to(eur, 'PURPOSE_OF_PAYMENT', 'GIFT')).toMatchObject({
       ...refused,
-      message: 'PURPOSE_OF_PAYMENT is for a payment to a UMA address or an external account',
+      message: 'PURPOSE_OF_PAYMENT is only for payments to UMA addresses or external accounts',
     });
   });
 

@@ -96,7 +96,7 @@ beforeEach(() => {
   asked = [];
 });
 // Money of a deposit is credited that has come with no payment of its own.
-afterAll(() => t.stop([/^a deposit at a provider is credited by a payment of its own/]));
+afterAll(() => t.stop([/^each credited deposit at a provider has exactly one payment/]));
 
 const beganAt = new Date('2026-01-01T12:00:00.000Z');
 const insertDeposit = (platformId: string, reference: string, status: string, transactionId: string | null = null) =>

@@ -78,7 +78,7 @@ test('a rail is a module of its own, with its own settings for each environment 
   };
   expect([await rate(first), await rate(second)]).toEqual(['1.2', '1.1']);
   expect(() => railOf(payments, { platformId: second, environment: 'PRODUCTION' }, 'payOut')).toThrow(
-    'the rail of PRODUCTION platforms pays nothing out',
+    'the rail of PRODUCTION platforms does not pay out',
   );
   expect(connectedRail(payments, { platformId: first, environment: 'SANDBOX' })?.name).toBe('sandbox');
 });
@@ -89,7 +89,7 @@ test('a platform alone can have a rail; the others of its environment have none'
   const payments = await open({ PRODUCTION: { platforms } });
   expect(railOf(payments, { platformId: first, environment: 'PRODUCTION' }, 'rate').name).toBe('rates of PRODUCTION');
   expect(() => railOf(payments, { platformId: second, environment: 'PRODUCTION' }, 'rate')).toThrow(
-    'the rail of PRODUCTION platforms converts no currencies',
+    'the rail of PRODUCTION platforms does not convert currencies',
   );
 });
 
@@ -112,11 +112,11 @@ test.for<readonly [fault: string, module: string, refusal: string]>([
     'is for version 2 of the port; this gateway has version 1',
   ],
   ['no name', 'export default { railPort: 1, open() {} };', 'has no name'],
-  ['nothing to open it', 'export default { railPort: 1, name: "mine" };', 'has no function open'],
+  ['nothing to open it', 'export default { railPort: 1, name: "mine" };', 'has no function named open'],
   [
     'wrong settings',
     'export default { railPort: 1, name: "mine", open() { throw new Error("apiKey must be set"); } };',
-    'the rail mine does not open: apiKey must be set',
+    'the rail mine cannot be opened: apiKey must be set',
   ],
   [
     'a part that is no function',
@@ -124,7 +124,7 @@ test.for<readonly [fault: string, module: string, refusal: string]>([
     'the rail mine has rate, which must be functions',
   ],
   ['a misspelt part', opening('{ name: "mine", payout() {} }'), 'members that the port does not define: payout'],
-  ['no part', opening('{ name: "mine" }'), 'the rail mine implements nothing of the port'],
+  ['no part', opening('{ name: "mine" }'), 'the rail mine implements no method of the port'],
   [
     'webhooks that nobody reads',
     opening('{ name: "mine", receiveWebhook() {} }'),
@@ -136,7 +136,7 @@ test.for<readonly [fault: string, module: string, refusal: string]>([
     'collects money but cannot refund it',
   ],
   ['no expected time', opening('{ name: "mine", payOut() {} }'), 'moves money but lacks expectedMs'],
-  ['half a simulation', opening('{ name: "mine", simulation: { deposit() {} } }'), 'has no function scenarioFault'],
+  ['half a simulation', opening('{ name: "mine", simulation: { deposit() {} } }'), 'lacks the functions scenarioFault'],
 ])('a module with %s is refused at the start, by its place and its fault', async ([, source, refusal]) => {
   const module = await write(source);
   const opened = open({ SANDBOX: { module } });
@@ -162,18 +162,14 @@ test('a rail that was opened before another one is refused is closed', async () 
 });
 
 test.for<readonly [fault: string, text: string, refusal: string]>([
-  ['no JSON', '{', 'RAILS must have JSON: '],
+  ['no JSON', '{', 'RAILS must be JSON: '],
   ['a file that is not there', './none.json', './none.json cannot be read (ENOENT)'],
   [
     'an unknown environment',
     '{"TEST": {"module": "x"}}',
     'has the unknown field TEST; it takes SANDBOX and PRODUCTION',
   ],
-  [
-    'an entry without a module',
-    '{"SANDBOX": {}}',
-    'SANDBOX must name a module, or platforms with modules of their own',
-  ],
+  ['an entry without a module', '{"SANDBOX": {}}', 'SANDBOX must name a module, or platforms with their own modules'],
   ['settings of no module', '{"SANDBOX": {"settings": {}}}', 'SANDBOX has settings but no module'],
   ['a name for a platform', '{"SANDBOX": {"platforms": {"acme": {"module": "x"}}}}', 'must be the id of a platform'],
 ])('the setting with %s is refused, and says why', ([, text, refusal]) => {

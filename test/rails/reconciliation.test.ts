@@ -238,7 +238,7 @@ test('a provider that cannot be asked leaves what was found, and says why', asyn
   await pastDay();
   expect(await compareToday()).toBe(1);
   const wrong = await ops('rails', 'reconcile', 'books', '--from', to, '--to', from, ...by);
-  expect(wrong.err).toContain('The period ends before it begins.');
+  expect(wrong.err).toContain('The period must not end before it begins.');
 });
 
 test('no command shows the credentials of a connection, also not after a failure', async () => {

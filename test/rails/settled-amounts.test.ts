@@ -42,7 +42,7 @@ test.each([
 ])('a payout that took %s waits for a person to find out more', async (_what, taken) => {
   expect(await settled(taken)).toEqual({
     kind: 'refused',
-    reason: expect.stringContaining('That is not an amount that it can have moved'),
+    reason: expect.stringContaining('That cannot be the amount that it moved'),
   });
 });
 

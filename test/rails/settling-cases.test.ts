@@ -188,14 +188,17 @@ test('a receiver outside that got less is named, and nothing is booked where the
 test('a payment without a case, one whose rail is away, says nothing or says what was promised is not settled by hand', async () => {
   provider.deviation = { taken: 3n, arrived: 0n };
   const { id } = await move('transferOut', 1_100);
-  expect(await settled(id)).toMatchObject({ kind: 'refused', reason: `${id} has no open case of another amount` });
+  expect(await settled(id)).toMatchObject({
+    kind: 'refused',
+    reason: `${id} has no open case about a different amount`,
+  });
   await work();
   provider.isAway = true;
   expect(await settled(id)).toMatchObject({ reason: 'the rail cannot be asked: connect ECONNREFUSED' });
   provider.isAway = false;
   expect(await statusOf(id)).toBe('PENDING');
   expect(await closeCases(t.gateway.payments.database, id, operator)).toEqual({ kind: 'closed' });
-  expect(await settled(id)).toMatchObject({ reason: `${id} has no open case of another amount` });
+  expect(await settled(id)).toMatchObject({ reason: `${id} has no open case about a different amount` });
   expect(await settled('Transaction:nothing')).toMatchObject({ kind: 'refused' });
 
   provider.isSilent = true;
@@ -203,7 +206,7 @@ test('a payment without a case, one whose rail is away, says nothing or says wha
   await work();
   expect(await casesOf(silent.id)).toMatchObject([{ said: 'settled an unnamed amount for an unnamed amount' }]);
   expect(await settled(silent.id)).toMatchObject({
-    reason: expect.stringContaining('That is not an amount that it can have moved'),
+    reason: expect.stringContaining('That cannot be the amount that it moved'),
   });
   provider.isSilent = false;
 });

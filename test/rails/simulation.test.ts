@@ -21,7 +21,7 @@ const { simulation: _none, checkIdentity: _nobody, ...rail } = sandboxOf(payment
 /** The domain with a rail that moves money and simulates nothing. */
 const real = { ...payments, rails: { SANDBOX: rail } };
 
-const forbidden = { code: 'FORBIDDEN', message: 'this is for sandbox platforms only' };
+const forbidden = { code: 'FORBIDDEN', message: 'this is possible only for sandbox platforms' };
 
 test('a rail that simulates nothing refuses every act of the sandbox', async () => {
   await expect(fundAccount(real, viewer, { accountId: scene.usd, amount: 1n })).rejects.toMatchObject(forbidden);

@@ -255,7 +255,7 @@ test('what nobody can be credited with waits for a person, who says whose it is'
   const eur = await internalAccount(shop.platform, customer, 'EUR');
   const id = row(unnamed).deposit;
   expect(await ops('deposits', 'credit', id, '--to', eur, ...by)).toMatchObject(
-    refusedFor('is in EUR, and the deposit in USD'),
+    refusedFor('is in EUR, but the deposit is in USD'),
   );
   expect(await ops('deposits', 'credit', id, '--to', usdOfGone, ...by)).toMatchObject(
     refusedFor(`the customer of ${usdOfGone} is deleted`),

@@ -268,7 +268,9 @@ test('a quote that upstream has locked and does not know any more says nothing o
     // As after a restore of upstream's database to a moment before its quote.
     lock: { ...known, reference: `Quote:${randomUUID()}` },
   };
-  await expect(rail.payOut?.(order)).rejects.toThrow('the upstream service does not know the quote that it has locked');
+  await expect(rail.payOut?.(order)).rejects.toThrow(
+    'the upstream service no longer knows the quote that it has locked',
+  );
   expect(await rail.findOrder?.(order)).toBe(undefined);
 });
 

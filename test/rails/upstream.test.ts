@@ -160,7 +160,7 @@ test('what has settled is not sent again where upstream does not have it any mor
     ...{ account: await railAccount(scene.outsideUsd), settled: true },
     ...{ ageMs: 60_000, attempts: 2, scenario: null },
   };
-  const contradiction = { kind: 'contradiction', explanation: 'the upstream service no longer has it' };
+  const contradiction = { kind: 'contradiction', explanation: 'the upstream service no longer has this payment' };
   expect(await rail.payOut?.({ ...order, kind: 'PAYOUT' })).toEqual(contradiction);
   expect(await rail.collect?.({ ...order, kind: 'COLLECTION' })).toEqual(contradiction);
   expect(await held('USD')).toBe(before);

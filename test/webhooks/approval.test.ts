@@ -130,7 +130,7 @@ describe('422', () => {
   test('rejects, and says what the platform would have to know of the other side', async () => {
     const transaction = await decided(json(422, { requiredFields: ['BIRTH_DATE', 'NATIONALITY'] }));
     expect(transaction.status).toBe('REJECTED');
-    const needs = 'rejected by the platform: the platform needs to know more of the sender';
+    const needs = 'rejected by the platform: the platform needs more information about the sender';
     expect(transaction.reasons).toContain(`${needs}: BIRTH_DATE, NATIONALITY`);
     expect((await decided(answer(422))).reasons).toContain(needs);
     const many = Array.from({ length: 100 }, (_, place) => `FIELD_${'X'.repeat(90)}_${place}`);

@@ -164,7 +164,7 @@ test('where the key of the stored secrets is another, nothing is sent unsigned, 
   const { deliveries } = await endpointUntil(serving.platform, id, (one) => one.deliveries[0]?.attempts.length > 0);
   expect(deliveries[0].attempts[0]).toMatchObject({
     responseStatus: null,
-    error: 'not sent: the signing secret cannot be read; rotate it',
+    error: 'not sent: the signing secret cannot be decrypted; rotate it',
   });
   expect(receiver.connections).toBe(0);
   await working.gateway.stop();
@@ -174,6 +174,6 @@ test('without a key there are no endpoints, and the refusal says what is missing
   const keyless = await ownGateway({ SECRET_KEY: undefined });
   expect(await tryCreate(keyless.platform, { url: 'https://hooks.example.com/' })).toMatchObject({
     code: 'SERVICE_UNAVAILABLE',
-    message: 'webhooks are not set up here: SECRET_KEY is not set',
+    message: 'webhooks are not set up on this instance: SECRET_KEY is not set',
   });
 });

@@ -27,7 +27,9 @@ test('a new key encrypts while the one before it still decrypts, and a stored se
   const [old, both, fresh] = [new SecretBox(before), new SecretBox(after, [before]), new SecretBox(after)];
   const sealed = old.seal('whsec_secret', 'one');
   expect(both.open(sealed, 'one')).toBe('whsec_secret');
-  expect(() => fresh.open(sealed, 'one')).toThrow(`encrypted with the key ${old.keyId}, which this instance lacks`);
+  expect(() => fresh.open(sealed, 'one')).toThrow(
+    `encrypted with the key ${old.keyId}, which this instance does not have`,
+  );
   const anew = both.seal('whsec_secret', 'one');
   expect(fresh.open(anew, 'one')).toBe('whsec_secret');
   expect([sealedWith(sealed), sealedWith(anew)]).toEqual([old.keyId, fresh.keyId]);

@@ -65,7 +65,7 @@ export function invalidInput(message: string, field: string): GraphQLError {
 
 /** Creates the error of a cursor of the feed whose event a restore of the database has undone. */
 export function cursorUndone(field: string): GraphQLError {
-  return failure('CURSOR_EXPIRED', new EventsUndone(`what ${field} names`).message, { field });
+  return failure('CURSOR_EXPIRED', new EventsUndone(`the change at the cursor in ${field}`).message, { field });
 }
 
 /** Formats an error for a message on an open connection, where an HTTP status means nothing. */

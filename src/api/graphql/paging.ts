@@ -46,7 +46,7 @@ export function parsePage<Key>(
     return parsed;
   };
   const [first, last, after, before] = [size('first'), size('last'), key('after'), key('before')];
-  if (first !== undefined && last !== undefined) throw invalidInput('first and last exclude each other', 'last');
+  if (first !== undefined && last !== undefined) throw invalidInput('use either first or last, not both', 'last');
 
   const ascending = args.sortOrder === 'ASC';
   const onlyBefore = before !== undefined && first === undefined && after === undefined;

@@ -82,7 +82,7 @@ export class Origins {
     const wanted = /^https?:\/\/[^\s/]+$/.test(origin) ? [...this.#options.origins, origin] : ['*'];
     this.#options.log.warn(
       { origin: origin.slice(0, 300), setting: `CORS_ORIGINS=${wanted.join(',')}`.slice(0, 1_000) },
-      'refused a page of an origin that is not allowed; this setting would allow it',
+      'refused a web page from an origin that is not allowed; the setting in this line would allow it',
     );
   }
 }

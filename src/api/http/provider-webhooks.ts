@@ -68,7 +68,7 @@ export class ProviderWebhooks {
       });
     }
     if (!body) {
-      const message = `a request body has at most ${bodyBytes} bytes`;
+      const message = `a request body may have at most ${bodyBytes} bytes`;
       return answer(response, 413, { status: 413, code: 'PAYLOAD_TOO_LARGE', message });
     }
     const { log, pace, addressOf, refusalMs = defaultRefusalMs } = this.#options;

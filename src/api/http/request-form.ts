@@ -34,7 +34,7 @@ export function wrongFormOf(request: IncomingMessage, { api, takesJson }: TakenB
 }
 
 /** The message for a body that is too long. */
-export const tooLong = `a request body has at most ${bodyBytes} bytes`;
+export const tooLong = `a request body may have at most ${bodyBytes} bytes`;
 
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';

@@ -191,7 +191,7 @@ async function dispatch(
 
 /** Refuses a request whose Host header names another machine. */
 function refuseHost(response: ServerResponse): void {
-  const message = 'the sandbox answers at localhost and loopback addresses only';
+  const message = 'the sandbox accepts requests only for localhost and loopback addresses';
   answer(response, 421, { status: 421, code: 'MISDIRECTED_REQUEST', message, errors: [{ message }] });
 }
 
@@ -229,7 +229,7 @@ async function answerGraphql(
 ): Promise<void> {
   const { graphql } = options;
   if (!graphqlMethods.has(request.method ?? '')) {
-    return refuseMethod(response, 405, 'METHOD_NOT_ALLOWED', `GraphQL takes ${allow}`);
+    return refuseMethod(response, 405, 'METHOD_NOT_ALLOWED', `GraphQL accepts ${allow}`);
   }
   if (request.url?.startsWith(streamPath)) request.url = `/graphql${request.url.slice(streamPath.length)}`;
   const types = acceptedTypes(request);
@@ -243,7 +243,7 @@ async function answerGraphql(
     if (await options.distinctConnections(request, response, body)) return;
   }
   const [type] = types;
-  if (!type) return refuseMethod(response, 406, 'NOT_ACCEPTABLE', `answers are ${mediaTypes.join(', ')}`);
+  if (!type) return refuseMethod(response, 406, 'NOT_ACCEPTABLE', `available media types: ${mediaTypes.join(', ')}`);
   const isShort = type !== eventStream && !isSafe(request.method) && !options.throughYoga;
   return isShort
     ? answerJsonRequest(graphql, request, response, { type, body })

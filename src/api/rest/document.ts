@@ -16,7 +16,7 @@ const tags = {
   Platform: "The platform's settings.",
   Tokens: "Credentials of the platform's servers.",
   'Trusted documents': 'The GraphQL documents that apps may send, registered by their hashes.',
-  Webhooks: 'Events, posted to the platform, and what has become of each.',
+  Webhooks: 'Events that are posted to the platform, and their deliveries.',
   Sandbox: 'Simulates deposits and incoming payments.',
 } as const;
 
@@ -34,7 +34,7 @@ export function restDocument(app: RestApp): Document {
     required: false,
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]{1,255}$' },
     description:
-      'Any 1 to 255 printable ASCII characters without spaces. Requests with the same key and the same input have one effect and one response, over this API and GraphQL alike.',
+      '1 to 255 printable ASCII characters without spaces. Requests with the same key and the same input have one effect and one response, in this API and in GraphQL.',
   });
   registry.registerComponent('parameters', 'IfMatch', {
     name: 'If-Match',
@@ -52,7 +52,7 @@ export function restDocument(app: RestApp): Document {
         title: 'Payments',
         version: restVersion,
         description:
-          'Quotes, transfers, accounts and customers. Amounts are integers in the smallest unit of their currency. In requests, null means the same as leaving a field out; in a PATCH it empties the field. The GraphQL API serves the same data: ids, cursors and idempotency keys are the same in both.',
+          'Quotes, transfers, accounts and customers. Amounts are integers in the smallest unit of their currency. In requests, null means the same as leaving a field out; in a PATCH it clears the field. The GraphQL API serves the same data, with the same ids, cursors and idempotency keys.',
         license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
       },
       servers: [{ url: restPrefix, description: 'This server.' }],

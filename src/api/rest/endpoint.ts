@@ -122,7 +122,7 @@ const replayHeader = z.object({
   'Idempotency-Replayed': z
     .literal('true')
     .optional()
-    .describe('Present when this repeats the response to the first call with the idempotency key.'),
+    .describe('Present if this repeats the response to the first call with the idempotency key.'),
 });
 
 /** Defines a command's successful response, with the header that marks a repeated one. */
@@ -149,8 +149,8 @@ const reasons: Readonly<Record<number, string>> = {
   400: 'The request is malformed or not possible; `details.errors` lists every invalid field.',
   401: 'Credentials are missing or wrong.',
   403: 'The token, or the customer concerned, may not do this.',
-  404: "Something that the request names does not exist, or is another platform's.",
-  405: 'The path does not have this method; `Allow` lists its methods.',
+  404: 'An object in the request does not exist, or belongs to another platform.',
+  405: 'The path does not support this method; `Allow` lists the supported methods.',
   409: 'The request conflicts with existing data or with an earlier change.',
   410: 'The customer has been deleted.',
   412: 'The record has changed since it had the entity tag in `If-Match`: the code is CONFLICT, and `details` has its `version`.',
@@ -158,7 +158,7 @@ const reasons: Readonly<Record<number, string>> = {
   415: 'The body is not application/json in UTF-8, or it has a `Content-Encoding`.',
   422: 'The idempotency key was used before with another input.',
   429: 'Too many requests, or too many wrong credentials from this address; nothing has happened, and `Retry-After` says when to try again.',
-  500: 'Something went wrong here, and nothing has changed. The same request may succeed later.',
+  500: 'Internal error; nothing has changed. The same request may succeed later.',
   501: 'The request uses a feature that this service does not offer.',
   503: 'Not possible at the moment, and nothing has changed; `Retry-After` says when to try again.',
   504: 'The outcome is unknown: the request may or may not have taken effect. Send it again with the same `Idempotency-Key` to find out.',

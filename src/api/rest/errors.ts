@@ -50,7 +50,7 @@ export const ErrorBody = z
           .array(
             z.object({
               field: z.string().describe('Dot path of the field.'),
-              constraint: z.string().describe('The broken rule: required, type, format, minimum, …'),
+              constraint: z.string().describe('The violated rule: required, type, format, minimum, …'),
               message: z.string().describe('What a valid value is, or why this one is refused.'),
             }),
           )
@@ -130,7 +130,7 @@ function describe(issue: core.$ZodIssue, data: unknown): (FieldError & { code: E
     return issue.keys.map((key) => ({
       field: [...path, key].join('.'),
       constraint: 'unknown',
-      message: 'is not known here',
+      message: 'is unknown',
       code: 'INVALID_INPUT',
     }));
   }
@@ -226,7 +226,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
     });
   }
   log.error({ err: thrown }, 'an endpoint failed');
-  return new RestError('INTERNAL_ERROR', 'Something went wrong here. It has been logged.');
+  return new RestError('INTERNAL_ERROR', 'Internal error. It has been logged.');
 }
 
 /** Returns digits as the JSON number that is exactly this, or as text where there is none. */

@@ -55,7 +55,7 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
       },
     },
     receiving: {
-      summary: 'So that 50.00 EUR arrive, executed at once',
+      summary: '50.00 EUR are to arrive; executed at once',
       value: {
         source: { sourceType: 'ACCOUNT', accountId: account },
         destination: { destinationType: 'ACCOUNT', accountId: payee },
@@ -163,7 +163,7 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
   },
   approveTransaction: {
     withFacts: {
-      summary: 'With what the sending side asks for',
+      summary: 'With the information that the sending side requests',
       value: { receiverCustomerInfo: { FULL_NAME: person.fullName } },
     },
   },

@@ -35,7 +35,7 @@ const limit = z
     minimum: 1,
     maximum: maxPageSize,
     default: defaultPageSize,
-    description: 'The most records on a page.',
+    description: 'The maximum number of records on a page.',
     example: defaultPageSize,
   });
 
@@ -64,14 +64,14 @@ export function requiredMoment(description: string) {
 
 /** The parameters of lists that say when a record was created. */
 export const createdParameters = {
-  createdAfter: moment('Created then or later.'),
-  createdBefore: moment('Created then or earlier.'),
+  createdAfter: moment('Created at this time or later.'),
+  createdBefore: moment('Created at this time or earlier.'),
 };
 
 /** The parameters of lists that say when a record last changed. */
 export const updatedParameters = {
-  updatedAfter: moment('Last changed then or later.'),
-  updatedBefore: moment('Last changed then or earlier.'),
+  updatedAfter: moment('Last changed at this time or later.'),
+  updatedBefore: moment('Last changed at this time or earlier.'),
 };
 
 /** Defines a parameter that may be repeated. */

@@ -88,10 +88,10 @@ function restApp(options: RestOptions): RestApp {
   app.use('*', withReadToken);
   app.use('*', async (context, next) => {
     if (context.env.bodyTooLarge) {
-      throw new RestError('PAYLOAD_TOO_LARGE', `a request body has at most ${bodyBytes} bytes`);
+      throw new RestError('PAYLOAD_TOO_LARGE', `a request body may have at most ${bodyBytes} bytes`);
     }
     if (context.req.header('X-Idempotency-Key') !== undefined) {
-      const message = 'is not known: the header is Idempotency-Key';
+      const message = 'is unknown: use the header Idempotency-Key';
       const errors = [{ field: 'X-Idempotency-Key', constraint: 'unknown', message }];
       throw new RestError('INVALID_INPUT', `X-Idempotency-Key ${message}`, { errors });
     }
@@ -148,7 +148,7 @@ function serveDocument(app: RestApp): void {
 /** Parses the body, and makes the later validation use the result. */
 async function readJson(request: HonoRequest): Promise<unknown> {
   const text = bodyText(new Uint8Array(await request.arrayBuffer()));
-  if (text === undefined) throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not text in UTF-8');
+  if (text === undefined) throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not valid UTF-8');
   const parsed = parsedBody(text);
   // A PATCH empties by null what its schema says.
   const json = request.method === 'PATCH' ? parsed : withoutNulls(parsed);

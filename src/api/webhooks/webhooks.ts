@@ -60,7 +60,8 @@ export function loopbackAllowed(webhooks: Webhooks, environment: Tenant['environ
  * @throws Refusal SERVICE_UNAVAILABLE where no key is set
  */
 export function requireBox(webhooks: Webhooks): SecretBox {
-  if (!webhooks.box) throw new Refusal('SERVICE_UNAVAILABLE', 'webhooks are not set up here: SECRET_KEY is not set');
+  if (!webhooks.box)
+    throw new Refusal('SERVICE_UNAVAILABLE', 'webhooks are not set up on this instance: SECRET_KEY is not set');
   return webhooks.box;
 }
 

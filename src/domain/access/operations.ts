@@ -78,7 +78,7 @@ export function authorize(caller: Pick<Caller, 'kind' | 'permissions' | 'grants'
   requirePermission(caller, operation.permission);
   if ('reads' in operation) requirePermission(caller, 'VIEW');
   if (caller.kind === 'CLIENT' && !('client' in operation)) {
-    throw new Refusal('FORBIDDEN', `${name} is for platforms, not for client tokens`);
+    throw new Refusal('FORBIDDEN', `${name} needs an API token, not a client token`);
   }
 }
 
@@ -90,7 +90,7 @@ function requireGrant({ grants }: Pick<Caller, 'grants'>, grant: ClientGrant): v
   if (!grants.includes(grant)) {
     throw new Refusal(
       'FORBIDDEN',
-      `this client token lacks the grant ${grant}, which its platform can give when it mints one`,
+      `this client token lacks the grant ${grant}, which the platform can include when it creates a token`,
     );
   }
 }

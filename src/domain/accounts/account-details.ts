@@ -37,7 +37,7 @@ export function checkAccountInfo(
   if (rules.identifier.filter((name) => name in info).length !== 1) {
     throw new Refusal(
       'INVALID_BANK_ACCOUNT',
-      `exactly one of the details that identify an account of the type ${type} must be given`,
+      `give exactly one of the fields that identify an account of the type ${type}`,
       {
         path: at('details'),
         oneOf: [...rules.identifier],
@@ -114,7 +114,7 @@ function checkDigitFaults(
           {
             path: at('details', name),
             code: 'INVALID_BANK_ACCOUNT' as const,
-            message: `the value is wrong: ${reason}`,
+            message: `the value is invalid: ${reason}`,
           },
         ];
   });
@@ -124,7 +124,7 @@ function checkCurrency(type: ExternalAccountType, rules: AccountType, currency: 
   if (rules.currencies.some((code) => code === currency)) return;
   throw new Refusal(
     'INVALID_CURRENCY',
-    `an account of the type ${type} is in ${rules.currencies.join(' or ')}, not ${JSON.stringify(currency)}`,
+    `an account of the type ${type} must be in ${rules.currencies.join(' or ')}, not ${JSON.stringify(currency)}`,
     at('currency'),
   );
 }
@@ -140,7 +140,7 @@ function checkDetail(
   const value = details[name] ?? undefined;
   const path = at('details', name);
   if (!field || value === undefined) {
-    const reason = field?.optional ? field.requiredBeside?.(details) : `an account of the type ${type} must have this`;
+    const reason = field?.optional ? field.requiredBeside?.(details) : `required for an account of the type ${type}`;
     if (reason !== undefined) throw new Refusal('INVALID_BANK_ACCOUNT', reason, path);
     return [];
   }

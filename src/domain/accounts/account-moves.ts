@@ -81,7 +81,7 @@ async function check({ database, rails }: Payments, due: DueCheck): Promise<void
   const { platformId, environment, account, ageMs, attempts } = due;
   const railAccount = toRailAccount(account);
   const rail = connectedRail({ rails }, due);
-  if (!rail?.checkAccount || !railAccount) throw new Error(`no rail checks accounts for ${environment}`);
+  if (!rail?.checkAccount || !railAccount) throw new Error(`no rail can check accounts for ${environment}`);
   const asked = rail.checkAccount(accountToCheck(account, railAccount), ownerOf(account), ageMs);
   const outcome = await commitPlan(database, platformId, planCheck(account, await railAnswer(asked)));
   if (outcome.kind !== 'done') await postpone(database.pool, [{ lease: due, dueInMs: retryMs(attempts) }]);

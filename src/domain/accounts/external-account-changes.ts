@@ -23,7 +23,7 @@ export interface UpdateExternalAccount extends Expecting {
 
 const at = pathsIn<UpdateExternalAccount>();
 const anyStatus = Object.values(ExternalAccountStatus);
-const conflict = { reason: 'the external account cannot change' };
+const conflict = { reason: 'the external account cannot be changed' };
 
 /**
  * Changes the platform's own id of an external account, its metadata, and whether incoming UMA payments of its customer go to

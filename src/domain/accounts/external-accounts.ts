@@ -180,11 +180,7 @@ function checkBeneficiary({ environment }: Caller, input: CreateExternalAccount,
     return null;
   }
   if (!beneficiary)
-    throw new Refusal(
-      'INVALID_INPUT',
-      `an account of the type ${accountType} needs its beneficiary`,
-      at('beneficiary'),
-    );
+    throw new Refusal('INVALID_INPUT', `an account of the type ${accountType} needs a beneficiary`, at('beneficiary'));
   const owner = checkOwner(beneficiary, now);
   const fault = nameFault({ accountType, beneficiary: owner });
   if (fault?.isRefused && environment === 'PRODUCTION') {

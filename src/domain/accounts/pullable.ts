@@ -11,7 +11,7 @@ export function checkPullable(account: Account, path: FieldPath): void {
   if (account.accountType !== null && accountTypes[account.accountType].beneficiary) return;
   throw new Refusal(
     'INVALID_INPUT',
-    'money cannot be pulled from a wallet: send it from there, by a payment instruction of the account or of a quote with real-time funding',
+    'money cannot be pulled from a wallet: send it from the wallet, using a payment instruction of an internal account or of a real-time funded quote',
     path,
   );
 }

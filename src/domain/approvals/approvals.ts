@@ -157,7 +157,10 @@ function wakeOrder({ database, log }: Payments, { platformId }: Caller, transact
   wakeOrders(database.pool, platformId, transactionId).then(
     () => database.commits.emit('committed'),
     (error: unknown) =>
-      log.warn({ err: error, transactionId }, 'could not wake the order of a decided payment; it runs at its deadline'),
+      log.warn(
+        { err: error, transactionId },
+        'could not wake the order of a payment that was approved or rejected; it continues at its deadline',
+      ),
   );
 }
 
@@ -173,7 +176,9 @@ async function planDecision(payments: Payments, caller: Caller, id: string | und
   if (!transaction.approvalDueAt) {
     throw new Refusal(
       'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
-      transaction.status === 'CREATED' ? 'its sender has not asked to pay yet' : 'this transaction needs no approval',
+      transaction.status === 'CREATED'
+        ? 'the sender has not sent the pay request yet'
+        : 'this transaction needs no approval',
       { path, status: transaction.status },
     );
   }

@@ -44,10 +44,10 @@ export function announcedTransaction(announced: Announced, approvalMs: number): 
     id,
     type: 'INCOMING',
     ...(announced.lookedUpOnly
-      ? { status: 'CREATED', statusReason: 'its sender has looked the receiver up' }
+      ? { status: 'CREATED', statusReason: 'the sender has looked up the receiver' }
       : {
           status: 'PENDING',
-          statusReason: 'waits for the approval of the platform',
+          statusReason: 'awaits approval by the platform',
           approvalDueAt: new Date(creationTime(id).getTime() + approvalMs),
         }),
     customerId: announced.customerId,

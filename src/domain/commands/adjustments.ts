@@ -50,7 +50,7 @@ export async function proposeAdjustment(
       : undefined;
   if (!account) return refusedByHand(`there is no internal account ${accountId}`);
   if (account.currency !== currency) {
-    return refusedByHand(`${accountId} is in ${account.currency}, and not in ${currency}`);
+    return refusedByHand(`${accountId} is in ${account.currency}, not in ${currency}`);
   }
   if (amount === 0n || amount > maxAmount || amount < -maxAmount) {
     const most = formatMajor(maxAmount, requiredCurrency(currency));
@@ -170,8 +170,8 @@ function conflictWords(status: string): string {
     case 'EXPIRED':
       return 'has expired: propose it again';
     case 'SAME_PERSON':
-      return 'must be approved by another person than the one who proposed it';
+      return 'must be approved by a different person than the one who proposed it';
     default:
-      return `is ${status} already`;
+      return `is already ${status}`;
   }
 }

@@ -43,12 +43,12 @@ export function connectedRail({ rails }: Pick<Payments, 'rails'>, tenant: Tenant
 
 /** What a command can need a rail for, as worded in a refusal. */
 const abilities = {
-  rate: 'converts no currencies',
-  payOut: 'pays nothing out',
-  collect: 'collects nothing',
-  giveBack: 'gives nothing back',
-  lookUp: 'looks up no receivers',
-  paymentInstructions: 'takes in no deposits',
+  rate: 'does not convert currencies',
+  payOut: 'does not pay out',
+  collect: 'does not collect money',
+  giveBack: 'does not return money',
+  lookUp: 'does not look up receivers',
+  paymentInstructions: 'does not accept deposits',
 } as const satisfies { readonly [Part in keyof Rail]?: string };
 
 /** A rail that has these parts. */
@@ -79,7 +79,7 @@ export function railOf<Ability extends keyof typeof abilities>(
  */
 export function simulationOf(payments: Payments, tenant: Tenant): Simulation {
   const simulation = connectedRail(payments, tenant)?.simulation;
-  if (!simulation) throw new Refusal('FORBIDDEN', 'this is for sandbox platforms only');
+  if (!simulation) throw new Refusal('FORBIDDEN', 'this is possible only for sandbox platforms');
   return simulation;
 }
 

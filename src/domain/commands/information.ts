@@ -106,10 +106,10 @@ export function checkApplicable(
   const faultOf = (name: string): string | undefined => {
     if (requested) {
       const isKnown = checks.has(name) || requested.some((field) => field.name === name);
-      return isKnown ? undefined : `${name} is not one of the facts about a sender: ${[...checks.keys()].join(', ')}`;
+      return isKnown ? undefined : `unknown name ${name}; the known ones are ${[...checks.keys()].join(', ')}`;
     }
-    if (name !== 'PURPOSE_OF_PAYMENT') return `${name} is for a payment to a UMA address`;
-    return isInternal ? `${name} is for a payment to a UMA address or an external account` : undefined;
+    if (name !== 'PURPOSE_OF_PAYMENT') return `${name} is only for payments to UMA addresses`;
+    return isInternal ? `${name} is only for payments to UMA addresses or external accounts` : undefined;
   };
   checkAll(
     ...(given ?? []).map(({ name }, position) => () => {

@@ -23,11 +23,11 @@ export function checkMetadata(
 ): { [key: string]: string } | null | undefined {
   if (!given) return undefined;
   if (caller.kind === 'CLIENT') {
-    throw new Refusal('FORBIDDEN', 'metadata is for platforms to set, not for client tokens', path);
+    throw new Refusal('FORBIDDEN', 'metadata can be set with an API token only, not with a client token', path);
   }
   const entries = Object.entries(given).map(([key, value]) => [key, canonicalText(value)] as const);
   if (entries.length > maxEntries) {
-    throw new Refusal('INVALID_INPUT', `metadata has at most ${maxEntries} entries`, path);
+    throw new Refusal('INVALID_INPUT', `metadata can have at most ${maxEntries} entries`, path);
   }
   checkAll(
     ...entries.map(
@@ -43,7 +43,7 @@ function checkEntry(key: string, value: string, path: FieldPath): void {
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(key) || key.length > maxKeyLength) {
     throw new Refusal(
       'INVALID_INPUT',
-      `a key has 1 to ${maxKeyLength} letters, digits, dots, hyphens and underscores, and begins with a letter or digit`,
+      `a key must be 1 to ${maxKeyLength} letters, digits, dots, hyphens and underscores, and begin with a letter or digit`,
       path,
     );
   }

@@ -66,14 +66,14 @@ function fullRefusal(
     case 'CONFLICT':
       return conflictParts(refusal, conflict);
     case 'UMA_ADDRESS_EXISTS':
-      return { code, message: 'this UMA address is taken', facts: existingCustomer(refusal.id) };
+      return { code, message: 'this UMA address is already in use', facts: existingCustomer(refusal.id) };
     case 'CUSTOMER_DELETED':
       return { code, message: 'the customer is deleted', facts: existingCustomer(refusal.id) };
     case 'CUSTOMER_IN_USE':
       return { code, message: inUse(refusal), facts: useOf(refusal) };
     case 'ACCOUNT_EXISTS': {
       const existingId = publicId('ExternalAccount', refusal.id);
-      return { code: 'CONFLICT', message: `this account already exists: it is ${existingId}`, facts: { existingId } };
+      return { code: 'CONFLICT', message: `this account already exists as ${existingId}`, facts: { existingId } };
     }
     case 'USER_NOT_READY': {
       const message = refusal.isDeleted
@@ -97,7 +97,7 @@ function fullRefusal(
     }
     case 'INSUFFICIENT_BALANCE': {
       const { spendable, needed, currency } = refusal;
-      const message = `the account holds ${inMajor(spendable, currency)}, and ${inMajor(needed, currency)} is needed`;
+      const message = `the account holds ${inMajor(spendable, currency)}, but ${inMajor(needed, currency)} is needed`;
       return { code, message, facts: { spendable, needed, currency } };
     }
     case 'AMOUNT_OUT_OF_RANGE': {
@@ -178,7 +178,7 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
     case 'CUSTOMER_IN_USE':
       // The holdings of a customer are for callers who may read them (decision 62).
       if (caller.permissions.includes('VIEW')) return undefined;
-      return { code, message: 'the customer has money here, or payments under way' };
+      return { code, message: 'the customer still holds money, or has payments under way' };
     case 'ACCOUNT_EXISTS':
       // The account was there before the command, so who may not view does not learn which it is (decision 62).
       if (caller.permissions.includes('VIEW') && seesAny('account', caller)) return undefined;
@@ -200,7 +200,7 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
       const { limit, currency } = refusal;
       return {
         code,
-        message: `the account that receives may hold at most ${inMajor(limit, currency)}`,
+        message: `the receiving account may hold at most ${inMajor(limit, currency)}`,
         facts: { limit, currency },
       };
     }

@@ -12,7 +12,7 @@ export function checkUmaAddress(address: string, path: FieldPath): string {
   if (!name) {
     throw new Refusal(
       'INVALID_UMA_ADDRESS',
-      'a UMA address has the form $name@domain, with a-z 0-9 - _ . + in the name',
+      'a UMA address must have the form $name@domain, with a-z 0-9 - _ . + in the name',
       { path, value: address },
     );
   }
@@ -20,7 +20,7 @@ export function checkUmaAddress(address: string, path: FieldPath): string {
   if (domain === undefined) {
     throw new Refusal(
       'INVALID_UMA_ADDRESS',
-      'a UMA address ends in a domain name such as pay.example.com, not in a bare host or an IP address, and without a port',
+      'a UMA address must end in a domain name such as pay.example.com, not in a bare host name, an IP address or a port',
       { path, value: address },
     );
   }
@@ -41,7 +41,7 @@ export function checkCustomerAddress(umaDomain: string, address: string, current
   if (umaAddress.endsWith(`@${umaDomain}`) || umaAddress === current) return umaAddress;
   throw new Refusal(
     'INVALID_UMA_ADDRESS',
-    `the customers of this platform have addresses in its domain, ${umaDomain}`,
+    `addresses of this platform's customers must be in its domain, ${umaDomain}`,
     {
       path: addressPath,
       value: address,

@@ -49,7 +49,7 @@ export function updateCustomer(
       if (details && details.customerType !== customer.customerType) {
         throw new Refusal(
           'INVALID_INPUT',
-          `the customer is a ${customer.customerType}: its type cannot change`,
+          `the customer is of the type ${customer.customerType}, which cannot change`,
           at('details'),
         );
       }

@@ -205,7 +205,7 @@ function checkOwner(owner: BeneficialOwner, path: FieldPath, now: Date): Benefic
 
 function checkPhoneNumber<Given extends string | null | undefined>(phoneNumber: Given, path: FieldPath): Given {
   if (phoneNumber && !/^\+[1-9]\d{1,14}$/.test(phoneNumber)) {
-    throw new Refusal('INVALID_INPUT', 'a phone number has E.164 form, such as +14155550123', path);
+    throw new Refusal('INVALID_INPUT', 'a phone number must be in E.164 form, such as +14155550123', path);
   }
   return phoneNumber;
 }

@@ -38,9 +38,9 @@ export function feedPosition(text: string): FeedPosition {
 
 /** The error of a reader whose events have been undone, and of a cursor that names one of them. */
 export class EventsUndone extends Error {
-  constructor(what = 'what this stream has shown last') {
+  constructor(what = 'the last change that this stream has shown') {
     super(
-      `${what} has been undone: the database was restored to a moment before it. Read the lists anew together with viewer.feedCursor, and subscribe after that.`,
+      `${what} has been undone, because the database was restored from an earlier backup. Read the lists again together with viewer.feedCursor, and subscribe after that cursor.`,
     );
     this.name = 'EventsUndone';
   }

@@ -197,7 +197,7 @@ export class Feed {
     const { platformId, subscribers } = hub;
     this.#log.warn(
       { platform: platformId, sequence: hub.head.toString() },
-      'the feed went back after a restore of the database: all subscriptions end',
+      'the database was restored and the feed went back: all subscriptions end',
     );
     hub.target = hub.head;
     this.#closeHub(hub);

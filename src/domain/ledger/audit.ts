@@ -78,10 +78,10 @@ export async function runAudit(database: Database, options: AuditOptions = {}): 
       if (options.replica === undefined || !isReplayConflict(error)) throw error;
       if (attempt === attempts) {
         throw new ReplicaUnfit(
-          `The replica has cancelled the audit ${attempts} times, to replay what the primary has removed or locked. Set hot_standby_feedback = on there, and max_standby_streaming_delay longer than an audit takes.`,
+          `The replica has cancelled the audit ${attempts} times, in order to replay changes of the primary. On the replica, set hot_standby_feedback = on, or max_standby_streaming_delay longer than an audit takes.`,
         );
       }
-      options.onProgress?.('the replica has cancelled the audit to replay the log; it begins again');
+      options.onProgress?.('the replica has cancelled the audit to replay the WAL; the audit starts again');
     }
   }
 }
@@ -149,7 +149,7 @@ async function replay(client: pg.Client, { lsn, history }: Moment, withinMs: num
     }
     if (performance.now() > until) {
       throw new ReplicaUnfit(
-        `The replica has not replayed in ${withinMs / 1_000} s what was committed when the audit began.`,
+        `In ${withinMs / 1_000} s the replica has not replayed everything that was committed before the audit began.`,
       );
     }
     await delay(100);

@@ -59,9 +59,10 @@ export async function findCheckpoint(client: pg.Client, history: string | null):
 function refusalOf(row: Found, history: string | null): string | null {
   if (row.run_id === null) return 'there is no checkpoint yet';
   if (row.broken > 0) return 'the last audit found broken rules';
-  if (row.rules_digest === null || !rulesDigest.equals(row.rules_digest)) return 'the rules have changed since';
+  if (row.rules_digest === null || !rulesDigest.equals(row.rules_digest))
+    return 'the rules have changed since the checkpoint';
   if (row.epoch_id !== row.present_epoch_id || (row.server !== null && history === null))
-    return 'the database was restored since, or a standby promoted';
+    return 'the database was restored since the checkpoint, or a standby promoted';
   return null;
 }
 

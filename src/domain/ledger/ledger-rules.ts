@@ -108,7 +108,7 @@ export const ledgerRules: readonly Rule[] = [
           and (previous_status || ' > ' || status = any (status_moves('transaction'))) is not true)`,
   },
   {
-    rule: 'a deposit at a provider is credited by a payment of its own: as much as came in, to its account',
+    rule: "each credited deposit at a provider has exactly one payment, of the deposit's amount and to its account",
     ofPayments: true,
     offenders: ({
       deposits,
@@ -118,7 +118,7 @@ export const ledgerRules: readonly Rule[] = [
         or (t.received_amount, t.received_currency, t.destination_account_id) is distinct from (d.amount, d.currency, d.account_id))`,
   },
   {
-    rule: 'an adjustment is booked once, as one person proposed and another approved it, and nothing else is on ADJUSTMENTS',
+    rule: 'each adjustment is booked once, with the proposed amount, and was approved by another person; ADJUSTMENTS has nothing else',
     offenders: ({
       journals,
       postings,
@@ -137,7 +137,7 @@ export const ledgerRules: readonly Rule[] = [
           jsonb_build_array(null, 'ADJUSTMENTS', d.currency, -d.amount))`,
   },
   {
-    rule: 'what is on DIFFERENCES is of a payment that a person has settled, whose provider moved another amount, and nothing else is',
+    rule: 'DIFFERENCES has only the differences of payments that an operator has settled because the provider moved another amount',
     offenders: ({
       journals,
       postings,

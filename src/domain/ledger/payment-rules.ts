@@ -121,7 +121,7 @@ const expected = `expected as (
 /** The auditor's rules about payments. */
 export const paymentRules: readonly Rule[] = [
   {
-    rule: "the legs of a payment come to what its row and its status require, on every account (a row's `booked` beside its `required`)",
+    rule: "the postings of a payment sum to what its row and its status require, on every account (a row's `booked` against its `required`)",
     ofPayments: true,
     offenders: (scope) => `with ${booked(scope)}, ${payment(scope)}, ${expected}
       select platform_id, transaction_id, account_id, system, currency, sum(booked) as booked, sum(required) as required from (
@@ -152,7 +152,7 @@ export const paymentRules: readonly Rule[] = [
             and l.balance_after > ${maxBalance} - p.platform_fee)`,
   },
   {
-    rule: 'a refund is of all that was sent, for a payment that went out and did not arrive, and is in the books once it is paid',
+    rule: 'a refund is the full sent amount of an outgoing payment that did not arrive, and is booked once it is paid',
     ofPayments: true,
     offenders: ({
       payments,
@@ -164,7 +164,7 @@ export const paymentRules: readonly Rule[] = [
           select from journal j where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'refund')`,
   },
   {
-    rule: 'a transfer between accounts here is one journal, is COMPLETED at once, and arrives with the same amount',
+    rule: 'a transfer between internal accounts is one journal, is COMPLETED at once, and arrives with the same amount',
     ofPayments: true,
     offenders: ({
       payments,
@@ -185,7 +185,7 @@ export const paymentRules: readonly Rule[] = [
           and (i.received_amount, i.received_currency) = (t.sent_amount, t.sent_currency), false)`,
   },
   {
-    rule: 'what belongs to no payment comes in from outside to an account here, or is an adjustment',
+    rule: 'a journal without a payment is money that arrived from outside at an internal account, or an adjustment',
     offenders: ({
       journals,
       postings,

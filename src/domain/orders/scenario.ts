@@ -42,14 +42,14 @@ export function checkScenario(
   if (requested.deposit !== undefined && !deposit) {
     throw new Refusal(
       'INVALID_INPUT',
-      'there is no deposit here: it is for real-time funded quotes',
+      'this payment has no deposit: use `deposit` only for real-time funded quotes',
       at('sandboxScenario', 'deposit'),
     );
   }
   if (requested.approval !== undefined && !approval) {
     throw new Refusal(
       'INVALID_INPUT',
-      'this payment has no approval: that is for incoming payments from UMA addresses',
+      'this payment needs no approval: use `approval` only for incoming payments from UMA addresses',
       at('sandboxScenario', 'approval'),
     );
   }

@@ -113,7 +113,7 @@ export async function updatePlatform<Besides = undefined>(
     });
   } catch (error) {
     if (sqlState(error) !== '23505') throw error;
-    throw new Refusal('CONFLICT', 'this UMA domain is taken', at('umaDomain'));
+    throw new Refusal('CONFLICT', 'this UMA domain is already in use', at('umaDomain'));
   }
 }
 
@@ -163,7 +163,7 @@ async function changeSettings(
 
 function checkCurrencies(currencies: readonly string[]): void {
   if (currencies.length === 0) {
-    throw new Refusal('INVALID_INPUT', 'name at least one currency', at('currencies'));
+    throw new Refusal('INVALID_INPUT', 'give at least one currency', at('currencies'));
   }
   currencies.forEach((code, position) => {
     const path = at('currencies', position);

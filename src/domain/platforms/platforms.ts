@@ -45,12 +45,12 @@ export async function createPlatform(
   if (!/^[A-Za-z0-9][A-Za-z0-9 ._-]{0,62}$/.test(name)) {
     throw new Refusal(
       'INVALID_INPUT',
-      'a platform name has 1 to 63 letters, digits, spaces, dots, dashes or underscores',
+      'a platform name must be 1 to 63 letters, digits, spaces, dots, dashes or underscores',
       ['name'],
     );
   }
   if (await findPlatform(database, name)) {
-    throw new Refusal('CONFLICT', `a platform named ${JSON.stringify(name)} exists already`, ['name']);
+    throw new Refusal('CONFLICT', `a platform named ${JSON.stringify(name)} already exists`, ['name']);
   }
   const settings = { umaDomain: umaDomainOf(name), currencies: currencies.map(({ code }) => code) };
   return inTransaction(database, async (transaction) => {

@@ -22,7 +22,7 @@ export function umaDomainIn(written: string, path: FieldPath): string {
   if (domain !== undefined) return domain;
   throw new Refusal(
     'INVALID_INPUT',
-    'a UMA domain is a domain name such as pay.example.com, not a bare host or an IP address',
+    'a UMA domain must be a domain name such as pay.example.com, not a bare host name or an IP address',
     { path, value: written },
   );
 }
@@ -43,7 +43,7 @@ export async function requireMayTake(
   const refuse = (code: 'INVALID_INPUT' | 'CONFLICT', message: string) => {
     throw new Refusal(code, message, { path, ...(code === 'INVALID_INPUT' && { value: domain }) });
   };
-  if (isOfService(domain)) refuse('CONFLICT', 'this UMA domain is taken');
+  if (isOfService(domain)) refuse('CONFLICT', 'this UMA domain is already in use');
   if (environment === 'PRODUCTION') {
     if (isFictional(domain)) refuse('INVALID_INPUT', 'this domain is reserved for tests and examples');
     refuse('CONFLICT', 'only the operator of the service can assign this domain to a platform');
@@ -51,7 +51,7 @@ export async function requireMayTake(
   if (!isFictional(domain)) {
     refuse(
       'INVALID_INPUT',
-      'a sandbox platform can have reserved domains only: below .test, .example, example.com, example.net or example.org',
+      'a sandbox platform can only have a domain reserved for tests: below .test, .example, example.com, example.net or example.org',
     );
   }
   if (own.length >= maxSandboxDomains)

@@ -8,7 +8,7 @@ export const paymentRails = {
   SPEI: 'SPEI: Mexico.',
   PIX: 'Pix: Brazil.',
   UPI: 'UPI: India.',
-  BANK_TRANSFER: 'A transfer between banks by what the country has.',
+  BANK_TRANSFER: 'A bank transfer by the usual means of the country.',
   LIGHTNING: 'The Lightning network.',
   SOLANA: 'Solana.',
   TRON: 'Tron.',

@@ -100,7 +100,7 @@ export function priceQuote(request: PricingRequest): Pricing | PricingRefusal {
 
   const terms = readTerms(request);
   if (!isLess(nothing, terms.shareAfterFee)) {
-    return outOfRange('the variable fees of service and platform together leave nothing to send');
+    return outOfRange('the variable fees of the service and the platform together leave nothing to send');
   }
   return request.lockedSide === 'SENDING' ? priceFromSending(terms) : priceFromReceiving(terms);
 }

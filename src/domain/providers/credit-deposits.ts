@@ -76,7 +76,7 @@ async function credit(payments: Payments, deposit: DueDeposit): Promise<void> {
       const outcome = await commitPlanOn(client, platformId, planCredit(deposit));
       if (outcome.kind === 'done') return void (await creditedStatement(client, platformId, id, deposit.newId));
       const code = outcome.kind === 'refused' ? outcome.refusal.code : outcome.kind;
-      await leaveToPerson(payments, client, deposit, `the account cannot take it: ${code}`);
+      await leaveToPerson(payments, client, deposit, `the account cannot receive it: ${code}`);
     }),
   );
 }

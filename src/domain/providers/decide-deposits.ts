@@ -47,7 +47,7 @@ export function attributeDeposit(
         : null;
     if (!account) return { refused: `the platform of the deposit has no internal account ${accountId}` };
     if (account.currency !== currency) {
-      return { refused: `${accountId} is in ${account.currency}, and the deposit in ${currency}` };
+      return { refused: `${accountId} is in ${account.currency}, but the deposit is in ${currency}` };
     }
     if (account.customer?.isDeleted) return { refused: `the customer of ${accountId} is deleted` };
     const { now: dueAt } = await readClock(client);

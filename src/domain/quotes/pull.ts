@@ -29,7 +29,7 @@ export function planPull(
     readonly isNew?: boolean;
   },
 ): Plan {
-  const reason = 'executed: the money is being pulled from the account outside';
+  const reason = 'executed: the money is being pulled from the external account';
   const { orderId, expectedInMs, dueInMs, scenario, isNew = false } = options;
   const order = {
     platformId: quote.platformId,

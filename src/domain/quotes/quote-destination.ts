@@ -120,7 +120,7 @@ export async function umaDestination(
   const lookup = await readLookup(payments, caller, request.lookupId, umaAddress);
   const { customer } = request.parties;
   if (!customer) {
-    throw new Refusal('INVALID_INPUT', 'a payment to a UMA address must be sent by a customer', at('source'));
+    throw new Refusal('INVALID_INPUT', 'only a customer can pay to a UMA address', at('source'));
   }
   if (lookup.receiverPlatformId === caller.platformId && lookup.receiverCustomerId === customer.id) {
     throw new Refusal('SELF_PAYMENT', "the UMA address is the sender's own", at('destination', 'umaAddress'));
@@ -147,7 +147,7 @@ export async function umaDestination(
 function checkSender(requested: readonly RequiredField[], sender: Information): void {
   const missing = missingFields(requested, sender);
   if (missing.length > 0) {
-    throw new Refusal('MISSING_MANDATORY_USER_INFO', `the receiver requires ${missing.join(', ')} of the sender`, {
+    throw new Refusal('MISSING_MANDATORY_USER_INFO', `the receiver requires ${missing.join(', ')} from the sender`, {
       path: at('senderCustomerInfo'),
       fields: missing,
     });

@@ -36,7 +36,7 @@ export async function partiesOfLookup(
   if (currency === undefined) return { umaAddress, accountId: undefined };
   const accountId = lookup.sender?.accounts[0]?.id;
   if (senderId === null) {
-    throw new Refusal('INVALID_INPUT', 'the lookup named no sender, so the quote must name its source', at('source'));
+    throw new Refusal('INVALID_INPUT', 'the lookup has no sender, so the quote needs a source', at('source'));
   }
   if (accountId === undefined) {
     throw new Refusal(

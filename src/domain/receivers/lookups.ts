@@ -137,7 +137,7 @@ async function findReceiver(
   const [found] = await receiverStatement(payments.database.pool, caller, ...asked);
   if (!found) throw new Error(`no platform ${caller.platformId}`);
   if (found.isFull) {
-    const message = `this token has ${maxLookups} lookups that have not expired; try again when some have`;
+    const message = `this token has ${maxLookups} unexpired lookups, the maximum; try again when some have expired`;
     throw new Refusal('RATE_LIMITED', message, { retryAfter: 60 });
   }
   if ((customer || sender) && !found.senderId) customerNotFound(customer ? at('customerId') : at('senderUmaAddress'));
@@ -148,7 +148,7 @@ async function findReceiver(
       ? await neededOf(payments, railOf(payments, caller, 'lookUp').lookUp(umaAddress))
       : ownReceiver(found.umaDomain ?? '', found.currencies ?? [], found.depositCurrency);
   if (!receiver) {
-    throw new Refusal('UMA_NOT_FOUND', `nobody receives at ${umaAddress}`, {
+    throw new Refusal('UMA_NOT_FOUND', `nobody has the UMA address ${umaAddress}`, {
       path: at('umaAddress'),
       value: umaAddress,
     });
@@ -240,7 +240,7 @@ export async function readLookup(
 ): Promise<Lookup> {
   const path: FieldPath = ['lookupId'];
   if (!lookupId) {
-    throw new Refusal('INVALID_INPUT', 'a quote to a UMA address needs the lookup of its receiver', path);
+    throw new Refusal('INVALID_INPUT', 'a quote to a UMA address needs a lookup of the receiver', path);
   }
   const uuid = uuidOf(lookupId, 'Lookup');
   const [found] = uuid && seesLookups(caller) ? await lookupStatement(payments.database.pool, caller, uuid) : [];

@@ -57,12 +57,11 @@ export async function reconcileDueDays(payments: Payments, hour: number): Promis
         const { differences } = await runReconciliation(payments, tenant, { from, to }, null);
         const day = from.toISOString().slice(0, 10);
         const found = { platform: platformId, day, differences: differences.length };
-        if (differences.length > 0)
-          payments.log.error(found, 'the books differ from those of the provider: see reconcile list');
-        else payments.log.info(found, 'the books agree with those of the provider');
+        if (differences.length > 0) payments.log.error(found, 'the ledger and the provider differ: see reconcile list');
+        else payments.log.info(found, 'the ledger and the provider agree');
         done += 1;
       } catch (error) {
-        payments.log.error({ err: error, platform: platformId }, 'could not compare the books with the provider');
+        payments.log.error({ err: error, platform: platformId }, 'could not compare the ledger with the provider');
         break;
       }
     }

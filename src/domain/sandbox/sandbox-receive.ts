@@ -101,7 +101,7 @@ export function sandboxReceiveUma(
 
 async function readReceiver(payments: Payments, caller: Caller, input: SandboxReceiveUma) {
   if (input.customerId == null && input.receiverUmaAddress == null) {
-    throw new Refusal('INVALID_INPUT', 'name the receiver by its UMA address or its id', at('customerId'));
+    throw new Refusal('INVALID_INPUT', "give the receiver's UMA address or its id", at('customerId'));
   }
   const customer = input.customerId == null ? null : customerUuid(input.customerId, at('customerId'));
   const address =
@@ -126,7 +126,7 @@ async function readReceiver(payments: Payments, caller: Caller, input: SandboxRe
 
 function extraFields(names: readonly string[]) {
   const path = at('requestedReceiverFields');
-  if (names.length > 30) throw new Refusal('INVALID_INPUT', 'at most 30 facts can be asked for', path);
+  if (names.length > 30) throw new Refusal('INVALID_INPUT', 'at most 30 fields can be requested', path);
   return [...new Set(names)].map((name) => {
     if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name)) {
       throw new Refusal('INVALID_INPUT', 'a name consists of capitals and underscores, such as FULL_NAME', {

@@ -46,7 +46,7 @@ export function setExternalAccountStatus(
       const reason = checkText(input.reason, at('reason'), longest.memo);
       const { status, beneficiaryVerificationStatus: verification } = input;
       if (!status && !verification) {
-        throw new Refusal('INVALID_INPUT', 'set the status, the verification of the owner, or both', at('status'));
+        throw new Refusal('INVALID_INPUT', "set the status, the owner's verification, or both", at('status'));
       }
       const account = await readExternal(payments, caller, input.accountId, at('accountId'));
       const name = ownerOf(account);

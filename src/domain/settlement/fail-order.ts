@@ -38,7 +38,7 @@ export async function failOrder(payments: Payments, id: string, byHand: ByHand):
 async function failLeased(payments: Payments, order: DueOrder, byHand: ByHand): Promise<FailedOrder> {
   const id = publicId('Transaction', order.transaction.id);
   if (!isPull(order) && waitsForPlatform(order)) {
-    return refusedByHand(`${id} is not with a rail: it awaits the decision of the receiving platform`);
+    return refusedByHand(`${id} has no order at a rail: it awaits the decision of the receiving platform`);
   }
   const open = await payments.database.prisma.railCase.findFirst({
     where: { platformId: order.platformId, orderId: order.id, closedAt: null },
@@ -72,18 +72,18 @@ async function askOnceMore(payments: Payments, order: DueOrder): Promise<{ reado
     case 'pending':
       return { said: 'pending' };
     case 'settled':
-      return refusedByHand('the rail says that it has settled: the workers book it now');
+      return refusedByHand('the rail reports that it has settled: the workers are booking it');
     case 'contradiction':
       return refusedByHand(`the rail contradicts itself${explanation}: investigate with the provider`);
     case 'failed':
     case 'rejected':
     case 'returned':
-      return refusedByHand(`the rail says ${outcome.kind}${explanation}: the workers end the payment now`);
+      return refusedByHand(`the rail reports ${outcome.kind}${explanation}: the workers are ending the payment`);
   }
 }
 
 /** The explanation for platforms. The operator's reason is in the act, and no API shows it (decision 79). */
-const reasonForTimeline = 'ended by the operator of the service: its outcome could not be found out';
+const reasonForTimeline = 'ended by the operator of the service: the outcome could not be determined';
 
 /** Commits the end, the act and, where the account of the refund is full, its wait in suspense. */
 async function end(

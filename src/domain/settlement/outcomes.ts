@@ -110,7 +110,7 @@ export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
     id: transaction.id,
     from: openStatuses,
     to,
-    reason: stuck ? `${reason}; the money has not come back and waits in suspense` : reason,
+    reason: stuck ? `${reason}; the money has not been returned and waits in suspense` : reason,
     refundWaits: stuck,
     set: {
       ...(to === 'FAILED' && { failureReason: failureReason ?? 'QUOTE_EXECUTION_FAILED' }),
@@ -150,7 +150,7 @@ export function planAnnouncement(payments: Payments, order: DueOrder, receiver: 
   const { transaction, sender } = order;
   const { depositAccountId } = receiver;
   if (!receiver.isReceiverActive || depositAccountId === undefined || sender.umaAddress === undefined) {
-    return planFailure(order, { to: 'REJECTED', reason: 'the receiver cannot take this payment' });
+    return planFailure(order, { to: 'REJECTED', reason: 'the receiver cannot receive this payment' });
   }
   const incoming = announcedTransaction(
     {

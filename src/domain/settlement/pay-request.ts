@@ -23,7 +23,7 @@ export function payRequestIsLate(payments: Payments, order: DueOrder): boolean {
 
 /** Plans the expiry: CREATED → EXPIRED. */
 export function planPayRequestExpiry(order: DueOrder): PlanGroup {
-  return planMove(order, null, { to: 'EXPIRED', reason: 'the pay request of its sender did not come in time' });
+  return planMove(order, null, { to: 'EXPIRED', reason: 'the sender did not send the pay request in time' });
 }
 
 /**
@@ -41,7 +41,7 @@ export function concludePayRequest(
     case 'settled':
       return planMove(order, simulatedDecision(payments, order) ? 0 : payments.approvalMs, {
         to: 'PENDING',
-        reason: 'waits for the approval of the platform',
+        reason: 'awaits approval by the platform',
         approvalInMs: payments.approvalMs,
       });
     case 'failed':

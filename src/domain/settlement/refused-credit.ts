@@ -37,12 +37,12 @@ export async function concludeWithoutCredit(
   refusal: CreditRefusal,
 ): Promise<Conclusion> {
   if (group.some(({ plan }) => plan.journals?.some(isRefund))) {
-    payments.log.error({ order: order.id, refusal }, 'a refund waits in suspense: its account cannot take it');
+    payments.log.error({ order: order.id, refusal }, 'a refund waits in suspense: the account cannot receive it');
     return { order, outcome, group: suspendRefund(order, group) };
   }
   if (outcome?.kind === 'settled' && isShareOnly(order, refusal.id)) {
     // Delivered anyway: the service keeps the part of the fees that the account of the platform cannot take.
-    payments.log.error({ order: order.id, refusal }, "the platform's fee was not paid: its account cannot take it");
+    payments.log.error({ order: order.id, refusal }, "the platform's fee was not paid: the account cannot receive it");
     const withoutShare = { ...order, platformAccount: undefined };
     return { order: withoutShare, outcome, group: planDelivery(withoutShare, outcome) };
   }
@@ -82,7 +82,7 @@ function suspendPlanRefund(order: DueOrder, plan: Plan): Plan {
           ? {
               ...move,
               refundWaits: true,
-              reason: `${move.reason}; its account cannot take the refund, which waits in suspense`,
+              reason: `${move.reason}; the account cannot receive the refund, which waits in suspense`,
             }
           : move,
       ) ?? [],

@@ -55,7 +55,7 @@ export function settleCase(
     const open = await payments.database.prisma.railCase.findFirst({
       where: { platformId: order.platformId, orderId: order.id, kind: 'OTHER_AMOUNT', closedAt: null },
     });
-    if (!open) return refusedByHand(`${id} has no open case of another amount`);
+    if (!open) return refusedByHand(`${id} has no open case about a different amount`);
     const answer = await askOnceMore(payments, order);
     if ('reason' in answer) return answer;
     return settle(payments, { order, open, ...answer }, operator);
@@ -83,14 +83,14 @@ async function askOnceMore(
   const { outcome } = answer;
   if (outcome?.kind !== 'settled') {
     return refusedByHand(
-      `the rail says ${outcome?.kind ?? 'that it has no such payment'}: investigate with the provider`,
+      `the rail reports ${outcome?.kind ?? 'that it has no such payment'}: investigate with the provider`,
     );
   }
   const contradiction = otherAmount(outcome, railRequest(order, false), order.transaction.sentCurrency);
-  if (!contradiction) return refusedByHand('the rail now reports the promised amount: the workers book it');
+  if (!contradiction) return refusedByHand('the rail now reports the promised amount: the workers are booking it');
   const { said, stands } = contradiction;
   const moved = movedBy(order, outcome);
-  if (!moved) return refusedByHand(`the rail has reported: ${said}. That is not an amount that it can have moved`);
+  if (!moved) return refusedByHand(`the rail has reported: ${said}. That cannot be the amount that it moved`);
   return { outcome, said, stands, moved };
 }
 

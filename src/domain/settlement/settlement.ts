@@ -153,7 +153,7 @@ async function postponeRefused(
 ): Promise<Postponement> {
   const contradiction = outcome && (await contradictionOf(payments.database, order, outcome));
   if (contradiction) await openCase(payments, order, contradiction);
-  else payments.log.info({ order: order.id, refusal: refusal.code }, 'an outcome was stale; rereading the order');
+  else payments.log.info({ order: order.id, refusal: refusal.code }, 'an outcome was stale; reading the order again');
   return { lease: order, dueInMs: Math.min(60_000, 100 * 2 ** order.attempts) };
 }
 

@@ -97,7 +97,7 @@ export async function releaseSuspense(database: Database, transactionId: string,
   if (!suspended) return refusedByHand(`there is no ${transactionId}`);
   const { transaction } = suspended;
   if (!suspended.wasSuspended) {
-    return refusedByHand(`${transactionId} is ${transaction.status}: it has nothing in suspense`);
+    return refusedByHand(`${transactionId} is ${transaction.status} and has nothing in suspense`);
   }
   if (transaction.refundSettledAt) return { kind: 'paid-before', suspended, settledAt: transaction.refundSettledAt };
 
@@ -135,7 +135,7 @@ async function payRefund(
         id: transaction.id,
         from: [transaction.status],
         to: transaction.status,
-        reason: 'the money was given back; the refund is paid',
+        reason: 'the money was returned; the refund is paid',
         paysRefund: true,
       },
     ],

@@ -66,7 +66,7 @@ async function planTransfer(
   const rail = railOf(payments, caller, 'collect');
   const currency = currencyOfAccount(to);
   const given = input.amount ?? rail.collectionAmount?.(currency);
-  if (given === undefined) throw new Refusal('INVALID_INPUT', 'this needs an amount', at('amount'));
+  if (given === undefined) throw new Refusal('INVALID_INPUT', 'an amount is required', at('amount'));
   const amount = smallestUnits(given, currency, at('amount'));
   const row = { ...described, from, to, amount, customerId: to.customerId };
   const transaction = { ...newTransaction(caller, parties, row), type: 'INCOMING' } as const;

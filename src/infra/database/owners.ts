@@ -4,7 +4,7 @@ import { type Queryable, statement } from './statement.ts';
 export class OwnerError extends Error {
   constructor(login: string, reason: string) {
     super(
-      `The login ${login} of DATABASE_URL ${reason}, so the database could not restrict what this program does. Serve with a login that is only a member of gateway_serving and gateway_work (prisma/roles.sql makes one), and set DATABASE_OWNER_URL for migrations; or set ALLOW_UNSAFE=owner-login to serve as it is.`,
+      `The login ${login} of DATABASE_URL ${reason}, so the database cannot restrict what the service does. Use a login that is only a member of gateway_serving and gateway_work (prisma/roles.sql creates one), and set DATABASE_OWNER_URL for migrations; or set ALLOW_UNSAFE=owner-login to start anyway.`,
     );
     this.name = 'OwnerError';
   }

@@ -41,7 +41,7 @@ export async function prepareLogin(pooled: string, direct: string): Promise<void
   const login = loginOf(pooled);
   if (loginOf(direct) !== login) {
     throw new PoolerError(
-      `DATABASE_URL has the login ${login} and DATABASE_DIRECT_URL the login ${loginOf(direct)}: give both the same one, since a login changes its own settings`,
+      `DATABASE_URL has the login ${login} and DATABASE_DIRECT_URL the login ${loginOf(direct)}: use the same login in both, since the session settings are stored with the login`,
     );
   }
   await withAdvisoryLock(direct, settingsLock, (client) => transactionOn(client, () => alterLogin(client, login)));
@@ -79,12 +79,12 @@ export async function findPooler(url: string, direct: string): Promise<Pooler> {
   );
   if (database !== (await withClient(direct, identityOf))) {
     throw new PoolerError(
-      'DATABASE_URL and DATABASE_DIRECT_URL lead to different databases: let both name the same one',
+      'DATABASE_URL and DATABASE_DIRECT_URL lead to different databases: both must name the same one',
     );
   }
   if (missing.length > 0) {
     throw new PoolerError(
-      `The sessions behind the pooler of DATABASE_URL lack the settings ${missing.join(', ')}. The login ${loginOf(url)} must be a member of ${role}. Run "npm run migrate" with DATABASE_OWNER_URL, DATABASE_URL and DATABASE_DIRECT_URL, which gives them to it. Then let the pooler open new connections (RECONNECT in PgBouncer's console).`,
+      `The sessions behind the pooler of DATABASE_URL lack the settings ${missing.join(', ')}. The login ${loginOf(url)} must be a member of ${role}. Run "npm run migrate" with DATABASE_OWNER_URL, DATABASE_URL and DATABASE_DIRECT_URL, which stores them with the login. Then let the pooler open new connections (RECONNECT in PgBouncer's console).`,
     );
   }
   return { url, prepares };

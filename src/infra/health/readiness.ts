@@ -192,13 +192,13 @@ export class ReadinessWatch {
     if (before.schema && !now.schema)
       log.error(
         { err: failure },
-        'the database lacks migrations or rights of this program: `npm run ops -- doctor` names them',
+        'the database lacks migrations or rights that this version needs: `npm run ops -- doctor` names them',
       );
     if (before.writable && !now.writable && now.schema) log.error('the database is read-only');
     if (before.feed && !now.feed && now.schema) {
       log.error({ oldest: this.#oldest?.id.toString() }, 'the feed is stalled: events wait in the outbox');
     }
-    if (!before.feed && now.feed) log.info('the feed moves again');
+    if (!before.feed && now.feed) log.info('the feed advances again');
     if (!isReady(before) && isReady(now)) log.info('the database is ready for this instance');
   }
 

@@ -14,7 +14,7 @@ export const requestSeconds = new Histogram({
 /** The requests that were refused before their API saw them. */
 export const earlyRefusals = new Counter({
   name: 'payments_early_refusals_total',
-  help: 'Requests refused for load (SERVICE_UNAVAILABLE) or rate (RATE_LIMITED) before their API saw them.',
+  help: 'Requests refused because of load (SERVICE_UNAVAILABLE) or a rate limit (RATE_LIMITED), before they reached their API.',
   labelNames: ['code'] as const,
 });
 // From the start, so that the first one is a rise: Prometheus does not count a series that begins above zero.
@@ -23,7 +23,7 @@ for (const code of ['SERVICE_UNAVAILABLE', 'RATE_LIMITED']) earlyRefusals.inc({ 
 /** The requests that are processed now, as admission control counts them (http/in-flight.ts). */
 export const requestsInFlight = new Gauge({
   name: 'payments_requests_in_flight',
-  help: 'Requests that are processed now. MAX_IN_FLIGHT limits them. A stream counts until it begins.',
+  help: 'Requests in flight, limited by MAX_IN_FLIGHT. A stream counts until it begins.',
 });
 
 /** The commands of both APIs, by what came of them. */
@@ -36,7 +36,7 @@ export const commands = new Counter({
 /** The last successful round of each background loop of this process. */
 export const loopSuccess = new Gauge({
   name: 'payments_loop_last_success_timestamp_seconds',
-  help: 'When a round of a background loop of this process last succeeded; before the first success, when the loop began.',
+  help: 'When a background loop of this process last succeeded; before the first success, when it started.',
   labelNames: ['loop'] as const,
 });
 
@@ -70,7 +70,7 @@ export const plansWaiting = new Gauge({
 /** The reads of nodes and lists, where there are replicas (database/replicas). */
 export const textReads = new Counter({
   name: 'payments_reads_total',
-  help: 'Statements that read nodes and lists of requests, by where: primary, replica. Without DATABASE_READ_URL none is counted.',
+  help: 'Statements that read nodes and lists for requests, by server: primary, replica. Not counted without DATABASE_READ_URL.',
   labelNames: ['where'] as const,
 });
 

@@ -69,7 +69,7 @@ function takeAddress(request: IncomingMessage): string | undefined {
   if (url.includes('#')) return 'the path has a fragment';
   if (url.startsWith('/') || (url === '*' && method === 'OPTIONS')) return undefined;
   const [, named, path = ''] = absoluteForm.exec(url) ?? [];
-  if (named === undefined) return 'the request names no path';
+  if (named === undefined) return 'the request has no path';
   if (named.toLowerCase() !== host?.toLowerCase()) return 'the request and its Host header name different hosts';
   request.url = path.startsWith('/') ? path : `/${path}`;
   return undefined;

@@ -129,7 +129,7 @@ async function killed(tried: Tried): Promise<void> {
 }
 
 async function givesBack(tried: Tried): Promise<void> {
-  if (tried.kind === 'PAYOUT') throw new NotTried('only what was collected is given back');
+  if (tried.kind === 'PAYOUT') throw new NotTried('only collected money can be returned');
   providerOf(tried);
   const drive = driveOf(tried, 'settles');
   const rail = await tried.open();

@@ -51,7 +51,7 @@ export function checkSandboxAccount(
 ): AccountCheck {
   const suffix = suffixOf(account);
   if (suffix === refusedSuffix) {
-    return { accepted: false, explanation: 'the bank knows no such account (sandbox suffix 105)' };
+    return { accepted: false, explanation: 'the bank does not know this account (sandbox suffix 105)' };
   }
   // A new account is never old, whatever the pace.
   const old = ageMs > 0 && ageMs >= paceMs;

@@ -45,9 +45,8 @@ export function scenarioFault(scenario: Scenario): ScenarioFault | undefined {
     const unfit = (['reject', 'refundFails', 'returnAfterMs'] as const).find((field) => requested[field] !== undefined);
     if (unfit) return { field: unfit, reason: `this belongs to the step SETTLEMENT, not to ${step}` };
   }
-  if (reject && failureReason) return { field: 'reject', reason: 'a payment is refused or fails, not both' };
-  if (refundFails && !failureReason)
-    return { field: 'refundFails', reason: 'only a payment that fails has a refund that can fail' };
+  if (reject && failureReason) return { field: 'reject', reason: 'a payment can be rejected or fail, not both' };
+  if (refundFails && !failureReason) return { field: 'refundFails', reason: 'refundFails needs a failureReason' };
   if (returnAfterMs !== undefined && (failureReason || reject)) {
     return { field: 'returnAfterMs', reason: 'only a payment that settles can be returned' };
   }

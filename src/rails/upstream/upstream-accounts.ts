@@ -83,7 +83,7 @@ export class UpstreamAccounts {
     const same = data.filter(({ accountInfo: { accountType, ...info } }) => {
       return accountType === type && identityKey(type, textsOf(info)) === key;
     });
-    if (same.length > 1) throw new Error('upstream has the same account several times');
+    if (same.length > 1) throw new Error('upstream has this account several times');
     return same[0];
   }
 }
@@ -101,7 +101,8 @@ function textsOf(info: Readonly<Record<string, unknown>>): AccountDetails {
 
 function checkOf(record: ExternalAccountRecord): AccountCheck {
   const verification = record.beneficiaryVerificationStatus ?? null;
-  if (record.status === 'INACTIVE') return { accepted: false, explanation: 'the upstream service does not use it' };
+  if (record.status === 'INACTIVE')
+    return { accepted: false, explanation: 'the upstream service cannot use the account' };
   const isDecided = record.status === 'ACTIVE' && verification !== 'PENDING';
   return {
     accepted: true,

@@ -100,7 +100,7 @@ export class UpstreamClient {
     const content = jsonIn(text, what);
     // No text of the answer in these errors: it could repeat what was sent, and so could the error of a parser.
     if (statusCode >= 200 && statusCode < 300) {
-      if (content === undefined) throw new UpstreamFault('UNREADABLE', `upstream did not answer ${what} with JSON`);
+      if (content === undefined) throw new UpstreamFault('UNREADABLE', `upstream's answer to ${what} is not JSON`);
       return schema.parse(content);
     }
     const failure = errorSchema.safeParse(content);
@@ -127,7 +127,7 @@ function jsonIn(text: string, what: string): unknown {
     return parseJson(text);
   } catch (error) {
     if (error instanceof InexactJson)
-      throw new UpstreamFault('UNREADABLE', `upstream answered ${what} with numbers that are not exact`);
+      throw new UpstreamFault('UNREADABLE', `upstream's answer to ${what} has numbers that are not exact`);
     return undefined;
   }
 }

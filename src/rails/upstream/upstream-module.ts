@@ -50,7 +50,8 @@ export function parseConnection(text: string): UpstreamConnection {
     throw new RangeError('the connection must be JSON with baseUrl, clientId and secret');
   }
   const parsed = connectionSchema.safeParse(value);
-  if (!parsed.success) throw new RangeError('the connection must have baseUrl, clientId and secret, all of them texts');
+  if (!parsed.success)
+    throw new RangeError('the connection must have baseUrl, clientId and secret, all of them strings');
   const { baseUrl, webhookSecret } = parsed.data;
   if (webhookSecret !== undefined && !/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/.test(webhookSecret)) {
     throw new RangeError('webhookSecret must be the secret of the webhook endpoint upstream: whsec_ and base64');
@@ -58,7 +59,7 @@ export function parseConnection(text: string): UpstreamConnection {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   const isLocal = url !== undefined && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
   if (!url || !(url.protocol === 'https:' || (url.protocol === 'http:' && isLocal))) {
-    throw new RangeError('baseUrl must be an https address, or an http address of this machine');
+    throw new RangeError('baseUrl must be an https URL, or an http URL of this machine');
   }
   return parsed.data;
 }
@@ -145,7 +146,7 @@ function platformRail(
       const held = [...(await accounts.balances())].map(([code, units]) => `${code} ${units}`);
       const webhooks =
         (await connection())?.webhookSecret === undefined ? 'are refused: there is no webhookSecret' : 'are accepted';
-      return `the platform holds upstream, in smallest units: ${held.join(', ')}; its webhooks ${webhooks}`;
+      return `balances upstream, in smallest units: ${held.join(', ')}; webhooks ${webhooks}`;
     },
   };
 }

@@ -134,7 +134,7 @@ export class UpstreamOrders {
 
   /** Refunds a collection to its source. */
   async giveBack(order: RailOrder): Promise<void> {
-    if (!order.account) throw new Error('only what was pulled from an account is given back');
+    if (!order.account) throw new Error('only money that was pulled from an account can be returned');
     await this.#transferOut(order, order.account, keyOfReturn(order), memoOf('return of', order));
   }
 
@@ -162,7 +162,7 @@ export class UpstreamOrders {
   async #lookAgain(order: RailOrder): Promise<RailOutcome> {
     const found = await this.#findTransaction(order);
     if (found) return this.#outcomeOfOrder(order, found);
-    return { kind: 'contradiction', explanation: 'the upstream service no longer has it' };
+    return { kind: 'contradiction', explanation: 'the upstream service no longer has this payment' };
   }
 
   /**
@@ -184,7 +184,7 @@ export class UpstreamOrders {
       if (found) return found;
       // Upstream was restored to an earlier moment. It may have paid by then, so this is no refusal.
       if (isUnknown)
-        throw new Error('the upstream service does not know the quote that it has locked: an operator must decide');
+        throw new Error('the upstream service no longer knows the quote that it has locked: an operator must decide');
       throw error;
     }
   }
@@ -192,7 +192,7 @@ export class UpstreamOrders {
   async #outcomeOfOrder(order: RailOrder, transaction: TransactionRecord): Promise<RailOutcome> {
     const outcome = this.#outcomeOf(transaction, order);
     if (order.kind === 'COLLECTION' && outcome.kind === 'settled' && (await this.#wasGivenBack(order))) {
-      return { kind: 'failed', explanation: 'the money was given back to its source' };
+      return { kind: 'failed', explanation: 'the money was returned to its source' };
     }
     return outcome;
   }
@@ -258,7 +258,7 @@ function sentOf(kind: RailOrder['kind'], lock: RateLock | undefined, sentAmount:
   return (lock || kind === 'PAYOUT') && sentAmount && { sent: BigInt(sentAmount.amount) };
 }
 
-const noUma: RailOutcome = { kind: 'failed', explanation: 'the upstream rail pays no UMA addresses' };
+const noUma: RailOutcome = { kind: 'failed', explanation: 'the upstream rail does not pay to UMA addresses' };
 
 function keyOfReturn({ id }: RailOrder): string {
   return `${id}-return`;

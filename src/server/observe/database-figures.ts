@@ -59,22 +59,22 @@ const meanings = {
   outbox_oldest_seconds: 'How long the oldest event has waited in the outbox.',
   orders_open: 'Orders to rails that have no outcome yet.',
   orders_overdue: 'Orders to rails that should have been asked about more than 30 seconds ago.',
-  orders_oldest_overdue_seconds: 'For how long the first order to a rail has been due.',
+  orders_oldest_overdue_seconds: 'How long the most overdue order to a rail has been due.',
   deliveries_pending: 'Webhook deliveries that are not finished.',
   deliveries_oldest_seconds: 'The age of the oldest unfinished webhook delivery.',
   quotes_overdue: 'Quotes that should have expired more than 30 seconds ago.',
   oldest_snapshot_seconds:
     'The age of the oldest transaction that keeps dead rows from being removed: with a snapshot, a write, or prepared. Absent where gateway_work has no pg_read_all_stats.',
-  blocked_sessions: 'Sessions that wait for the lock of a transaction that has been open for two seconds and more.',
-  slot_kept_bytes: 'How much of the log the replication slot keeps that is the farthest behind.',
+  blocked_sessions: 'Sessions that wait for a lock of a transaction that has been open for two seconds or more.',
+  slot_kept_bytes: 'How much WAL is retained by the replication slot that is farthest behind.',
   transaction_numbers_used_ratio:
-    'Which part of the transaction numbers is used since the oldest one that VACUUM has not frozen: at 1 the server stops.',
-  size_bytes: 'The size of the database on the disk of Postgres, without its log.',
+    'The share of transaction ids in use since the oldest one that VACUUM has not frozen: at 1 the server stops.',
+  size_bytes: 'The size of the database on disk, without WAL.',
   restores_unmarked:
-    'How often the database was restored, or a standby promoted, since an operator has marked a restore.',
-  reconciliation_differences: 'Differences between the books and those of providers that are open.',
-  deposits_unattributed: 'Deposits at providers that wait for a person to say whose they are.',
-  provider_webhooks_oldest_overdue_seconds: 'For how long the first webhook of a provider has waited to be worked on.',
+    'How often the database was restored, or a standby promoted, since an operator last marked a restore.',
+  reconciliation_differences: 'Open differences between the ledger and the providers.',
+  deposits_unattributed: 'Deposits at providers that await an operator, who assigns them to an account.',
+  provider_webhooks_oldest_overdue_seconds: 'How long the oldest unprocessed webhook of a provider has waited.',
   reconciliation_last_timestamp_seconds: 'When a comparison with a provider was finished last; 0 where none was.',
   audit_last_timestamp_seconds: 'When an audit of the ledger (npm run ops -- audit) finished last; 0 where none has.',
   audit_full_last_timestamp_seconds:
@@ -104,13 +104,13 @@ export class DatabaseFigures {
     );
     this.#suspense = new Gauge({
       name: 'payments_database_suspense_refunds',
-      help: 'Refunds that wait in suspense for a person, by currency.',
+      help: 'Refunds in suspense that await an operator, by currency.',
       labelNames: ['currency'],
       registers,
     });
     this.#up = new Gauge({
       name: 'payments_database_up',
-      help: 'Whether the figures of the database could be read for this scrape: 1 or 0. Without them the other figures are absent.',
+      help: 'Whether the database figures could be read for this scrape: 1 or 0. If not, the other figures are absent.',
       registers,
     });
   }

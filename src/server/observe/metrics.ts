@@ -32,7 +32,7 @@ function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Obs
   const listening = gauge('feed_listening', 'Whether the feed listens for notifications: 1, or 0 while it polls.');
   const lag = gauge(
     'feed_lag_events',
-    'Events that are in the feed and not dispatched here yet: the most of any platform.',
+    'Events in the feed that this instance has not dispatched yet: the maximum over all platforms.',
   );
   const read = new Counter({
     name: 'payments_feed_events_read_total',
@@ -40,7 +40,7 @@ function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Obs
     labelNames: ['for'],
     registers,
   });
-  const ready = gauge('ready', 'What readiness has seen last, by check: 1 or 0.', ['check']);
+  const ready = gauge('ready', 'The last result of each readiness check: 1 or 0.', ['check']);
   const replica = replicas && replicaGauges(replicas, gauge);
   return () => {
     replica?.();
@@ -66,7 +66,7 @@ function replicaGauges(
   gauge: (name: string, help: string, labelNames: readonly 'replica'[]) => Gauge<'replica'>,
 ) {
   const usable = gauge('replica_usable', 'Whether a replica gets reads: 1 or 0.', ['replica']);
-  const bytes = gauge('replica_lag_bytes', 'Bytes of the log that a replica has not replayed.', ['replica']);
+  const bytes = gauge('replica_lag_bytes', 'Bytes of WAL that a replica has not replayed.', ['replica']);
   const seconds = gauge('replica_lag_seconds', 'How long a replica has been behind the primary.', ['replica']);
   return () => {
     for (const { number, isUsable, lag } of replicas.all) {

@@ -24,7 +24,7 @@ const secretKey: KeyFile = {
   pattern: /^[A-Za-z0-9+/_-]{43}=?$/,
   characters: 44,
   setting: 'SECRET_KEY',
-  loss: 'signing secrets of webhooks that are stored under the old one can then not be read',
+  loss: 'webhook secrets that were encrypted with the old key can then no longer be read',
 };
 
 const signingKey: KeyFile = {
@@ -33,7 +33,7 @@ const signingKey: KeyFile = {
   pattern: /^[\w-]{43}$/,
   characters: 43,
   setting: 'CLIENT_TOKEN_KEY',
-  loss: 'client tokens signed with the old one are then refused',
+  loss: 'client tokens signed with the old key are then refused',
 };
 
 const keyBytes = 32;
@@ -83,7 +83,7 @@ function checkedKey(file: string, text: string, { pattern, encoding, characters,
   if (pattern.test(key)) return key;
   const fault = key === '' ? 'is empty' : 'holds something else';
   throw new ConfigError([
-    `${file} should hold ${keyBytes} bytes in ${encoding} (${characters} characters) and ${fault}: restore it; or remove it, and the next start makes a new one (${loss}); or set ${setting}`,
+    `${file} should hold ${keyBytes} bytes in ${encoding} (${characters} characters) but ${fault}: restore it; or remove it, and the next start creates a new key (${loss}); or set ${setting}`,
   ]);
 }
 

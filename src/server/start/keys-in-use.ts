@@ -59,7 +59,7 @@ export async function strangeKey(database: Pick<Database, 'prisma'>, config: Key
   const [id] = idsOfKeys(config, 'SECRET_KEY');
   if (id === undefined || inUse.length === 0 || inUse.some(({ keyId: known }) => known === id)) return undefined;
   const ids = inUse.map(({ keyId: known }) => known).join(', ');
-  return `SECRET_KEY has the id ${id}, and instances on this database have the key with the id ${ids}: none could read what is encrypted with it. Set the key of the instances.`;
+  return `SECRET_KEY has the id ${id}, but instances on this database use the key with the id ${ids} and could not read what is encrypted with this one. Set the key of the instances.`;
 }
 
 function missingOf(inUse: readonly KeyInUse[], config: Keys): string[] {
@@ -71,6 +71,6 @@ function missingKey(config: Keys, setting: KeySetting, id: string): string[] {
   const own = idsOfKeys(config, setting);
   if (own.length === 0 || own.includes(id)) return [];
   return [
-    `${setting} has the id ${own.join(', ')}, but instances on this database use the key with the id ${id}: set that one, or add it to ${setting}_FALLBACKS. When nothing needs it any longer: npm run ops -- keys retire ${id}`,
+    `${setting} has the id ${own.join(', ')}, but instances on this database use the key with the id ${id}: set that key, or add it to ${setting}_FALLBACKS. If it is no longer needed: npm run ops -- keys retire ${id}`,
   ];
 }

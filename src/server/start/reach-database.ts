@@ -37,9 +37,9 @@ export async function reachDatabase(
     for (let tries = 0; ; tries += 1) {
       const error = await withClient(url, async () => undefined).catch((reason: unknown) => reason);
       if (error === undefined) break;
-      const words = `${name} leads to no database that can be used: ${reasonOf(error, url)}`;
+      const words = `${name} does not lead to a usable database: ${reasonOf(error, url)}`;
       if (!mayPass(error) || performance.now() >= until) throw new DatabaseUnreachable(words, { cause: error });
-      if (tries === 0) log?.(`${words} It is tried again for ${waitMs / 1_000} s.`);
+      if (tries === 0) log?.(`${words} Trying again for ${waitMs / 1_000} s.`);
       await delay(250);
     }
   }
@@ -56,11 +56,12 @@ function reasonOf(error: unknown, url: string): string {
     .join(', ');
   const code = sqlState(error);
   const words = error instanceof Error ? error.message.replace(/\.$/, '') || code : String(error);
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `no machine is known by the name in ${servers} (${code}).`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the host name in ${servers} is unknown (${code}).`;
   if (error instanceof pg.DatabaseError) {
     const advice = code?.startsWith('28') ? 'Correct the login or its password.' : '';
     return `the server at ${servers} says "${words}" (${code}). ${advice}`.trimEnd();
   }
-  if (mayPass(error)) return `nothing answers at ${servers} (${code ?? words}). Start Postgres there, or correct it.`;
+  if (mayPass(error))
+    return `nothing answers at ${servers} (${code ?? words}). Start Postgres, or correct the address.`;
   return `the connection to ${servers} fails (${words}).`;
 }

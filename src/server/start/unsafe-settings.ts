@@ -32,14 +32,13 @@ function findOpenings({ CORS_ORIGINS, WEBHOOK_LOOPBACK }: Config): Finding[] {
   if (CORS_ORIGINS.includes('*')) {
     findings.push({
       kind: 'any-origin',
-      fault: 'CORS_ORIGINS is *, so the pages of every site may call this server: name the origins of your apps',
+      fault: 'CORS_ORIGINS is *, so web pages of every site may call this service: name the origins of your apps',
     });
   }
   if (WEBHOOK_LOOPBACK) {
     findings.push({
       kind: 'loopback-webhooks',
-      fault:
-        'WEBHOOK_LOOPBACK is on, so a platform may make this server call services on its own machine: set it to off',
+      fault: 'WEBHOOK_LOOPBACK is on, so a platform can make this service call others on its machine: set it to off',
     });
   }
   return findings;
@@ -56,7 +55,7 @@ function findWeakKeys(config: Config): Finding[] {
     .filter(([, list]) => list.some((key) => key !== undefined && isWeakKey(key)))
     .map(([name]) => ({
       kind: 'weak-keys' as const,
-      fault: `${name} can be guessed: make one with "openssl rand -base64 32"`,
+      fault: `${name} can be guessed: create one with "openssl rand -base64 32"`,
     }));
 }
 
@@ -65,7 +64,7 @@ function findUnverified(config: Config, tlsVerified: boolean): Finding[] {
   if (!tlsVerified) {
     findings.push({
       kind: 'unverified-tls',
-      fault: 'NODE_TLS_REJECT_UNAUTHORIZED is 0, so no certificate is checked: remove it',
+      fault: 'NODE_TLS_REJECT_UNAUTHORIZED is 0, so certificates are not verified: remove it',
     });
   }
   const addresses = (
@@ -74,10 +73,10 @@ function findUnverified(config: Config, tlsVerified: boolean): Finding[] {
   for (const { name, address } of addresses) {
     const protection = protectionOf(address);
     if (protection === 'NONE' || protection === 'UNVERIFIED') {
-      const what = protection === 'NONE' ? 'connects without TLS' : 'checks no certificate';
+      const what = protection === 'NONE' ? 'connects without TLS' : 'does not verify the certificate';
       findings.push({
         kind: 'unverified-tls',
-        fault: `${name} ${what}: add sslmode=verify-full, and sslrootcert=FILE for a certificate authority of your own`,
+        fault: `${name} ${what}: add sslmode=verify-full, and sslrootcert=FILE for your own certificate authority`,
       });
     }
   }

@@ -11,5 +11,5 @@ const followStatement = statement<{ backMs: number | null }>('follow_clock', 'se
 export async function followClock(database: Database, log: Logger): Promise<void> {
   const [row] = await followStatement(database.pool);
   if (typeof row?.backMs !== 'number') return;
-  log.warn({ backMs: Math.round(row.backMs) }, "the database's clock was set back; due times were moved with it");
+  log.warn({ backMs: Math.round(row.backMs) }, "the database's clock was set back; due times were moved accordingly");
 }

@@ -107,7 +107,9 @@ function differenceOfStatements(foreign: Sent, never: Sent): string | undefined 
 
 /** Returns what is wrong with an answer to another caller's key: it must be treated as a new one. */
 export function foreignKeyUsed({ text }: Reply): string | undefined {
-  return /IDEMPOTENCY_MISMATCH|"replayed":true|this idempotency key has created|this was done before/.test(text)
+  return /IDEMPOTENCY_MISMATCH|"replayed":true|this idempotency key has already created|this idempotency key was used before, for/.test(
+    text,
+  )
     ? text.slice(0, 300)
     : undefined;
 }

@@ -93,7 +93,7 @@ export const outerEdgeBugs: Bugs = {
   'test/rest/examples.test.ts': {
     'the document knows no cursor of webhooks': {
       file: 'src/api/rest/schemas/webhook-schemas.ts',
-      find: "      cursor: z.string().describe('Its place in the feed, after which a stream can resume.'),\n",
+      find: "      cursor: z.string().describe('The position in the feed, after which a stream can resume.'),\n",
       put: '',
       test: 'each webhook is what the document says of its type, with the header fields of its signature',
     },
@@ -186,7 +186,7 @@ export const outerEdgeBugs: Bugs = {
     },
     'messages of sockets may come in bytes': {
       file: 'src/api/graphql/transports/socket-protocol.ts',
-      find: "isBinary ? 'messages are text' : readMessage(data)",
+      find: "isBinary ? 'messages must be text' : readMessage(data)",
       put: "isBinary && data === undefined ? '' : readMessage(data)",
       test: '%s: %i',
     },

@@ -44,7 +44,7 @@ function documentsIn(json: object): readonly HashedDocument[] {
   if (texts.success) return Object.entries(texts.data).map(([hash, text]) => ({ hash, text }));
   throw new Refusal(
     'INVALID_INPUT',
-    'unknown manifest format: expected that of Apollo (format, version and operations with id and body), or an object from hash to text, as Relay and GraphQL Code Generator write it',
+    'unknown manifest format: expected that of Apollo (format, version, and operations with id and body), or an object that maps hashes to texts, as Relay and GraphQL Code Generator write it',
   );
 }
 

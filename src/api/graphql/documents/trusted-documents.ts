@@ -104,7 +104,7 @@ export class TrustedDocuments {
       await lockPlatform(client, caller);
       const { length } = await registerStatement(client, platformId, ...columns);
       if (length > 0 && (await trustedDocument.count({ where: { platformId } })) > maxDocuments) {
-        const message = `a platform has at most ${maxDocuments} documents: delete those of versions that nobody uses`;
+        const message = `a platform can register at most ${maxDocuments} documents: delete those of app versions that are no longer in use`;
         throw new Refusal('INVALID_INPUT', message);
       }
       return length;

@@ -78,7 +78,7 @@ function costExceeded(actual: number, { path, cost }: CostlyPath): GraphQLError 
 
 function limitExceeded(budget: BudgetLimit, value: string, details: object): GraphQLError {
   const limit = documentBudget[budget];
-  return new GraphQLError(`The document breaks the ${budget} limit of ${limit}${value}.`, {
+  return new GraphQLError(`The document exceeds the ${budget} limit of ${limit}${value}.`, {
     extensions: { code: 'COST_LIMIT_EXCEEDED', budget, limit, ...details, http: unprocessableStatus },
   });
 }

@@ -251,6 +251,6 @@ async function runStatement(
 }
 
 function answerTooLarge(limit: number): GraphQLError {
-  const message = `The answer would have more than ${limit} bytes: ask for less of it at once, such as shorter pages.`;
+  const message = `The answer would have more than ${limit} bytes: select fewer fields or shorter pages.`;
   return new GraphQLError(message, { extensions: { code: 'COST_LIMIT_EXCEEDED', budget: 'answerBytes', limit } });
 }

@@ -130,11 +130,11 @@ export class Operations {
       if (errors.length > 0) return errors;
       const operation = getOperationAST(document, operationName);
       if (!operation) {
-        const message = 'operationName must name one of the operations of the document';
+        const message = 'operationName must be the name of an operation in the document';
         return [badRequest(message, { code: 'OPERATION_RESOLUTION_FAILURE', ...unprocessableStatus })];
       }
       if (operation.operation === 'mutation' && isSafe(transport.response?.req.method)) {
-        return [badRequest('a mutation is sent by POST', { status: 405, headers: { allow: 'POST' } })];
+        return [badRequest('mutations must be sent by POST', { status: 405, headers: { allow: 'POST' } })];
       }
       return {
         schema: this.#options.schema,

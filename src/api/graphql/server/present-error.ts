@@ -51,7 +51,7 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
     if (extensions.code !== undefined) return error;
   }
   log.error({ err: original ?? error }, 'a resolver failed');
-  return new GraphQLError('Something went wrong here. It has been logged.', {
+  return new GraphQLError('Internal error. It has been logged.', {
     ...location,
     extensions: { code: 'INTERNAL_SERVER_ERROR', ...requestIdIn(currentRequest()) },
   });

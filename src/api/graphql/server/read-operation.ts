@@ -24,7 +24,7 @@ export function isSafe(method: string | undefined): boolean {
 export function readOperation({ method, url }: IncomingMessage, body: Uint8Array): SentOperation {
   if (method === 'GET' || method === 'HEAD') return readUrl(new URL(`http://localhost${url}`).searchParams);
   const text = bodyText(body);
-  if (text === undefined) throw badRequest('the body is not text in UTF-8');
+  if (text === undefined) throw badRequest('the body is not valid UTF-8');
   return operationOf(parsePart(text, 'the body'));
 }
 
@@ -49,7 +49,7 @@ function readUrl(params: URLSearchParams): SentOperation {
 }
 
 function operationOf(json: unknown): SentOperation {
-  if (!isMap(json)) throw badRequest('a request is a JSON object with a query; several are sent one by one');
+  if (!isMap(json)) throw badRequest('a request must be a JSON object with a query; batches are not supported');
   const { query, documentId, variables, operationName, extensions } = json;
   for (const [name, value] of Object.entries({ query, documentId, operationName }))
     if (value != null && typeof value !== 'string') throw badRequest(`${name} must be a string`);

@@ -27,7 +27,7 @@ export function sentReadAfter(
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const field = inExtensions === undefined ? 'Payments-Read-After' : 'extensions.readAfter';
-    throw failure('INVALID_INPUT', `${field} is wrong: ${error.message}`, { field, status: 400 });
+    throw failure('INVALID_INPUT', `${field} is invalid: ${error.message}`, { field, status: 400 });
   }
 }
 

@@ -53,7 +53,7 @@ export class SentDocuments {
     const hash = hashIn(sent);
     if (hash !== undefined) return this.#complete(sent, hash, authenticate);
     if (hasText(sent)) return sent;
-    throw badRequest('the request has a query, or the documentId of a registered document');
+    throw badRequest('a request needs a query, or the documentId of a registered document');
   }
 
   async #complete(sent: SentOperation, hash: string, authenticate: () => Promise<Viewer>): Promise<OperationParams> {
@@ -85,7 +85,7 @@ export class SentDocuments {
     if (await this.isRegistered(viewer, document)) return;
     throw failure(
       'QUERY_NOT_IN_SAFELIST',
-      'this token may send registered documents only, and this one is not registered',
+      'this token may send only registered documents, and this document is not registered',
       {
         status: 403,
       },
@@ -103,7 +103,7 @@ export class SentDocuments {
    */
   #unknown({ trustedDocumentsOnly }: Viewer) {
     if (trustedDocumentsOnly) {
-      const message = 'no document is registered with this hash, and this token may send registered documents only';
+      const message = 'no document is registered with this hash, and this token may send only registered documents';
       return failure('PERSISTED_QUERY_NOT_IN_LIST', message, { status: 403 });
     }
     return this.#automatic

@@ -213,7 +213,7 @@ const refuseSubscriptions: Plugin = {
 
 /** Creates the error of a subscription over a transport for one answer. */
 export function streamNeeded(): GraphQLError {
-  const message = 'a subscription needs an event stream (Accept: text/event-stream) or a socket';
+  const message = 'a subscription needs an event stream (Accept: text/event-stream) or a WebSocket';
   return badRequest(message, { code: 'NOT_ACCEPTABLE', status: 406 });
 }
 

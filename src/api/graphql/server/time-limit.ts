@@ -34,6 +34,6 @@ export function withTimeLimit<Result>(
 }
 
 function timeout(limitMs: number): ExecutionResult {
-  const message = `the operation took longer than ${Math.round(limitMs)} ms; whether a mutation took effect is told by mutationReceipt or a repeat with the same idempotencyKey`;
+  const message = `the operation took longer than ${Math.round(limitMs)} ms; to find out whether a mutation took effect, query mutationReceipt or repeat it with the same idempotencyKey`;
   return { errors: [failure('TIMEOUT', message, { status: 504 })] };
 }

@@ -60,7 +60,7 @@ export function serveProtocol(
           );
           socket.on('message', (data, isBinary) => {
             if (extra.isRefused) return;
-            const message = isBinary ? 'messages are text' : readMessage(data);
+            const message = isBinary ? 'messages must be text' : readMessage(data);
             if (typeof message === 'string') close(CloseCode.BadRequest, message);
             else order.take(message);
           });
@@ -94,7 +94,7 @@ function readMessage(data: RawData): ClientMessage | string {
   try {
     message = parseJson(text);
   } catch (error) {
-    if (!(error instanceof InexactJson)) return 'a message is not well-formed JSON';
+    if (!(error instanceof InexactJson)) return 'the message is not well-formed JSON';
     if (error.path.length < 2 || error.path[0] !== 'payload') return error.message;
     message = JSON.parse(text);
     if (memberOf(message, 'type') !== 'subscribe') return error.message;

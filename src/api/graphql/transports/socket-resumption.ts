@@ -25,7 +25,7 @@ export function resumeKeyOf(
   if (!isSubscription) return undefined;
   const given = extensions?.resumeKey;
   if (given !== undefined && !(typeof given === 'string' && uuidForm.test(given)))
-    return invalidInput('resumeKey is a UUID that the client has chosen at random', 'resumeKey');
+    return invalidInput('resumeKey must be a random UUID, chosen by the client', 'resumeKey');
   const key = given ?? (resumes && uuidForm.test(id) ? id : undefined);
   if (key === undefined) return undefined;
   const { platformId, subject } = viewer;

@@ -170,7 +170,7 @@ export async function renewSession(
 function superviseSocket(socket: WebSocket): Connection {
   return {
     forbid: ({ message }) => socket.close(closeForbidden, message),
-    leave: () => socket.close(closeRestart, 'the server restarts: resume with after'),
+    leave: () => socket.close(closeRestart, 'the server is restarting: resume with after'),
     check: () => {
       if (socket.bufferedAmount > socketLimits.bufferedBytes)
         socket.close(closeTryAgain, 'too slow: resume with after');

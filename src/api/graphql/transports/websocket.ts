@@ -44,7 +44,7 @@ const compression = {
 
 /** The error of an operation beyond the limit. */
 const tooManyOperations = rateLimited(
-  new RateLimited(`a connection carries at most ${socketLimits.operations} operations at once`, 1),
+  new RateLimited(`a connection can have at most ${socketLimits.operations} operations at once`, 1),
 );
 
 /**
@@ -68,7 +68,7 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
     },
     /** Closes the sockets that are still open: those that have never sent credentials. */
     async close(): Promise<void> {
-      for (const client of sockets.clients) client.close(closeRestart, 'the server restarts: resume with after');
+      for (const client of sockets.clients) client.close(closeRestart, 'the server is restarting: resume with after');
       // The close does not wait for a client that does not answer it.
       const cut = setTimeout(() => {
         for (const client of sockets.clients) client.terminate();

@@ -15,18 +15,18 @@ const ClientTokenSchema = z
     customerId: id('Customer', 'The customer that it is bound to.').optional(),
     quoteId: id('Quote', 'The quote that it is bound to.').optional(),
     transactionId: id('Transaction', 'The transaction that it is bound to.').optional(),
-    permissions: listed(z.enum(Permission)).describe('What it may do.'),
+    permissions: listed(z.enum(Permission)).describe('Its permissions.'),
     grants: listed(z.enum(ClientGrant)).describe('Extra rights for its customer, beyond its permissions.'),
     trustedDocumentsOnly: z
       .boolean()
       .describe('Whether it is limited to registered documents. The settings may limit all tokens.'),
     createdById: id('ApiToken', 'The token that made it; absent where the operator did.').optional(),
-    createdAt: time('When it was made.'),
+    createdAt: time('When it was created.'),
     expiresAt: time('When it expires.'),
     revokedAt: time('When it was revoked; absent unless it was.').optional(),
   })
   .openapi('ClientToken', {
-    description: "An app's credential, bound to a customer, a quote or a transaction: its facts, not the token itself.",
+    description: "An app's credential, bound to a customer, a quote or a transaction; without the token itself.",
   });
 
 const list = pagedEndpoint({

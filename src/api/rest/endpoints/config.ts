@@ -65,7 +65,7 @@ const webhookEndpoint = z.string().openapi({
 const trustedDocuments = z
   .enum(TrustedDocumentPolicy)
   .describe(
-    'Who may send registered documents only over GraphQL: nobody (OPTIONAL), client tokens (APPS), or every token (ALL).',
+    'Which tokens may send only registered documents over GraphQL: none (OPTIONAL), client tokens (APPS), or all (ALL).',
   );
 
 const ConfigSchema = z
@@ -90,7 +90,7 @@ const ConfigSchema = z
     trustedDocuments,
     isRegulatedFinancialInstitution: z
       .boolean()
-      .describe('Whether customers count as verified by the platform itself. Set by the operator.'),
+      .describe('Whether the platform verifies its customers itself. Set by the operator.'),
     createdAt: time('When the platform was created.'),
     updatedAt: time('When its settings last changed.'),
   })
@@ -157,7 +157,7 @@ const get = createRoute({
     operationId: 'getConfig',
     tags,
     summary: "Get the platform's settings",
-    description: 'The settings of the platform whose token it is.',
+    description: "The settings of the token's platform.",
   }),
   method: 'get',
   path: '/config',

@@ -79,7 +79,7 @@ export const CreateQuoteBody = z
     lookupId: id('Lookup', 'The lookup of the receiver; required for a UMA address.').optional(),
     sendingCurrencyCode: z.string().optional().openapi({
       description:
-        "Without a source: the currency of the account that pays, of the lookup's sender. With a source: checked against it.",
+        "Without a source: the currency of the account of the lookup's sender that pays. With a source: must equal its currency.",
       example: 'USD',
     }),
     receivingCurrencyCode: z.string().optional().openapi({

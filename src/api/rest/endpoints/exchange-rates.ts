@@ -38,7 +38,7 @@ const list = wholeEndpoint({
     operationId: 'listExchangeRates',
     tags: ['Exchange rates'],
     summary: 'List indicative exchange rates',
-    description: 'Present prices, with all fees, for one source currency. Only a quote locks a price.',
+    description: 'Current prices, with all fees, for one source currency. Only a quote locks a price.',
   }),
   path: '/exchange-rates',
   filters: {

@@ -29,9 +29,9 @@ const tags = ['External accounts'];
 /** The filters of both lists. */
 const filters = {
   currency: z.string().optional().openapi({ description: 'Currency code.', example: 'EUR' }),
-  status: anyOf(ExternalAccountStatus, 'Any of these.'),
-  accountType: anyOf(ExternalAccountType, 'Any of these.'),
-  beneficiaryVerificationStatus: anyOf(BeneficiaryVerificationStatus, 'Any of these.'),
+  status: anyOf(ExternalAccountStatus, 'Any of these values.'),
+  accountType: anyOf(ExternalAccountType, 'Any of these values.'),
+  beneficiaryVerificationStatus: anyOf(BeneficiaryVerificationStatus, 'Any of these values.'),
 };
 
 const ExternalAccountSchema = z
@@ -52,7 +52,7 @@ const ExternalAccountSchema = z
     beneficiaryVerificationStatus: z
       .enum(BeneficiaryVerificationStatus)
       .optional()
-      .describe('Whether the owner is who the platform says.'),
+      .describe("Whether the owner's name matches the name at the bank."),
     beneficiaryVerifiedData: z
       .object({ fullName: z.string().describe("The owner's name at the bank.") })
       .optional()
@@ -78,7 +78,7 @@ const warnings = z
   )
   .optional()
   .describe(
-    'What to know before somebody pays to it: how SEPA or ACH carries the name of its owner, and in the sandbox what PRODUCTION would refuse, such as wrong check digits.',
+    "Warnings before the first payment: how SEPA or ACH writes the owner's name, and in the sandbox what PRODUCTION would refuse, such as wrong check digits.",
   );
 
 const PlatformAccountBody = z.strictObject(accountFields).openapi('CreatePlatformExternalAccount');
@@ -106,7 +106,7 @@ const created = {
 const createForCustomer = createRoute({
   ...commandEndpoint('createExternalAccount', {
     tags,
-    summary: "Register an external account of a customer's or the platform's",
+    summary: 'Register an external account of a customer or the platform',
     description:
       'The account can be paid to, and a bank account can be pulled from, once it is ACTIVE. A number that the owner has registered before in this currency is refused with CONFLICT, which names that account.',
   }),
@@ -120,8 +120,8 @@ const createForPlatform = createRoute({
   ...commandEndpoint('createExternalAccount', {
     operationId: 'createPlatformExternalAccount',
     tags,
-    summary: "Register an external account of the platform's own",
-    description: 'As for a customer, for money of the platform itself.',
+    summary: 'Register an external account of the platform',
+    description: "An account for the platform's own money; otherwise as for a customer.",
   }),
   method: 'post',
   path: '/platform/external-accounts',
@@ -160,7 +160,7 @@ const accountPath = z.object({ accountId: id('ExternalAccount', 'The account.') 
 const update = createRoute({
   ...commandEndpoint('updateExternalAccount', {
     tags,
-    summary: "Change an external account of a customer's or the platform's",
+    summary: 'Change an external account of a customer or the platform',
     description:
       'Fields that are left out stay unchanged. The details that identify the account at its bank cannot change.',
   }),
@@ -191,7 +191,7 @@ const update = createRoute({
 const remove = createRoute({
   ...commandEndpoint('deleteExternalAccount', {
     tags,
-    summary: "Delete an external account of a customer's or the platform's",
+    summary: 'Delete an external account of a customer or the platform',
     description:
       'The account becomes INACTIVE for good and disappears from lists. Existing payments still show it and continue; new ones cannot use it. The same account can be registered again.',
   }),

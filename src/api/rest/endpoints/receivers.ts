@@ -29,7 +29,7 @@ const supportedCurrencies = 'The currencies that the receiver accepts, the prefe
 const LookupSchema = z
   .object({
     id: id('Lookup', 'Its id.'),
-    lookupId: id('Lookup', 'The same id, for a quote to the receiver. It is valid for ten minutes.'),
+    lookupId: id('Lookup', 'The id of the lookup, for a quote to the receiver. It is valid for ten minutes.'),
     receiverUmaAddress: z.string().describe('$name@domain, in lower case.'),
     receiver: z
       .object({
@@ -55,7 +55,7 @@ const UmaLookupSchema = z
     ...LookupSchema.shape,
     supportedCurrencies: listed(
       z.object({ ...ReceiverCurrencySchema.shape, currency: CurrencySchema }).openapi('UmaReceiverCurrency', {
-        description: 'A currency that a receiver accepts, and the same as `currency`.',
+        description: 'A currency that a receiver accepts; `currency` has the same data.',
       }),
     ).describe(supportedCurrencies),
     requiredPayerDataFields: listed(
@@ -66,7 +66,7 @@ const UmaLookupSchema = z
     ).describe('All information about the sender that the receiver asks for.'),
   })
   .openapi('UmaLookup', {
-    description: 'A lookup with the fields that clients of the older form of this request read.',
+    description: 'A lookup, with the additional fields of the older form of this endpoint.',
   });
 
 const query = z.strictObject({
@@ -156,7 +156,7 @@ async function senderOf(
           take: 2,
         });
   if (another) {
-    const problem = 'several customers have this platformCustomerId; customerId names one of them';
+    const problem = 'several customers have this platformCustomerId: use customerId instead';
     throw new Refusal('INVALID_INPUT', problem, { path: ['platformUserId'] });
   }
   if (!customer) throw new Refusal('USER_NOT_FOUND', 'no such customer', { path: ['platformUserId'] });

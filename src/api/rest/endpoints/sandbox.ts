@@ -101,7 +101,7 @@ const kyc = createRoute({
   ...commandEndpoint('sandboxSetKycStatus', {
     tags,
     summary: "Decide a customer's identity check",
-    description: 'Sandbox only. Any status may follow any other; a new name of the customer decides it again.',
+    description: 'Sandbox only. Any status can be set; a new name of the customer triggers a new check.',
   }),
   method: 'post',
   path: '/sandbox/customers/{customerId}/kyc-status',

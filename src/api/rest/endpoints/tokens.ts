@@ -125,7 +125,7 @@ const remove = createRoute({
     params: tokenPath,
     query: z.strictObject({
       revokeDescendants: flag(
-        'Whether everything that it created ends, too: API tokens, client tokens and webhook endpoints.',
+        'Whether to end everything that it created, too: API tokens, client tokens and webhook endpoints.',
         true,
       ),
     }),

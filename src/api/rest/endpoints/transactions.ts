@@ -56,19 +56,19 @@ const list = pagedEndpoint({
     platformCustomerId: z.string().optional().describe("The platform's own id of that customer."),
     senderAccountIdentifier: z.string().optional().describe('The source: an account id or a UMA address.'),
     receiverAccountIdentifier: z.string().optional().describe('The destination: an account id or a UMA address.'),
-    status: anyOf(TransactionStatus, 'Any of these.'),
+    status: anyOf(TransactionStatus, 'Any of these values.'),
     type: anyOf(TransactionType, 'The direction of the payment; any of these.'),
-    failureReason: anyOf(FailureReason, 'Any of these.'),
+    failureReason: anyOf(FailureReason, 'Any of these values.'),
     reference: z.string().optional().describe('The reconciliation reference.'),
     accountId: z.string().optional().describe('The account on either side, source or destination.'),
-    currency: z.string().optional().describe('The currency of what is sent or of what is received.'),
-    minAmount: amountParameter('The least amount sent or received in `currency`, which is required with it.'),
-    maxAmount: amountParameter('The greatest amount sent or received in `currency`, which is required with it.'),
+    currency: z.string().optional().describe('The currency of the sent or received amount.'),
+    minAmount: amountParameter('The smallest amount sent or received, in `currency`, which is then required.'),
+    maxAmount: amountParameter('The largest amount sent or received, in `currency`, which is then required.'),
     executed: choice(
       '`true` excludes the payments of quotes that were not executed or funded; `false` returns only those.',
     ),
-    startDate: moment('Created then or later.'),
-    endDate: moment('Created then or earlier.'),
+    startDate: moment('Created at this time or later.'),
+    endDate: moment('Created at this time or earlier.'),
     ...updatedParameters,
     ...orderParameters,
   },
@@ -92,7 +92,8 @@ function filterOf({ startDate, endDate, minAmount: min, maxAmount: max, ...rest 
   const filter = { ...rest, createdAfter: startDate, createdBefore: endDate };
   if (min === undefined && max === undefined) return filter;
   const { currency } = rest;
-  if (currency == null) throw new Refusal('INVALID_INPUT', 'amounts need a currency', { path: ['currency'] });
+  if (currency == null)
+    throw new Refusal('INVALID_INPUT', 'minAmount and maxAmount need a currency', { path: ['currency'] });
   return { ...filter, currency: undefined, amount: { currency, min, max } };
 }
 
@@ -103,7 +104,7 @@ const get = createRoute({
     operationId: 'getTransaction',
     tags,
     summary: 'Get a transaction',
-    description: 'A payment by its id, with its present status.',
+    description: 'A payment by its id, with its current status.',
   }),
   method: 'get',
   path: '/transactions/{transactionId}',

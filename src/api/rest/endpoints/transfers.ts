@@ -84,7 +84,7 @@ const out = createRoute({
     tags,
     summary: 'Transfer to an external account, in one currency',
     description:
-      'Debits an internal account at once. The payment is PENDING until the account outside has the money, or it has failed and the money is back.',
+      'Debits an internal account at once. The payment is PENDING until the external account has the money, or until it has failed and the money is back.',
   }),
   method: 'post',
   path: '/transfer-out',

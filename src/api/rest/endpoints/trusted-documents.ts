@@ -19,7 +19,7 @@ const hash = z.string().describe('The SHA-256, SHA-1 or MD5 of the text, in hex.
 const Manifest = z
   .object({
     format: z.string().optional().describe('apollo-persisted-query-manifest, where it is one.'),
-    version: z.int().min(0).max(100).optional().describe('1, of a manifest of Apollo.'),
+    version: z.int().min(0).max(100).optional().describe('1, in a manifest of Apollo.'),
     operations: z
       .array(
         z.looseObject({
@@ -34,7 +34,7 @@ const Manifest = z
   .catchall(z.unknown())
   .openapi('DocumentManifest', {
     description:
-      'A manifest as tools write it: of Apollo, or an object with the text of each document under its hash, as relay-compiler and GraphQL Code Generator make it.',
+      'A manifest as build tools write it: of Apollo, or an object with the text of each document under its hash, as relay-compiler and GraphQL Code Generator write it.',
   });
 
 const Registered = z
@@ -63,12 +63,12 @@ const register = createRoute({
     tags,
     summary: 'Register documents',
     description:
-      'From then on clients may send their hashes instead of their texts. If one of them cannot be executed, none is registered. Registered documents stay: a repeat changes nothing.',
+      'Clients can then send the hashes of these documents instead of their texts. If one of them cannot be executed, none is registered. Sending registered documents again changes nothing.',
   }),
   method: 'post',
   path: '/trusted-documents',
   request: { query: noQuery, body: body(Manifest) },
-  responses: { 200: jsonResponse(Registered, 'They are registered.'), ...readErrors(413, 415, 504) },
+  responses: { 200: jsonResponse(Registered, 'The documents are registered.'), ...readErrors(413, 415, 504) },
 });
 
 const list = createRoute({
@@ -76,7 +76,7 @@ const list = createRoute({
     operationId: 'listTrustedDocuments',
     tags,
     summary: 'List registered documents',
-    description: 'Their hashes, without their texts.',
+    description: 'The hashes of all registered documents, without their texts.',
   }),
   method: 'get',
   path: '/trusted-documents',
@@ -95,7 +95,7 @@ const remove = createRoute({
   method: 'delete',
   path: '/trusted-documents/{hash}',
   request: { params: z.object({ hash }), query: noQuery },
-  responses: { 204: { description: 'It is not registered any more.' }, ...readErrors(504) },
+  responses: { 204: { description: 'The document is no longer registered.' }, ...readErrors(504) },
 });
 
 /** Adds the endpoints of trusted documents (decision 74). */

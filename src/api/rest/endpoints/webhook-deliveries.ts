@@ -20,25 +20,25 @@ const DeliverySchema = z
   .object({
     id: id('WebhookDelivery', 'Its id.'),
     endpointId: id('WebhookEndpoint', 'The endpoint that it goes to.'),
-    webhookId: id('Webhook', 'The webhook: the same at every attempt and at every endpoint.'),
+    webhookId: id('Webhook', "The webhook's id: the same for every attempt and every endpoint."),
     type: z.enum(EventType).describe('The type of its event.'),
     status: z.enum(WebhookDeliveryStatus).describe('Where it stands.'),
     attempts: z
       .array(
         z.object({
-          at: time('When it was begun.'),
+          at: time('When it started.'),
           durationMs: z.int().min(0).max(Number.MAX_SAFE_INTEGER).describe('How long it took, in milliseconds.'),
           responseStatus: z
             .int()
             .min(100)
             .max(599)
             .optional()
-            .describe("The receiver's HTTP status; absent when it gave none."),
+            .describe("The receiver's HTTP status; absent if there was no answer."),
           error: z.string().optional().describe('Why it failed; absent when it succeeded.'),
         }),
       )
       .describe('Every attempt so far, oldest first.'),
-    nextAttemptAt: time('When it is attempted next; absent when it will not be.').optional(),
+    nextAttemptAt: time('When the next attempt is; absent if there is none.').optional(),
   })
   .openapi('WebhookDelivery', { description: 'The delivery of a webhook to an endpoint.' });
 
@@ -52,7 +52,7 @@ const list = pagedEndpoint({
   path: '/webhooks/deliveries',
   filters: {
     endpointId: id('WebhookEndpoint', 'The endpoint; by default that of the settings.').optional(),
-    status: anyOf(WebhookDeliveryStatus, 'Any of these.'),
+    status: anyOf(WebhookDeliveryStatus, 'Any of these values.'),
   },
   item: DeliverySchema,
   name: 'WebhookDeliveryPage',
@@ -61,14 +61,17 @@ const list = pagedEndpoint({
 const again = createRoute({
   ...commandEndpoint('resendWebhookDelivery', {
     tags,
-    summary: 'Send a webhook again',
+    summary: 'Resend a webhook',
     description:
-      'In any status. It keeps its id and the record of its attempts. 409 CONFLICT: its endpoint is disabled.',
+      'Possible in any status. The delivery keeps its id and its attempts. 409 CONFLICT: its endpoint is disabled.',
   }),
   method: 'post',
   path: '/webhooks/deliveries/{deliveryId}/resend',
   request: { params: z.object({ deliveryId: id('WebhookDelivery', 'The delivery.') }), query: noQuery },
-  responses: { 204: emptyCommandResponse('It is sent again; the list shows the attempts.'), ...commandErrors(404) },
+  responses: {
+    204: emptyCommandResponse('The webhook will be sent again; the list of deliveries shows the attempts.'),
+    ...commandErrors(404),
+  },
 });
 
 interface Filter {

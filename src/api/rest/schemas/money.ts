@@ -62,6 +62,6 @@ export function id(type: string, description: string) {
 export function day(description: string) {
   return z
     .string()
-    .refine(isDay, 'must be a day of the calendar, written YYYY-MM-DD')
+    .refine(isDay, 'must be a valid date, YYYY-MM-DD')
     .openapi({ type: 'string', format: 'date', description, example: '1990-12-10' });
 }

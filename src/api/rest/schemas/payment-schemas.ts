@@ -143,7 +143,7 @@ export const TransactionSchema = z
     fees: amount('All fees, in the smallest unit of the sending currency.').optional(),
     rateDetails: RateDetailsSchema.optional(),
     reconciliationInstructions: z
-      .object({ reference: z.string().describe('The reference that both sides write on the payment.') })
+      .object({ reference: z.string().describe('The reference that the payment carries on both sides.') })
       .optional()
       .describe('How to reconcile the payment; present in every status except CREATED.'),
     failureReason: z.enum(FailureReason).optional().describe('Why it failed; always present in the status FAILED.'),

@@ -16,13 +16,13 @@ const customer = {
 const webhooks = {
   OUTGOING_PAYMENT: {
     name: 'OutgoingPaymentNotification',
-    summary: 'A payment out has progressed',
+    summary: 'An outgoing payment has a new status',
     description: 'Sent when an outgoing payment gets a new status.',
     fields: { transaction: TransactionSchema },
   },
   INCOMING_PAYMENT: {
     name: 'IncomingPaymentNotification',
-    summary: 'A payment in has progressed, or waits for approval',
+    summary: 'An incoming payment has a new status, or awaits approval',
     description:
       'Sent when an incoming payment gets a new status. While it is PENDING, the answer decides: 200 approves it, 403 rejects it, 422 names information that is missing about the sender, and 202 defers the decision to the endpoints that approve and reject.',
     fields: {
@@ -42,7 +42,7 @@ const webhooks = {
   ACCOUNT_STATUS: {
     name: 'AccountStatusNotification',
     summary: 'A balance has changed',
-    description: 'Sent when money has come to an internal account or left it.',
+    description: 'Sent when the balance of an internal account changes.',
     fields: {
       accountId: id('InternalAccount', 'The account.'),
       oldBalance: AmountSchema.optional(),
@@ -54,25 +54,25 @@ const webhooks = {
     name: 'KycStatusNotification',
     summary: 'An identity check has a result',
     description: 'Sent when the KYC status of a customer changes.',
-    fields: { ...customer, kycStatus: z.enum(KycStatus).describe('The status now.') },
+    fields: { ...customer, kycStatus: z.enum(KycStatus).describe('The new status.') },
   },
   TEST: {
     name: 'TestNotification',
     summary: 'A test',
-    description: 'Sent to a new endpoint, and when it is asked for.',
+    description: 'Sent to a new endpoint, and on request.',
     fields: { test: z.literal(true).describe('Always true.') },
   },
 } as const satisfies Record<(typeof webhookTypes)[number], object>;
 
 const signature = z.object({
-  'webhook-id': z.string().describe('The same as `webhookId`: a receiver takes each id once.'),
+  'webhook-id': z.string().describe('The same as `webhookId`. Process each id only once.'),
   'webhook-timestamp': z
     .string()
     .describe('When this attempt was made, in seconds since 1970. Refuse one that is minutes old.'),
   'webhook-signature': z
     .string()
     .describe(
-      '`v1,` and the base64 of the HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, as Standard Webhooks has it; several, separated by blanks, while a secret is replaced.',
+      '`v1,` and the base64 of the HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, as defined by Standard Webhooks; several, separated by spaces, while a secret is being replaced.',
     ),
 });
 
@@ -83,7 +83,7 @@ const approval = z
       .optional()
       .describe('The requested information about the receiver, by name.'),
   })
-  .openapi('PaymentApproval', { description: 'Approves the payment that waits.' });
+  .openapi('PaymentApproval', { description: 'Approves the payment.' });
 
 /** Adds the webhooks to the document. */
 export function documentWebhooks(registry: OpenAPIHono['openAPIRegistry']): void {
@@ -94,22 +94,24 @@ export function documentWebhooks(registry: OpenAPIHono['openAPIRegistry']): void
       eventId: id('Event', 'The event of the feed.'),
       timestamp: time('When it happened.'),
       sequence: z.int().min(1).max(Number.MAX_SAFE_INTEGER).describe("The event's number in the feed of the platform."),
-      cursor: z.string().describe('Its place in the feed, after which a stream can resume.'),
+      cursor: z.string().describe('The position in the feed, after which a stream can resume.'),
       version: z
         .int()
         .min(0)
         .max(Number.MAX_SAFE_INTEGER)
-        .describe('The version of what has changed: one that is lower than the last one seen is out of date.'),
+        .describe(
+          'The version of the changed object. Ignore an event with a lower version than the last one you have seen.',
+        ),
     };
     const schema = z.object({ ...common, ...fields }).openapi(name, { description });
-    const taken = { description: 'Taken. Any 2xx and 409 count as taken.' };
+    const taken = { description: 'Accepted. Any 2xx and 409 count as accepted.' };
     const approves = type === 'INCOMING_PAYMENT' && { content: { 'application/json': { schema: approval } } };
     registry.registerWebhook({
       ...{ method: 'post', path: type, operationId: name, tags: ['Webhooks'], summary, description, security: [] },
       request: { headers: signature, body: { required: true, content: { 'application/json': { schema } } } },
       responses: {
         200: { ...taken, ...approves },
-        '4XX': { description: 'Refused: it is sent again, ten times within about three days.' },
+        '4XX': { description: 'Refused: the webhook is sent again, up to ten times within about three days.' },
       },
     });
   }

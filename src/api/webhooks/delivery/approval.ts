@@ -54,7 +54,7 @@ export function questionAnswer(
     }
     case 422: {
       const fields = namesIn(inquiry.safeParse(body).data?.requiredFields ?? []);
-      const needs = 'the platform needs to know more of the sender';
+      const needs = 'the platform needs more information about the sender';
       return { kind: 'reject', reason: fields ? `${needs}: ${fields}` : needs };
     }
     default:
@@ -83,7 +83,7 @@ function approvalOf(body: unknown, now: Date): Decision {
 
 const webhookError: Decision = {
   kind: 'webhook-error',
-  explanation: "the platform's answer to the approval question was an error",
+  explanation: "the platform's answer to the approval request was an error",
 };
 
 /** Parses the body of an answer; undefined when it is empty, and its text, which fits no schema, when it is not exact JSON. */

@@ -36,7 +36,7 @@ const graceMs = 2_000;
 const unreadableSecret: Outcome = {
   durationMs: 0,
   responseStatus: undefined,
-  error: 'not sent: the signing secret cannot be read; rotate it',
+  error: 'not sent: the signing secret cannot be decrypted; rotate it',
   retryAfter: undefined,
   timedOut: false,
   answer: undefined,
@@ -111,7 +111,7 @@ export class Deliverer {
 
   async #post(delivery: LeasedDelivery): Promise<Outcome> {
     const { box, pace, payments } = this.#webhooks;
-    if (!box) throw new Error('webhooks are not set up here');
+    if (!box) throw new Error('webhooks are not set up on this instance');
     const secrets = this.#secretsOf(delivery, box);
     if (!secrets) return unreadableSecret;
     const body = webhookText(payments.cursors, delivery.event, delivery);
@@ -146,7 +146,7 @@ export class Deliverer {
     } catch (error) {
       this.#webhooks.payments.log.error(
         { err: error, endpoint: delivery.endpointId },
-        'a signing secret cannot be read',
+        'a signing secret cannot be decrypted',
       );
       return undefined;
     }

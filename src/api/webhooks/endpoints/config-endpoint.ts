@@ -81,7 +81,7 @@ export async function testConfigEndpoint(
     : findEndpointByUrl(prisma, caller, url));
   if (!endpoint) {
     throw url === undefined
-      ? new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'the settings name no webhook endpoint: set one first')
+      ? new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'the platform has no webhookEndpoint: set one first')
       : new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'no webhook endpoint has this URL', { path: ['url'], value: url });
   }
   const endpointId = publicId('WebhookEndpoint', endpoint.id);
@@ -89,10 +89,14 @@ export async function testConfigEndpoint(
   const { responseStatus, replayed } = outcome;
   if (responseStatus !== null) return { row: { url: outcome.url, responseStatus }, replayed };
   if (!outcome.ended) {
-    throw new Refusal('SERVICE_UNAVAILABLE', 'the test has not been answered yet: ask again with the same key', {
-      retryAfter: 1,
-    });
+    throw new Refusal(
+      'SERVICE_UNAVAILABLE',
+      'the receiver has not answered yet: send the request again with the same key',
+      {
+        retryAfter: 1,
+      },
+    );
   }
-  const reason = outcome.error ?? 'the endpoint was disabled meanwhile';
-  throw new Refusal('WEBHOOK_DELIVERY_ERROR', `the test was not answered: ${reason}`, { url: outcome.url }, replayed);
+  const reason = outcome.error ?? 'the endpoint has been disabled in the meantime';
+  throw new Refusal('WEBHOOK_DELIVERY_ERROR', `the receiver did not answer: ${reason}`, { url: outcome.url }, replayed);
 }

@@ -122,7 +122,7 @@ const approvalType = 'INCOMING_PAYMENT';
 /** Refuses an endpoint whose answers approve payments to a token that may not approve them itself. */
 function requireMayApprove({ permissions }: Caller, eventTypes: readonly EventType[]): void {
   if (permissions.includes('TRANSACT') || !eventTypes.includes(approvalType)) return;
-  const why = `which an endpoint for ${approvalType} needs, because its answers approve payments`;
+  const why = `which is required for an endpoint for ${approvalType}, because its answers approve payments`;
   throw new Refusal('FORBIDDEN', `this token lacks the permission TRANSACT, ${why}`);
 }
 

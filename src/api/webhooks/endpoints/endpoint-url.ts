@@ -22,18 +22,18 @@ export function parseEndpointUrl(text: string, loopbackAllowed: boolean): URL {
     throw new Refusal('INVALID_INPUT', `the URL ${reason}`, ['url']);
   };
   if (text.length > maxLength) refuse(`must have at most ${maxLength} characters`);
-  if (/[\s\p{Cc}\\]/u.test(text)) refuse('must not have blanks, control characters or backslashes');
+  if (/[\s\p{Cc}\\]/u.test(text)) refuse('must not have spaces, control characters or backslashes');
   const url = URL.canParse(text) ? new URL(text) : refuse('is not a URL');
   if (url.protocol !== 'https:' && url.protocol !== 'http:') refuse('must begin with https://');
-  if (url.username !== '' || url.password !== '') refuse('must not carry a user name or password');
+  if (url.username !== '' || url.password !== '') refuse('must not contain a user name or password');
   if (url.hash !== '') refuse('must not have a fragment');
   if (loopbackAllowed && isLoopbackHost(url)) return url;
   if (url.protocol !== 'https:') refuse('must begin with https://');
   const host = bareHost(url);
-  if (isIP(host) !== 0) refuse('must name a host, not an address');
+  if (isIP(host) !== 0) refuse('must have a host name, not an IP address');
   // A name without a dot, or a local one, can only be internal. Other names are checked by their addresses at each attempt.
   if (!/^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/.test(host) || /(^|\.)(localhost|local|internal)$/.test(host))
-    refuse('must name a public host');
+    refuse('must have a public host name');
   if (!ports.has(url.port)) refuse('must use port 443 or 8443');
   return url;
 }

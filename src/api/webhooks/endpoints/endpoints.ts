@@ -135,13 +135,13 @@ function readTypes(types: readonly EventType[] | null | undefined): EventType[] 
   const allowed: ReadonlySet<EventType> = new Set(webhookTypes);
   const refused = types.find((type) => !allowed.has(type));
   if (refused !== undefined)
-    throw new Refusal('INVALID_INPUT', `${refused} is in the feed only: webhooks carry ${webhookTypes.join(', ')}`, [
-      'eventTypes',
-    ]);
+    throw new Refusal(
+      'INVALID_INPUT',
+      `${refused} is only in the feed; webhooks exist for ${webhookTypes.join(', ')}`,
+      ['eventTypes'],
+    );
   if (types.length === 0)
-    throw new Refusal('INVALID_INPUT', 'name at least one type of event, or leave them out for all of them', [
-      'eventTypes',
-    ]);
+    throw new Refusal('INVALID_INPUT', 'give at least one event type, or leave eventTypes out for all', ['eventTypes']);
   return [...new Set(types)];
 }
 
@@ -153,7 +153,7 @@ function secretIsGone(id: string | undefined): Promise<never> {
   return Promise.reject(
     new Refusal(
       'CONFLICT',
-      `this was done before, for ${publicId('WebhookEndpoint', id ?? '')}, and its secret is not shown again`,
+      `this idempotency key was used before, for ${publicId('WebhookEndpoint', id ?? '')}; its secret is not shown again`,
       { path: keyPath, ...(id && { existingId: publicId('WebhookEndpoint', id) }) },
       true,
     ),

@@ -110,7 +110,7 @@ async function rangeOf(
   const hasRange = (after ?? before ?? undefined) !== undefined;
   if (eventId !== null && eventId !== undefined) {
     if (hasRange)
-      throw new Refusal('INVALID_INPUT', 'one event and a range exclude each other', at(after ? 'after' : 'before'));
+      throw new Refusal('INVALID_INPUT', 'give either one event or a range, not both', at(after ? 'after' : 'before'));
     const uuid = uuidOf(eventId, 'Event', 'Webhook');
     const event =
       uuid &&
@@ -139,11 +139,11 @@ async function sequenceIn(
   field: 'after' | 'before',
 ): Promise<bigint> {
   const position = positionOf(cursors, caller.platformId, cursor);
-  if (!position) throw new Refusal('INVALID_INPUT', 'the cursor is not of this feed', at(field));
+  if (!position) throw new Refusal('INVALID_INPUT', 'the cursor does not belong to this feed', at(field));
   if (await hasPosition(client, caller.platformId, position)) return position.sequence;
   throw new Refusal(
     'INVALID_INPUT',
-    'the change that the cursor names has been undone: the database was restored to a moment before it',
+    'the change at the cursor has been undone, because the database was restored from an earlier backup',
     at(field),
   );
 }

@@ -92,7 +92,7 @@ async function limited<Result>(
 ): Promise<Result> {
   const waiting = waitingTests.get(platformId) ?? 0;
   if (waiting >= maxWaiting) {
-    const message = `${maxWaiting} webhook tests of this platform wait for their receivers already; try again`;
+    const message = `${maxWaiting} webhook tests of this platform are already waiting for their receivers; try again`;
     throw new Refusal('RATE_LIMITED', message, { retryAfter: 1 });
   }
   waitingTests.set(platformId, waiting + 1);

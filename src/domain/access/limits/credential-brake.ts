@@ -71,7 +71,7 @@ export class CredentialBrake {
     if (now - attempts.loggedAt < logMs) return;
     this.#log.warn(
       { address, refused: attempts.refused },
-      'too many wrong credentials from an address: its unknown credentials are refused without a lookup',
+      'too many wrong credentials from an address: further unknown credentials from it are refused without a lookup',
     );
     attempts.refused = 0;
     attempts.loggedAt = now;

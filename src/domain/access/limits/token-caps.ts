@@ -37,7 +37,7 @@ export class TokenCap {
     const open = this.#open.get(tokenId) ?? 0;
     if (open >= most) {
       const owner = kind === 'CLIENT' ? 'a client token' : 'an API token';
-      return new RateLimited(`${owner} has at most ${most} ${this.#things} at once`, retryAfter);
+      return new RateLimited(`${owner} can have at most ${most} ${this.#things} at once`, retryAfter);
     }
     this.#open.set(tokenId, open + 1);
     let isOpen = true;

@@ -140,7 +140,7 @@ export class ClientTokens {
     if (this.#signingId === undefined || !key) {
       throw new Refusal(
         'SERVICE_UNAVAILABLE',
-        'client tokens need the setting CLIENT_TOKEN_KEY, the same on all instances',
+        'client tokens need the setting CLIENT_TOKEN_KEY, with the same value on all instances',
       );
     }
     return { header: { alg: algorithm, typ: 'JWT', kid: this.#signingId }, key };

@@ -93,16 +93,24 @@ export async function createClientToken(
   const target = targetOf(input);
   checkPermissions(caller, input.permissions);
   if (!input.permissions.includes('VIEW')) {
-    throw new Refusal('INVALID_INPUT', 'a client token needs VIEW, and TRANSACT if it may also pay', at('permissions'));
+    throw new Refusal(
+      'INVALID_INPUT',
+      'a client token must have the permission VIEW, or VIEW and TRANSACT',
+      at('permissions'),
+    );
   }
   if (input.permissions.includes('MANAGE')) {
-    throw new Refusal('INVALID_INPUT', 'an app cannot be given MANAGE', at('permissions'));
+    throw new Refusal('INVALID_INPUT', 'a client token cannot have the permission MANAGE', at('permissions'));
   }
   if (input.grants?.length && target.name !== 'customerId') {
-    throw new Refusal('INVALID_INPUT', 'only the token of a customer can have grants', at('grants'));
+    throw new Refusal('INVALID_INPUT', 'only a client token for a customer can have grants', at('grants'));
   }
   if (input.expiresInSeconds < 1 || input.expiresInSeconds > maxClientSeconds) {
-    throw new Refusal('INVALID_INPUT', `a client token lives 1 to ${maxClientSeconds} seconds`, at('expiresInSeconds'));
+    throw new Refusal(
+      'INVALID_INPUT',
+      `a client token must be valid for 1 to ${maxClientSeconds} seconds`,
+      at('expiresInSeconds'),
+    );
   }
   const { row, replayed } = await issueOnce(
     database,
@@ -198,7 +206,7 @@ function issueOnce<Row extends { readonly id: string }>(
       const existingId = publicId(type, row.id);
       throw new Refusal(
         'CONFLICT',
-        `this idempotency key has created ${existingId}; its secret was shown once and is not stored`,
+        `this idempotency key has already created ${existingId}; its secret was shown once and is not stored`,
         { path: keyPath, existingId },
       );
     },
@@ -217,7 +225,7 @@ function checkPermissions(caller: Caller, permissions: readonly Permission[]): v
   if (missing) {
     throw new Refusal(
       'FORBIDDEN',
-      `this token lacks the permission ${missing}, so it cannot give it`,
+      `this token lacks the permission ${missing}, so it cannot grant it`,
       at('permissions'),
     );
   }

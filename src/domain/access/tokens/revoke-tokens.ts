@@ -114,8 +114,8 @@ async function revokeFamily(on: Queryable, caller: Caller, id: string, input: Re
     throw new Refusal(
       'CONFLICT',
       revokeDescendants && endedApiTokens > 0
-        ? 'the platform would have no token with MANAGE left: make another first, or keep the tokens that this one made'
-        : 'this is the last token with MANAGE that the platform has: make another first',
+        ? 'the platform would have no token with MANAGE left: create another one first, or keep the tokens that this one created'
+        : "this is the platform's last token with MANAGE: create another one first",
       ['tokenId'],
     );
   }

@@ -20,7 +20,7 @@ const sweepMs = 1_000;
 
 /** Why a connection is closed: its token has ended, or no longer permits an open operation. */
 export const endings = {
-  ended: { code: 'UNAUTHENTICATED', message: 'the token has ended: reconnect with a new one' },
+  ended: { code: 'UNAUTHENTICATED', message: 'the token has expired or was revoked: reconnect with a new one' },
   narrowed: { code: 'FORBIDDEN', message: 'the token no longer permits an open operation' },
 } as const;
 

@@ -90,13 +90,13 @@ export function faultOfAddress(address: string): string | undefined {
     hosts.includes('@') ||
     !ports.every((port) => /^\d{1,5}$/.test(port) && Number(port) > 0 && Number(port) < 65_536)
   )
-    return 'has a port that is no number from 1 to 65535, or special characters in its login: those are written as in %40';
+    return 'has a port that is not a number from 1 to 65535, or special characters in its login, which must be escaped as in %40';
   for (const [name, value] of new URLSearchParams(rest.slice(rest.indexOf('?') + 1 || rest.length))) {
     if (name === 'schema')
-      return 'has the parameter schema, but the tables are always in the schema public: leave it out, and give the service a database of its own';
-    if (!knownParameters.has(name))
-      return `has a parameter${/^\w+$/.test(name) ? ` ${name}` : ''} that has no meaning here`;
-    if (name === 'sslmode' && !sslModes.includes(value)) return `has an sslmode that is none of ${sslModes.join(', ')}`;
+      return 'has the parameter schema, but the tables are always in the schema public: remove it, and use a separate database for the service';
+    if (!knownParameters.has(name)) return `has a parameter${/^\w+$/.test(name) ? ` ${name}` : ''} that has no effect`;
+    if (name === 'sslmode' && !sslModes.includes(value))
+      return `has an unknown sslmode: use one of ${sslModes.join(', ')}`;
   }
   try {
     serversOf(address);

@@ -13,7 +13,7 @@ const probe = `select not (pg_is_in_recovery() or current_setting('transaction_r
 class OnlyReads extends Error {
   readonly server: Server;
   constructor(server: Server) {
-    super(`${server.host}:${server.port} can only be read`);
+    super(`${server.host}:${server.port} is read-only`);
     this.server = server;
   }
 }

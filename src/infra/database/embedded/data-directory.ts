@@ -68,5 +68,5 @@ async function isFolder(path: string): Promise<boolean> {
 export function unusableDataDirectory(dataDirectory: string, error: unknown): string | undefined {
   // Only errors that name a file: a refused program or connection has codes, too.
   if (!(error instanceof Error && 'path' in error) || 'spawnargs' in error) return undefined;
-  return `DATA_DIR ${dataDirectory} cannot be used (${error.message}): repair that, set DATA_DIR to another folder, or set DATABASE_URL, CLIENT_TOKEN_KEY and SECRET_KEY, which replace it`;
+  return `DATA_DIR ${dataDirectory} cannot be used (${error.message}): repair it, set DATA_DIR to another folder, or set DATABASE_URL, CLIENT_TOKEN_KEY and SECRET_KEY, with which no DATA_DIR is needed`;
 }

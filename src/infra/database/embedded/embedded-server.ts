@@ -62,7 +62,7 @@ export async function openCluster(location: ServerLocation, durable: boolean): P
     const password = (await readFile(join(location.folder, 'password'), 'utf8')).trim();
     return { ...location, password, durable };
   } catch (cause) {
-    const advice = 'Start as the user who made it, set DATA_DIR to another folder, or set DATABASE_URL.';
+    const advice = 'Start as the user who created it, set DATA_DIR to another folder, or set DATABASE_URL.';
     throw new EmbeddedPostgresError(`The database in ${location.folder} cannot be opened. ${advice}`, { cause });
   }
 }
@@ -72,7 +72,10 @@ async function runProgram(location: ServerLocation, name: string, args: readonly
   // A program that ends early does not read its input; its own error says more than the broken pipe.
   program.child.stdin?.on('error', () => undefined).end(input);
   await program.catch(({ stderr, message }: ExecFileException) => {
-    throw programFailure(`The embedded Postgres could not make its database in ${location.folder}.`, stderr || message);
+    throw programFailure(
+      `The embedded Postgres could not create its database in ${location.folder}.`,
+      stderr || message,
+    );
   });
 }
 
@@ -85,9 +88,9 @@ function processOptions({ user }: ServerLocation) {
 function programFailure(summary: string, output: string): EmbeddedPostgresError {
   const lines = output.trimEnd().split('\n').slice(-12);
   const advice =
-    'Repair what it says and start again; or remove that folder, to begin with an empty database; or set DATABASE_URL to a Postgres 15 or newer.';
+    'Repair the cause and start again; or remove that folder, to begin with an empty database; or set DATABASE_URL to a Postgres 15 or newer.';
   return new EmbeddedPostgresError(
-    [summary, 'Its last words:', ...lines.map((line) => `  ${line}`), advice].join('\n'),
+    [summary, 'The end of its log:', ...lines.map((line) => `  ${line}`), advice].join('\n'),
   );
 }
 

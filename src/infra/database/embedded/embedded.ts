@@ -81,12 +81,12 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
 
 /** @returns the server, started again on its port; undefined when `signal` ended the wait before */
 async function bringBack(cluster: Cluster, { pid, port }: JoinedServer, signal: AbortSignal, warn: Warn) {
-  warn(`The embedded Postgres (process ${pid}) ended its connection: bringing it back on port ${port}`);
+  warn(`The embedded Postgres (process ${pid}) closed its connection: restarting it on port ${port}`);
   const logged = new Set<string>();
   for (let pauseMs = 100; !signal.aborted; pauseMs = Math.min(2 * pauseMs, 5_000)) {
     try {
       const back = await startOrJoin(cluster, port);
-      warn(`The embedded Postgres is back on port ${port} (process ${back.pid})`);
+      warn(`The embedded Postgres runs again on port ${port} (process ${back.pid})`);
       return back;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);

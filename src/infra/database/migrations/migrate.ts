@@ -129,7 +129,7 @@ const use = 'migrate';
 const cancelStatement =
   'select pg_cancel_backend(pid) from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid()';
 const stopped =
-  'Stopped. What was under way is rolled back, and migrations that were applied before stay: run it again when you like.';
+  'Stopped. The migration under way is rolled back, and earlier ones stay applied. Run the command again to continue.';
 
 /**
  * Checks that the database has all migrations of this program.
@@ -162,7 +162,7 @@ async function requireUnicode(client: pg.Client): Promise<void> {
   const encoding = rows[0]?.server_encoding;
   if (encoding === 'UTF8') return;
   throw new MigrationError(
-    `The database "${client.database}" has the encoding ${encoding}, and needs UTF8. Drop it, and create it again: createdb --encoding=UTF8 --template=template0 ${client.database}`,
+    `The database "${client.database}" has the encoding ${encoding}, but needs UTF8. Drop it, and create it again: createdb --encoding=UTF8 --template=template0 ${client.database}`,
   );
 }
 
@@ -175,18 +175,18 @@ async function pending(
   const unfinished = [...records.values()].find(({ finished }) => !finished);
   if (unfinished) {
     throw new MigrationError(
-      `Migration ${unfinished.name} was begun by another tool and did not finish. Repair the database by hand, then run "prisma migrate resolve".`,
+      `Migration ${unfinished.name} was started by another tool and did not finish. Repair the database by hand, then run "prisma migrate resolve".`,
     );
   }
   const [first] = migrations;
   const [firstRecord] = records.keys();
   const reset =
     dataDirectory === undefined
-      ? `drop the database "${client.database}", create it anew and start again, or set DATABASE_URL to another`
+      ? `drop the database "${client.database}", create it again and restart, or set DATABASE_URL to another`
       : `remove the folder ${dataDirectory} and start again`;
   if (first && firstRecord !== undefined && !records.has(first.name)) {
     throw new MigrationError(
-      `This database was made by an earlier series of migrations (it begins with ${firstRecord}), which ${first.name} has replaced, and cannot be migrated to the current schema. To reset it, which deletes all data, ${reset}.`,
+      `This database was created by an earlier series of migrations (starting with ${firstRecord}), which ${first.name} has replaced. It cannot be migrated to the current schema. To reset it, which deletes all data, ${reset}.`,
     );
   }
   return migrations.filter(({ name, checksum }) => {
@@ -250,10 +250,11 @@ async function applyPatiently(migration: Migration, { client, locks, patience, l
       // A short attempt may end before anybody has looked whom it waits for: then it is whom the one before has waited for.
       if (blockers.length > 0) others = blockers.map(nameOf).join('; ');
       if (performance.now() >= until)
-        throw migrationFailure(migration, error, `It waits for ${others}. End that, and run it again`);
+        throw migrationFailure(migration, error, `It waits for ${others}. End that session, and run the command again`);
       // What a session does changes; who it is does not.
       const who = blockers.map(({ pid }) => pid).join();
-      if (who !== said && who !== '') log(`the migration ${migration.name} waits for ${others}, and is tried again`);
+      if (who !== said && who !== '')
+        log(`the migration ${migration.name} waits for ${others} and will be tried again`);
       said = who || said;
       waitMs = blockers.some(givesWay) ? (await deadlockMs(client)) + graceMs : patience.lockMs;
       const isLong = blockers.some((one) => one.openSeconds > longSeconds && !givesWay(one));

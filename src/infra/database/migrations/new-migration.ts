@@ -109,7 +109,7 @@ async function run(serverUrl: string, name: string): Promise<string | undefined>
     const sql = await missingSql(serverUrl);
     if (sql !== '') return `The migrations do not match ${described}. They lack:\n\n${sql}`;
     if ((await madeCatalog(serverUrl)) !== (await readFile(catalogFile(), 'utf8').catch(() => '')))
-      return 'prisma/catalog.json is not what the migrations make: npm run migration -- --catalog writes it.';
+      return 'prisma/catalog.json does not match the migrations: npm run migration -- --catalog writes it.';
     console.log(`The migrations match ${described}.`);
     return undefined;
   }

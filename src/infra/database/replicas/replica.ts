@@ -24,7 +24,7 @@ export interface ReplicaOptions {
   readonly waitMs: number;
 }
 
-const notChecked = 'it could not be compared with the primary yet';
+const notChecked = 'it has not been compared with the primary yet';
 
 /** The most milliseconds that a replica may take to say how far it is, and a read to get a connection of it. */
 const answerMs = 1_000;
@@ -188,7 +188,8 @@ export class Replica {
     const before = this.#trouble;
     this.#trouble = trouble;
     // What it answers now may never come.
-    if (trouble !== undefined) for (const reject of this.#running) reject(new Error(`the replica is lost: ${trouble}`));
+    if (trouble !== undefined)
+      for (const reject of this.#running) reject(new Error(`the replica cannot be used: ${trouble}`));
     if (this.#closed || (before !== notChecked && (before === undefined) === (trouble === undefined))) return;
     if (trouble === undefined) this.#log.info('the replica is used for reads');
     else this.#log.warn({ trouble }, 'the replica is not used: its reads go to the primary');
