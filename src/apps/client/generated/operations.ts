@@ -5,11 +5,11 @@ import { document } from '../document.ts';
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
-/** CHECKING or SAVINGS. */
+/** The category of the bank account: CHECKING or SAVINGS. */
 export type AccountCategory =
-  /** checking. */
+  /** A checking account. */
   | 'CHECKING'
-  /** savings. */
+  /** A savings account. */
   | 'SAVINGS';
 
 /** Pay to an account. */
@@ -26,17 +26,17 @@ export type AccountSourceInput = {
 
 /** A postal address. */
 export type AddressInput = {
-  /** City. */
+  /** The city. */
   city?: string | null | undefined;
-  /** ISO 3166-1 alpha-2. */
+  /** The country, as an ISO 3166-1 alpha-2 code such as DE. */
   country: string;
-  /** Street and number. */
+  /** The first line of the address: street and number. */
   line1: string;
-  /** Second line. */
+  /** The second line of the address. */
   line2?: string | null | undefined;
-  /** Postal code. */
+  /** The postal code. */
   postalCode: string;
-  /** State or province. */
+  /** The state or province. */
   state?: string | null | undefined;
 };
 
@@ -56,11 +56,11 @@ export type BaseWalletInput = {
   address: string;
 };
 
-/** Who owns a bank account: exactly one field. */
+/** The owner of a bank account: exactly one field. */
 export type BeneficiaryInput =
-  {   /** A company. */
+  {   /** The owner is a company. */
   business: BusinessBeneficiaryInput; individual?: never; }
-  |  { business?: never;   /** A person. */
+  |  { business?: never;   /** The owner is a person. */
   individual: IndividualBeneficiaryInput; };
 
 /** Whether the owner of a bank account matches the beneficiary that the platform named. */
@@ -78,11 +78,11 @@ export type BeneficiaryVerificationStatus =
   /** The payment rail cannot verify names. */
   | 'UNSUPPORTED';
 
-/** A company that owns an account. */
+/** A company that owns an external account. */
 export type BusinessBeneficiaryInput = {
   /** Postal address. */
   address?: AddressInput | null | undefined;
-  /** Legal name. */
+  /** The legal name of the company. */
   legalName: string;
   /** Number in the company register. */
   registrationNumber?: string | null | undefined;
@@ -96,7 +96,7 @@ export type CadAccountInput = {
   accountNumber: string;
   /** Institution number, 3 digits. */
   bankCode: string;
-  /** Name of the bank, for people. */
+  /** Name of the bank, for display only. */
   bankName?: string | null | undefined;
   /** Transit number, 5 digits. */
   branchCode: string;
@@ -112,7 +112,7 @@ export type CancelQuoteInput = {
 
 /** A bank account in Mexico. */
 export type ClabeAccountInput = {
-  /** Name of the bank, for people. */
+  /** Name of the bank, for display only. */
   bankName?: string | null | undefined;
   /** CLABE, 18 digits. */
   clabeNumber: string;
@@ -127,21 +127,21 @@ export type ClientGrant =
 
 /** The input of createExternalAccount. */
 export type CreateExternalAccountInput = {
-  /** Its details: exactly one kind. */
+  /** The details of the account: exactly one field, by its type. */
   accountInfo: ExternalAccountInfoInput;
-  /** Who owns it: required for bank accounts, not for wallets. */
+  /** The owner of the account: required for bank accounts, not allowed for wallets. */
   beneficiary?: BeneficiaryInput | null | undefined;
-  /** ISO 4217 code or asset code. */
+  /** The currency of the account, as an ISO 4217 or asset code. */
   currency: string;
-  /** Its owner; without one it is the platform’s own, or that of the customer whose app this is. */
+  /** The customer who owns the account. When left out, the platform itself does; in an app of a customer, that customer. */
   customerId?: string | null | undefined;
-  /** Let incoming UMA payments of the customer go here. Replaces an earlier default. */
+  /** Whether incoming UMA payments of the customer go to this account. It replaces an earlier default. */
   defaultUmaDepositAccount?: boolean | null | undefined;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** Key-value pairs that the platform stores with it. Client tokens cannot set them. At most 100. */
+  /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
-  /** The platform's own id of it. */
+  /** The platform's own id for the account. */
   platformAccountId?: string | null | undefined;
 };
 
@@ -163,7 +163,7 @@ export type CreateQuoteInput = {
   lockedCurrencySide: LockedCurrencySide;
   /** Lookup:…, of the receiver; required for a UMA destination. */
   lookupId?: string | null | undefined;
-  /** Key-value pairs that the platform stores with it. Client tokens cannot set them. The transaction has the same. At most 100. */
+  /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. The transaction has the same. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** Information about the sender, for a UMA address: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT. An external account takes PURPOSE_OF_PAYMENT too. At most 100. */
   senderCustomerInfo?: Array<InformationFieldInput> | null | undefined;
@@ -250,7 +250,7 @@ export type ExecuteQuoteInput = {
   quoteId: string;
 };
 
-/** The details of an external account: exactly one field, its kind. */
+/** The details of an external account: exactly one field, by its type. */
 export type ExternalAccountInfoInput =
   {   /** A wallet on Base. */
   baseWallet: BaseWalletInput; cadAccount?: never; clabe?: never; gbpAccount?: never; iban?: never; layer2Wallet?: never; lightning?: never; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never; usAccount?: never; }
@@ -262,7 +262,7 @@ export type ExternalAccountInfoInput =
   gbpAccount: GbpAccountInput; iban?: never; layer2Wallet?: never; lightning?: never; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never; usAccount?: never; }
   |  { baseWallet?: never; cadAccount?: never; clabe?: never; gbpAccount?: never;   /** A bank account with an IBAN, in the euro area. */
   iban: IbanAccountInput; layer2Wallet?: never; lightning?: never; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never; usAccount?: never; }
-  |  { baseWallet?: never; cadAccount?: never; clabe?: never; gbpAccount?: never; iban?: never;   /** A wallet on the second-layer bitcoin network. */
+  |  { baseWallet?: never; cadAccount?: never; clabe?: never; gbpAccount?: never; iban?: never;   /** A wallet on the second-layer Bitcoin network. */
   layer2Wallet: Layer2WalletInput; lightning?: never; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never; usAccount?: never; }
   |  { baseWallet?: never; cadAccount?: never; clabe?: never; gbpAccount?: never; iban?: never; layer2Wallet?: never;   /** A Lightning destination: exactly one of an invoice, an offer and an address. */
   lightning: LightningInput; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never; usAccount?: never; }
@@ -354,7 +354,7 @@ export type FailureReason =
 export type GbpAccountInput = {
   /** Account number, 8 digits. */
   accountNumber: string;
-  /** Name of the bank, for people. */
+  /** Name of the bank, for display only. */
   bankName?: string | null | undefined;
   /** Sort code, 6 digits. */
   sortCode: string;
@@ -362,31 +362,31 @@ export type GbpAccountInput = {
 
 /** A bank account with an IBAN, in the euro area. */
 export type IbanAccountInput = {
-  /** Name of the bank, for people. */
+  /** Name of the bank, for display only. */
   bankName?: string | null | undefined;
   /** IBAN, 15 to 34 characters. */
   iban: string;
-  /** BIC of the bank; needed where the country of the IBAN is outside SEPA. */
+  /** BIC of the bank; required if the country of the IBAN is outside SEPA. */
   swiftBic?: string | null | undefined;
 };
 
-/** A person who owns an account. */
+/** A person who owns an external account. */
 export type IndividualBeneficiaryInput = {
   /** Postal address. */
   address?: AddressInput | null | undefined;
-  /** Day of birth. */
+  /** Date of birth. */
   birthDate?: string | null | undefined;
-  /** Full name. */
+  /** The full name of the owner. */
   fullName: string;
-  /** ISO 3166-1 alpha-2. */
+  /** Nationality of the owner (ISO 3166-1 alpha-2). */
   nationality?: string | null | undefined;
 };
 
-/** One fact about a party. */
+/** A piece of information about a party of a payment. */
 export type InformationFieldInput = {
-  /** FULL_NAME, BIRTH_DATE, NATIONALITY, PURPOSE_OF_PAYMENT, … */
+  /** The name of the information: FULL_NAME, BIRTH_DATE, NATIONALITY, PURPOSE_OF_PAYMENT, … */
   name: string;
-  /** The value. Of PURPOSE_OF_PAYMENT: GIFT, SELF, GOODS_OR_SERVICES, EDUCATION, HEALTH_OR_MEDICAL, REAL_ESTATE_PURCHASE, TAX_PAYMENT, LOAN_PAYMENT, UTILITY_BILL, DONATION, TRAVEL or OTHER. */
+  /** The value of the information. For PURPOSE_OF_PAYMENT: GIFT, SELF, GOODS_OR_SERVICES, EDUCATION, HEALTH_OR_MEDICAL, REAL_ESTATE_PURCHASE, TAX_PAYMENT, LOAN_PAYMENT, UTILITY_BILL, DONATION, TRAVEL or OTHER. */
   value: string;
 };
 
@@ -432,9 +432,9 @@ export type KycStatus =
   /** The check was failed. */
   | 'REJECTED';
 
-/** A wallet on the second-layer bitcoin network. */
+/** A wallet on the second-layer Bitcoin network. */
 export type Layer2WalletInput = {
-  /** Address of the wallet. */
+  /** Address of the wallet, 20 to 120 characters. */
   address: string;
 };
 
@@ -461,7 +461,7 @@ export type LedgerParty =
 export type LightningInput = {
   /** BOLT 12 offer. */
   bolt12?: string | null | undefined;
-  /** BOLT 11 invoice, paid once. */
+  /** BOLT 11 invoice, which can be paid once. */
   invoice?: string | null | undefined;
   /** Lightning address, user@domain. */
   lightningAddress?: string | null | undefined;
@@ -502,11 +502,11 @@ export type LookUpReceiverInput = {
   umaAddress: string;
 };
 
-/** Something to note on a record: at most 20 entries, each key once. */
+/** A key-value pair to store with an object: at most 20 of them, each key once. */
 export type MetadataInput = {
-  /** 1 to 40 letters, digits, dots, hyphens and underscores, beginning with a letter or digit. */
+  /** The key: 1 to 40 letters, digits, dots, hyphens and underscores, beginning with a letter or digit. */
   key: string;
-  /** At most 500 characters. */
+  /** The value: at most 500 characters. */
   value: string;
 };
 
@@ -514,9 +514,9 @@ export type MetadataInput = {
 export type NgnAccountInput = {
   /** Account number (NUBAN), 10 digits. */
   accountNumber: string;
-  /** Name of the bank. */
+  /** Name of the bank, which is part of what identifies the account. */
   bankName: string;
-  /** What the account is paid for: GIFT, SELF, GOODS_OR_SERVICES, EDUCATION, HEALTH_OR_MEDICAL, REAL_ESTATE_PURCHASE, TAX_PAYMENT, LOAN_PAYMENT, UTILITY_BILL, DONATION, TRAVEL, OTHER. */
+  /** The purpose of payments to the account: GIFT, SELF, GOODS_OR_SERVICES, EDUCATION, HEALTH_OR_MEDICAL, REAL_ESTATE_PURCHASE, TAX_PAYMENT, LOAN_PAYMENT, UTILITY_BILL, DONATION, TRAVEL, OTHER. */
   purposeOfPayment: PurposeOfPayment;
 };
 
@@ -547,33 +547,33 @@ export type Permission =
 export type PhpAccountInput = {
   /** Account number. */
   accountNumber: string;
-  /** Name of the bank. */
+  /** Name of the bank, which is part of what identifies the account. */
   bankName: string;
 };
 
 /** A Pix key in Brazil. */
 export type PixAccountInput = {
-  /** Name of the bank, for people. */
+  /** Name of the bank, for display only. */
   bankName?: string | null | undefined;
-  /** The key, in the form of its type. */
+  /** The Pix key, in the format of its type. */
   pixKey: string;
-  /** CPF, CNPJ, EMAIL, PHONE or RANDOM. */
+  /** The type of the Pix key: CPF, CNPJ, EMAIL, PHONE or RANDOM. */
   pixKeyType: PixKeyType;
-  /** Tax number (CPF or CNPJ) of the owner. */
+  /** Tax number (CPF or CNPJ) of the owner of the Pix key. */
   taxId: string;
 };
 
-/** CPF, CNPJ, EMAIL, PHONE or RANDOM. */
+/** The type of the Pix key: CPF, CNPJ, EMAIL, PHONE or RANDOM. */
 export type PixKeyType =
-  /** cnpj. */
+  /** The tax number of a company in Brazil: 14 characters. */
   | 'CNPJ'
-  /** cpf. */
+  /** The tax number of a person in Brazil: 11 digits. */
   | 'CPF'
-  /** email. */
+  /** An e-mail address. */
   | 'EMAIL'
-  /** phone. */
+  /** A telephone number with its country code: +5511999998888. */
   | 'PHONE'
-  /** random. */
+  /** A random key of 32 letters or digits. */
   | 'RANDOM';
 
 /** A wallet on Polygon. */
@@ -582,31 +582,31 @@ export type PolygonWalletInput = {
   address: string;
 };
 
-/** What the account is paid for: GIFT, SELF, GOODS_OR_SERVICES, EDUCATION, HEALTH_OR_MEDICAL, REAL_ESTATE_PURCHASE, TAX_PAYMENT, LOAN_PAYMENT, UTILITY_BILL, DONATION, TRAVEL, OTHER. */
+/** The purpose of payments to the account: GIFT, SELF, GOODS_OR_SERVICES, EDUCATION, HEALTH_OR_MEDICAL, REAL_ESTATE_PURCHASE, TAX_PAYMENT, LOAN_PAYMENT, UTILITY_BILL, DONATION, TRAVEL, OTHER. */
 export type PurposeOfPayment =
-  /** donation. */
+  /** A donation. */
   | 'DONATION'
-  /** education. */
+  /** Education, such as tuition fees. */
   | 'EDUCATION'
-  /** gift. */
+  /** A gift. */
   | 'GIFT'
-  /** goods or services. */
+  /** Payment for goods or services. */
   | 'GOODS_OR_SERVICES'
-  /** health or medical. */
+  /** Health or medical expenses. */
   | 'HEALTH_OR_MEDICAL'
-  /** loan payment. */
+  /** Repayment of a loan. */
   | 'LOAN_PAYMENT'
-  /** other. */
+  /** Any other purpose. */
   | 'OTHER'
-  /** real estate purchase. */
+  /** The purchase of real estate. */
   | 'REAL_ESTATE_PURCHASE'
-  /** self. */
+  /** A transfer to an account of the sender's own. */
   | 'SELF'
-  /** tax payment. */
+  /** Payment of taxes. */
   | 'TAX_PAYMENT'
-  /** travel. */
+  /** Travel expenses. */
   | 'TRAVEL'
-  /** utility bill. */
+  /** Payment of a utility bill. */
   | 'UTILITY_BILL';
 
 /** The status of a quote: PENDING until it is executed, funded or expired. COMPLETED, FAILED and EXPIRED are terminal. */
@@ -873,7 +873,7 @@ export type TransferInInput = {
   destinationAccountId: string;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** Key-value pairs that the platform stores with it. Client tokens cannot set them. At most 100. */
+  /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** ExternalAccount:… */
   sourceAccountId: string;
@@ -891,7 +891,7 @@ export type TransferOutInput = {
   destinationAccountId: string;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** Key-value pairs that the platform stores with it. Client tokens cannot set them. At most 100. */
+  /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** InternalAccount:… */
   sourceAccountId: string;
@@ -919,11 +919,11 @@ export type UpiAccountInput = {
 
 /** A bank account in the United States. */
 export type UsAccountInput = {
-  /** CHECKING or SAVINGS. */
+  /** The category of the bank account: CHECKING or SAVINGS. */
   accountCategory: AccountCategory;
   /** Account number, 4 to 17 digits. */
   accountNumber: string;
-  /** Name of the bank, for people. */
+  /** Name of the bank, for display only. */
   bankName?: string | null | undefined;
   /** ABA routing number, 9 digits. */
   routingNumber: string;
