@@ -209,13 +209,13 @@ export type Environment =
   /** Payments are simulated. */
   | 'SANDBOX';
 
-/** Which events. What is given combines with AND. */
+/** Conditions on events. An event must match all that are given. */
 export type EventFilter = {
-  /** Of this customer. */
+  /** Events that concern this customer: Customer:… */
   customerId?: string | null | undefined;
-  /** Of this transaction and its quote. */
+  /** Events that concern this transaction or its quote: Transaction:… */
   transactionId?: string | null | undefined;
-  /** Any of these. At most 100. */
+  /** Events of any of these types. At most 100. */
   types?: Array<EventType> | null | undefined;
 };
 
@@ -469,11 +469,11 @@ export type LightningInput = {
 
 /** What a change does to a followed list. */
 export type ListOperation =
-  /** The row is in the list now, and was not before: a new one, or one that did not match. */
+  /** The row is now in the list and was not before: it is new, or did not match the filter. */
   | 'ENTER'
-  /** The row matches the filter no more. */
+  /** The row no longer matches the filter. */
   | 'LEAVE'
-  /** The row is in the list, as before, and has changed. */
+  /** The row was in the list, still is, and has changed. */
   | 'UPDATE';
 
 /** The sort key of a list. */
@@ -792,11 +792,11 @@ export type SolanaWalletInput = {
   address: string;
 };
 
-/** What a stream of named transactions lasts until. */
+/** When a stream of named transactions completes. */
 export type StreamEnd =
-  /** The point after which nothing can follow: no bank return, and no refund that waits. */
+  /** When no further change of any of them is possible: no return by a bank, and no pending refund. */
   | 'FINAL'
-  /** Their first terminal statuses. */
+  /** When all of them have a terminal status. */
   | 'TERMINAL';
 
 /** Conditions on transactions. A transaction must match all that are given. */
