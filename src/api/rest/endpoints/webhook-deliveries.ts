@@ -18,27 +18,27 @@ const tags = ['Webhooks'];
 
 const DeliverySchema = z
   .object({
-    id: id('WebhookDelivery', 'Its id.'),
-    endpointId: id('WebhookEndpoint', 'The endpoint that it goes to.'),
-    webhookId: id('Webhook', 'The webhook: the same at every attempt and at every endpoint.'),
-    type: z.enum(EventType).describe('The type of its event.'),
-    status: z.enum(WebhookDeliveryStatus).describe('Where it stands.'),
+    id: id('WebhookDelivery', 'The id of the delivery.'),
+    endpointId: id('WebhookEndpoint', 'The endpoint that the webhook is delivered to.'),
+    webhookId: id('Webhook', 'The id of the webhook: the same in every attempt and at every endpoint.'),
+    type: z.enum(EventType).describe('The type of the event.'),
+    status: z.enum(WebhookDeliveryStatus).describe('The status of the delivery.'),
     attempts: z
       .array(
         z.object({
-          at: time('When it was begun.'),
+          at: time('When the attempt began.'),
           durationMs: z.int().min(0).max(Number.MAX_SAFE_INTEGER).describe('How long it took, in milliseconds.'),
           responseStatus: z
             .int()
             .min(100)
             .max(599)
             .optional()
-            .describe("The receiver's HTTP status; absent when it gave none."),
-          error: z.string().optional().describe('Why it failed; absent when it succeeded.'),
+            .describe("The HTTP status of the receiver's response; absent if there was none."),
+          error: z.string().optional().describe('Why the attempt failed; absent if it succeeded.'),
         }),
       )
-      .describe('Every attempt so far, oldest first.'),
-    nextAttemptAt: time('When it is attempted next; absent when it will not be.').optional(),
+      .describe('The attempts so far, oldest first.'),
+    nextAttemptAt: time('When the next attempt is due; absent if there will be none.').optional(),
   })
   .openapi('WebhookDelivery', { description: 'The delivery of a webhook to an endpoint.' });
 
@@ -51,7 +51,7 @@ const list = pagedEndpoint({
   }),
   path: '/webhooks/deliveries',
   filters: {
-    endpointId: id('WebhookEndpoint', 'The endpoint; by default that of the settings.').optional(),
+    endpointId: id('WebhookEndpoint', 'The id of the endpoint; by default that of the settings.').optional(),
     status: anyOf(WebhookDeliveryStatus, 'Any of these.'),
   },
   item: DeliverySchema,
@@ -63,11 +63,11 @@ const again = createRoute({
     tags,
     summary: 'Send a webhook again',
     description:
-      'In any status. It keeps its id and the record of its attempts. 409 CONFLICT: its endpoint is disabled.',
+      'Resends a delivery, whatever its outcome was. It keeps its id and its history of attempts. If its endpoint is disabled: 409 CONFLICT.',
   }),
   method: 'post',
   path: '/webhooks/deliveries/{deliveryId}/resend',
-  request: { params: z.object({ deliveryId: id('WebhookDelivery', 'The delivery.') }), query: noQuery },
+  request: { params: z.object({ deliveryId: id('WebhookDelivery', 'The id of the delivery.') }), query: noQuery },
   responses: { 204: emptyCommandResponse('It is sent again; the list shows the attempts.'), ...commandErrors(404) },
 });
 
