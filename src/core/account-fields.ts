@@ -184,9 +184,9 @@ export const text = (description: string, more: Partial<AccountField> = {}): Acc
   ...more,
 });
 /** The name of a bank, for people. */
-export const bankName = text('Name of the bank, for people.', { optional: true });
+export const bankName = text('Name of the bank, for display only.', { optional: true });
 /** The name of a bank that tells its accounts from those of other banks. */
-export const identifyingBankName = text('Name of the bank.', {
+export const identifyingBankName = text('Name of the bank, which is part of what identifies the account.', {
   differIn: 'spaces, dashes, capitals',
   compared: (value) => foldedText(value.normalize('NFKC')).replace(gapsOfPrint, ''),
 });
@@ -317,14 +317,14 @@ export const pixKeyForms = {
 } as const satisfies Readonly<Record<string, AccountForm>>;
 
 /** A Pix key, in the form of its type. */
-export const pixKey = text('The key, in the form of its type.', {
+export const pixKey = text('The Pix key, in the format of its type.', {
   formBy: { field: 'pixKeyType', forms: pixKeyForms },
   differIn: 'punctuation, spaces, capitals',
 });
 
 /** The tax number of the owner of a Pix key: that of a person or of a company. */
 export const pixTaxId = numberField(
-  'Tax number (CPF or CNPJ) of the owner.',
+  'Tax number (CPF or CNPJ) of the owner of the Pix key.',
   {
     form: `${cpf.form}, or ${cnpj.form}`,
     pattern: new RegExp(`${cpf.pattern.source}|${cnpj.pattern.source}`),

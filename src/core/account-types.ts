@@ -59,7 +59,11 @@ export const accountTypes = {
     fields: {
       accountNumber: digits('Account number, 4 to 17 digits.', 4, 17),
       routingNumber: digits('ABA routing number, 9 digits.', 9, 9, { check: routingNumberFault }),
-      accountCategory: choice('CHECKING or SAVINGS.', ['CHECKING', 'SAVINGS'], 'AccountCategory'),
+      accountCategory: choice(
+        'The category of the bank account: CHECKING or SAVINGS.',
+        ['CHECKING', 'SAVINGS'],
+        'AccountCategory',
+      ),
       bankName,
     },
     identifier: ['accountNumber'],
@@ -81,7 +85,7 @@ export const accountTypes = {
     fields: {
       pixKey,
       pixKeyType: choice(
-        'CPF, CNPJ, EMAIL, PHONE or RANDOM.',
+        'The type of the Pix key: CPF, CNPJ, EMAIL, PHONE or RANDOM.',
         ['CPF', 'CNPJ', 'EMAIL', 'PHONE', 'RANDOM'],
         'PixKeyType',
       ),
@@ -98,7 +102,7 @@ export const accountTypes = {
     characters: 'SEPA',
     fields: {
       iban: ibanField(ibanFault),
-      swiftBic: bicField('BIC of the bank; needed where the country of the IBAN is outside SEPA.', {
+      swiftBic: bicField('BIC of the bank; required if the country of the IBAN is outside SEPA.', {
         optional: true,
         requiredBeside: bicNeeded,
       }),
@@ -129,7 +133,7 @@ export const accountTypes = {
       accountNumber: digits('Account number (NUBAN), 10 digits.', 10, 10, { check: nubanFault }),
       bankName: identifyingBankName,
       purposeOfPayment: choice(
-        `What the account is paid for: ${purposesOfPayment.join(', ')}.`,
+        `The purpose of payments to the account: ${purposesOfPayment.join(', ')}.`,
         purposesOfPayment,
         'PurposeOfPayment',
       ),
@@ -191,7 +195,7 @@ export const accountTypes = {
   },
   LAYER2_WALLET: {
     graphql: { type: 'Layer2WalletInfo', input: 'layer2Wallet' },
-    description: 'A wallet on the second-layer bitcoin network.',
+    description: 'A wallet on the second-layer Bitcoin network.',
     currencies: ['BTC'],
     beneficiary: false,
     fields: { address: layer2Address },

@@ -113,7 +113,7 @@ const wrongChecksum =
 
 /** The address of a wallet on the second-layer bitcoin network: bech32m, which has no mix of capitals and small letters. */
 export const layer2Address = address(
-  'Address of the wallet.',
+  'Address of the wallet, 20 to 120 characters.',
   '20 to 120 letters or digits',
   /^\s*(?:[0-9A-Za-z]\s*){20,120}$/,
   {
@@ -130,7 +130,7 @@ const withoutScheme = (value: string) =>
 
 /** A BOLT 11 invoice. */
 export const lightningInvoice = address(
-  'BOLT 11 invoice, paid once.',
+  'BOLT 11 invoice, which can be paid once.',
   'a BOLT 11 invoice starting with ln',
   /^\s*(?:[lL][iI][gG][hH][tT][nN][iI][nN][gG]:)?[lL]\s*[nN]\s*(?:[0-9A-Za-z]\s*){20,2000}$/,
   {

@@ -130,7 +130,12 @@ describe('a policy', () => {
       { receiverAccountIds: [scene.outsideUsd], receiverUmaAddresses: [uma] },
       ['TRANSFER_OUT', 'a quote to a UMA address'],
     ],
-    ['currencies', /no payment in this currency$/, { limits: [{ period: 'DAY', currency: 'EUR', amount: { units: 100 } }] }, []],
+    [
+      'currencies',
+      /no payment in this currency$/,
+      { limits: [{ period: 'DAY', currency: 'EUR', amount: { units: 100 } }] },
+      [],
+    ],
     [
       'amounts of one payment',
       /at most 10.00 USD in one payment$/,
@@ -352,7 +357,11 @@ test('a calendar day begins at midnight of its time zone, also where the clocks 
 });
 
 test.each([
-  [{ limits: [{ period: 'DAY', currency: 'XXX', amount: { units: 1 } }] }, 'INVALID_CURRENCY', ['limits', '0', 'currency']],
+  [
+    { limits: [{ period: 'DAY', currency: 'XXX', amount: { units: 1 } }] },
+    'INVALID_CURRENCY',
+    ['limits', '0', 'currency'],
+  ],
   [{ limits: [{ period: 'DAY', currency: 'USD' }] }, 'INVALID_AMOUNT', ['limits', '0', 'amount']],
   [{ limits: [{ period: 'DAY', currency: 'USD', amount: { units: 0 } }] }, 'INVALID_AMOUNT', ['limits', '0', 'amount']],
   [

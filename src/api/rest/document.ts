@@ -34,7 +34,7 @@ export function restDocument(app: RestApp): Document {
     required: false,
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]{1,255}$' },
     description:
-      '1 to 255 printable ASCII characters without spaces. Requests with the same key and the same input have one effect and one response, in this API and in GraphQL.',
+      'Makes retries safe: requests with the same key and the same input have one effect and one response, over this API and GraphQL alike. 1 to 255 printable ASCII characters without spaces.',
   });
   registry.registerComponent('parameters', 'IfMatch', {
     name: 'If-Match',

@@ -122,7 +122,7 @@ const replayHeader = z.object({
   'Idempotency-Replayed': z
     .literal('true')
     .optional()
-    .describe('Present if this repeats the response to the first call with the idempotency key.'),
+    .describe('Present if this response repeats that of the first request with the idempotency key.'),
 });
 
 /** Defines a command's successful response, with the header that marks a repeated one. */

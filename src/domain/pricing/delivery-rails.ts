@@ -8,10 +8,10 @@ export const paymentRails = {
   SPEI: 'SPEI: Mexico.',
   PIX: 'Pix: Brazil.',
   UPI: 'UPI: India.',
-  BANK_TRANSFER: 'A bank transfer by the usual means of the country.',
+  BANK_TRANSFER: 'A bank transfer by the usual system of the country.',
   LIGHTNING: 'The Lightning network.',
-  SOLANA: 'Solana.',
-  TRON: 'Tron.',
+  SOLANA: 'The Solana network.',
+  TRON: 'The Tron network.',
 } as const;
 
 /** The name of a payment rail. */

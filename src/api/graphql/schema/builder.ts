@@ -45,18 +45,25 @@ export const builder = new SchemaBuilder<SchemaConfig>({
     encodeGlobalID: (type, id) => publicId(type as IdType, String(id)),
     nodeQueryOptions: false,
     nodesQueryOptions: false,
-    idFieldOptions: { description: 'Its public id: its type, a colon, a UUID.' },
-    edgesFieldOptions: { nullable: { list: false, items: false }, description: 'Its rows, each with its cursor.' },
-    nodesOnConnection: { description: 'Its rows, without their cursors.' },
-    pageInfoFieldOptions: { description: 'Where it lies in the list.' },
-    nodeFieldOptions: { nullable: false, description: 'The row.' },
-    cursorFieldOptions: { description: "The row's position in the list: a page continues after or before it." },
-    hasNextPageFieldOptions: { description: 'Whether the list goes on after this page.' },
-    hasPreviousPageFieldOptions: { description: 'Whether the list has something before this page.' },
-    startCursorFieldOptions: { description: 'The cursor of the first row; null on an empty page.' },
-    endCursorFieldOptions: { description: 'The cursor of the last row; null on an empty page.' },
-    nodeTypeOptions: { description: 'Anything with an id of its own that can be read again by it.' },
-    pageInfoTypeOptions: { description: 'Where a page lies in its list.' },
+    idFieldOptions: { description: 'The public id of the object: its type, a colon and a UUID.' },
+    edgesFieldOptions: {
+      nullable: { list: false, items: false },
+      description: 'The items of the page, each with its cursor.',
+    },
+    nodesOnConnection: { description: 'The items of the page, without their cursors.' },
+    pageInfoFieldOptions: {
+      description: 'The cursors at both ends of the page, and whether the list continues beyond them.',
+    },
+    nodeFieldOptions: { nullable: false, description: 'The item.' },
+    cursorFieldOptions: {
+      description: 'The position of the item in the list: pass it as `after` or `before` to read on from there.',
+    },
+    hasNextPageFieldOptions: { description: 'Whether the list has items after this page.' },
+    hasPreviousPageFieldOptions: { description: 'Whether the list has items before this page.' },
+    startCursorFieldOptions: { description: 'The cursor of the first item of the page; null if the page is empty.' },
+    endCursorFieldOptions: { description: 'The cursor of the last item of the page; null if the page is empty.' },
+    nodeTypeOptions: { description: 'An object with an id, by which `node` reads it again.' },
+    pageInfoTypeOptions: { description: 'The position of a page in its list.' },
   },
   prisma: {
     client: ({ payments }) => unbatched(payments.database.prisma),
@@ -66,14 +73,16 @@ export const builder = new SchemaBuilder<SchemaConfig>({
 });
 
 builder.queryType({
-  description: 'What can be read. Every list is a connection, newest first unless sortOrder says otherwise.',
+  description:
+    'Everything that can be read. Lists are Relay connections, newest first unless `sortOrder` is ASC; the feed of events is oldest first.',
   authScopes: { permission: 'VIEW' },
 });
 builder.mutationType({
   description:
-    'What can be done. Every mutation takes an idempotencyKey and answers its success or a refusal as data. What it made or moved is its answer. What was there before, but for its id, and what a document asks beside that, such as the customer of a payment, is read and needs VIEW.',
+    'Everything that can be done. Every mutation takes an optional idempotencyKey, and returns its success or its refusal as data. What a mutation created or changed can be selected without VIEW. Anything else, such as the customer of a payment or an object that existed before (except its id), needs VIEW.',
 });
 builder.subscriptionType({
-  description: 'What can be watched: every change once and in order, over WebSocket (graphql-transport-ws) and SSE.',
+  description:
+    'Everything that can be followed, over WebSocket (graphql-transport-ws) or server-sent events. Each change comes once and in order.',
   authScopes: { permission: 'VIEW' },
 });

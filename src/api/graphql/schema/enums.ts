@@ -14,255 +14,262 @@ export const SortOrder = builder.enumType('SortOrder', {
 });
 
 export const ClientGrant = builder.enumType('ClientGrant', {
-  description: 'What a platform lets the app of a customer do besides its permissions, for that customer.',
+  description: 'Rights of a client token beyond its permissions, for the customer it is bound to.',
   values: describe({
-    LOOK_UP_RECEIVERS: 'Look receivers at UMA addresses up (lookUpReceiver), and quote with these lookups.',
-    ADD_BENEFICIARIES: "Register the customer's own external accounts (createExternalAccount).",
+    LOOK_UP_RECEIVERS: 'Look up receivers at UMA addresses (lookUpReceiver), and create quotes from these lookups.',
+    ADD_BENEFICIARIES: 'Register external accounts of the customer (createExternalAccount).',
   }),
 });
 
 export const TrustedDocumentPolicy = builder.enumType('TrustedDocumentPolicy', {
-  description: 'Whose tokens may send registered documents only.',
+  description: 'Which tokens are limited to registered documents.',
   values: describe({
-    OPTIONAL: 'Nobody: any document may be sent.',
+    OPTIONAL: 'None: every token may send any document, unless it was itself created for registered documents only.',
     APPS: 'Client tokens.',
-    ALL: 'All tokens, those of servers as well.',
+    ALL: 'All tokens, including API tokens of servers.',
   }),
 });
 
 export const LedgerParty = builder.enumType('LedgerParty', {
-  description: "A party of a ledger entry that is no account of the caller's.",
+  description: 'The other party of a ledger entry that does not belong to an account visible to the caller.',
   values: describe({
-    OUTSIDE: 'What is beyond the rails.',
-    CLEARING: 'Money that is under way.',
-    LIQUIDITY: 'The other side of a conversion.',
-    FEES: "The service's fees.",
-    SUSPENSE: 'Money that has neither arrived nor come back.',
-    ADJUSTMENTS: 'The other side of corrections by the operator of the service.',
-    DIFFERENCES: 'What a provider has moved beyond what was promised, or less. The operator of the service bears it.',
+    OUTSIDE: 'The world beyond the payment rails: money that enters or leaves the service.',
+    CLEARING: 'Money in transit.',
+    LIQUIDITY: 'The other side of a currency conversion.',
+    FEES: 'Fees of the service.',
+    SUSPENSE: 'Money that was neither delivered nor returned, until an operator resolves it.',
+    ADJUSTMENTS: 'The other side of balance corrections by the operator of the service.',
+    DIFFERENCES:
+      'The difference between what a provider moved and what was agreed; the operator of the service bears it.',
     OTHER_ACCOUNT: 'An account that the caller may not see.',
   }),
 });
 
 export const LookupNetwork = builder.enumType('LookupNetwork', {
-  description: 'The network of a receiver.',
-  values: describe({ UMA: 'Universal Money Addresses.' }),
+  description: 'The network through which a receiver is reached.',
+  values: describe({ UMA: 'Universal Money Address.' }),
 });
 
 export const ListOrder = builder.enumType('ListOrder', {
-  description: 'What the order of a list goes by.',
-  values: describe({ CREATED: 'When its rows were created.', UPDATED: 'When its rows last changed.' }),
+  description: 'The sort key of a list.',
+  values: describe({ CREATED: 'When the rows were created.', UPDATED: 'When the rows last changed.' }),
 });
 
 export const QuoteStatus = builder.enumType('QuoteStatus', {
-  description: 'Where a quote stands (specification 3.1).',
+  description:
+    'The status of a quote: PENDING until it is executed, funded or expired. COMPLETED, FAILED and EXPIRED are terminal.',
   values: describe({
-    PENDING: 'Its rate is locked; it waits for execution or funding until it expires.',
-    PROCESSING: 'It is paid and under way.',
-    COMPLETED: 'Delivered.',
-    FAILED: 'Not delivered; its transaction tells why.',
-    EXPIRED: 'Neither executed nor funded in time.',
+    PENDING: 'The rate is locked. The quote can be executed or funded until it expires.',
+    PROCESSING: 'The quote was executed or funded, and its payment is in progress.',
+    COMPLETED: 'The payment was delivered.',
+    FAILED: "The payment was not delivered; the quote's transaction says why.",
+    EXPIRED: 'The quote was neither executed nor funded in time, or it was cancelled.',
   }),
 });
 
 export const TransactionStatus = builder.enumType('TransactionStatus', {
-  description: 'Where a transaction stands (specification 3.2).',
+  description:
+    'The status of a transaction. COMPLETED, REJECTED, FAILED, REFUNDED and EXPIRED are terminal, except that a COMPLETED transaction may still become REFUNDED.',
   values: describe({
-    CREATED: 'Announced, not yet acted on.',
-    PENDING: 'Waits: for execution, funds, approval or the bank.',
-    PROCESSING: 'The money is under way.',
-    COMPLETED: 'Delivered.',
-    REJECTED: 'The receiving side or the platform refused it; the money is back.',
-    FAILED: 'Not delivered: failureReason tells why, refund where the money went.',
-    REFUNDED: 'Delivered, then returned.',
-    EXPIRED: 'Its quote expired.',
+    CREATED: 'An incoming payment is announced; nothing has been done about it yet.',
+    PENDING: 'The payment waits for its execution, its funds, an approval or the bank.',
+    PROCESSING: 'The money is on its way.',
+    COMPLETED: 'The money was delivered.',
+    REJECTED: 'The receiving side or the platform rejected the payment, and the money goes back to its source.',
+    FAILED: 'The payment was not delivered: `failureReason` says why, `refund` where the money went.',
+    REFUNDED: 'The payment was delivered, and the money was then returned.',
+    EXPIRED: 'The payment never began: its quote expired, or the sender did not confirm the announced payment in time.',
   }),
 });
 
 export const TransactionType = builder.enumType('TransactionType', {
-  description: 'Which way the money goes, seen from the customer.',
-  values: describe({ INCOMING: 'Towards the customer.', OUTGOING: 'From the customer.' }),
+  description: 'The direction of a payment, as seen by the customer.',
+  values: describe({ INCOMING: 'The customer receives the money.', OUTGOING: 'The customer sends the money.' }),
 });
 
 export const JournalKind = builder.enumType('JournalKind', {
-  description: 'What a ledger entry was posted for.',
+  description: 'Why a ledger entry was posted.',
   values: describe({
-    DEBIT: 'Money is taken from its source.',
-    DELIVERY: 'The money is delivered.',
-    REFUND: 'The money goes back to its source.',
-    RETURN: 'A bank returns what was delivered.',
-    SUSPENSION: 'The rail neither delivers nor gives back.',
-    RESUMPTION: 'The rail gives back after all.',
-    TRANSFER: 'Money goes to an account here without a quote.',
+    DEBIT: 'A payment takes money from its source.',
+    DELIVERY: 'A payment is delivered.',
+    REFUND: 'The money of a payment goes back to its source.',
+    RETURN: 'A bank returns a payment after its delivery.',
+    SUSPENSION: 'The rail neither delivers nor returns the money, which moves to SUSPENSE.',
+    RESUMPTION: 'The rail returns the money after all.',
+    TRANSFER: 'Money moves to another internal account without a quote.',
     DEPOSIT: 'Money comes in.',
-    ARRIVAL: 'Money comes in that is passed on.',
+    ARRIVAL: 'Money comes in that is then passed on.',
     ADJUSTMENT: 'The operator of the service corrects the balance of an account.',
-    DIFFERENCE: 'A provider has moved another amount than was promised.',
+    DIFFERENCE: 'A provider moved another amount than was agreed.',
   }),
 });
 
 export const LockedCurrencySide = builder.enumType('LockedCurrencySide', {
-  description: "Which side's amount is fixed; the other is computed from the rate.",
-  values: describe({ SENDING: 'What is sent, fees included.', RECEIVING: 'What arrives.' }),
+  description: 'The side whose amount is fixed; the other amount is computed from the rate.',
+  values: describe({ SENDING: 'The amount sent is fixed, fees included.', RECEIVING: 'The amount received is fixed.' }),
 });
 
 export const FailureReason = builder.enumType('FailureReason', {
-  description: 'Why a transaction failed (specification 2.6). Open to growth.',
+  description: 'Why a transaction failed. New values may be added.',
   values: describe({
     LNURLP_FAILED: "The receiver's address could not be resolved.",
     PAY_REQUEST_FAILED: 'The receiving side did not answer the pay request.',
-    PAYMENT_APPROVAL_WEBHOOK_ERROR: "The platform's answer to the approval question was an error.",
-    PAYMENT_APPROVAL_TIMED_OUT: 'The platform did not answer the approval question in time.',
+    PAYMENT_APPROVAL_WEBHOOK_ERROR: 'The platform answered the approval webhook with an error.',
+    PAYMENT_APPROVAL_TIMED_OUT: 'The platform did not approve or reject the incoming payment in time.',
     OFFRAMP_FAILED: 'Conversion or delivery to the destination failed.',
-    MISSING_MANDATORY_PAYEE_DATA: 'Required data about the receiver is missing.',
-    QUOTE_EXPIRED: 'The money came after the quote had expired.',
-    QUOTE_EXECUTION_FAILED: 'Something failed on the way to settlement; the timeline tells what.',
+    MISSING_MANDATORY_PAYEE_DATA: 'Required information about the receiver is missing.',
+    QUOTE_EXPIRED: 'The money arrived after the quote had expired, or the quote expired unused.',
+    QUOTE_EXECUTION_FAILED: 'Something else failed before settlement; the timeline says what.',
   }),
 });
 
 export const CustomerType = builder.enumType('CustomerType', {
-  description: 'What kind of customer.',
+  description: 'Whether a customer is a person or a company.',
   values: describe({ INDIVIDUAL: 'A person.', BUSINESS: 'A company.' }),
 });
 
 export const KycStatus = builder.enumType('KycStatus', {
-  description: "Where a customer's identity check stands. Only APPROVED and MANUALLY_APPROVED may move money.",
+  description:
+    "The status of a customer's identity check. Only customers with APPROVED or MANUALLY_APPROVED may move money.",
   values: describe({
-    APPROVED: 'Passed.',
-    REJECTED: 'Not passed.',
-    PENDING_REVIEW: 'Under way.',
-    EXPIRED: 'Must be done again.',
-    CANCELED: 'Given up.',
-    MANUALLY_APPROVED: 'Passed, by a person.',
-    MANUALLY_REJECTED: 'Not passed, by a person.',
+    APPROVED: 'The check was passed.',
+    REJECTED: 'The check was failed.',
+    PENDING_REVIEW: 'The check is in progress.',
+    EXPIRED: 'The check has expired and must be repeated.',
+    CANCELED: 'The check was abandoned.',
+    MANUALLY_APPROVED: 'A person approved the customer.',
+    MANUALLY_REJECTED: 'A person rejected the customer.',
   }),
 });
 
 export const AccountKind = builder.enumType('AccountKind', {
-  description: 'Where an account is.',
-  values: describe({ INTERNAL: 'A balance held here.', EXTERNAL: 'A bank account or wallet elsewhere.' }),
+  description: 'Whether an account is held by this service or elsewhere.',
+  values: describe({ INTERNAL: 'A balance held by this service.', EXTERNAL: 'A bank account or wallet elsewhere.' }),
 });
 
 export const ExternalAccountStatus = builder.enumType('ExternalAccountStatus', {
-  description: 'Whether an external account can take part in payments: only an ACTIVE one can.',
+  description: 'The status of an external account. Only ACTIVE accounts can pay and be paid.',
   values: describe({
-    PENDING: 'Being verified.',
-    ACTIVE: 'Usable.',
-    UNDER_REVIEW: 'Being looked at again.',
-    INACTIVE: 'Disabled.',
+    PENDING: 'The account is being verified.',
+    ACTIVE: 'The account can be used in payments.',
+    UNDER_REVIEW: 'The account is being reviewed again and cannot be used meanwhile.',
+    INACTIVE: 'The account cannot be used: it is disabled or deleted, or its bank did not accept it.',
   }),
 });
 
 export const BeneficiaryVerificationStatus = builder.enumType('BeneficiaryVerificationStatus', {
-  description: "Whether the account's owner is who the platform says.",
+  description: 'Whether the owner of a bank account matches the beneficiary that the platform named.',
   values: describe({
-    MATCHED: 'The names agree.',
-    PARTIAL_MATCH: 'The names nearly agree.',
-    NOT_MATCHED: 'The names differ.',
-    UNSUPPORTED: 'The rail cannot tell.',
-    CHECKED_BY_RECEIVING_FI: 'The receiving institution checks.',
-    PENDING: 'Being checked.',
+    MATCHED: 'The names match.',
+    PARTIAL_MATCH: 'The names match in part.',
+    NOT_MATCHED: 'The names do not match.',
+    UNSUPPORTED: 'The payment rail cannot verify names.',
+    CHECKED_BY_RECEIVING_FI: 'The receiving institution verifies the name when it is paid.',
+    PENDING: 'The verification is in progress.',
   }),
 });
 
 export const ExternalAccountType = builder.enumType('ExternalAccountType', {
-  description: 'What kind of bank account or wallet.',
+  description: 'The type of an external account: a kind of bank account or wallet.',
   values: describe({
-    US_ACCOUNT: 'US bank account.',
-    CLABE: 'Mexican bank account.',
-    PIX: 'Brazilian Pix key.',
-    IBAN: 'Bank account with an IBAN.',
-    UPI: 'Indian UPI address.',
-    NGN_ACCOUNT: 'Nigerian bank account.',
-    CAD_ACCOUNT: 'Canadian bank account.',
-    GBP_ACCOUNT: 'British bank account.',
-    PHP_ACCOUNT: 'Philippine bank account.',
-    SGD_ACCOUNT: 'Singapore bank account.',
-    LAYER2_WALLET: 'Wallet on the second-layer bitcoin network.',
-    LIGHTNING: 'Lightning destination.',
-    SOLANA_WALLET: 'Wallet on Solana.',
-    TRON_WALLET: 'Wallet on Tron.',
-    POLYGON_WALLET: 'Wallet on Polygon.',
-    BASE_WALLET: 'Wallet on Base.',
+    US_ACCOUNT: 'A US bank account.',
+    CLABE: 'A Mexican bank account.',
+    PIX: 'A Brazilian Pix key.',
+    IBAN: 'A bank account with an IBAN.',
+    UPI: 'An Indian UPI address.',
+    NGN_ACCOUNT: 'A Nigerian bank account.',
+    CAD_ACCOUNT: 'A Canadian bank account.',
+    GBP_ACCOUNT: 'A British bank account.',
+    PHP_ACCOUNT: 'A Philippine bank account.',
+    SGD_ACCOUNT: 'A Singapore bank account.',
+    LAYER2_WALLET: 'A wallet on the second-layer Bitcoin network.',
+    LIGHTNING: 'A Lightning invoice, offer or address.',
+    SOLANA_WALLET: 'A wallet on Solana.',
+    TRON_WALLET: 'A wallet on Tron.',
+    POLYGON_WALLET: 'A wallet on Polygon.',
+    BASE_WALLET: 'A wallet on Base.',
   }),
 });
 
 export const EventType = builder.enumType('EventType', {
-  description: 'What kind of change an event reports.',
+  description: 'The kind of change that an event reports. Some kinds are only in the feed and have no webhook.',
   values: describe({
-    OUTGOING_PAYMENT: 'An outgoing transaction was made or changed its status.',
-    INCOMING_PAYMENT: 'An incoming transaction was made or changed its status.',
-    ACCOUNT_STATUS: "An internal account's balance changed.",
+    OUTGOING_PAYMENT: 'An outgoing transaction was created or its status changed.',
+    INCOMING_PAYMENT: 'An incoming transaction was created or its status changed.',
+    ACCOUNT_STATUS: 'The balance of an internal account changed.',
     KYC_STATUS: "A customer's identity check was decided.",
-    TEST: 'A test of a webhook endpoint.',
-    QUOTE_STATUS: 'A quote was made or changed its status. In the feed only.',
-    EXTERNAL_ACCOUNT_STATUS: 'An external account was made or changed its status. In the feed only.',
+    TEST: 'A test event for a webhook endpoint.',
+    QUOTE_STATUS: 'A quote was created or its status changed. In the feed only.',
+    EXTERNAL_ACCOUNT_STATUS: 'An external account was created or its status changed. In the feed only.',
     CUSTOMER_CHANGE:
-      'A customer changed in any other way: its details, its deletion, a check that is pending. In the feed only.',
-    ACCOUNT_CHANGE: 'An internal account was made, or an account changed in any other way. In the feed only.',
-    WEBHOOK_DELIVERY: 'A webhook delivery ended. In the feed only.',
+      'A customer changed in any other way: new details, deletion, a pending identity check. In the feed only.',
+    ACCOUNT_CHANGE: 'An internal account was created, or an account changed in any other way. In the feed only.',
+    WEBHOOK_DELIVERY: 'A webhook delivery ended. In the feed only, and not for client tokens.',
   }),
 });
 
 export const WebhookEndpointStatus = builder.enumType('WebhookEndpointStatus', {
-  description: 'How a webhook endpoint fares.',
+  description: 'Whether a webhook endpoint receives events.',
   values: describe({
-    ENABLED: 'It gets events.',
-    FAILING: 'Its last attempts failed; they go on by the schedule until one succeeds or it is disabled.',
-    DISABLED: 'It gets nothing until it is enabled again; its notice says why.',
+    ENABLED: 'Events are delivered to the endpoint.',
+    FAILING: 'The last attempts failed. Retries continue on schedule until one succeeds or the endpoint is disabled.',
+    DISABLED: 'The endpoint receives nothing until it is enabled again; its `notice` says why.',
   }),
 });
 
 export const WebhookDeliveryStatus = builder.enumType('WebhookDeliveryStatus', {
-  description: 'Where the delivery of an event to an endpoint stands.',
+  description: 'The status of the delivery of an event to a webhook endpoint.',
   values: describe({
-    PENDING: 'Under way, or waiting for its next attempt.',
-    DELIVERED: 'The receiver has it: it answered 2xx or 409.',
-    FAILED: 'No further attempt will be made, unless it is replayed.',
+    PENDING: 'An attempt is in progress, or the next one is scheduled.',
+    DELIVERED: 'The receiver accepted the event: it answered 2xx or 409.',
+    FAILED: 'No further attempt will be made unless the delivery is resent or its event replayed.',
   }),
 });
 
 export const Permission = builder.enumType('Permission', {
-  description: 'What a token may do.',
+  description: 'What a token is allowed to do.',
   values: describe({
-    VIEW: 'Read everything.',
+    VIEW: 'Read everything that the token can see.',
     TRANSACT: 'Move money.',
     MANAGE: 'Manage customers, accounts, tokens and settings.',
   }),
 });
 
 export const ViewerKind = builder.enumType('ViewerKind', {
-  description: 'What kind of caller.',
-  values: describe({ PLATFORM: "A platform's server, with an API token.", CLIENT: 'An app, with a client token.' }),
+  description: "Whether the caller is a platform's server or an app.",
+  values: describe({
+    PLATFORM: 'A server of the platform, with an API token.',
+    CLIENT: 'An app, with a client token.',
+  }),
 });
 
 export const Environment = builder.enumType('Environment', {
-  description: 'Whether the world outside is simulated.',
-  values: describe({ SANDBOX: 'Simulated.', PRODUCTION: 'Real.' }),
+  description: 'Whether payments are simulated or real.',
+  values: describe({ SANDBOX: 'Payments are simulated.', PRODUCTION: 'Payments are real.' }),
 });
 
 export const PaymentKind = builder.enumType('PaymentKind', {
   description: 'How a payment is made.',
   values: describe({
-    TRANSFER_OUT: 'transferOut.',
-    TRANSFER_IN: 'transferIn.',
-    TRANSFER_INTERNAL: 'transferInternal.',
-    QUOTE: 'A quote that is executed, or that a deposit will execute.',
+    TRANSFER_OUT: 'By transferOut: from an internal to an external account, in one currency.',
+    TRANSFER_IN: 'By transferIn: from an external to an internal account, in one currency.',
+    TRANSFER_INTERNAL: 'By transferInternal: between internal accounts, in one currency.',
+    QUOTE: 'By a quote that is executed, or that a deposit will execute.',
   }),
 });
 
 export const PolicyRelease = builder.enumType('PolicyRelease', {
-  description: 'When a payment counts no longer.',
+  description: 'When a payment no longer counts towards the limits of a policy.',
   values: describe({
-    FAILED: 'When it fails, is rejected or expires: it was not delivered.',
+    FAILED: 'When it fails, is rejected or expires, and so was not delivered.',
     REFUNDED: 'When it is returned after its delivery.',
   }),
 });
 
 export const PolicyPeriod = builder.enumType('PolicyPeriod', {
-  description: 'What a limit of a policy is about.',
+  description: 'The payments that a limit of a policy counts together.',
   values: describe({
-    PAYMENT: 'Each payment.',
+    PAYMENT: 'Each payment on its own.',
     DAY: "All payments of a calendar day, in the policy's time zone.",
     MONTH: "All payments of a calendar month, in the policy's time zone.",
     LAST_24_HOURS: 'All payments of the last 24 hours.',
@@ -271,12 +278,12 @@ export const PolicyPeriod = builder.enumType('PolicyPeriod', {
 });
 
 export const PolicyRule = builder.enumType('PolicyRule', {
-  description: 'The rule of a policy that does not allow a payment.',
+  description: 'The rule of a policy that forbids a payment.',
   values: describe({
-    LIMIT: 'One of its limits.',
-    CURRENCY: 'It has limits of amounts, and none in this currency.',
-    KIND: 'It does not allow payments of this kind.',
-    RECEIVER: 'It does not allow this receiver.',
-    HOURS: 'It does not allow payments at this time of the day.',
+    LIMIT: 'The payment exceeds a limit of the policy.',
+    CURRENCY: 'The policy limits amounts, and has no limit in the currency of the payment.',
+    KIND: 'The policy does not allow this kind of payment.',
+    RECEIVER: 'The policy does not allow this receiver.',
+    HOURS: 'The policy does not allow payments at this time of day.',
   }),
 });

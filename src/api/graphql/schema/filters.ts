@@ -24,128 +24,237 @@ import {
 export const foundBy = (how: FoundBy) => ({ extensions: { foundBy: how } }) as const;
 
 const AmountRange = builder.inputType('AmountRange', {
-  description: 'A range of amounts in one currency. Both ends belong to it.',
+  description: 'A range of amounts in one currency, with inclusive bounds.',
   fields: (t) => ({
-    currency: t.string({ required: true, description: 'The currency code.' }),
-    min: t.field({ type: 'BigInt', description: "At least this, in the currency's smallest unit." }),
-    max: t.field({ type: 'BigInt', description: "At most this, in the currency's smallest unit." }),
+    currency: t.string({ required: true, description: 'The currency code of the amounts.' }),
+    min: t.field({
+      type: 'BigInt',
+      description:
+        'The smallest amount of the range, in the smallest unit of the currency. No lower bound when left out.',
+    }),
+    max: t.field({
+      type: 'BigInt',
+      description:
+        'The largest amount of the range, in the smallest unit of the currency. No upper bound when left out.',
+    }),
   }),
 });
 
 export const QuoteFilter = builder.inputType('QuoteFilter', {
-  description: 'Which quotes (specification 4.2). What is given combines with AND.',
+  description: 'Conditions on quotes. A quote must match all that are given.',
   fields: (t) => ({
-    customerId: t.id({ description: 'The sending customer.', ...foundBy('index') }),
-    sendingAccountId: t.id({ description: 'The source account.', ...foundBy('index') }),
-    receivingAccountId: t.id({ description: 'The destination account.', ...foundBy('index') }),
-    sendingUmaAddress: t.string({ description: "The sending customer's UMA address." }),
-    receivingUmaAddress: t.string({ description: 'The UMA address paid to.', ...foundBy('index') }),
-    status: t.field({ type: [QuoteStatus], description: 'Any of these.', ...foundBy('index') }),
-    createdAfter: t.field({ type: 'DateTime', description: 'Created then or later.', ...foundBy('created') }),
-    createdBefore: t.field({ type: 'DateTime', description: 'Created then or earlier.', ...foundBy('created') }),
+    customerId: t.id({ description: 'Quotes whose sender is this customer: Customer:…', ...foundBy('index') }),
+    sendingAccountId: t.id({
+      description: 'Quotes that are paid from this account: InternalAccount:… or ExternalAccount:…',
+      ...foundBy('index'),
+    }),
+    receivingAccountId: t.id({
+      description: 'Quotes that pay to this account: InternalAccount:… or ExternalAccount:…',
+      ...foundBy('index'),
+    }),
+    sendingUmaAddress: t.string({
+      description: 'Quotes whose sender is the customer with this UMA address, case-insensitively.',
+    }),
+    receivingUmaAddress: t.string({
+      description: 'Quotes that pay to this UMA address, case-insensitively.',
+      ...foundBy('index'),
+    }),
+    status: t.field({ type: [QuoteStatus], description: 'Quotes with any of these statuses.', ...foundBy('index') }),
+    createdAfter: t.field({
+      type: 'DateTime',
+      description: 'Quotes created at this time or later.',
+      ...foundBy('created'),
+    }),
+    createdBefore: t.field({
+      type: 'DateTime',
+      description: 'Quotes created at this time or earlier.',
+      ...foundBy('created'),
+    }),
   }),
 });
 
 export const TransactionFilter = builder.inputType('TransactionFilter', {
-  description: 'Which transactions (specification 4.4). What is given combines with AND.',
+  description: 'Conditions on transactions. A transaction must match all that are given.',
   fields: (t) => ({
-    customerId: t.id({ description: 'The customer whose transaction it is.', ...foundBy('index') }),
-    platformCustomerId: t.string({ description: "The platform's own id of that customer." }),
-    senderAccountIdentifier: t.string({ description: 'The source: an account id or a UMA address.' }),
-    receiverAccountIdentifier: t.string({
-      description: 'The destination: an account id or a UMA address.',
+    customerId: t.id({ description: 'Transactions of this customer: Customer:…', ...foundBy('index') }),
+    platformCustomerId: t.string({
+      description: "Transactions of the customer with this id of the platform's own (`Customer.platformCustomerId`).",
     }),
-    status: t.field({ type: [TransactionStatus], description: 'Any of these.', ...foundBy('index') }),
-    type: t.field({ type: [TransactionType], description: 'Any of these.', ...foundBy('index') }),
-    failureReason: t.field({ type: [FailureReason], description: 'Any of these.', ...foundBy('index') }),
-    reference: t.string({ description: 'The reconciliation reference.', ...foundBy('one') }),
-    accountId: t.id({ description: 'The account on either side, source or destination.', ...foundBy('index') }),
-    currency: t.string({ description: 'The currency of what is sent or of what is received.' }),
-    amount: t.field({ type: AmountRange, description: 'What is sent or what is received lies in this range.' }),
-    executed: t.boolean({
-      description:
-        'True: without the payments of quotes that nobody has executed or funded (they are PENDING, then EXPIRED). False: only those.',
+    senderAccountIdentifier: t.string({
+      description: 'Transactions with this source: an account id or a UMA address.',
+    }),
+    receiverAccountIdentifier: t.string({
+      description: 'Transactions with this destination: an account id or a UMA address.',
+    }),
+    status: t.field({
+      type: [TransactionStatus],
+      description: 'Transactions with any of these statuses.',
       ...foundBy('index'),
     }),
-    createdAfter: t.field({ type: 'DateTime', description: 'Created then or later.', ...foundBy('created') }),
-    createdBefore: t.field({ type: 'DateTime', description: 'Created then or earlier.', ...foundBy('created') }),
-    updatedAfter: t.field({ type: 'DateTime', description: 'Last changed then or later.', ...foundBy('updated') }),
-    updatedBefore: t.field({ type: 'DateTime', description: 'Last changed then or earlier.', ...foundBy('updated') }),
+    type: t.field({
+      type: [TransactionType],
+      description: 'Transactions in any of these directions.',
+      ...foundBy('index'),
+    }),
+    failureReason: t.field({
+      type: [FailureReason],
+      description: 'Transactions that failed for any of these reasons.',
+      ...foundBy('index'),
+    }),
+    reference: t.string({ description: 'Transactions with exactly this reconciliation reference.', ...foundBy('one') }),
+    accountId: t.id({
+      description: 'Transactions from or to this account: InternalAccount:… or ExternalAccount:…',
+      ...foundBy('index'),
+    }),
+    currency: t.string({ description: 'Transactions that are sent or received in the currency with this code.' }),
+    amount: t.field({ type: AmountRange, description: 'Transactions whose sent or received amount is in this range.' }),
+    executed: t.boolean({
+      description:
+        'True leaves out the payments of quotes that were never executed or funded (PENDING, later EXPIRED). False returns only those.',
+      ...foundBy('index'),
+    }),
+    createdAfter: t.field({
+      type: 'DateTime',
+      description: 'Transactions created at this time or later.',
+      ...foundBy('created'),
+    }),
+    createdBefore: t.field({
+      type: 'DateTime',
+      description: 'Transactions created at this time or earlier.',
+      ...foundBy('created'),
+    }),
+    updatedAfter: t.field({
+      type: 'DateTime',
+      description: 'Transactions last changed at this time or later.',
+      ...foundBy('updated'),
+    }),
+    updatedBefore: t.field({
+      type: 'DateTime',
+      description: 'Transactions last changed at this time or earlier.',
+      ...foundBy('updated'),
+    }),
   }),
 });
 
 export const CustomerFilter = builder.inputType('CustomerFilter', {
-  description: 'Which customers (specification 4.11). What is given combines with AND.',
+  description: 'Conditions on customers. A customer must match all that are given.',
   fields: (t) => ({
-    platformCustomerId: t.string({ description: "The platform's own id.", ...foundBy('index') }),
-    customerType: t.field({ type: CustomerType, description: 'Individuals or businesses.' }),
-    kycStatus: t.field({ type: [KycStatus], description: 'Any of these.', ...foundBy('index') }),
-    name: t.string({ description: 'How the full or legal name begins, in any case.' }),
-    umaAddress: t.string({ description: 'The UMA address, in any case.', ...foundBy('one') }),
-    createdAfter: t.field({ type: 'DateTime', description: 'Created then or later.', ...foundBy('created') }),
-    createdBefore: t.field({ type: 'DateTime', description: 'Created then or earlier.', ...foundBy('created') }),
-    updatedAfter: t.field({ type: 'DateTime', description: 'Last changed then or later.', ...foundBy('updated') }),
-    updatedBefore: t.field({ type: 'DateTime', description: 'Last changed then or earlier.', ...foundBy('updated') }),
-    isIncludingDeleted: t.boolean({ defaultValue: false, description: 'Also deleted ones.', ...foundBy('any') }),
+    platformCustomerId: t.string({
+      description: "The customer with exactly this id of the platform's own.",
+      ...foundBy('index'),
+    }),
+    customerType: t.field({
+      type: CustomerType,
+      description: 'Customers that are persons, or those that are companies.',
+    }),
+    kycStatus: t.field({
+      type: [KycStatus],
+      description: 'Customers whose identity check has any of these statuses.',
+      ...foundBy('index'),
+    }),
+    name: t.string({ description: 'Customers whose full or legal name begins with this text, case-insensitively.' }),
+    umaAddress: t.string({ description: 'The customer with this UMA address, case-insensitively.', ...foundBy('one') }),
+    createdAfter: t.field({
+      type: 'DateTime',
+      description: 'Customers created at this time or later.',
+      ...foundBy('created'),
+    }),
+    createdBefore: t.field({
+      type: 'DateTime',
+      description: 'Customers created at this time or earlier.',
+      ...foundBy('created'),
+    }),
+    updatedAfter: t.field({
+      type: 'DateTime',
+      description: 'Customers last changed at this time or later.',
+      ...foundBy('updated'),
+    }),
+    updatedBefore: t.field({
+      type: 'DateTime',
+      description: 'Customers last changed at this time or earlier.',
+      ...foundBy('updated'),
+    }),
+    isIncludingDeleted: t.boolean({
+      defaultValue: false,
+      description: 'Whether deleted customers are returned, too.',
+      ...foundBy('any'),
+    }),
   }),
 });
 
 export const AccountFilter = builder.inputType('AccountFilter', {
-  description: 'Which accounts (specification 4.9, 4.10, 4.13). What is given combines with AND.',
+  description: 'Conditions on accounts. An account must match all that are given.',
   fields: (t) => ({
-    kind: t.field({ type: AccountKind, description: 'Internal or external.', ...foundBy('kind') }),
-    currency: t.string({ description: 'The currency code.', ...foundBy('index') }),
-    customerId: t.id({ description: 'The owner.', ...foundBy('index') }),
-    platformOwned: t.boolean({ description: "Only the platform's own, or only its customers'.", ...foundBy('index') }),
+    kind: t.field({ type: AccountKind, description: 'Only internal or only external accounts.', ...foundBy('kind') }),
+    currency: t.string({ description: 'Accounts in the currency with this code.', ...foundBy('index') }),
+    customerId: t.id({ description: 'Accounts that belong to this customer: Customer:…', ...foundBy('index') }),
+    platformOwned: t.boolean({
+      description: "True returns only the platform's own accounts, false only those of its customers.",
+      ...foundBy('index'),
+    }),
     isIncludingDeleted: t.boolean({
       defaultValue: false,
-      description: 'Also deleted external accounts.',
+      description: 'Whether deleted external accounts are returned, too.',
       ...foundBy('any'),
     }),
     status: t.field({
       type: [ExternalAccountStatus],
-      description: 'External accounts with any of these.',
+      description: 'External accounts with any of these statuses.',
       ...foundBy('index'),
     }),
     accountType: t.field({
       type: [ExternalAccountType],
-      description: 'External accounts of any of these kinds.',
+      description: 'External accounts of any of these types.',
       ...foundBy('index'),
     }),
     beneficiaryVerificationStatus: t.field({
       type: [BeneficiaryVerificationStatus],
-      description: 'External accounts whose owner was verified with any of these results.',
+      description: "External accounts whose owner's verification has any of these statuses.",
       ...foundBy('index'),
     }),
   }),
 });
 
 export const ApiTokenFilter = builder.inputType('ApiTokenFilter', {
-  description: 'Which API tokens. What is given combines with AND.',
+  description: 'Conditions on API tokens. A token must match all that are given.',
   fields: (t) => ({
-    name: t.string({ description: 'The exact name.' }),
-    permission: t.field({ type: Permission, description: 'Those that have this permission.' }),
-    createdById: t.id({ description: 'The API token that made it.' }),
-    createdAfter: t.field({ type: 'DateTime', description: 'Created then or later.', ...foundBy('created') }),
-    createdBefore: t.field({ type: 'DateTime', description: 'Created then or earlier.', ...foundBy('created') }),
+    name: t.string({ description: 'API tokens with exactly this name.' }),
+    permission: t.field({ type: Permission, description: 'API tokens that have this permission.' }),
+    createdById: t.id({ description: 'API tokens that were created by this API token: ApiToken:…' }),
+    createdAfter: t.field({
+      type: 'DateTime',
+      description: 'API tokens created at this time or later.',
+      ...foundBy('created'),
+    }),
+    createdBefore: t.field({
+      type: 'DateTime',
+      description: 'API tokens created at this time or earlier.',
+      ...foundBy('created'),
+    }),
   }),
 });
 
 export const ClientTokenFilter = builder.inputType('ClientTokenFilter', {
-  description: 'Which client tokens. What is given combines with AND.',
+  description: 'Conditions on client tokens. A token must match all that are given.',
   fields: (t) => ({
-    active: t.boolean({ description: 'True: those that have neither expired nor been revoked. False: the others.' }),
+    active: t.boolean({
+      description: 'True returns only tokens that have neither expired nor been revoked, false only the others.',
+    }),
     customerId: t.id({
-      description: 'The customer that it is bound to, or whose quote or transaction.',
+      description: 'Client tokens bound to this customer, or to one of its quotes or transactions.',
       ...foundBy('index'),
     }),
   }),
 });
 
 export const WebhookDeliveryFilter = builder.inputType('WebhookDeliveryFilter', {
-  description: 'Which deliveries.',
+  description: 'Conditions on webhook deliveries.',
   fields: (t) => ({
     // An index has those that are not DELIVERED, and nearly all others are.
-    status: t.field({ type: [WebhookDeliveryStatus], description: 'Any of these.', ...foundBy('any') }),
+    status: t.field({
+      type: [WebhookDeliveryStatus],
+      description: 'Webhook deliveries with any of these statuses.',
+      ...foundBy('any'),
+    }),
   }),
 });

@@ -11,21 +11,26 @@ type ArgBuilder = ArgBuilderOf<Schema>;
 /** Returns the paging arguments, which every list has. */
 export const pageArgs = (t: ArgBuilder) => ({
   first: t.int({
-    description: 'How many from the start, 0 to 100; 20 when neither first nor last is given. Not together with last.',
+    description:
+      'The number of items from the start, 0 to 100. The default is 20, unless `last` is given. Not together with `last`.',
   }),
-  after: t.string({ description: 'Only what comes after this cursor; with before, what lies between the two.' }),
-  last: t.int({ description: 'How many from the end, 0 to 100. Not together with first.' }),
+  after: t.string({ description: 'Returns items after this cursor. Together with `before`, items between the two.' }),
+  last: t.int({ description: 'The number of items from the end, 0 to 100. Not together with `first`.' }),
   before: t.string({
     description:
-      'Only what comes before this cursor; with after, what lies between the two. Alone, without first and last, the 20 right before it.',
+      'Returns items before this cursor. Together with `after`, items between the two. Without `first` and `last`, the 20 items immediately before the cursor.',
   }),
 });
 
 /** Returns the arguments of a list with a filter and a sort order. */
 export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Schema, Filter>) => ({
   ...pageArgs(t),
-  filter: t({ type: filter, description: 'Only those that match this filter.' }),
-  sortOrder: t({ type: SortOrder, defaultValue: 'DESC', description: 'Newest first unless ASC.' }),
+  filter: t({ type: filter, description: 'Returns only items that match this filter.' }),
+  sortOrder: t({
+    type: SortOrder,
+    defaultValue: 'DESC',
+    description: 'The order of the list: newest first by default, oldest first with ASC.',
+  }),
 });
 
 /** Returns the arguments of a list with a filter, which can be ordered by creation or by last change. */
@@ -35,7 +40,7 @@ export const orderedListArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Sc
     type: ListOrder,
     defaultValue: 'CREATED',
     description:
-      'What the order goes by. A cursor is good for the order that it came with. In the order of changes a row moves when it changes: read ASC, every change is met, some twice.',
+      'The sort key. A cursor is valid only for the sort key it was returned for. With UPDATED an item moves when it changes: page with ASC, and expect to see such items again.',
   }),
 });
 
@@ -106,7 +111,7 @@ export function connectionOf<Row>(
     name,
     page,
     edge,
-    totalCount = 'All that match, on whatever page.',
+    totalCount = 'The number of items that match, on all pages.',
     inPayloads = [],
   }: Pick<ListOptions<never>, 'name' | 'page' | 'edge' | 'totalCount' | 'inPayloads'>,
 ) {

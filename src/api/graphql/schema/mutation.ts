@@ -46,7 +46,8 @@ interface SuccessField {
   readonly nullable?: boolean;
 }
 
-const edgeDescription = 'The same as an edge of its list, for a cache. Its cursor is of the order of creation.';
+const edgeDescription =
+  'The same object as an edge of its list, to insert it into a cached list. The cursor is for the default order, by creation.';
 
 /** Makes the fields of the edges that a success carries: of each of its rows that is in a list. */
 function edgesIn<Success, Field>(
@@ -106,13 +107,13 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       }),
       idempotencyKey: t.string({
         description:
-          'Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent.',
+          'Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces.',
       }),
     }),
   });
 
   const success = builder.objectRef<Success>(`${typeName}Success`).implement({
-    description: `${name} succeeded.`,
+    description: `What ${name} returns when it succeeds.`,
     fields: (t) => ({
       ...mapValues(options.success, ({ type, description, nullable = false }, field) =>
         // Each of these fields is one of the success's type, which the compiler cannot follow through the loop.
@@ -121,7 +122,8 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       // The compiler cannot follow the types of edges through the loop.
       ...edgesIn<Success, ReturnType<typeof t.boolean>>(options.success, (edge) => t.field(edge as never) as never),
       replayed: t.boolean({
-        description: 'Whether this repeats the answer to an earlier request with the same idempotency key.',
+        description:
+          'True if an earlier request with the same idempotency key did this, and only its answer is repeated.',
         resolve: (result) => result.replayed,
       }),
       serverTime: t.field(serverTime),
@@ -130,7 +132,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
 
   const refusals = [...new Set([...(options.refusals ?? []), ...commonRefusals])];
   const result = builder.unionType(`${typeName}Result`, {
-    description: `The result of ${name}: its success, or why it was refused.`,
+    description: `The result of ${name}: its success, or the error that says why it was refused.`,
     types: [success, ...refusals.map((member) => memberTypes[member])],
     resolveType: (value) => (isUserError(value) ? memberNameOf(value) : `${typeName}Success`),
   });
@@ -140,7 +142,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       type: result,
       description: options.description,
       args: {
-        input: t.arg({ type: input, required: true, description: 'What is to be done.' }),
+        input: t.arg({ type: input, required: true, description: `The input of ${name}.` }),
         ...(options.scenario && {
           sandboxScenario: t.arg({ type: SandboxScenarioInput, description: `Sandbox only: ${options.scenario}` }),
         }),

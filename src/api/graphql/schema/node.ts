@@ -20,14 +20,14 @@ export const nodeTypes = [
 
 builder.queryFields((t) => ({
   node: t.byId(builder.nodeInterfaceRef(), nodeTypes, {
-    id: 'A public id: its type, a colon, a UUID.',
-    description: 'Anything with an id, by its id. Null when nothing visible to the caller has it.',
+    id: 'A public id: a type, a colon and a UUID, such as Quote:…',
+    description: 'The object with this id; null if there is none that the caller may see.',
   }),
   nodes: t.fromQuery([builder.nodeInterfaceRef()], () => ({ kind: 'node', types: nodeTypes }), {
     nullable: { list: false, items: true },
     description:
-      'Several things by their ids, in the order of the ids; null for each that is unknown. The selection costs as many times, and a repeated id is read once.',
-    args: { ids: t.arg.idList({ required: true, description: 'Public ids.' }) },
+      'The objects with these ids, in the same order; null for each id that is unknown. Costs the selection once for each id; a repeated id is read once.',
+    args: { ids: t.arg.idList({ required: true, description: 'The public ids of the objects.' }) },
     resolve: (_root, { ids }, context, info) =>
       (ids as readonly string[]).map((id) => stockNode(id, nodeTypes, context, info)),
   }),

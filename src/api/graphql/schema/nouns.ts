@@ -16,21 +16,23 @@ import { node, variantsBy } from './words.ts';
 
 export const Transaction = builder.prismaNode('Transaction', {
   ...node(visibleTransactions),
-  description: 'A payment, out or in (specification 2.6).',
+  description: 'A payment, outgoing or incoming.',
 });
 
 export const Quote = builder.prismaNode('Quote', {
   ...node(visibleQuotes),
-  description: 'A locked rate with its fees, until it expires (specification 2.3).',
+  description:
+    'An offer to convert and send money: a locked rate with its fees and amounts, until it expires. Its transaction is the payment.',
 });
 
 export const Customer = builder.prismaNode('Customer', {
   ...node(visibleCustomers),
-  description: 'Somebody for whom the platform moves money (specification 2.8).',
+  description: 'A person or company for whom the platform moves money.',
 });
 
 export const Account = builder.prismaInterface('Account', {
-  description: 'An internal account (a balance held here) or an external account (a bank account or wallet elsewhere).',
+  description:
+    'An internal account (a balance held by this service) or an external account (a bank account or wallet elsewhere).',
   interfaces: [builder.nodeInterfaceRef()],
   ...variantsBy('kind', { INTERNAL: 'InternalAccount', EXTERNAL: 'ExternalAccount' }),
 });
@@ -38,13 +40,13 @@ export const Account = builder.prismaInterface('Account', {
 export const InternalAccount = builder.prismaNode('Account', {
   variant: 'InternalAccount',
   ...node(visibleAccounts),
-  description: `A balance held here, in one currency (specification 2.11). New money brings it to at most ${maxAmount} smallest units; what would bring it beyond is refused with AMOUNT_OUT_OF_RANGE or, where it is under way already, given back. Only refunds and the platform’s fees may go beyond.`,
+  description: `A balance held by this service in one currency, at most ${maxAmount} smallest units. New money that would exceed this is refused with AMOUNT_OUT_OF_RANGE or, if it is already on its way, returned. Only refunds and the platform's fees may exceed it.`,
   interfaces: [Account],
 });
 
 export const ExternalAccount = builder.prismaNode('Account', {
   variant: 'ExternalAccount',
   ...node(visibleAccounts),
-  description: 'A bank account or wallet elsewhere (specification 2.9).',
+  description: 'A bank account or wallet elsewhere, to pay to or to pull money from.',
   interfaces: [Account],
 });

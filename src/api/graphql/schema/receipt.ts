@@ -8,45 +8,46 @@ import { nodeTypes } from './node.ts';
 import { RefusalCode } from './refusal-code.ts';
 
 const MutationOutcome = builder.enumType('MutationOutcome', {
-  description: 'What came of the first call with an idempotency key.',
+  description: 'The outcome of the first call with an idempotency key.',
   values: {
     NONE: {
       description:
-        'Nothing was done or refused under the key. A call whose answer was lost less than 20 seconds ago may still be under way.',
+        'Nothing was done or refused under this key. If the answer was lost less than 20 seconds ago, the call may still be in progress.',
     },
-    SUCCEEDED: { description: 'It took effect.' },
-    REFUSED: { description: '`code` says why. Nothing has changed.' },
+    SUCCEEDED: { description: 'The mutation took effect.' },
+    REFUSED: { description: 'The mutation was refused and changed nothing; `code` says why.' },
   } satisfies Record<Receipt['outcome'], object>,
 });
 
 const MutationName = builder.enumType('MutationName', {
-  description: 'A mutation.',
+  description: 'The name of a mutation.',
   values: Object.fromEntries(operationNames.map((name) => [name, { description: `The mutation ${name}.` }])) as {
     readonly [Name in Operation]: { readonly description: string };
   },
 });
 
 const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement({
-  description: 'What came of the first call with an idempotency key: for a client that lost the answer.',
+  description: 'The outcome of the first call with an idempotency key, for clients that lost the answer.',
   fields: (t) => ({
-    operation: t.expose('operation', { type: MutationName, description: "The mutation's name." }),
-    idempotencyKey: t.exposeString('idempotencyKey', { description: 'The key.' }),
-    outcome: t.expose('outcome', { type: MutationOutcome, description: 'Whether it took effect.' }),
+    operation: t.expose('operation', { type: MutationName, description: 'The name of the mutation.' }),
+    idempotencyKey: t.exposeString('idempotencyKey', { description: 'The idempotency key of the call.' }),
+    outcome: t.expose('outcome', { type: MutationOutcome, description: 'Whether the mutation took effect.' }),
     code: t.expose('code', {
       type: RefusalCode,
       nullable: true,
-      description: 'Why it was refused; null where it was not.',
+      description: 'Why the mutation was refused; null if it was not.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the key was first used; null where it was not.',
+      description: 'When the key was first used; null if it never was.',
     }),
     result: t.field({
       type: builder.nodeInterfaceRef(),
       nullable: true,
       extensions: { costs: 'read' },
-      description: 'What it made or changed, as it is now.',
+      description:
+        'The object that the mutation created or changed, as it is now; null if there is none that the caller may see.',
       resolve: (receipt, _args, context, info) => {
         if (!receipt.result) return null;
         const { type, row } = receipt.result;
@@ -62,10 +63,13 @@ builder.queryField('mutationReceipt', (t) =>
     type: MutationReceipt,
     ...executedRead,
     description:
-      'Did it happen? What came of a mutation, by its idempotency key. An error of this field says nothing about the mutation.',
+      'Whether a mutation took effect, by its idempotency key. An error of this field says nothing about the mutation.',
     args: {
-      operation: t.arg({ type: MutationName, required: true, description: "The mutation's name." }),
-      idempotencyKey: t.arg.string({ required: true, description: 'The key that it was called with.' }),
+      operation: t.arg({ type: MutationName, required: true, description: 'The name of the mutation.' }),
+      idempotencyKey: t.arg.string({
+        required: true,
+        description: 'The idempotency key that the mutation was called with.',
+      }),
     },
     resolve: (_root, { operation, idempotencyKey }, { payments, viewer }) =>
       readReceipt(payments, viewer, operation, idempotencyKey),

@@ -20,14 +20,14 @@ export interface RefusedField {
 }
 
 export const RefusedFieldType = builder.objectRef<RefusedField>('RefusedField').implement({
-  description: 'A field of the input that is at fault.',
+  description: 'A field of the input, with what is wrong with it.',
   fields: (t) => ({
     path: t.stringList({
-      description: 'Where it is: ["input", "amount"].',
+      description: 'The path to the field, beginning with the argument: ["input", "amount"].',
       resolve: ({ path }) => [...path],
     }),
-    code: t.expose('code', { type: RefusalCode, description: 'What is wrong with it, for programs.' }),
-    message: t.exposeString('message', { description: 'What is wrong with it, for people.' }),
+    code: t.expose('code', { type: RefusalCode, description: 'What is wrong with the field, for programs.' }),
+    message: t.exposeString('message', { description: 'What is wrong with the field, for people.' }),
   }),
 });
 
@@ -36,42 +36,43 @@ const UserErrorType = builder.interfaceRef<UserError>('UserError').implement({
   fields: (t) => ({
     code: t.field({
       type: RefusalCode,
-      description: 'The reason, for programs: the same code as in REST.',
+      description: 'Why the mutation was refused, for programs: the same code as in REST.',
       resolve: ({ refusal }) => refusal.code,
     }),
     message: t.string({
-      description: 'The reason, for people. Amounts are in major units.',
+      description: 'Why the mutation was refused, for people. Amounts are in major units.',
       resolve: ({ refusal }) => refusal.message,
     }),
     path: t.stringList({
       nullable: true,
       description:
-        'The first field of the input that is at fault: ["input", "amount"]. Null when the cause lies in no field.',
+        'The path to the first invalid field of the input: ["input", "amount"]. Null if no field is the cause.',
       resolve: ({ path }) => path && [...path],
     }),
     fields: t.field({
       type: [RefusedFieldType],
-      description: 'Every field of the input that is at fault; empty when the cause lies in no field.',
+      description: 'All invalid fields of the input; empty if no field is the cause.',
       resolve: ({ fields }) => [...fields],
     }),
   }),
 });
 
 const members = {
-  InvalidInputError: 'The input is malformed or asks for what cannot be; `fields` has every field at fault.',
-  NotFoundError: "Something that the input names does not exist, or is another platform's.",
-  InsufficientFundsError: 'The source does not hold enough. The quote, if any, stays PENDING.',
+  InvalidInputError: 'The input is malformed or asks for something impossible; `fields` lists every invalid field.',
+  NotFoundError: 'Something that the input names does not exist, or is not visible to the caller.',
+  InsufficientFundsError: 'The balance of the source is too low. The quote, if there is one, stays PENDING.',
   LimitExceededError:
-    'A policy does not allow the payment. Only a viewer with VIEW who may see the policy learns which rule and limit it is.',
-  QuoteExpiredError: 'The quote is past its expiry: create a new one.',
-  ConflictError: 'It collides with what is already there or with what has already happened.',
+    'A policy does not allow the payment. Which rule and limit is shown only to viewers with VIEW who may see the policy.',
+  QuoteExpiredError: 'The quote has expired: create a new one.',
+  ConflictError: 'The request conflicts with something that already exists or has already happened.',
   CustomerInUseError:
-    'The customer holds money here, or has payments under way: bring the money out (transferInternal, transferOut), and wait for the payments.',
-  IdempotencyMismatchError: 'The idempotency key was used before with another input.',
-  ForbiddenError: 'The caller, or the customer concerned, may not do this.',
-  UnavailableError: 'Not possible at the moment; nothing has changed, and the same request may succeed later.',
+    'The customer still has money in its accounts or payments in progress. Move the money out (transferInternal, transferOut) and wait for the payments to end.',
+  IdempotencyMismatchError: 'The idempotency key was already used with another input.',
+  ForbiddenError: 'The token, or the customer concerned, is not allowed to do this.',
+  UnavailableError:
+    'The request cannot be served at the moment. Nothing has changed; the same request may succeed later.',
   OutcomeUnknownError:
-    'The database did not answer in time: the mutation may have taken effect or not. Send it again with the same idempotencyKey, or ask mutationReceipt.',
+    'The database did not answer in time, so the mutation may or may not have taken effect. Repeat it with the same idempotencyKey, or query mutationReceipt.',
 } as const;
 
 /** The name of a refusal's type. */
@@ -135,7 +136,7 @@ export const memberTypes = Object.fromEntries(
 builder.objectField(refs.UnavailableError, 'retryAfter', (t) =>
   t.int({
     nullable: true,
-    description: 'The seconds after which the same request may succeed; null when nobody can say.',
+    description: 'The number of seconds after which the same request may succeed; null if unknown.',
     resolve: ({ refusal }) => refusal.details.retryAfter ?? null,
   }),
 );

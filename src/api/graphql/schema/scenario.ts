@@ -2,12 +2,18 @@ import { builder } from './builder.ts';
 import { FailureReason } from './enums.ts';
 
 const SandboxDeposit = builder.enumType('SandboxDeposit', {
-  description: 'How a simulated deposit for a real-time funded quote arrives.',
+  description: 'How the simulated deposit for a real-time funded quote arrives.',
   values: {
-    SHORT: { description: "Half of it: the payment fails, the money is in the customer's account of that currency." },
-    TWICE: { description: "Two of it: the first funds the quote, the second is in the customer's account." },
+    SHORT: {
+      description:
+        "Half of the amount arrives: the payment fails, and the money is credited to the customer's account in that currency.",
+    },
+    TWICE: {
+      description: "Two deposits arrive: the first funds the quote, the second is credited to the customer's account.",
+    },
     LATE: {
-      description: "After the quote's expiry: it fails with QUOTE_EXPIRED, the money is in the customer's account.",
+      description:
+        "The deposit arrives after the quote has expired: the payment fails with QUOTE_EXPIRED, and the money is credited to the customer's account.",
     },
   },
 });
@@ -17,58 +23,58 @@ const SandboxStep = builder.enumType('SandboxStep', {
   values: {
     PAY_REQUEST: {
       description:
-        'Of sandboxReceiveUma: the sender has looked the receiver up, the payment is CREATED, and the pay request comes, fails, or does not come before the life of a quote is over (EXPIRED).',
+        "For sandboxReceiveUma: the sender has looked up the receiver and the payment is CREATED. The sender's pay request then arrives, fails, or does not arrive within the lifetime of a quote (EXPIRED).",
     },
     PULL: {
       description:
-        'Of a quote that is paid from an external account: the collection from it, before anything is debited or converted.',
+        'For a quote paid from an external account: pulling the money, before anything is debited or converted.',
     },
     SETTLEMENT: { description: 'The delivery or collection that ends the payment.' },
   },
 });
 
 const SandboxApproval = builder.enumType('SandboxApproval', {
-  description: 'How the receiving platform decides on a simulated incoming payment.',
+  description: "The platform's decision on a simulated incoming payment.",
   values: {
-    APPROVE: { description: 'It approves at once, with what it knows of its customer.' },
-    REJECT: { description: 'It rejects at once: the payment ends REJECTED.' },
+    APPROVE: { description: 'The platform approves at once, with the information in the customer record.' },
+    REJECT: { description: 'The platform rejects at once: the payment ends REJECTED.' },
   },
 });
 
 export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
   description:
-    'Sandbox only: what shall happen to a payment, for what the magic suffixes cannot say. Without it, the suffix decides.',
+    'Sandbox only: how a payment turns out, where the magic suffixes cannot express it. Without it the suffixes decide.',
   fields: (t) => ({
     step: t.field({
       type: SandboxStep,
       description:
-        'The step that `delayMs` and `failureReason` are about: SETTLEMENT when left out. The other fields are of the settlement.',
+        'The step that `delayMs` and `failureReason` apply to; SETTLEMENT by default. The other fields apply to the settlement.',
     }),
     delayMs: t.int({
-      description: 'How long the step takes, in milliseconds, instead of the usual pace: 0 to 3600000.',
+      description: 'How long the step takes, in milliseconds, 0 to 3600000. The usual pace when left out.',
     }),
     failureReason: t.field({
       type: FailureReason,
       description:
-        'After the delay it ends FAILED, for this reason. Where a deposit funds it: QUOTE_EXPIRED or QUOTE_EXECUTION_FAILED.',
+        'The payment ends FAILED with this reason, after the delay. If a deposit funds it, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible.',
     }),
-    reject: t.boolean({ description: 'After the delay the receiving side refuses it: it ends REJECTED.' }),
+    reject: t.boolean({ description: 'The receiving side rejects the payment after the delay: it ends REJECTED.' }),
     approval: t.field({
       type: SandboxApproval,
       description:
-        'The decision of the platform, for sandboxReceiveUma: nobody need answer the approval question. A decision that comes before stands.',
+        "For sandboxReceiveUma: the platform's decision, so that nobody has to answer the approval. A decision that is made earlier stands.",
     }),
     deposit: t.field({
       type: SandboxDeposit,
-      description: 'How the deposit arrives. For sandboxSend, and for createQuote of a real-time funded quote.',
+      description: 'How the deposit arrives. For sandboxSend, and for createQuote with a real-time funded source.',
     }),
     refundFails: t.boolean({
       description:
-        'With failureReason: the money does not come back either. It waits in SUSPENSE, visible in the ledger.',
+        'With `failureReason`: the refund fails, too. The money waits in SUSPENSE, visible in the ledger entries.',
     }),
     returnAfterMs: t.int({
       description:
-        'A payment that leaves the installation completes, and so many milliseconds later the bank returns it: COMPLETED becomes REFUNDED.',
+        'The payment completes, and the bank returns it this many milliseconds later: COMPLETED becomes REFUNDED. Only for payments that leave the service.',
     }),
   }),
 });

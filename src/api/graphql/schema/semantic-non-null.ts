@@ -12,13 +12,13 @@ import {
 /** The directive by which Relay, Apollo and code generators know a field that only an error makes null. */
 export const semanticNonNull = new GraphQLDirective({
   name: 'semanticNonNull',
-  description: 'The field is null only where an error says why.',
+  description: 'The field is null only if an entry in `errors` says why.',
   locations: [DirectiveLocation.FIELD_DEFINITION],
   args: {
     levels: {
       type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLInt))),
       defaultValue: [0],
-      description: 'Where that holds: 0 is the field itself, 1 the items of its list.',
+      description: 'The levels at which this holds: 0 is the field itself, 1 the items of its list.',
     },
   },
 });

@@ -6,7 +6,7 @@ export const serverTime = {
   type: 'DateTime',
   extensions: { costs: 'read' },
   description:
-    "The service's clock, which decides what has expired: a countdown counts from it, not from the device's.",
+    'The current time of the service, whose clock decides what has expired. Base countdowns on it rather than on the clock of the device.',
   resolve: async (_parent: unknown, _args: object, { payments }: Context) =>
     (await readClock(payments.database.pool)).now,
 } as const;

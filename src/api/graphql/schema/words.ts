@@ -73,7 +73,7 @@ interface PageOptions<Types extends SchemaTypes> extends Options {
 }
 
 /** The options of a type whose rows have ids of their own, for `prismaNode`: who may see them is what every node must say. */
-export const node = (visible: Visible, description = 'Its public id.') => ({
+export const node = (visible: Visible, description = 'The public id of the object: its type, a colon and a UUID.') => ({
   id: { resolve: (row: { readonly id: string }) => row.id, description },
   // The plug-in's type of a unique condition is another for each model, and all of these have this key.
   findUnique: (uuid: string, { viewer }: { readonly viewer: Viewer }) =>

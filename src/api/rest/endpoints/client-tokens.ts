@@ -11,22 +11,22 @@ import { id, time } from '../schemas/money.ts';
 
 const ClientTokenSchema = z
   .object({
-    id: id('ClientToken', 'Its id.'),
-    customerId: id('Customer', 'The customer that it is bound to.').optional(),
-    quoteId: id('Quote', 'The quote that it is bound to.').optional(),
-    transactionId: id('Transaction', 'The transaction that it is bound to.').optional(),
-    permissions: listed(z.enum(Permission)).describe('Its permissions.'),
-    grants: listed(z.enum(ClientGrant)).describe('Extra rights for its customer, beyond its permissions.'),
+    id: id('ClientToken', 'The id of the token.'),
+    customerId: id('Customer', 'The customer that the token is bound to.').optional(),
+    quoteId: id('Quote', 'The quote that the token is bound to.').optional(),
+    transactionId: id('Transaction', 'The transaction that the token is bound to.').optional(),
+    permissions: listed(z.enum(Permission)).describe('The permissions of the token.'),
+    grants: listed(z.enum(ClientGrant)).describe('The rights of the token beyond its permissions, for its customer.'),
     trustedDocumentsOnly: z
       .boolean()
-      .describe('Whether it is limited to registered documents. The settings may limit all tokens.'),
-    createdById: id('ApiToken', 'The token that made it; absent where the operator did.').optional(),
-    createdAt: time('When it was created.'),
-    expiresAt: time('When it expires.'),
-    revokedAt: time('When it was revoked; absent unless it was.').optional(),
+      .describe('Whether the token was created for registered documents only. The settings may limit all tokens.'),
+    createdById: id('ApiToken', 'The API token that created this token; absent if the operator did.').optional(),
+    createdAt: time('When the token was created.'),
+    expiresAt: time('When the token expires.'),
+    revokedAt: time('When the token was revoked; absent if it was not.').optional(),
   })
   .openapi('ClientToken', {
-    description: "An app's credential, bound to a customer, a quote or a transaction; without the token itself.",
+    description: "The record of an app's token, bound to a customer, quote or transaction. It is not the token itself.",
   });
 
 const list = pagedEndpoint({
@@ -39,7 +39,7 @@ const list = pagedEndpoint({
   path: '/client-tokens',
   filters: {
     active: choice('`true`: only valid tokens. `false`: only expired and revoked ones.'),
-    customerId: id('Customer', 'The customer that it is bound to, directly or by a quote or transaction.').optional(),
+    customerId: id('Customer', 'Only tokens bound to this customer, its quotes or its transactions.').optional(),
   },
   item: ClientTokenSchema,
   name: 'ClientTokenPage',

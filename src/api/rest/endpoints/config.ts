@@ -43,16 +43,18 @@ const settings = {
   providerRequiredCounterpartyCustomerFields: [...currencySettings.providerRequiredCounterpartyCustomerFields],
 };
 
-const currencyCode = z.string().openapi({ description: 'Currency code.', example: 'USD' });
+const currencyCode = z.string().openapi({ description: 'The code of the currency.', example: 'USD' });
 const requiredField = z.object({
-  name: z.string().describe('FULL_NAME, BIRTH_DATE, …'),
-  mandatory: z.boolean().describe('Whether a payment is refused without it.'),
+  name: z.string().describe('The name of the information: FULL_NAME, BIRTH_DATE, …'),
+  mandatory: z.boolean().describe('Whether a payment is refused without this information.'),
 });
 
 const requiredByProvider = {
-  providerRequiredCustomerFields: listOf(z.string()).describe('The fields that a customer record must have.'),
+  providerRequiredCustomerFields: listOf(z.string()).describe(
+    'The names of the fields that a customer record must have for payments in this currency.',
+  ),
   providerRequiredCounterpartyCustomerFields: listOf(z.string()).describe(
-    'The fields of a customer that the counterparty must receive.',
+    "The names of the customer's fields that are sent to the counterparty of payments in this currency.",
   ),
 };
 
@@ -65,24 +67,26 @@ const webhookEndpoint = z.string().openapi({
 const trustedDocuments = z
   .enum(TrustedDocumentPolicy)
   .describe(
-    'Which tokens may send only registered documents over GraphQL: none (OPTIONAL), client tokens (APPS), or all (ALL).',
+    'Which tokens are limited to registered documents over GraphQL: none (OPTIONAL), client tokens (APPS) or all tokens (ALL).',
   );
 
 const ConfigSchema = z
   .object({
-    id: id('PlatformConfig', 'Its id.'),
-    umaDomain: z.string().describe("The domain of new customers' UMA addresses."),
+    id: id('PlatformConfig', 'The id of the settings.'),
+    umaDomain: z.string().describe('The domain of the UMA addresses of new customers.'),
     webhookEndpoint: webhookEndpoint.optional(),
     webhookTokenId: id(
       'ApiToken',
-      'The token with which the webhookEndpoint ends: the one that set it; absent where the operator did.',
+      'The API token with whose revocation the webhookEndpoint is disabled: the one that set it; absent if the operator did.',
     ).optional(),
     supportedCurrencies: listed(
       z.object({
         currencyCode,
-        minAmount: amount('The smallest amount of a payment, in the smallest unit.'),
-        maxAmount: amount('The largest amount of a payment, in the smallest unit.'),
-        requiredCounterpartyFields: listed(requiredField).describe('The required fields of the counterparty.'),
+        minAmount: amount('The smallest amount of a payment, in the smallest unit of the currency.'),
+        maxAmount: amount('The largest amount of a payment, in the smallest unit of the currency.'),
+        requiredCounterpartyFields: listed(requiredField).describe(
+          'The information about the counterparty that payments in this currency require or accept.',
+        ),
         enabledTransactionTypes: listed(z.enum(TransactionType)).describe('The enabled directions of payments.'),
         ...requiredByProvider,
       }),
@@ -90,9 +94,9 @@ const ConfigSchema = z
     trustedDocuments,
     isRegulatedFinancialInstitution: z
       .boolean()
-      .describe('Whether the platform verifies its customers itself. Set by the operator.'),
+      .describe('Whether customers count as verified by the platform itself. Set by the operator of the service.'),
     createdAt: time('When the platform was created.'),
-    updatedAt: time('When its settings last changed.'),
+    updatedAt: time('When the settings last changed.'),
   })
   .openapi('PlatformConfig', { description: "The platform's settings." });
 
@@ -103,7 +107,7 @@ const ChangedConfigSchema = z
       .string()
       .optional()
       .describe(
-        'The secret that signs the events of a new webhookEndpoint (whsec_…). It is not shown again. It stays the same when the URL changes.',
+        'The secret (whsec_…) that signs the events for a new webhookEndpoint. It is shown only once and stays the same when the URL changes.',
       ),
   })
   .openapi('ChangedPlatformConfig', { description: 'The settings, with the secret of a new webhookEndpoint.' });
@@ -114,7 +118,7 @@ const UpdateConfigBody = z
       .string()
       .nullish()
       .describe(
-        "The domain of new customers' UMA addresses. In production the operator of the service gives a platform its domain; any other is refused (409).",
+        'The domain of the UMA addresses of new customers. In production only a domain that the operator of the service gave the platform is accepted; any other is refused with 409.',
       ),
     webhookEndpoint: webhookEndpoint
       .nullable()
@@ -129,15 +133,15 @@ const UpdateConfigBody = z
             .min(0)
             .max(Number.MAX_SAFE_INTEGER)
             .optional()
-            .describe('The value that GET shows; any other gets 501.'),
+            .describe('Fixed: only the value that GET returns is accepted; any other gets 501.'),
           maxAmount: z
             .int()
             .min(0)
             .max(Number.MAX_SAFE_INTEGER)
             .optional()
-            .describe('The value that GET shows; any other gets 501.'),
+            .describe('Fixed: only the value that GET returns is accepted; any other gets 501.'),
           requiredCounterpartyFields: listOf(requiredField)
-            .describe('The required fields of the counterparty.')
+            .describe('The information about the counterparty that payments in this currency require or accept.')
             .optional(),
           enabledTransactionTypes: listOf(z.enum(TransactionType))
             .describe('The enabled directions of payments.')
@@ -147,7 +151,7 @@ const UpdateConfigBody = z
             requiredByProvider.providerRequiredCounterpartyCustomerFields.optional(),
         }),
       ).min(1),
-    ).describe('Replaces the list.'),
+    ).describe('The currencies in which new customers get internal accounts. This replaces the list.'),
     trustedDocuments: trustedDocuments.nullish(),
   })
   .openapi('UpdatePlatformConfig');
@@ -157,7 +161,7 @@ const get = createRoute({
     operationId: 'getConfig',
     tags,
     summary: "Get the platform's settings",
-    description: "The settings of the token's platform.",
+    description: "The settings of the caller's platform.",
   }),
   method: 'get',
   path: '/config',
@@ -170,7 +174,7 @@ const update = createRoute({
     operationId: 'updateConfig',
     tags,
     summary: "Change the platform's settings",
-    description: 'Fields that are left out stay unchanged. So do existing accounts and addresses.',
+    description: 'Fields that are left out stay unchanged, and so do existing accounts and addresses.',
   }),
   method: 'patch',
   path: '/config',

@@ -20,13 +20,13 @@ const SourceInput = z
       .strictObject({
         sourceType: z.literal('ACCOUNT').describe('Pay from an account.'),
         accountId: id('InternalAccount', 'The account that pays. An external account is debited first.'),
-        customerId: id('Customer', "The account's owner; optional, and checked if present.").optional(),
-        currency: z.string().optional().describe("The account's currency; optional, and checked if present."),
+        customerId: id('Customer', 'The owner of the account; optional, and checked if given.').optional(),
+        currency: z.string().optional().describe('The currency of the account; optional, and checked if given.'),
       })
       .openapi('AccountSourceInput'),
     z
       .strictObject({
-        sourceType: z.literal('REALTIME_FUNDING').describe('Make a deposit for this payment alone.'),
+        sourceType: z.literal('REALTIME_FUNDING').describe('Pay by a deposit from outside, for this payment alone.'),
         customerId: id('Customer', 'The customer who makes the deposit.'),
         currency: z
           .string()
@@ -42,13 +42,13 @@ const DestinationInput = z
       .strictObject({
         destinationType: z.literal('ACCOUNT').describe('Pay to an account.'),
         accountId: id('ExternalAccount', 'The account that receives.'),
-        currency: z.string().optional().describe("The account's currency; optional, and checked if present."),
+        currency: z.string().optional().describe('The currency of the account; optional, and checked if given.'),
       })
       .openapi('AccountDestinationInput'),
     z
       .strictObject({
-        destinationType: z.literal('UMA_ADDRESS').describe('Pay to a UMA address; needs lookupId.'),
-        umaAddress: z.string().describe('The address that was looked up, $name@domain.'),
+        destinationType: z.literal('UMA_ADDRESS').describe('Pay to a UMA address; requires lookupId.'),
+        umaAddress: z.string().describe('The UMA address that was looked up: $name@domain.'),
         currency: z
           .string()
           .optional()
@@ -74,7 +74,7 @@ export const CreateQuoteBody = z
   .strictObject({
     source: SourceInput.optional(),
     destination: DestinationInput.optional(),
-    lockedCurrencySide: z.enum(['SENDING', 'RECEIVING']).describe("Which side's amount is fixed."),
+    lockedCurrencySide: z.enum(['SENDING', 'RECEIVING']).describe('The side whose amount is fixed.'),
     lockedCurrencyAmount: amountInput("The fixed amount, in its currency's smallest unit."),
     lookupId: id('Lookup', 'The lookup of the receiver; required for a UMA address.').optional(),
     sendingCurrencyCode: z.string().optional().openapi({
@@ -89,14 +89,14 @@ export const CreateQuoteBody = z
     senderCustomerInfo: information
       .optional()
       .describe(
-        "Information about the sender by name, for a UMA address: the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT. An external account takes PURPOSE_OF_PAYMENT too.",
+        "Information about the sender, by name. For a UMA address: the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT. For an external account: PURPOSE_OF_PAYMENT.",
       ),
-    senderUserInfo: information.optional().describe('Another name of senderCustomerInfo.'),
+    senderUserInfo: information.optional().describe('Another name for senderCustomerInfo.'),
     immediatelyExecute: z
       .boolean()
       .optional()
-      .describe('Execute at creation, at the current rate; false when left out. Not with real-time funding.'),
-    description: text(longest.memo).optional().describe('Memo, at most 500 characters.'),
+      .describe('Whether to execute it at once, at the current rate; false by default. Not with real-time funding.'),
+    description: text(longest.memo).optional().describe('A note for the payment, at most 500 characters.'),
     metadata: newMetadata,
   })
   .refine(

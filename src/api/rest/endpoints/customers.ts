@@ -55,17 +55,17 @@ const list = pagedEndpoint({
     operationId: 'listCustomers',
     tags,
     summary: 'List customers',
-    description: 'All customers that match every filter, in pages.',
+    description: 'The customers that match all given filters, in pages.',
   }),
   path: '/customers',
   filters: {
-    platformCustomerId: z.string().optional().describe("The platform's own id."),
-    customerType: z.enum(CustomerType).optional().describe('Individuals or businesses.'),
+    platformCustomerId: z.string().optional().describe("Only the customer with this id of the platform's own."),
+    customerType: z.enum(CustomerType).optional().describe('Only persons, or only companies.'),
     ...createdParameters,
     ...updatedParameters,
-    umaAddress: z.string().optional().describe('The UMA address, in upper or lower case.'),
-    kycStatus: anyOf(KycStatus, 'Any of these values.'),
-    name: z.string().optional().describe('The beginning of the full or legal name, in upper or lower case.'),
+    umaAddress: z.string().optional().describe('Only the customer with this UMA address, case-insensitively.'),
+    kycStatus: anyOf(KycStatus, 'Any of these.'),
+    name: z.string().optional().describe('Only customers whose full or legal name begins with this, in any case.'),
     isIncludingDeleted: flag('Whether to include deleted customers.'),
     ...orderParameters,
   },
@@ -73,14 +73,14 @@ const list = pagedEndpoint({
   name: 'CustomerPage',
 });
 
-const customerPath = z.object({ customerId: id('Customer', 'The customer.') });
+const customerPath = z.object({ customerId: id('Customer', 'The id of the customer.') });
 
 const get = createRoute({
   ...viewEndpoint({
     operationId: 'getCustomer',
     tags,
     summary: 'Get a customer',
-    description: 'A customer by its id, even if deleted.',
+    description: 'The customer with this id, also if it was deleted.',
   }),
   method: 'get',
   path: '/customers/{customerId}',
@@ -105,7 +105,7 @@ const remove = createRoute({
     tags,
     summary: 'Delete a customer',
     description:
-      'A customer who still holds money, or has payments under way, is refused with CUSTOMER_IN_USE: `details` has `balances` (`accountId`, `amount`, `currency`), `paymentsUnderWay` and the oldest 20 `transactionIds`. Its history stays. It makes and receives no more payments, its UMA address is free again, and the client tokens of its apps end.',
+      "A customer that still holds money or has payments in progress is refused with CUSTOMER_IN_USE: `details` has `balances` (`accountId`, `amount`, `currency`), `paymentsUnderWay` and the oldest 20 `transactionIds`. The customer's history stays. It can make and receive no more payments, its UMA address becomes free, and the client tokens of its apps end.",
   }),
   method: 'delete',
   path: '/customers/{customerId}',

@@ -13,24 +13,25 @@ const RateSchema = z
   .object({
     sourceCurrency: CurrencySchema,
     destinationCurrency: CurrencySchema,
-    destinationPaymentRail: z
-      .string()
-      .openapi({ description: 'The payment rail of the delivery.', example: 'SEPA_INSTANT' }),
-    sendingAmount: amount('The amount to send, fees included; smallest unit of the source currency.'),
-    receivingAmount: amount('The amount that would arrive; smallest unit of the destination currency.'),
-    minSendingAmount: amount('The smallest amount to send; smallest unit of the source currency.'),
-    maxSendingAmount: amount('The largest amount to send; smallest unit of the source currency.'),
+    destinationPaymentRail: z.string().openapi({
+      description: 'The network that usually delivers payments in the receiving currency.',
+      example: 'SEPA_INSTANT',
+    }),
+    sendingAmount: amount('The amount to send, fees included, in the smallest unit of the source currency.'),
+    receivingAmount: amount('The amount that would arrive, in the smallest unit of the destination currency.'),
+    minSendingAmount: amount('The smallest amount that can be sent, in the smallest unit of the source currency.'),
+    maxSendingAmount: amount('The largest amount that can be sent, in the smallest unit of the source currency.'),
     exchangeRate: rate('Sending currency units per receiving currency unit, fee-exclusive.'),
     fees: z
       .object({
-        fixed: amount('Fixed fees; smallest unit of the source currency.'),
-        total: amount('All fees; smallest unit of the source currency.'),
+        fixed: amount('The fixed fees, in the smallest unit of the source currency.'),
+        total: amount('All fees, in the smallest unit of the source currency.'),
       })
       .describe('The fees that are deducted.'),
     updatedAt: time('When the rate was read.'),
   })
   .openapi('ExchangeRate', {
-    description: 'The current price of a conversion. Only a quote locks a price.',
+    description: 'The indicative price of a conversion at this moment. Only a quote locks a price.',
   });
 
 const list = wholeEndpoint({
@@ -38,11 +39,11 @@ const list = wholeEndpoint({
     operationId: 'listExchangeRates',
     tags: ['Exchange rates'],
     summary: 'List indicative exchange rates',
-    description: 'Current prices, with all fees, for one source currency. Only a quote locks a price.',
+    description: 'Current prices with all fees, from one source currency. Only a quote locks a price.',
   }),
   path: '/exchange-rates',
   filters: {
-    sourceCurrency: z.string().openapi({ description: 'Currency code to send in.', example: 'USD' }),
+    sourceCurrency: z.string().openapi({ description: 'The code of the currency to send.', example: 'USD' }),
     destinationCurrency: repeatable(
       z.string(),
       'Currency code to receive in. Repeat the parameter for several; all when left out.',
@@ -57,7 +58,7 @@ const list = wholeEndpoint({
         format: 'int64',
         minimum: 1,
         maximum: Number(maxAmount),
-        description: "In the source currency's smallest unit; 10000 when left out.",
+        description: 'The amount to price, in the smallest unit of the source currency; 10000 by default.',
       }),
   },
   item: RateSchema,

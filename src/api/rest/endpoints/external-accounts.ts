@@ -28,42 +28,46 @@ const tags = ['External accounts'];
 
 /** The filters of both lists. */
 const filters = {
-  currency: z.string().optional().openapi({ description: 'Currency code.', example: 'EUR' }),
-  status: anyOf(ExternalAccountStatus, 'Any of these values.'),
-  accountType: anyOf(ExternalAccountType, 'Any of these values.'),
-  beneficiaryVerificationStatus: anyOf(BeneficiaryVerificationStatus, 'Any of these values.'),
+  currency: z.string().optional().openapi({ description: 'The code of the currency.', example: 'EUR' }),
+  status: anyOf(ExternalAccountStatus, 'Any of these.'),
+  accountType: anyOf(ExternalAccountType, 'Any of these.'),
+  beneficiaryVerificationStatus: anyOf(BeneficiaryVerificationStatus, 'Any of these.'),
 };
 
 const ExternalAccountSchema = z
   .object({
-    id: id('ExternalAccount', 'Its id.'),
+    id: id('ExternalAccount', 'The id of the account.'),
     status: z.enum(ExternalAccountStatus).describe('Its status. Only an ACTIVE account can make or receive payments.'),
     statusReason: z
       .string()
       .optional()
       .describe(
-        'Why it has its status and verification, such as the names that were compared; absent where there is nothing to explain.',
+        'Why the account has its status and verification result, including the compared names if they differ; absent if there is nothing to explain.',
       ),
-    currency: z.string().openapi({ description: 'Currency code.', example: 'EUR' }),
+    currency: z.string().openapi({ description: 'The code of the currency.', example: 'EUR' }),
     accountInfo: AccountInfoSchema,
-    customerId: id('Customer', "Its owner; null when it is the platform's own.").nullable(),
+    customerId: id('Customer', 'The customer who owns the account; null if the platform itself does.').nullable(),
     platformAccountId: z.string().optional().describe("The platform's own id of the account."),
-    defaultUmaDepositAccount: z.boolean().describe('Whether incoming UMA payments of its customer go to this account.'),
+    defaultUmaDepositAccount: z
+      .boolean()
+      .describe(
+        'Whether incoming UMA payments of the customer go to this account. At most one account of a customer has this.',
+      ),
     beneficiaryVerificationStatus: z
       .enum(BeneficiaryVerificationStatus)
       .optional()
-      .describe("Whether the owner's name matches the name at the bank."),
+      .describe('Whether the owner of the account is the beneficiary that the platform named.'),
     beneficiaryVerifiedData: z
-      .object({ fullName: z.string().describe("The owner's name at the bank.") })
+      .object({ fullName: z.string().describe('The name of the owner as the bank has it.') })
       .optional()
-      .describe('The data of the owner that the payment rail has verified.'),
-    frozenAt: time('When the operator of the service froze it; absent unless it is frozen.').optional(),
+      .describe('What the payment rail reported about the owner.'),
+    frozenAt: time('When the operator of the service froze the account; absent if it is not frozen.').optional(),
     metadata,
   })
   .openapi('ExternalAccount', { description: 'A bank account or wallet outside this service.' });
 
 const accountFields = {
-  currency: z.string().openapi({ description: 'ISO 4217 code or asset code.', example: 'EUR' }),
+  currency: z.string().openapi({ description: 'The ISO 4217 or asset code of the currency.', example: 'EUR' }),
   accountInfo: AccountInfoInputSchema,
   platformAccountId: ownKey().optional().describe("The platform's own id of the account."),
   metadata: newMetadata,
@@ -73,12 +77,12 @@ const warnings = z
   .array(
     z.object({
       field: z.string().describe('The path of the field in the request.'),
-      message: z.string().describe('What is wrong with it.'),
+      message: z.string().describe('What is wrong with the field.'),
     }),
   )
   .optional()
   .describe(
-    "Warnings before the first payment: how SEPA or ACH writes the owner's name, and in the sandbox what PRODUCTION would refuse, such as wrong check digits.",
+    'What to know before paying to the account: how SEPA or ACH transmits the name of its owner, and in the sandbox what production would refuse, such as wrong check digits.',
   );
 
 const PlatformAccountBody = z.strictObject(accountFields).openapi('CreatePlatformExternalAccount');
@@ -86,12 +90,12 @@ const PlatformAccountBody = z.strictObject(accountFields).openapi('CreatePlatfor
 const CustomerAccountBody = z
   .strictObject({
     ...accountFields,
-    customerId: id('Customer', "Its owner; without one it is the platform's own account.").optional(),
+    customerId: id('Customer', 'The customer who owns the account; by default, the platform itself does.').optional(),
     defaultUmaDepositAccount: z
       .boolean()
       .optional()
       .describe(
-        'Whether incoming UMA payments of the customer go to this account; false when left out. Replaces an earlier default.',
+        'Whether incoming UMA payments of the customer go to this account; false by default. It replaces an earlier default.',
       ),
   })
   .openapi('CreateExternalAccount');
@@ -108,7 +112,7 @@ const createForCustomer = createRoute({
     tags,
     summary: 'Register an external account of a customer or the platform',
     description:
-      'The account can be paid to, and a bank account can be pulled from, once it is ACTIVE. A number that the owner has registered before in this currency is refused with CONFLICT, which names that account.',
+      'Once the account is ACTIVE, money can be sent to it and, if it is a bank account, pulled from it. An account that the owner has already registered in this currency is refused with CONFLICT, which names it.',
   }),
   method: 'post',
   path: '/customers/external-accounts',
@@ -120,8 +124,8 @@ const createForPlatform = createRoute({
   ...commandEndpoint('createExternalAccount', {
     operationId: 'createPlatformExternalAccount',
     tags,
-    summary: 'Register an external account of the platform',
-    description: "An account for the platform's own money; otherwise as for a customer.",
+    summary: "Register an external account of the platform's own",
+    description: 'Like an account of a customer, for money of the platform itself.',
   }),
   method: 'post',
   path: '/platform/external-accounts',
@@ -134,10 +138,10 @@ const listOfCustomers = pagedEndpoint({
     operationId: 'listCustomerExternalAccounts',
     tags,
     summary: "List customers' external accounts",
-    description: 'The bank accounts and wallets of customers, in pages. Deleted ones are left out.',
+    description: 'The bank accounts and wallets of customers, in pages, without deleted ones.',
   }),
   path: '/customers/external-accounts',
-  filters: { ...filters, customerId: id('Customer', 'The owner.').optional() },
+  filters: { ...filters, customerId: id('Customer', 'Only accounts of this customer.').optional() },
   item: ExternalAccountSchema,
   name: 'ExternalAccountPage',
 });
@@ -147,7 +151,7 @@ const listOfPlatform = wholeEndpoint({
     operationId: 'listPlatformExternalAccounts',
     tags,
     summary: "List the platform's external accounts",
-    description: "The platform's own bank accounts and wallets. Deleted ones are left out.",
+    description: "The platform's own bank accounts and wallets, without deleted ones.",
   }),
   path: '/platform/external-accounts',
   filters,
@@ -155,7 +159,7 @@ const listOfPlatform = wholeEndpoint({
   name: 'ExternalAccountList',
 });
 
-const accountPath = z.object({ accountId: id('ExternalAccount', 'The account.') });
+const accountPath = z.object({ accountId: id('ExternalAccount', 'The id of the account.') });
 
 const update = createRoute({
   ...commandEndpoint('updateExternalAccount', {
@@ -179,7 +183,7 @@ const update = createRoute({
           defaultUmaDepositAccount: z
             .boolean()
             .nullish()
-            .describe('Whether incoming UMA payments of its customer go to it. Replaces an earlier default.'),
+            .describe('Whether incoming UMA payments of the customer go to this account. Replaces an earlier default.'),
           metadata: changedMetadata,
         })
         .openapi('UpdateExternalAccount'),

@@ -11,20 +11,20 @@ import { PaymentInstructionSchema } from '../schemas/payment-schemas.ts';
 import { accountLists } from './account-lists.ts';
 
 const tags = ['Internal accounts'];
-const currency = z.string().optional().openapi({ description: 'Currency code.', example: 'USD' });
+const currency = z.string().optional().openapi({ description: 'The code of the currency.', example: 'USD' });
 
 /** An internal account in a response. */
 export const InternalAccountSchema = z
   .object({
-    id: id('InternalAccount', 'Its id.'),
-    customerId: id('Customer', "Its owner; absent when it is the platform's own account.").optional(),
-    balance: AmountSchema.describe('The available balance.'),
+    id: id('InternalAccount', 'The id of the account.'),
+    customerId: id('Customer', 'The customer who owns the account; absent if the platform itself does.').optional(),
+    balance: AmountSchema.describe('The amount that can be spent.'),
     fundingPaymentInstructions: listed(PaymentInstructionSchema).describe(
-      'The ways to deposit money; use any one of them.',
+      'How to pay money into the account from outside, by any one of these ways.',
     ),
-    frozenAt: time('When the operator of the service froze it; absent unless it is frozen.').optional(),
-    createdAt: time('When it was created.'),
-    updatedAt: time('When it last changed.'),
+    frozenAt: time('When the operator of the service froze the account; absent if it is not frozen.').optional(),
+    createdAt: time('When the account was created.'),
+    updatedAt: time('When the account last changed.'),
   })
   .openapi('InternalAccount', {
     description: `A balance in one currency, held by this service. Deposits and payments can raise it to at most ${maxAmount} smallest units; only refunds and the platform's fees can exceed that.`,
@@ -38,7 +38,7 @@ const ofCustomers = pagedEndpoint({
     description: 'The balances of all customers, or of one, in pages.',
   }),
   path: '/customers/internal-accounts',
-  filters: { currency, customerId: id('Customer', 'The owner.').optional() },
+  filters: { currency, customerId: id('Customer', 'Only accounts of this customer.').optional() },
   item: InternalAccountSchema,
   name: 'InternalAccountPage',
 });

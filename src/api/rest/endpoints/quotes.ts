@@ -32,7 +32,7 @@ import { QuoteSchema } from '../schemas/payment-schemas.ts';
 import { CreateQuoteBody, toQuoteInput } from './create-quote.ts';
 
 const tags = ['Quotes'];
-const quotePath = z.object({ quoteId: id('Quote', 'The quote.') });
+const quotePath = z.object({ quoteId: id('Quote', 'The id of the quote.') });
 
 const create = createRoute({
   ...commandEndpoint('createQuote', {
@@ -52,16 +52,16 @@ const list = pagedEndpoint({
     operationId: 'listQuotes',
     tags,
     summary: 'List quotes',
-    description: 'All quotes that match every filter, in pages.',
+    description: 'The quotes that match all given filters, in pages.',
   }),
   path: '/quotes',
   filters: {
-    customerId: id('Customer', 'The sending customer.').optional(),
-    sendingAccountId: id('InternalAccount', 'The source account.').optional(),
-    receivingAccountId: id('ExternalAccount', 'The destination account.').optional(),
-    sendingUmaAddress: z.string().optional().describe("The sending customer's UMA address."),
-    receivingUmaAddress: z.string().optional().describe('The UMA address that receives.'),
-    status: anyOf(QuoteStatus, 'Any of these values.'),
+    customerId: id('Customer', 'Only quotes whose sender is this customer.').optional(),
+    sendingAccountId: id('InternalAccount', 'Only quotes that are paid from this account.').optional(),
+    receivingAccountId: id('ExternalAccount', 'Only quotes that pay to this account.').optional(),
+    sendingUmaAddress: z.string().optional().describe('Only quotes sent by the customer with this UMA address.'),
+    receivingUmaAddress: z.string().optional().describe('Only quotes that pay to this UMA address.'),
+    status: anyOf(QuoteStatus, 'Any of these.'),
     ...createdParameters,
   },
   item: QuoteSchema,
@@ -73,7 +73,7 @@ const get = createRoute({
     operationId: 'getQuote',
     tags,
     summary: 'Get a quote',
-    description: 'A quote by its id, with its current status.',
+    description: 'The quote with this id, with its current status.',
   }),
   method: 'get',
   path: '/quotes/{quoteId}',
@@ -86,7 +86,7 @@ const execute = createRoute({
     tags,
     summary: 'Execute a quote',
     description:
-      'Possible once, before it expires; debits the source at once. A real-time funded quote is executed by its deposit.',
+      'Executes a quote once, before it expires. The source is debited at once. A real-time funded quote is executed by its deposit instead.',
   }),
   method: 'post',
   path: '/quotes/{quoteId}/execute',
@@ -99,7 +99,7 @@ const cancel = createRoute({
     tags,
     summary: 'Cancel a quote',
     description:
-      'Possible until it is executed or funded: the quote and its transaction are EXPIRED at once. A later deposit is credited to the account of the customer.',
+      "Cancels a quote that was neither executed nor funded: it is EXPIRED at once, with its transaction. A later deposit is credited to the customer's account.",
   }),
   method: 'post',
   path: '/quotes/{quoteId}/cancel',

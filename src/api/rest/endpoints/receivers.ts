@@ -17,10 +17,10 @@ const ReceiverCurrencySchema = z
   .object({
     ...CurrencySchema.shape,
     estimatedExchangeRate: rate(
-      "Units of the platform's first currency per unit of this one. Not locked: a quote locks a rate.",
+      "Units of the platform's first currency per unit of this currency, in major units. An estimate: only a quote locks a rate.",
     ).optional(),
-    min: amount('The smallest amount to receive, in its smallest unit.'),
-    max: amount('The largest amount to receive, in its smallest unit.'),
+    min: amount('The smallest amount that can be received, in the smallest unit of the currency.'),
+    max: amount('The largest amount that can be received, in the smallest unit of the currency.'),
   })
   .openapi('ReceiverCurrency', { description: 'A currency that a receiver accepts.' });
 
@@ -28,14 +28,14 @@ const supportedCurrencies = 'The currencies that the receiver accepts, the prefe
 
 const LookupSchema = z
   .object({
-    id: id('Lookup', 'Its id.'),
-    lookupId: id('Lookup', 'The id of the lookup, for a quote to the receiver. It is valid for ten minutes.'),
-    receiverUmaAddress: z.string().describe('$name@domain, in lower case.'),
+    id: id('Lookup', 'The id of the lookup.'),
+    lookupId: id('Lookup', 'The same as `id`: a quote to the receiver names it, within ten minutes.'),
+    receiverUmaAddress: z.string().describe('The UMA address of the receiver: $name@domain, in lower case.'),
     receiver: z
       .object({
-        handle: z.string().describe('The same UMA address.'),
-        vaspName: z.string().optional().describe("The receiver's institution."),
-        network: z.string().optional().describe('The network: UMA.'),
+        handle: z.string().describe('The same as `receiverUmaAddress`.'),
+        vaspName: z.string().optional().describe("The name of the receiver's institution."),
+        network: z.string().optional().describe('The network of the receiver: UMA.'),
       })
       .describe('The receiver.'),
     supportedCurrencies: listed(ReceiverCurrencySchema).describe(supportedCurrencies),
@@ -44,7 +44,7 @@ const LookupSchema = z
       .object({ minAmount: AmountSchema, maxAmount: AmountSchema })
       .optional()
       .describe('The smallest and the largest amount in the preferred currency.'),
-    createdAt: time('When it was created.'),
+    createdAt: time('When the lookup was made.'),
   })
   .openapi('Lookup', {
     description: 'The currencies and limits of payments to a UMA address, and the information that they require.',
@@ -55,27 +55,27 @@ const UmaLookupSchema = z
     ...LookupSchema.shape,
     supportedCurrencies: listed(
       z.object({ ...ReceiverCurrencySchema.shape, currency: CurrencySchema }).openapi('UmaReceiverCurrency', {
-        description: 'A currency that a receiver accepts; `currency` has the same data.',
+        description: 'A currency that a receiver accepts, with its details in `currency`.',
       }),
     ).describe(supportedCurrencies),
     requiredPayerDataFields: listed(
       z.object({
-        name: z.string().describe('The field, such as FULL_NAME.'),
-        mandatory: z.boolean().describe('Whether the payment fails without it.'),
+        name: z.string().describe('The name of the information, such as FULL_NAME.'),
+        mandatory: z.boolean().describe('Whether the payment fails without this information.'),
       }),
     ).describe('All information about the sender that the receiver asks for.'),
   })
   .openapi('UmaLookup', {
-    description: 'A lookup, with the additional fields of the older form of this endpoint.',
+    description: 'A lookup with additional fields for clients of the older form of this request.',
   });
 
 const query = z.strictObject({
-  customerId: id('Customer', 'The sending customer.').optional(),
+  customerId: id('Customer', 'The customer who would send.').optional(),
   platformUserId: z
     .string()
     .optional()
-    .describe("The same customer, by the platform's own id; refused where several have it."),
-  senderUmaAddress: z.string().optional().describe('The same customer, by its UMA address.'),
+    .describe("The customer who would send, by the platform's own id; refused if several customers have it."),
+  senderUmaAddress: z.string().optional().describe('The customer who would send, by its UMA address.'),
 });
 
 function lookup<Path extends string, Schema extends z.ZodType>(
@@ -89,13 +89,15 @@ function lookup<Path extends string, Schema extends z.ZodType>(
       operationId,
       tags: ['Receivers'],
       summary,
-      description: 'The result is valid for ten minutes.',
+      description: 'What the receiver at a UMA address accepts. The result is valid for ten minutes.',
     }),
     method: 'get',
     path,
     request: {
       params: z.object({
-        receiverUmaAddress: z.string().openapi({ description: '$name@domain.', example: '$grace@example.com' }),
+        receiverUmaAddress: z
+          .string()
+          .openapi({ description: 'The UMA address to look up: $name@domain.', example: '$grace@example.com' }),
       }),
       query,
     },

@@ -24,7 +24,7 @@ const send = createRoute({
   ...commandEndpoint('sandboxSend', {
     tags,
     summary: 'Simulate the deposit for a quote',
-    description: 'Sandbox only. The money for a real-time funded quote arrives.',
+    description: 'Sandbox only. The deposit for a real-time funded quote arrives.',
   }),
   method: 'post',
   path: '/sandbox/send',
@@ -34,7 +34,7 @@ const send = createRoute({
       z
         .strictObject({
           quoteId: id('Quote', 'The quote to fund.'),
-          currencyCode: z.string().openapi({ description: 'The currency of the money sent.', example: 'USDC' }),
+          currencyCode: z.string().openapi({ description: 'The currency of the deposit.', example: 'USDC' }),
           currencyAmount: amountInput(
             'In its smallest unit; exactly the amount of the quote when left out.',
           ).optional(),
@@ -52,13 +52,13 @@ const fund = createRoute({
   ...commandEndpoint('sandboxFundAccount', {
     tags,
     summary: 'Simulate a deposit to an internal account',
-    description: 'Sandbox only.',
+    description: 'Sandbox only. Money arrives in an internal account.',
   }),
   method: 'post',
   path: '/sandbox/internal-accounts/{accountId}/fund',
   request: {
     query: noQuery,
-    params: z.object({ accountId: id('InternalAccount', 'The account.') }),
+    params: z.object({ accountId: id('InternalAccount', 'The id of the account.') }),
     body: body(
       z.strictObject({ amount: amountInput("In the currency's smallest unit.", maxFunding) }).openapi('FundAccount'),
     ),
@@ -73,7 +73,7 @@ const receive = createRoute({
   ...commandEndpoint('sandboxReceiveUma', {
     tags,
     summary: 'Simulate an incoming payment from a UMA address',
-    description: 'Sandbox only. It is PENDING until it is approved or rejected.',
+    description: 'Sandbox only. The payment is PENDING until it is approved or rejected.',
   }),
   method: 'post',
   path: '/sandbox/uma/receive',
@@ -101,13 +101,13 @@ const kyc = createRoute({
   ...commandEndpoint('sandboxSetKycStatus', {
     tags,
     summary: "Decide a customer's identity check",
-    description: 'Sandbox only. Any status can be set; a new name of the customer triggers a new check.',
+    description: 'Sandbox only. Any status may follow any other; a new name of the customer decides the check again.',
   }),
   method: 'post',
   path: '/sandbox/customers/{customerId}/kyc-status',
   request: {
     query: noQuery,
-    params: z.object({ customerId: id('Customer', 'The customer.') }),
+    params: z.object({ customerId: id('Customer', 'The id of the customer.') }),
     body: body(z.strictObject({ kycStatus: z.enum(KycStatus).describe('Its new status.') }).openapi('SetKycStatus')),
   },
   responses: { 200: commandResponse(CustomerSchema, 'The customer as it is now.'), ...commandErrors(404, 410, 412) },

@@ -24,14 +24,14 @@ const get = createRoute({
   method: 'get',
   path: '/internal-accounts/{accountId}/statement',
   request: {
-    params: z.object({ accountId: id('InternalAccount', 'The account.') }),
+    params: z.object({ accountId: id('InternalAccount', 'The id of the account.') }),
     query: z.strictObject({
       from: requiredMoment('Where the period begins; this moment belongs to it.'),
       to: requiredMoment('Where the period ends; this moment does not belong to it, so that periods join.'),
       format: z
         .enum(['csv', 'camt.053'])
         .default('csv')
-        .describe('CSV, or ISO 20022 camt.053.001.08 for currencies of ISO 4217.'),
+        .describe('The format: CSV, or ISO 20022 camt.053.001.08 for currencies of ISO 4217.'),
     }),
   },
   responses: {

@@ -34,20 +34,20 @@ import { text } from '../schemas/people.ts';
 
 const tags = ['Tokens'];
 
-const name = text(longest.memo).openapi({ description: 'Its name, for people.', example: 'payouts' });
+const name = text(longest.memo).openapi({ description: 'The name of the token, for people.', example: 'payouts' });
 const permissions = listOf(z.enum(Permission)).describe(
-  'Its permissions: VIEW reads, TRANSACT moves money, MANAGE changes customers, settings and tokens.',
+  'The permissions of the token: VIEW reads, TRANSACT moves money, MANAGE changes customers, settings and tokens.',
 );
 
 const TokenSchema = z
   .object({
-    id: id('ApiToken', 'Its id.'),
+    id: id('ApiToken', 'The id of the token.'),
     name,
     permissions,
-    clientId: z.string().describe('The user name of Basic credentials.'),
-    createdById: id('ApiToken', 'The token that made it; absent where the operator or the sandbox did.').optional(),
-    createdAt: time('When it was created.'),
-    updatedAt: time('When it last changed. A token does not change, so this is when it was created.'),
+    clientId: z.string().describe('The user name for HTTP Basic authentication.'),
+    createdById: id('ApiToken', 'The API token that created it; absent if the operator or the sandbox did.').optional(),
+    createdAt: time('When the token was created.'),
+    updatedAt: time('Always the same as `createdAt`: a token does not change.'),
   })
   .openapi('Token', { description: "A credential of the platform's servers." });
 
@@ -56,7 +56,7 @@ const NewTokenSchema = z
     ...TokenSchema.shape,
     clientSecret: z
       .string()
-      .describe('The password of Basic credentials. It is not stored here and not shown again: keep it safe.'),
+      .describe('The password for HTTP Basic authentication. It is shown once and not stored here: store it safely.'),
   })
   .openapi('NewToken', { description: 'A token with its secret.' });
 
@@ -82,13 +82,13 @@ const list = pagedEndpoint({
     operationId: 'listTokens',
     tags,
     summary: 'List tokens',
-    description: 'Deleted tokens are not listed.',
+    description: 'The tokens of the platform, without deleted ones.',
   }),
   path: '/tokens',
   filters: {
-    name: z.string().optional().describe('The exact name.'),
+    name: z.string().optional().describe('Only tokens with exactly this name.'),
     permission: z.enum(Permission).optional().describe('Only tokens with this permission.'),
-    createdById: id('ApiToken', 'The token that created it.').optional(),
+    createdById: id('ApiToken', 'Only tokens that were created by this API token.').optional(),
     ...createdParameters,
     ...updatedParameters,
   },
@@ -96,14 +96,14 @@ const list = pagedEndpoint({
   name: 'TokenPage',
 });
 
-const tokenPath = z.object({ tokenId: id('ApiToken', 'The token.') });
+const tokenPath = z.object({ tokenId: id('ApiToken', 'The id of the token.') });
 
 const get = createRoute({
   ...managementEndpoint({
     operationId: 'getToken',
     tags,
     summary: 'Get a token',
-    description: 'A token by its id, without its secret.',
+    description: 'The token with this id, without its secret.',
   }),
   method: 'get',
   path: '/tokens/{tokenId}',

@@ -48,22 +48,22 @@ const list = pagedEndpoint({
     operationId: 'listTransactions',
     tags,
     summary: 'List transactions',
-    description: 'All payments that match every filter, in pages.',
+    description: 'The payments that match all given filters, in pages.',
   }),
   path: '/transactions',
   filters: {
-    customerId: id('Customer', 'The customer whose transaction it is.').optional(),
-    platformCustomerId: z.string().optional().describe("The platform's own id of that customer."),
-    senderAccountIdentifier: z.string().optional().describe('The source: an account id or a UMA address.'),
-    receiverAccountIdentifier: z.string().optional().describe('The destination: an account id or a UMA address.'),
-    status: anyOf(TransactionStatus, 'Any of these values.'),
+    customerId: id('Customer', 'Only payments of this customer.').optional(),
+    platformCustomerId: z.string().optional().describe('Only payments of the customer with this id of your own.'),
+    senderAccountIdentifier: z.string().optional().describe('Only payments from this account id or UMA address.'),
+    receiverAccountIdentifier: z.string().optional().describe('Only payments to this account id or UMA address.'),
+    status: anyOf(TransactionStatus, 'Any of these.'),
     type: anyOf(TransactionType, 'The direction of the payment; any of these.'),
-    failureReason: anyOf(FailureReason, 'Any of these values.'),
-    reference: z.string().optional().describe('The reconciliation reference.'),
-    accountId: z.string().optional().describe('The account on either side, source or destination.'),
-    currency: z.string().optional().describe('The currency of the sent or received amount.'),
-    minAmount: amountParameter('The smallest amount sent or received, in `currency`, which is then required.'),
-    maxAmount: amountParameter('The largest amount sent or received, in `currency`, which is then required.'),
+    failureReason: anyOf(FailureReason, 'Any of these.'),
+    reference: z.string().optional().describe('Only payments with exactly this reconciliation reference.'),
+    accountId: z.string().optional().describe('Only payments from or to this account.'),
+    currency: z.string().optional().describe('Only payments that are sent or received in the currency with this code.'),
+    minAmount: amountParameter('The least amount sent or received in `currency`, which is required with it.'),
+    maxAmount: amountParameter('The greatest amount sent or received in `currency`, which is required with it.'),
     executed: choice(
       '`true` excludes the payments of quotes that were not executed or funded; `false` returns only those.',
     ),
@@ -97,14 +97,14 @@ function filterOf({ startDate, endDate, minAmount: min, maxAmount: max, ...rest 
   return { ...filter, currency: undefined, amount: { currency, min, max } };
 }
 
-const transactionPath = z.object({ transactionId: id('Transaction', 'The transaction.') });
+const transactionPath = z.object({ transactionId: id('Transaction', 'The id of the transaction.') });
 
 const get = createRoute({
   ...viewEndpoint({
     operationId: 'getTransaction',
     tags,
     summary: 'Get a transaction',
-    description: 'A payment by its id, with its current status.',
+    description: 'The payment with this id, with its current status.',
   }),
   method: 'get',
   path: '/transactions/{transactionId}',
@@ -117,7 +117,7 @@ const approve = createRoute({
     tags,
     summary: 'Approve an incoming payment',
     description:
-      'Possible until the approval deadline. If mandatory information about the receiver is neither in the request nor in the customer record, the payment ends FAILED with MISSING_MANDATORY_PAYEE_DATA.',
+      'Approves an incoming payment before its approval deadline. If mandatory information about the receiver is neither in the request nor in the customer record, the payment ends FAILED with MISSING_MANDATORY_PAYEE_DATA.',
   }),
   method: 'post',
   path: '/transactions/{transactionId}/approve',
@@ -150,7 +150,9 @@ const reject = createRoute({
     query: noQuery,
     body: optionalBody(
       z
-        .strictObject({ reason: text(longest.memo).optional().describe('The reason, for the timeline.') })
+        .strictObject({
+          reason: text(longest.memo).optional().describe('Why it is rejected, for the timeline.'),
+        })
         .openapi('RejectTransaction'),
     ),
   },

@@ -23,14 +23,14 @@ const tags = ['Transfers'];
 function account(type: string, description: string) {
   return {
     accountId: id(type, description),
-    currency: z.string().optional().describe("The account's currency; optional, and checked if present."),
+    currency: z.string().optional().describe('The currency of the account; optional, and checked if given.'),
   };
 }
 
 function sourceAccount(type: string, description: string) {
   return z
     .strictObject({
-      sourceType: z.literal('ACCOUNT').optional().describe('Always an account.'),
+      sourceType: z.literal('ACCOUNT').optional().describe('The type of the party: always ACCOUNT.'),
       ...account(type, description),
     })
     .openapi({ description });
@@ -39,13 +39,13 @@ function sourceAccount(type: string, description: string) {
 function destinationAccount(type: string, description: string) {
   return z
     .strictObject({
-      destinationType: z.literal('ACCOUNT').optional().describe('Always an account.'),
+      destinationType: z.literal('ACCOUNT').optional().describe('The type of the party: always ACCOUNT.'),
       ...account(type, description),
     })
     .openapi({ description });
 }
 
-const memo = text(longest.memo).optional().describe('Memo, at most 500 characters.');
+const memo = text(longest.memo).optional().describe('A note for the payment, at most 500 characters.');
 
 const TransferOutBody = z
   .strictObject({
@@ -96,7 +96,7 @@ const into = createRoute({
   ...commandEndpoint('transferIn', {
     tags,
     summary: 'Transfer from an external account, in one currency',
-    description: 'Pulls money from an external account. The internal account is credited when it has arrived.',
+    description: 'Pulls money from an external account. The internal account is credited when the money has arrived.',
   }),
   method: 'post',
   path: '/transfer-in',

@@ -18,29 +18,29 @@ const hash = z.string().describe('The SHA-256, SHA-1 or MD5 of the text, in hex.
 
 const Manifest = z
   .object({
-    format: z.string().optional().describe('apollo-persisted-query-manifest, where it is one.'),
-    version: z.int().min(0).max(100).optional().describe('1, in a manifest of Apollo.'),
+    format: z.string().optional().describe('The format, for an Apollo manifest: apollo-persisted-query-manifest.'),
+    version: z.int().min(0).max(100).optional().describe('The version of an Apollo manifest: 1.'),
     operations: z
       .array(
         z.looseObject({
-          id: z.string().describe('The SHA-256 of the body.'),
+          id: z.string().describe('The SHA-256 hash of `body`, in hex.'),
           body: z.string().describe('The text of the document.'),
         }),
       )
       .max(maxDocuments)
       .optional()
-      .describe('The documents of a manifest of Apollo.'),
+      .describe('The documents of an Apollo manifest.'),
   })
   .catchall(z.unknown())
   .openapi('DocumentManifest', {
     description:
-      'A manifest as build tools write it: of Apollo, or an object with the text of each document under its hash, as relay-compiler and GraphQL Code Generator write it.',
+      'A manifest as written by tools: an Apollo manifest, or an object that has the text of each document under its hash, as relay-compiler and GraphQL Code Generator write it.',
   });
 
 const Registered = z
   .object({
-    registered: z.int().min(0).max(maxDocuments).describe('How many documents are new.'),
-    existing: z.int().min(0).max(maxDocuments).describe('How many were already registered.'),
+    registered: z.int().min(0).max(maxDocuments).describe('The number of documents that were new.'),
+    existing: z.int().min(0).max(maxDocuments).describe('The number of documents that were already registered.'),
   })
   .openapi('RegisteredDocuments', { description: 'The result of registering a manifest.' });
 
@@ -49,11 +49,11 @@ const DocumentList = z
     data: z
       .array(
         z
-          .object({ hash, createdAt: time('When it was registered.') })
+          .object({ hash, createdAt: time('When the document was registered.') })
           .openapi('TrustedDocument', { description: 'A registered document.' }),
       )
       .openapi({ maxItems: maxDocuments })
-      .describe('All of them, in the order of their hashes.'),
+      .describe('All registered documents, ordered by hash.'),
   })
   .openapi('TrustedDocumentList');
 
@@ -63,7 +63,7 @@ const register = createRoute({
     tags,
     summary: 'Register documents',
     description:
-      'Clients can then send the hashes of these documents instead of their texts. If one of them cannot be executed, none is registered. Sending registered documents again changes nothing.',
+      'From then on clients may send the hashes of these documents instead of their texts. If one of them cannot be executed, none is registered. Registered documents stay: repeating the request changes nothing.',
   }),
   method: 'post',
   path: '/trusted-documents',

@@ -18,27 +18,27 @@ const tags = ['Webhooks'];
 
 const DeliverySchema = z
   .object({
-    id: id('WebhookDelivery', 'Its id.'),
-    endpointId: id('WebhookEndpoint', 'The endpoint that it goes to.'),
-    webhookId: id('Webhook', "The webhook's id: the same for every attempt and every endpoint."),
-    type: z.enum(EventType).describe('The type of its event.'),
-    status: z.enum(WebhookDeliveryStatus).describe('Where it stands.'),
+    id: id('WebhookDelivery', 'The id of the delivery.'),
+    endpointId: id('WebhookEndpoint', 'The endpoint that the webhook is delivered to.'),
+    webhookId: id('Webhook', 'The id of the webhook: the same in every attempt and at every endpoint.'),
+    type: z.enum(EventType).describe('The type of the event.'),
+    status: z.enum(WebhookDeliveryStatus).describe('The status of the delivery.'),
     attempts: z
       .array(
         z.object({
-          at: time('When it started.'),
+          at: time('When the attempt began.'),
           durationMs: z.int().min(0).max(Number.MAX_SAFE_INTEGER).describe('How long it took, in milliseconds.'),
           responseStatus: z
             .int()
             .min(100)
             .max(599)
             .optional()
-            .describe("The receiver's HTTP status; absent if there was no answer."),
-          error: z.string().optional().describe('Why it failed; absent when it succeeded.'),
+            .describe("The HTTP status of the receiver's response; absent if there was none."),
+          error: z.string().optional().describe('Why the attempt failed; absent if it succeeded.'),
         }),
       )
-      .describe('Every attempt so far, oldest first.'),
-    nextAttemptAt: time('When the next attempt is; absent if there is none.').optional(),
+      .describe('The attempts so far, oldest first.'),
+    nextAttemptAt: time('When the next attempt is due; absent if there will be none.').optional(),
   })
   .openapi('WebhookDelivery', { description: 'The delivery of a webhook to an endpoint.' });
 
@@ -51,8 +51,8 @@ const list = pagedEndpoint({
   }),
   path: '/webhooks/deliveries',
   filters: {
-    endpointId: id('WebhookEndpoint', 'The endpoint; by default that of the settings.').optional(),
-    status: anyOf(WebhookDeliveryStatus, 'Any of these values.'),
+    endpointId: id('WebhookEndpoint', 'The id of the endpoint; by default that of the settings.').optional(),
+    status: anyOf(WebhookDeliveryStatus, 'Any of these.'),
   },
   item: DeliverySchema,
   name: 'WebhookDeliveryPage',
@@ -63,15 +63,12 @@ const again = createRoute({
     tags,
     summary: 'Resend a webhook',
     description:
-      'Possible in any status. The delivery keeps its id and its attempts. 409 CONFLICT: its endpoint is disabled.',
+      'Resends a delivery, whatever its outcome was. It keeps its id and its history of attempts. If its endpoint is disabled: 409 CONFLICT.',
   }),
   method: 'post',
   path: '/webhooks/deliveries/{deliveryId}/resend',
-  request: { params: z.object({ deliveryId: id('WebhookDelivery', 'The delivery.') }), query: noQuery },
-  responses: {
-    204: emptyCommandResponse('The webhook will be sent again; the list of deliveries shows the attempts.'),
-    ...commandErrors(404),
-  },
+  request: { params: z.object({ deliveryId: id('WebhookDelivery', 'The id of the delivery.') }), query: noQuery },
+  responses: { 204: emptyCommandResponse('It is sent again; the list shows the attempts.'), ...commandErrors(404) },
 });
 
 interface Filter {

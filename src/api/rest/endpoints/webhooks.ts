@@ -36,7 +36,7 @@ const test = createRoute({
       z
         .strictObject({
           url: z.string().optional().openapi({
-            description: "The URL of the registered endpoint to use instead of the settings' endpoint.",
+            description: 'The URL of a registered endpoint, to use it instead of the endpoint in the settings.',
             example: 'https://example.com/webhooks',
           }),
         })

@@ -13,8 +13,8 @@ const IndividualBeneficiary = z
   .strictObject({
     beneficiaryType: z.literal('INDIVIDUAL').describe('A person.'),
     fullName: text(longest.name).describe('Full name.'),
-    birthDate: day('Day of birth.').optional(),
-    nationality: countryCode('ISO 3166-1 alpha-2.').optional(),
+    birthDate: day('Date of birth.').optional(),
+    nationality: countryCode('Nationality, as an ISO 3166-1 alpha-2 code.').optional(),
     address: AddressSchema.optional(),
   })
   .openapi('IndividualBeneficiary');

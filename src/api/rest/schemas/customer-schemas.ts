@@ -13,13 +13,13 @@ import { AddressSchema, countryCode, ownKey, text } from './people.ts';
 const umaAddress = z
   .string()
   .openapi({ description: 'UMA address, $name@domain, in the domain of the platform.', example: '$grace@example.com' });
-const platformCustomerId = ownKey().describe("The platform's own id.");
+const platformCustomerId = ownKey().describe("The platform's own id of the customer.");
 
 /** The optional fields of a person. */
 export const individualFields = {
   fullName: text(longest.name).optional().describe('Full name.'),
-  birthDate: day('Day of birth.').optional(),
-  nationality: countryCode('ISO 3166-1 alpha-2.').optional(),
+  birthDate: day('Date of birth.').optional(),
+  nationality: countryCode('Nationality, as an ISO 3166-1 alpha-2 code.').optional(),
   address: AddressSchema.optional(),
 };
 
@@ -32,10 +32,10 @@ const BeneficialOwnerSchema = z
       .string()
       .regex(/^\+[1-9]\d{1,14}$/, 'must be in E.164 form, such as +14155550123')
       .optional()
-      .openapi({ description: 'Phone number, E.164.', example: '+14155550123' }),
+      .openapi({ description: 'Phone number in E.164 format.', example: '+14155550123' }),
     taxId: text(longest.number).optional().describe('Tax number.'),
-    birthDate: day('Day of birth.').optional(),
-    nationality: countryCode('ISO 3166-1 alpha-2.').optional(),
+    birthDate: day('Date of birth.').optional(),
+    nationality: countryCode('Nationality, as an ISO 3166-1 alpha-2 code.').optional(),
     address: AddressSchema.optional(),
     percentageOwnership: z
       .number('must be a number of at most 15 digits')
@@ -53,7 +53,7 @@ const businessInfo = z
     registrationNumber: text(longest.number).optional().describe('Number in the company register.'),
     taxId: text(longest.number).optional().describe('Tax number.'),
   })
-  .openapi('BusinessInfo', { description: 'The data of a company.' });
+  .openapi('BusinessInfo', { description: 'The details of a company.' });
 
 const created = { platformCustomerId, umaAddress: umaAddress.optional(), metadata: newMetadata };
 
@@ -73,7 +73,7 @@ export const CreateCustomerBody = z
         ...created,
         businessInfo,
         address: AddressSchema.optional(),
-        beneficialOwners: listOf(BeneficialOwnerSchema).optional().describe('The people who own or control it.'),
+        beneficialOwners: listOf(BeneficialOwnerSchema).optional().describe('Who owns or controls the company.'),
       })
       .openapi('CreateBusinessCustomer'),
   ])
@@ -108,7 +108,7 @@ export const UpdateCustomerBody = z
           .nullish(),
         address: changed(AddressSchema).describe('Postal address.'),
         beneficialOwners: changed(listOf(BeneficialOwnerSchema)).describe(
-          'The people who own or control it: replaces the list.',
+          'The persons who own or control the company. This replaces the list.',
         ),
       })
       .openapi('UpdateBusinessCustomer'),
@@ -116,17 +116,21 @@ export const UpdateCustomerBody = z
   .openapi('UpdateCustomer');
 
 const common = {
-  id: id('Customer', 'Its id.'),
+  id: id('Customer', 'The id of the customer.'),
   platformCustomerId,
   umaAddress,
-  kycStatus: z.enum(KycStatus).describe('The state of its identity check.'),
+  kycStatus: z
+    .enum(KycStatus)
+    .describe(
+      "The status of the customer's identity check. Only with APPROVED or MANUALLY_APPROVED may the customer move money.",
+    ),
   isDeleted: z
     .boolean()
-    .describe('Whether it is deleted. A deleted customer keeps its history, and makes and receives no payments.'),
-  frozenAt: time('When the operator of the service froze it; absent unless it is frozen.').optional(),
+    .describe('Whether the customer was deleted. It then keeps its history, and can make and receive no payments.'),
+  frozenAt: time('When the operator of the service froze the customer; absent if it is not frozen.').optional(),
   metadata,
-  createdAt: time('When it was created.'),
-  updatedAt: time('When it last changed.'),
+  createdAt: time('When the customer was created.'),
+  updatedAt: time('When the customer last changed.'),
 };
 
 /** A customer in a response. */
@@ -145,7 +149,7 @@ export const CustomerSchema = z
         ...common,
         businessInfo,
         address: AddressSchema.optional(),
-        beneficialOwners: listed(BeneficialOwnerSchema).describe('The people who own or control it.'),
+        beneficialOwners: listed(BeneficialOwnerSchema).describe('Who owns or controls the company.'),
       })
       .openapi('BusinessCustomer'),
   ])

@@ -18,12 +18,14 @@ const bounds =
   'At most 20 keys of 1 to 40 letters, digits, dots, hyphens and underscores, each with at most 500 characters.';
 
 /** The metadata of a record in a response. */
-export const metadata = map.optional().describe("The platform's own key-value pairs; absent when there are none.");
+export const metadata = map.optional().describe("The platform's own key-value pairs; absent if there are none.");
 
 /** The metadata of a new record. */
-export const newMetadata = sentMap.optional().describe(`Key-value pairs that the platform stores with it. ${bounds}`);
+export const newMetadata = sentMap
+  .optional()
+  .describe(`Key-value pairs of your own to store with the object, visible to apps and in webhooks. ${bounds}`);
 
 /** The metadata of a changed record. */
 export const changedMetadata = changed(sentMap).describe(
-  `Key-value pairs that the platform stores with it: replaces all of it, {} or null removes it. ${bounds}`,
+  `Key-value pairs of your own, which replace all that are stored with the object; {} or null removes them. ${bounds}`,
 );

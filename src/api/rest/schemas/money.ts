@@ -7,9 +7,12 @@ import { isDay, maxAmount } from '../../../core/checks.ts';
 export const CurrencySchema = z
   .object({
     code: z.string().openapi({ description: 'ISO 4217 code, or an asset code such as USDC or BTC.', example: 'USD' }),
-    name: z.string().openapi({ description: 'Name for people, in English.', example: 'US Dollar' }),
-    symbol: z.string().openapi({ description: 'Symbol for people.', example: '$' }),
-    decimals: z.int().min(0).max(18).openapi({ description: 'Decimal places of the smallest unit.', example: 2 }),
+    name: z.string().openapi({ description: 'The English name of the currency, for people.', example: 'US Dollar' }),
+    symbol: z.string().openapi({ description: 'The symbol of the currency, for people.', example: '$' }),
+    decimals: z.int().min(0).max(18).openapi({
+      description: "The number of decimal places of the currency's smallest unit: 2 for cents.",
+      example: 2,
+    }),
   })
   .openapi('Currency', { description: 'A currency or asset.' });
 
@@ -29,10 +32,10 @@ export function rate(description: string) {
 /** An amount with its currency, in a response. */
 export const AmountSchema = z
   .object({
-    amount: amount("In the currency's smallest unit: 12550 is 125.50 where there are 2 decimals.", -maximum),
+    amount: amount('The amount in the smallest unit of its currency: 12550 is 125.50 with 2 decimals.', -maximum),
     currency: CurrencySchema,
   })
-  .openapi('Amount', { description: 'An amount of money.' });
+  .openapi('Amount', { description: 'An amount of money in a currency.' });
 
 /** Defines an amount in a request, in smallest units. */
 export function amountInput(description: string, max: bigint = maxAmount) {

@@ -12,20 +12,20 @@ import { AmountSchema, amount, CurrencySchema, id, rate, time } from './money.ts
 
 // The schemas of quotes and transactions in responses (specification 2.3 to 2.7).
 
-const currencyCode = z.string().openapi({ description: 'Currency code.', example: 'USD' });
+const currencyCode = z.string().openapi({ description: 'The code of the currency.', example: 'USD' });
 
 const AccountSource = z
   .object({
-    sourceType: z.literal('ACCOUNT').describe('The money comes from an account.'),
+    sourceType: z.literal('ACCOUNT').describe('The source of a payment that is an account.'),
     accountId: id('InternalAccount', 'The account that pays.'),
-    customerId: id('Customer', 'Its owner.').optional(),
+    customerId: id('Customer', 'The customer who owns the account.').optional(),
     currency: currencyCode,
   })
   .openapi('AccountSource');
 
 const RealtimeFundingSource = z
   .object({
-    sourceType: z.literal('REALTIME_FUNDING').describe('A deposit for this payment alone.'),
+    sourceType: z.literal('REALTIME_FUNDING').describe('The source of a payment that a deposit funds.'),
     customerId: id('Customer', 'The customer who makes the deposit.').optional(),
     currency: currencyCode,
   })
@@ -33,8 +33,8 @@ const RealtimeFundingSource = z
 
 const UmaSource = z
   .object({
-    sourceType: z.literal('UMA_ADDRESS').describe('The money comes from a UMA address.'),
-    umaAddress: z.string().describe('$name@domain.'),
+    sourceType: z.literal('UMA_ADDRESS').describe('The source of a payment that is a UMA address.'),
+    umaAddress: z.string().describe('The UMA address: $name@domain.'),
     currency: currencyCode,
   })
   .openapi('UmaSource');
@@ -45,7 +45,7 @@ const SourceSchema = z
 
 const AccountDestination = z
   .object({
-    destinationType: z.literal('ACCOUNT').describe('The money goes to an account.'),
+    destinationType: z.literal('ACCOUNT').describe('The destination of a payment that is an account.'),
     accountId: id('ExternalAccount', 'The account that receives.'),
     currency: currencyCode,
   })
@@ -53,8 +53,8 @@ const AccountDestination = z
 
 const UmaDestination = z
   .object({
-    destinationType: z.literal('UMA_ADDRESS').describe('The money goes to a UMA address.'),
-    umaAddress: z.string().describe('$name@domain.'),
+    destinationType: z.literal('UMA_ADDRESS').describe('The destination of a payment that is a UMA address.'),
+    umaAddress: z.string().describe('The UMA address: $name@domain.'),
     currency: currencyCode,
   })
   .openapi('UmaDestination');
@@ -67,12 +67,12 @@ const DestinationSchema = z
 export const PaymentInstructionSchema = z
   .object({
     accountType: z.enum(ExternalAccountType).describe('The type of the account or wallet to pay to.'),
-    accountNumber: z.string().optional().describe('Account number to pay to.'),
-    routingNumber: z.string().optional().describe('ABA routing number.'),
-    bankName: z.string().optional().describe('Name of the bank.'),
+    accountNumber: z.string().optional().describe('The account number to pay to.'),
+    routingNumber: z.string().optional().describe('The ABA routing number of the bank.'),
+    bankName: z.string().optional().describe('The name of the bank to pay to.'),
     referenceCode: z.string().optional().describe('The reference that the payment must contain exactly.'),
-    address: z.string().optional().describe('Address of the wallet.'),
-    invoice: z.string().optional().describe('Lightning invoice.'),
+    address: z.string().optional().describe('The address of the wallet to pay to.'),
+    invoice: z.string().optional().describe('The Lightning invoice to pay.'),
     accountOrWalletInfo: z
       .object({
         accountType: z.enum(ExternalAccountType).describe('The type of the account or wallet.'),
@@ -87,27 +87,27 @@ export const PaymentInstructionSchema = z
 const RateDetailsSchema = z
   .object({
     counterpartyMultiplier: rate('Receiving smallest units per millisatoshi.').optional(),
-    counterpartyFixedFee: amount('Fixed fee of the receiving side, in the receiving currency.').optional(),
+    counterpartyFixedFee: amount('The fixed fee of the receiving side, in the receiving currency.').optional(),
     serviceApiMultiplier: rate('Millisatoshi per sending smallest unit.').optional(),
-    serviceApiFixedFee: amount('Fixed fee of the service, in the sending currency.').optional(),
+    serviceApiFixedFee: amount('The fixed fee of the service, in the sending currency.').optional(),
     serviceApiVariableFeeRate: rate(
       'Rate of the variable fee of the service, as a fraction: 0.003 is 0.3 %.',
     ).optional(),
-    serviceApiVariableFeeAmount: amount('Amount of the variable fee, in the sending currency.').optional(),
+    serviceApiVariableFeeAmount: amount('The variable fee as an amount, in the sending currency.').optional(),
   })
-  .openapi('RateDetails', { description: 'The parts of a price.' });
+  .openapi('RateDetails', { description: 'The parts of a price: multipliers and fees.' });
 
 const exchangeRate = rate(
-  'Sending currency units per receiving currency unit, in major units, fee-exclusive; at most 15 digits.',
+  'Units of the sending currency per unit of the receiving currency, in major units and without fees; at most 15 digits.',
 );
 
 /** A quote in a response. */
 export const QuoteSchema = z
   .object({
-    quoteId: id('Quote', 'Its id.'),
-    status: z.enum(QuoteStatus).describe('Its status.'),
-    createdAt: time('When it was created.'),
-    expiresAt: time("When it can no longer be executed or funded, by the service's clock."),
+    quoteId: id('Quote', 'The id of the quote.'),
+    status: z.enum(QuoteStatus).describe('The status of the quote.'),
+    createdAt: time('When the quote was created.'),
+    expiresAt: time("When the quote expires, by the service's clock. Until then it can be executed or funded."),
     source: SourceSchema,
     destination: DestinationSchema,
     sendingCurrency: CurrencySchema,
@@ -116,56 +116,56 @@ export const QuoteSchema = z
     totalReceivingAmount: amount('The amount that arrives, exactly; smallest unit of the receiving currency.'),
     exchangeRate,
     feesIncluded: amount('All fees, in the smallest unit of the sending currency.'),
-    transactionId: id('Transaction', 'The transaction created with it.'),
+    transactionId: id('Transaction', 'The payment of the quote, which is created with it.'),
     paymentInstructions: listed(PaymentInstructionSchema)
       .optional()
-      .describe('How to fund it; absent when it is paid from an account.'),
+      .describe('How to fund the quote, by any one of these ways; absent if it is paid from an account.'),
     rateDetails: RateDetailsSchema.optional(),
-    description: z.string().optional().describe('Memo.'),
+    description: z.string().optional().describe('A note for the payment, given by its sender.'),
     metadata,
   })
-  .openapi('Quote', { description: 'A locked rate with its fees, until it expires.' });
+  .openapi('Quote', { description: 'An offer to send money: a locked rate with its fees, until it expires.' });
 
 /** A transaction in a response. */
 export const TransactionSchema = z
   .object({
-    id: id('Transaction', 'Its id.'),
-    status: z.enum(TransactionStatus).describe('Its status.'),
-    type: z.enum(TransactionType).describe('The direction of the payment.'),
+    id: id('Transaction', 'The id of the transaction.'),
+    status: z.enum(TransactionStatus).describe('The status of the transaction.'),
+    type: z.enum(TransactionType).describe('The direction of the payment, as seen by the customer.'),
     sentAmount: AmountSchema.optional(),
     receivedAmount: AmountSchema.optional(),
     source: SourceSchema.optional(),
     destination: DestinationSchema,
-    customerId: id('Customer', "The customer whose payment it is; null when it is the platform's own.").nullable(),
-    platformCustomerId: z.string().nullable().describe("The platform's own id of that customer."),
-    quoteId: id('Quote', 'The quote that it executes.').optional(),
+    customerId: id('Customer', "The customer whose payment this is; null if it is the platform's own.").nullable(),
+    platformCustomerId: z.string().nullable().describe("The platform's own id of the customer."),
+    quoteId: id('Quote', 'The quote of the payment.').optional(),
     exchangeRate: exchangeRate.optional(),
     fees: amount('All fees, in the smallest unit of the sending currency.').optional(),
     rateDetails: RateDetailsSchema.optional(),
     reconciliationInstructions: z
-      .object({ reference: z.string().describe('The reference that the payment carries on both sides.') })
+      .object({ reference: z.string().describe('The reference that both sides put on the payment.') })
       .optional()
       .describe('How to reconcile the payment; present in every status except CREATED.'),
-    failureReason: z.enum(FailureReason).optional().describe('Why it failed; always present in the status FAILED.'),
+    failureReason: z.enum(FailureReason).optional().describe('Why the payment failed; always present if FAILED.'),
     refund: z
       .object({
-        reference: z.string().describe('The reference for reconciliation.'),
-        initiatedAt: time('When it was started.'),
-        settledAt: time('When it arrived.').optional(),
+        reference: z.string().describe('The reference of the refund, for reconciliation.'),
+        initiatedAt: time('When the refund was started.'),
+        settledAt: time('When the refund arrived.').optional(),
       })
       .optional()
-      .describe('The refund to the source.'),
+      .describe('The refund: where the money went if it was not delivered, or was returned after delivery.'),
     counterpartyInformation: z
       .record(z.string(), z.string())
       .optional()
       .describe('Information about the counterparty, for payments to or from UMA addresses.'),
-    description: z.string().optional().describe('Memo.'),
+    description: z.string().optional().describe('A note for the payment, given by its sender.'),
     metadata,
-    settledAt: time('When it was settled; null until then.').nullable(),
-    createdAt: time('When it was created.'),
-    updatedAt: time('When it last changed.'),
+    settledAt: time('When the payment was delivered; null until then.').nullable(),
+    createdAt: time('When the transaction was created.'),
+    updatedAt: time('When the transaction last changed.'),
     paymentInstructions: listed(PaymentInstructionSchema)
       .optional()
-      .describe('The ways to fund it; only in the response of /sandbox/send.'),
+      .describe('How the payment could be funded; only in the response of /sandbox/send.'),
   })
-  .openapi('Transaction', { description: 'A payment, out or in.' });
+  .openapi('Transaction', { description: 'A payment, outgoing or incoming.' });

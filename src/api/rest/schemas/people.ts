@@ -26,7 +26,11 @@ const country = z
     const fault = countryFault(code);
     if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
   })
-  .openapi({ description: 'ISO 3166-1 alpha-2.', example: 'US', pattern: '^[A-Z]{2}$' });
+  .openapi({
+    description: 'The country, as an ISO 3166-1 alpha-2 code.',
+    example: 'US',
+    pattern: '^[A-Z]{2}$',
+  });
 
 /** Defines a two-letter country code. */
 export function countryCode(description: string) {
@@ -36,11 +40,11 @@ export function countryCode(description: string) {
 /** A postal address, in requests and responses. */
 export const AddressSchema = z
   .strictObject({
-    line1: text(longest.line).describe('Street and number.'),
-    line2: text(longest.line).optional().describe('Second line.'),
-    city: text(longest.word).optional().describe('City.'),
-    state: text(longest.word).optional().describe('State or province.'),
-    postalCode: text(longest.postalCode).describe('Postal code.'),
+    line1: text(longest.line).describe('The first line of the address: street and number.'),
+    line2: text(longest.line).optional().describe('The second line of the address.'),
+    city: text(longest.word).optional().describe('The city.'),
+    state: text(longest.word).optional().describe('The state or province.'),
+    postalCode: text(longest.postalCode).describe('The postal code.'),
     country,
   })
   .openapi('Address', { description: 'A postal address.' });

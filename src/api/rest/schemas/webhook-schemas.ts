@@ -8,29 +8,29 @@ import { TransactionSchema } from './payment-schemas.ts';
 // The bodies that the service posts to a platform (specification 6), as webhooks of the OpenAPI document.
 
 const customer = {
-  customerId: id('Customer', "The customer; left out when the account is the platform's own.").optional(),
-  platformCustomerId: z.string().optional().describe("The platform's own id of that customer."),
+  customerId: id('Customer', 'The customer who owns the account; absent if the platform itself does.').optional(),
+  platformCustomerId: z.string().optional().describe("The platform's own id of the customer."),
 };
 
 /** What each type of webhook adds to the common fields, and what it says to whom. */
 const webhooks = {
   OUTGOING_PAYMENT: {
     name: 'OutgoingPaymentNotification',
-    summary: 'An outgoing payment has a new status',
+    summary: 'An outgoing payment has progressed',
     description: 'Sent when an outgoing payment gets a new status.',
     fields: { transaction: TransactionSchema },
   },
   INCOMING_PAYMENT: {
     name: 'IncomingPaymentNotification',
-    summary: 'An incoming payment has a new status, or awaits approval',
+    summary: 'An incoming payment has progressed, or waits for approval',
     description:
       'Sent when an incoming payment gets a new status. While it is PENDING, the answer decides: 200 approves it, 403 rejects it, 422 names information that is missing about the sender, and 202 defers the decision to the endpoints that approve and reject.',
     fields: {
       transaction: TransactionSchema,
       requestedReceiverCustomerInfoFields: listed(
         z.object({
-          name: z.string().describe('The field, such as FULL_NAME.'),
-          mandatory: z.boolean().describe('Whether an approval must contain it.'),
+          name: z.string().describe('The name of the information, such as FULL_NAME.'),
+          mandatory: z.boolean().describe('Whether an approval must contain this information.'),
         }),
       )
         .optional()
@@ -42,9 +42,9 @@ const webhooks = {
   ACCOUNT_STATUS: {
     name: 'AccountStatusNotification',
     summary: 'A balance has changed',
-    description: 'Sent when the balance of an internal account changes.',
+    description: 'Sent when money was credited to an internal account or debited from it.',
     fields: {
-      accountId: id('InternalAccount', 'The account.'),
+      accountId: id('InternalAccount', 'The account whose balance changed.'),
       oldBalance: AmountSchema.optional(),
       newBalance: AmountSchema.optional(),
       ...customer,
@@ -54,25 +54,28 @@ const webhooks = {
     name: 'KycStatusNotification',
     summary: 'An identity check has a result',
     description: 'Sent when the KYC status of a customer changes.',
-    fields: { ...customer, kycStatus: z.enum(KycStatus).describe('The new status.') },
+    fields: {
+      ...customer,
+      kycStatus: z.enum(KycStatus).describe('The status of the identity check after the change.'),
+    },
   },
   TEST: {
     name: 'TestNotification',
-    summary: 'A test',
+    summary: 'A test event',
     description: 'Sent to a new endpoint, and on request.',
-    fields: { test: z.literal(true).describe('Always true.') },
+    fields: { test: z.literal(true).describe('Marks the event as a test: always true.') },
   },
 } as const satisfies Record<(typeof webhookTypes)[number], object>;
 
 const signature = z.object({
-  'webhook-id': z.string().describe('The same as `webhookId`. Process each id only once.'),
+  'webhook-id': z.string().describe('The same as `webhookId`: process each id only once.'),
   'webhook-timestamp': z
     .string()
-    .describe('When this attempt was made, in seconds since 1970. Refuse one that is minutes old.'),
+    .describe('When this attempt was made, in seconds since 1970. Refuse an attempt that is minutes old.'),
   'webhook-signature': z
     .string()
     .describe(
-      '`v1,` and the base64 of the HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, as defined by Standard Webhooks; several, separated by spaces, while a secret is being replaced.',
+      '`v1,` and the base64 of the HMAC-SHA256 of `webhook-id.webhook-timestamp.body`, as in Standard Webhooks. While a secret is being rotated, several signatures are separated by spaces.',
     ),
 });
 
@@ -83,35 +86,33 @@ const approval = z
       .optional()
       .describe('The requested information about the receiver, by name.'),
   })
-  .openapi('PaymentApproval', { description: 'Approves the payment.' });
+  .openapi('PaymentApproval', { description: 'Approves the pending payment.' });
 
 /** Adds the webhooks to the document. */
 export function documentWebhooks(registry: OpenAPIHono['openAPIRegistry']): void {
   for (const [type, { name, summary, description, fields }] of Object.entries(webhooks)) {
     const common = {
       type: z.literal(type).describe('The type of the event.'),
-      webhookId: id('Webhook', 'The same for every attempt, endpoint and replay.'),
-      eventId: id('Event', 'The event of the feed.'),
-      timestamp: time('When it happened.'),
-      sequence: z.int().min(1).max(Number.MAX_SAFE_INTEGER).describe("The event's number in the feed of the platform."),
-      cursor: z.string().describe('The position in the feed, after which a stream can resume.'),
+      webhookId: id('Webhook', 'The id of the webhook: the same in every attempt, at every endpoint and in replays.'),
+      eventId: id('Event', 'The id of the event in the feed.'),
+      timestamp: time('When the change happened.'),
+      sequence: z.int().min(1).max(Number.MAX_SAFE_INTEGER).describe("The number of the event in the platform's feed."),
+      cursor: z.string().describe('The position of the event in the feed: a stream can resume after it.'),
       version: z
         .int()
         .min(0)
         .max(Number.MAX_SAFE_INTEGER)
-        .describe(
-          'The version of the changed object. Ignore an event with a lower version than the last one you have seen.',
-        ),
+        .describe('The version of the object that changed. Ignore versions lower than the latest you have seen.'),
     };
     const schema = z.object({ ...common, ...fields }).openapi(name, { description });
-    const taken = { description: 'Accepted. Any 2xx and 409 count as accepted.' };
+    const taken = { description: 'Accepted. Any 2xx response and 409 count as accepted.' };
     const approves = type === 'INCOMING_PAYMENT' && { content: { 'application/json': { schema: approval } } };
     registry.registerWebhook({
       ...{ method: 'post', path: type, operationId: name, tags: ['Webhooks'], summary, description, security: [] },
       request: { headers: signature, body: { required: true, content: { 'application/json': { schema } } } },
       responses: {
         200: { ...taken, ...approves },
-        '4XX': { description: 'Refused: the webhook is sent again, up to ten times within about three days.' },
+        '4XX': { description: 'Refused: the webhook is sent again, ten times within about three days.' },
       },
     });
   }

@@ -5,11 +5,11 @@ import { document } from '../document.ts';
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
-/** CHECKING or SAVINGS. */
+/** The category of the bank account: CHECKING or SAVINGS. */
 export type AccountCategory =
-  /** checking. */
+  /** A checking account. */
   | 'CHECKING'
-  /** savings. */
+  /** A savings account. */
   | 'SAVINGS';
 
 /** Pay to an account. */
@@ -26,17 +26,17 @@ export type AccountSourceInput = {
 
 /** A postal address. */
 export type AddressInput = {
-  /** City. */
+  /** The city. */
   city?: string | null | undefined;
-  /** ISO 3166-1 alpha-2. */
+  /** The country, as an ISO 3166-1 alpha-2 code such as DE. */
   country: string;
-  /** Street and number. */
+  /** The first line of the address: street and number. */
   line1: string;
-  /** Second line. */
+  /** The second line of the address. */
   line2?: string | null | undefined;
-  /** Postal code. */
+  /** The postal code. */
   postalCode: string;
-  /** State or province. */
+  /** The state or province. */
   state?: string | null | undefined;
 };
 
@@ -47,13 +47,13 @@ export type AmountInput =
   |  { decimal?: never;   /** In the currency's smallest unit: 1250 is 12.50 where there are 2 decimals. */
   units: string | number; };
 
-/** A range of amounts in one currency. Both ends belong to it. */
+/** A range of amounts in one currency, with inclusive bounds. */
 export type AmountRange = {
-  /** The currency code. */
+  /** The currency code of the amounts. */
   currency: string;
-  /** At most this, in the currency's smallest unit. */
+  /** The largest amount of the range, in the smallest unit of the currency. No upper bound when left out. */
   max?: string | number | null | undefined;
-  /** At least this, in the currency's smallest unit. */
+  /** The smallest amount of the range, in the smallest unit of the currency. No lower bound when left out. */
   min?: string | number | null | undefined;
 };
 
@@ -63,33 +63,33 @@ export type BaseWalletInput = {
   address: string;
 };
 
-/** Who owns a bank account: exactly one field. */
+/** The owner of a bank account: exactly one field. */
 export type BeneficiaryInput =
-  {   /** A company. */
+  {   /** The owner is a company. */
   business: BusinessBeneficiaryInput; individual?: never; }
-  |  { business?: never;   /** A person. */
+  |  { business?: never;   /** The owner is a person. */
   individual: IndividualBeneficiaryInput; };
 
-/** Whether the account's owner is who the platform says. */
+/** Whether the owner of a bank account matches the beneficiary that the platform named. */
 export type BeneficiaryVerificationStatus =
-  /** The receiving institution checks. */
+  /** The receiving institution verifies the name when it is paid. */
   | 'CHECKED_BY_RECEIVING_FI'
-  /** The names agree. */
+  /** The names match. */
   | 'MATCHED'
-  /** The names differ. */
+  /** The names do not match. */
   | 'NOT_MATCHED'
-  /** The names nearly agree. */
+  /** The names match in part. */
   | 'PARTIAL_MATCH'
-  /** Being checked. */
+  /** The verification is in progress. */
   | 'PENDING'
-  /** The rail cannot tell. */
+  /** The payment rail cannot verify names. */
   | 'UNSUPPORTED';
 
-/** A company that owns an account. */
+/** A company that owns an external account. */
 export type BusinessBeneficiaryInput = {
   /** Postal address. */
   address?: AddressInput | null | undefined;
-  /** Legal name. */
+  /** The legal name of the company. */
   legalName: string;
   /** Number in the company register. */
   registrationNumber?: string | null | undefined;
@@ -103,7 +103,7 @@ export type CadAccountInput = {
   accountNumber: string;
   /** Institution number, 3 digits. */
   bankCode: string;
-  /** Name of the bank, for people. */
+  /** Name of the bank, for display only. */
   bankName?: string | null | undefined;
   /** Transit number, 5 digits. */
   branchCode: string;
@@ -113,7 +113,7 @@ export type CadAccountInput = {
 export type CancelQuoteInput = {
   /** The version that you have seen of the record. If it has another one, the mutation is a ConflictError, whose `existing` is the record as it is now. */
   expectedVersion?: number | null | undefined;
-  /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
+  /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
   /** Quote:… */
   quoteId: string;
@@ -121,36 +121,36 @@ export type CancelQuoteInput = {
 
 /** A bank account in Mexico. */
 export type ClabeAccountInput = {
-  /** Name of the bank, for people. */
+  /** Name of the bank, for display only. */
   bankName?: string | null | undefined;
   /** CLABE, 18 digits. */
   clabeNumber: string;
 };
 
-/** What a platform lets the app of a customer do besides its permissions, for that customer. */
+/** Rights of a client token beyond its permissions, for the customer it is bound to. */
 export type ClientGrant =
-  /** Register the customer's own external accounts (createExternalAccount). */
+  /** Register external accounts of the customer (createExternalAccount). */
   | 'ADD_BENEFICIARIES'
-  /** Look receivers at UMA addresses up (lookUpReceiver), and quote with these lookups. */
+  /** Look up receivers at UMA addresses (lookUpReceiver), and create quotes from these lookups. */
   | 'LOOK_UP_RECEIVERS';
 
 /** The input of createExternalAccount. */
 export type CreateExternalAccountInput = {
-  /** Its details: exactly one kind. */
+  /** The details of the account: exactly one field, by its type. */
   accountInfo: ExternalAccountInfoInput;
-  /** Who owns it: required for bank accounts, not for wallets. */
+  /** The owner of the account: required for bank accounts, not allowed for wallets. */
   beneficiary?: BeneficiaryInput | null | undefined;
-  /** ISO 4217 code or asset code. */
+  /** The currency of the account, as an ISO 4217 or asset code. */
   currency: string;
-  /** Its owner; without one it is the platform’s own, or that of the customer whose app this is. */
+  /** The customer who owns the account. When left out, the platform itself does; in an app of a customer, that customer. */
   customerId?: string | null | undefined;
-  /** Let incoming UMA payments of the customer go here. Replaces an earlier default. */
+  /** Whether incoming UMA payments of the customer go to this account. It replaces an earlier default. */
   defaultUmaDepositAccount?: boolean | null | undefined;
-  /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
+  /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** Key-value pairs that the platform stores with it. Client tokens cannot set them. At most 100. */
+  /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
-  /** The platform's own id of it. */
+  /** The platform's own id for the account. */
   platformAccountId?: string | null | undefined;
 };
 
@@ -160,7 +160,7 @@ export type CreateQuoteInput = {
   description?: string | null | undefined;
   /** Where it goes. */
   destination: PaymentDestinationInput;
-  /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
+  /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
   /** Execute at once, at the current rate. */
   immediatelyExecute?: boolean | null | undefined;
@@ -170,7 +170,7 @@ export type CreateQuoteInput = {
   lockedCurrencySide: LockedCurrencySide;
   /** Lookup:…, of the receiver; required for a UMA destination. */
   lookupId?: string | null | undefined;
-  /** Key-value pairs that the platform stores with it. Client tokens cannot set them. The transaction has the same. At most 100. */
+  /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. The transaction has the same. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** Information about the sender, for a UMA address: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT. An external account takes PURPOSE_OF_PAYMENT too. At most 100. */
   senderCustomerInfo?: Array<InformationFieldInput> | null | undefined;
@@ -178,27 +178,27 @@ export type CreateQuoteInput = {
   source: PaymentSourceInput;
 };
 
-/** Which customers (specification 4.11). What is given combines with AND. */
+/** Conditions on customers. A customer must match all that are given. */
 export type CustomerFilter = {
-  /** Created then or later. */
+  /** Customers created at this time or later. */
   createdAfter?: string | null | undefined;
-  /** Created then or earlier. */
+  /** Customers created at this time or earlier. */
   createdBefore?: string | null | undefined;
-  /** Individuals or businesses. */
+  /** Customers that are persons, or those that are companies. */
   customerType?: CustomerType | null | undefined;
-  /** Also deleted ones. */
+  /** Whether deleted customers are returned, too. */
   isIncludingDeleted?: boolean | null | undefined;
-  /** Any of these. At most 100. */
+  /** Customers whose identity check has any of these statuses. At most 100. */
   kycStatus?: Array<KycStatus> | null | undefined;
-  /** How the full or legal name begins, in any case. */
+  /** Customers whose full or legal name begins with this text, case-insensitively. */
   name?: string | null | undefined;
-  /** The platform's own id. */
+  /** The customer with exactly this id of the platform's own. */
   platformCustomerId?: string | null | undefined;
-  /** The UMA address, in any case. */
+  /** The customer with this UMA address, case-insensitively. */
   umaAddress?: string | null | undefined;
-  /** Last changed then or later. */
+  /** Customers last changed at this time or later. */
   updatedAfter?: string | null | undefined;
-  /** Last changed then or earlier. */
+  /** Customers last changed at this time or earlier. */
   updatedBefore?: string | null | undefined;
 };
 
@@ -209,64 +209,64 @@ export type CustomerReferenceInput =
   |  { customerId?: never;   /** The customer's UMA address, $name@domain. */
   umaAddress: string; };
 
-/** What kind of customer. */
+/** Whether a customer is a person or a company. */
 export type CustomerType =
   /** A company. */
   | 'BUSINESS'
   /** A person. */
   | 'INDIVIDUAL';
 
-/** Whether the world outside is simulated. */
+/** Whether payments are simulated or real. */
 export type Environment =
-  /** Real. */
+  /** Payments are real. */
   | 'PRODUCTION'
-  /** Simulated. */
+  /** Payments are simulated. */
   | 'SANDBOX';
 
-/** Which events. What is given combines with AND. */
+/** Conditions on events. An event must match all that are given. */
 export type EventFilter = {
-  /** Of this customer. */
+  /** Events that concern this customer: Customer:… */
   customerId?: string | null | undefined;
-  /** Of this transaction and its quote. */
+  /** Events that concern this transaction or its quote: Transaction:… */
   transactionId?: string | null | undefined;
-  /** Any of these. At most 100. */
+  /** Events of any of these types. At most 100. */
   types?: Array<EventType> | null | undefined;
 };
 
-/** What kind of change an event reports. */
+/** The kind of change that an event reports. Some kinds are only in the feed and have no webhook. */
 export type EventType =
-  /** An internal account was made, or an account changed in any other way. In the feed only. */
+  /** An internal account was created, or an account changed in any other way. In the feed only. */
   | 'ACCOUNT_CHANGE'
-  /** An internal account's balance changed. */
+  /** The balance of an internal account changed. */
   | 'ACCOUNT_STATUS'
-  /** A customer changed in any other way: its details, its deletion, a check that is pending. In the feed only. */
+  /** A customer changed in any other way: new details, deletion, a pending identity check. In the feed only. */
   | 'CUSTOMER_CHANGE'
-  /** An external account was made or changed its status. In the feed only. */
+  /** An external account was created or its status changed. In the feed only. */
   | 'EXTERNAL_ACCOUNT_STATUS'
-  /** An incoming transaction was made or changed its status. */
+  /** An incoming transaction was created or its status changed. */
   | 'INCOMING_PAYMENT'
   /** A customer's identity check was decided. */
   | 'KYC_STATUS'
-  /** An outgoing transaction was made or changed its status. */
+  /** An outgoing transaction was created or its status changed. */
   | 'OUTGOING_PAYMENT'
-  /** A quote was made or changed its status. In the feed only. */
+  /** A quote was created or its status changed. In the feed only. */
   | 'QUOTE_STATUS'
-  /** A test of a webhook endpoint. */
+  /** A test event for a webhook endpoint. */
   | 'TEST'
-  /** A webhook delivery ended. In the feed only. */
+  /** A webhook delivery ended. In the feed only, and not for client tokens. */
   | 'WEBHOOK_DELIVERY';
 
 /** The input of executeQuote. */
 export type ExecuteQuoteInput = {
   /** The version that you have seen of the record. If it has another one, the mutation is a ConflictError, whose `existing` is the record as it is now. */
   expectedVersion?: number | null | undefined;
-  /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
+  /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
   /** Quote:… */
   quoteId: string;
 };
 
-/** The details of an external account: exactly one field, its kind. */
+/** The details of an external account: exactly one field, by its type. */
 export type ExternalAccountInfoInput =
   {   /** A wallet on Base. */
   baseWallet: BaseWalletInput; cadAccount?: never; clabe?: never; gbpAccount?: never; iban?: never; layer2Wallet?: never; lightning?: never; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never; usAccount?: never; }
@@ -278,7 +278,7 @@ export type ExternalAccountInfoInput =
   gbpAccount: GbpAccountInput; iban?: never; layer2Wallet?: never; lightning?: never; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never; usAccount?: never; }
   |  { baseWallet?: never; cadAccount?: never; clabe?: never; gbpAccount?: never;   /** A bank account with an IBAN, in the euro area. */
   iban: IbanAccountInput; layer2Wallet?: never; lightning?: never; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never; usAccount?: never; }
-  |  { baseWallet?: never; cadAccount?: never; clabe?: never; gbpAccount?: never; iban?: never;   /** A wallet on the second-layer bitcoin network. */
+  |  { baseWallet?: never; cadAccount?: never; clabe?: never; gbpAccount?: never; iban?: never;   /** A wallet on the second-layer Bitcoin network. */
   layer2Wallet: Layer2WalletInput; lightning?: never; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never; usAccount?: never; }
   |  { baseWallet?: never; cadAccount?: never; clabe?: never; gbpAccount?: never; iban?: never; layer2Wallet?: never;   /** A Lightning destination: exactly one of an invoice, an offer and an address. */
   lightning: LightningInput; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never; usAccount?: never; }
@@ -301,69 +301,69 @@ export type ExternalAccountInfoInput =
   |  { baseWallet?: never; cadAccount?: never; clabe?: never; gbpAccount?: never; iban?: never; layer2Wallet?: never; lightning?: never; ngnAccount?: never; phpAccount?: never; pix?: never; polygonWallet?: never; sgdAccount?: never; solanaWallet?: never; tronWallet?: never; upi?: never;   /** A bank account in the United States. */
   usAccount: UsAccountInput; };
 
-/** Whether an external account can take part in payments: only an ACTIVE one can. */
+/** The status of an external account. Only ACTIVE accounts can pay and be paid. */
 export type ExternalAccountStatus =
-  /** Usable. */
+  /** The account can be used in payments. */
   | 'ACTIVE'
-  /** Disabled. */
+  /** The account cannot be used: it is disabled or deleted, or its bank did not accept it. */
   | 'INACTIVE'
-  /** Being verified. */
+  /** The account is being verified. */
   | 'PENDING'
-  /** Being looked at again. */
+  /** The account is being reviewed again and cannot be used meanwhile. */
   | 'UNDER_REVIEW';
 
-/** What kind of bank account or wallet. */
+/** The type of an external account: a kind of bank account or wallet. */
 export type ExternalAccountType =
-  /** Wallet on Base. */
+  /** A wallet on Base. */
   | 'BASE_WALLET'
-  /** Canadian bank account. */
+  /** A Canadian bank account. */
   | 'CAD_ACCOUNT'
-  /** Mexican bank account. */
+  /** A Mexican bank account. */
   | 'CLABE'
-  /** British bank account. */
+  /** A British bank account. */
   | 'GBP_ACCOUNT'
-  /** Bank account with an IBAN. */
+  /** A bank account with an IBAN. */
   | 'IBAN'
-  /** Wallet on the second-layer bitcoin network. */
+  /** A wallet on the second-layer Bitcoin network. */
   | 'LAYER2_WALLET'
-  /** Lightning destination. */
+  /** A Lightning invoice, offer or address. */
   | 'LIGHTNING'
-  /** Nigerian bank account. */
+  /** A Nigerian bank account. */
   | 'NGN_ACCOUNT'
-  /** Philippine bank account. */
+  /** A Philippine bank account. */
   | 'PHP_ACCOUNT'
-  /** Brazilian Pix key. */
+  /** A Brazilian Pix key. */
   | 'PIX'
-  /** Wallet on Polygon. */
+  /** A wallet on Polygon. */
   | 'POLYGON_WALLET'
-  /** Singapore bank account. */
+  /** A Singapore bank account. */
   | 'SGD_ACCOUNT'
-  /** Wallet on Solana. */
+  /** A wallet on Solana. */
   | 'SOLANA_WALLET'
-  /** Wallet on Tron. */
+  /** A wallet on Tron. */
   | 'TRON_WALLET'
-  /** Indian UPI address. */
+  /** An Indian UPI address. */
   | 'UPI'
-  /** US bank account. */
+  /** A US bank account. */
   | 'US_ACCOUNT';
 
-/** Why a transaction failed (specification 2.6). Open to growth. */
+/** Why a transaction failed. New values may be added. */
 export type FailureReason =
   /** The receiver's address could not be resolved. */
   | 'LNURLP_FAILED'
-  /** Required data about the receiver is missing. */
+  /** Required information about the receiver is missing. */
   | 'MISSING_MANDATORY_PAYEE_DATA'
   /** Conversion or delivery to the destination failed. */
   | 'OFFRAMP_FAILED'
-  /** The platform did not answer the approval question in time. */
+  /** The platform did not approve or reject the incoming payment in time. */
   | 'PAYMENT_APPROVAL_TIMED_OUT'
-  /** The platform's answer to the approval question was an error. */
+  /** The platform answered the approval webhook with an error. */
   | 'PAYMENT_APPROVAL_WEBHOOK_ERROR'
   /** The receiving side did not answer the pay request. */
   | 'PAY_REQUEST_FAILED'
-  /** Something failed on the way to settlement; the timeline tells what. */
+  /** Something else failed before settlement; the timeline says what. */
   | 'QUOTE_EXECUTION_FAILED'
-  /** The money came after the quote had expired. */
+  /** The money arrived after the quote had expired, or the quote expired unused. */
   | 'QUOTE_EXPIRED';
 
 /** Which accounts a stream follows: exactly one field. */
@@ -386,7 +386,7 @@ export type FollowedTransactionsInput =
 export type GbpAccountInput = {
   /** Account number, 8 digits. */
   accountNumber: string;
-  /** Name of the bank, for people. */
+  /** Name of the bank, for display only. */
   bankName?: string | null | undefined;
   /** Sort code, 6 digits. */
   sortCode: string;
@@ -394,136 +394,136 @@ export type GbpAccountInput = {
 
 /** A bank account with an IBAN, in the euro area. */
 export type IbanAccountInput = {
-  /** Name of the bank, for people. */
+  /** Name of the bank, for display only. */
   bankName?: string | null | undefined;
   /** IBAN, 15 to 34 characters. */
   iban: string;
-  /** BIC of the bank; needed where the country of the IBAN is outside SEPA. */
+  /** BIC of the bank; required if the country of the IBAN is outside SEPA. */
   swiftBic?: string | null | undefined;
 };
 
-/** A person who owns an account. */
+/** A person who owns an external account. */
 export type IndividualBeneficiaryInput = {
   /** Postal address. */
   address?: AddressInput | null | undefined;
-  /** Day of birth. */
+  /** Date of birth. */
   birthDate?: string | null | undefined;
-  /** Full name. */
+  /** The full name of the owner. */
   fullName: string;
-  /** ISO 3166-1 alpha-2. */
+  /** Nationality of the owner (ISO 3166-1 alpha-2). */
   nationality?: string | null | undefined;
 };
 
-/** One fact about a party. */
+/** A piece of information about a party of a payment. */
 export type InformationFieldInput = {
-  /** FULL_NAME, BIRTH_DATE, NATIONALITY, PURPOSE_OF_PAYMENT, … */
+  /** The name of the information: FULL_NAME, BIRTH_DATE, NATIONALITY, PURPOSE_OF_PAYMENT, … */
   name: string;
-  /** The value. Of PURPOSE_OF_PAYMENT: GIFT, SELF, GOODS_OR_SERVICES, EDUCATION, HEALTH_OR_MEDICAL, REAL_ESTATE_PURCHASE, TAX_PAYMENT, LOAN_PAYMENT, UTILITY_BILL, DONATION, TRAVEL or OTHER. */
+  /** The value of the information. For PURPOSE_OF_PAYMENT: GIFT, SELF, GOODS_OR_SERVICES, EDUCATION, HEALTH_OR_MEDICAL, REAL_ESTATE_PURCHASE, TAX_PAYMENT, LOAN_PAYMENT, UTILITY_BILL, DONATION, TRAVEL or OTHER. */
   value: string;
 };
 
-/** What a ledger entry was posted for. */
+/** Why a ledger entry was posted. */
 export type JournalKind =
   /** The operator of the service corrects the balance of an account. */
   | 'ADJUSTMENT'
-  /** Money comes in that is passed on. */
+  /** Money comes in that is then passed on. */
   | 'ARRIVAL'
-  /** Money is taken from its source. */
+  /** A payment takes money from its source. */
   | 'DEBIT'
-  /** The money is delivered. */
+  /** A payment is delivered. */
   | 'DELIVERY'
   /** Money comes in. */
   | 'DEPOSIT'
-  /** A provider has moved another amount than was promised. */
+  /** A provider moved another amount than was agreed. */
   | 'DIFFERENCE'
-  /** The money goes back to its source. */
+  /** The money of a payment goes back to its source. */
   | 'REFUND'
-  /** The rail gives back after all. */
+  /** The rail returns the money after all. */
   | 'RESUMPTION'
-  /** A bank returns what was delivered. */
+  /** A bank returns a payment after its delivery. */
   | 'RETURN'
-  /** The rail neither delivers nor gives back. */
+  /** The rail neither delivers nor returns the money, which moves to SUSPENSE. */
   | 'SUSPENSION'
-  /** Money goes to an account here without a quote. */
+  /** Money moves to another internal account without a quote. */
   | 'TRANSFER';
 
-/** Where a customer's identity check stands. Only APPROVED and MANUALLY_APPROVED may move money. */
+/** The status of a customer's identity check. Only customers with APPROVED or MANUALLY_APPROVED may move money. */
 export type KycStatus =
-  /** Passed. */
+  /** The check was passed. */
   | 'APPROVED'
-  /** Given up. */
+  /** The check was abandoned. */
   | 'CANCELED'
-  /** Must be done again. */
+  /** The check has expired and must be repeated. */
   | 'EXPIRED'
-  /** Passed, by a person. */
+  /** A person approved the customer. */
   | 'MANUALLY_APPROVED'
-  /** Not passed, by a person. */
+  /** A person rejected the customer. */
   | 'MANUALLY_REJECTED'
-  /** Under way. */
+  /** The check is in progress. */
   | 'PENDING_REVIEW'
-  /** Not passed. */
+  /** The check was failed. */
   | 'REJECTED';
 
-/** A wallet on the second-layer bitcoin network. */
+/** A wallet on the second-layer Bitcoin network. */
 export type Layer2WalletInput = {
-  /** Address of the wallet. */
+  /** Address of the wallet, 20 to 120 characters. */
   address: string;
 };
 
-/** A party of a ledger entry that is no account of the caller's. */
+/** The other party of a ledger entry that does not belong to an account visible to the caller. */
 export type LedgerParty =
-  /** The other side of corrections by the operator of the service. */
+  /** The other side of balance corrections by the operator of the service. */
   | 'ADJUSTMENTS'
-  /** Money that is under way. */
+  /** Money in transit. */
   | 'CLEARING'
-  /** What a provider has moved beyond what was promised, or less. The operator of the service bears it. */
+  /** The difference between what a provider moved and what was agreed; the operator of the service bears it. */
   | 'DIFFERENCES'
-  /** The service's fees. */
+  /** Fees of the service. */
   | 'FEES'
-  /** The other side of a conversion. */
+  /** The other side of a currency conversion. */
   | 'LIQUIDITY'
   /** An account that the caller may not see. */
   | 'OTHER_ACCOUNT'
-  /** What is beyond the rails. */
+  /** The world beyond the payment rails: money that enters or leaves the service. */
   | 'OUTSIDE'
-  /** Money that has neither arrived nor come back. */
+  /** Money that was neither delivered nor returned, until an operator resolves it. */
   | 'SUSPENSE';
 
 /** A Lightning destination: exactly one of an invoice, an offer and an address. */
 export type LightningInput =
   {   /** BOLT 12 offer. */
   bolt12: string; invoice?: never; lightningAddress?: never; }
-  |  { bolt12?: never;   /** BOLT 11 invoice, paid once. */
+  |  { bolt12?: never;   /** BOLT 11 invoice, which can be paid once. */
   invoice: string; lightningAddress?: never; }
   |  { bolt12?: never; invoice?: never;   /** Lightning address, user@domain. */
   lightningAddress: string; };
 
 /** What a change does to a followed list. */
 export type ListOperation =
-  /** The row is in the list now, and was not before: a new one, or one that did not match. */
+  /** The row is now in the list and was not before: it is new, or did not match the filter. */
   | 'ENTER'
-  /** The row matches the filter no more. */
+  /** The row no longer matches the filter. */
   | 'LEAVE'
-  /** The row is in the list, as before, and has changed. */
+  /** The row was in the list, still is, and has changed. */
   | 'UPDATE';
 
-/** What the order of a list goes by. */
+/** The sort key of a list. */
 export type ListOrder =
-  /** When its rows were created. */
+  /** When the rows were created. */
   | 'CREATED'
-  /** When its rows last changed. */
+  /** When the rows last changed. */
   | 'UPDATED';
 
-/** Which side's amount is fixed; the other is computed from the rate. */
+/** The side whose amount is fixed; the other amount is computed from the rate. */
 export type LockedCurrencySide =
-  /** What arrives. */
+  /** The amount received is fixed. */
   | 'RECEIVING'
-  /** What is sent, fees included. */
+  /** The amount sent is fixed, fees included. */
   | 'SENDING';
 
 /** The input of lookUpReceiver. */
 export type LookUpReceiverInput = {
-  /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
+  /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
   /** The customer who would send. The app of a customer may leave it out: then it is that customer. */
   sender?: CustomerReferenceInput | null | undefined;
@@ -531,11 +531,11 @@ export type LookUpReceiverInput = {
   umaAddress: string;
 };
 
-/** Something to note on a record: at most 20 entries, each key once. */
+/** A key-value pair to store with an object: at most 20 of them, each key once. */
 export type MetadataInput = {
-  /** 1 to 40 letters, digits, dots, hyphens and underscores, beginning with a letter or digit. */
+  /** The key: 1 to 40 letters, digits, dots, hyphens and underscores, beginning with a letter or digit. */
   key: string;
-  /** At most 500 characters. */
+  /** The value: at most 500 characters. */
   value: string;
 };
 
@@ -543,9 +543,9 @@ export type MetadataInput = {
 export type NgnAccountInput = {
   /** Account number (NUBAN), 10 digits. */
   accountNumber: string;
-  /** Name of the bank. */
+  /** Name of the bank, which is part of what identifies the account. */
   bankName: string;
-  /** What the account is paid for: GIFT, SELF, GOODS_OR_SERVICES, EDUCATION, HEALTH_OR_MEDICAL, REAL_ESTATE_PURCHASE, TAX_PAYMENT, LOAN_PAYMENT, UTILITY_BILL, DONATION, TRAVEL, OTHER. */
+  /** The purpose of payments to the account: GIFT, SELF, GOODS_OR_SERVICES, EDUCATION, HEALTH_OR_MEDICAL, REAL_ESTATE_PURCHASE, TAX_PAYMENT, LOAN_PAYMENT, UTILITY_BILL, DONATION, TRAVEL, OTHER. */
   purposeOfPayment: PurposeOfPayment;
 };
 
@@ -563,46 +563,46 @@ export type PaymentSourceInput =
   |  { account?: never;   /** From outside, for this payment alone. */
   realtimeFunding: RealtimeFundingSourceInput; };
 
-/** What a token may do. */
+/** What a token is allowed to do. */
 export type Permission =
   /** Manage customers, accounts, tokens and settings. */
   | 'MANAGE'
   /** Move money. */
   | 'TRANSACT'
-  /** Read everything. */
+  /** Read everything that the token can see. */
   | 'VIEW';
 
 /** A bank account in the Philippines. */
 export type PhpAccountInput = {
   /** Account number. */
   accountNumber: string;
-  /** Name of the bank. */
+  /** Name of the bank, which is part of what identifies the account. */
   bankName: string;
 };
 
 /** A Pix key in Brazil. */
 export type PixAccountInput = {
-  /** Name of the bank, for people. */
+  /** Name of the bank, for display only. */
   bankName?: string | null | undefined;
-  /** The key, in the form of its type. */
+  /** The Pix key, in the format of its type. */
   pixKey: string;
-  /** CPF, CNPJ, EMAIL, PHONE or RANDOM. */
+  /** The type of the Pix key: CPF, CNPJ, EMAIL, PHONE or RANDOM. */
   pixKeyType: PixKeyType;
-  /** Tax number (CPF or CNPJ) of the owner. */
+  /** Tax number (CPF or CNPJ) of the owner of the Pix key. */
   taxId: string;
 };
 
-/** CPF, CNPJ, EMAIL, PHONE or RANDOM. */
+/** The type of the Pix key: CPF, CNPJ, EMAIL, PHONE or RANDOM. */
 export type PixKeyType =
-  /** cnpj. */
+  /** The tax number of a company in Brazil: 14 characters. */
   | 'CNPJ'
-  /** cpf. */
+  /** The tax number of a person in Brazil: 11 digits. */
   | 'CPF'
-  /** email. */
+  /** An e-mail address. */
   | 'EMAIL'
-  /** phone. */
+  /** A telephone number with its country code: +5511999998888. */
   | 'PHONE'
-  /** random. */
+  /** A random key of 32 letters or digits. */
   | 'RANDOM';
 
 /** A wallet on Polygon. */
@@ -611,44 +611,44 @@ export type PolygonWalletInput = {
   address: string;
 };
 
-/** What the account is paid for: GIFT, SELF, GOODS_OR_SERVICES, EDUCATION, HEALTH_OR_MEDICAL, REAL_ESTATE_PURCHASE, TAX_PAYMENT, LOAN_PAYMENT, UTILITY_BILL, DONATION, TRAVEL, OTHER. */
+/** The purpose of payments to the account: GIFT, SELF, GOODS_OR_SERVICES, EDUCATION, HEALTH_OR_MEDICAL, REAL_ESTATE_PURCHASE, TAX_PAYMENT, LOAN_PAYMENT, UTILITY_BILL, DONATION, TRAVEL, OTHER. */
 export type PurposeOfPayment =
-  /** donation. */
+  /** A donation. */
   | 'DONATION'
-  /** education. */
+  /** Education, such as tuition fees. */
   | 'EDUCATION'
-  /** gift. */
+  /** A gift. */
   | 'GIFT'
-  /** goods or services. */
+  /** Payment for goods or services. */
   | 'GOODS_OR_SERVICES'
-  /** health or medical. */
+  /** Health or medical expenses. */
   | 'HEALTH_OR_MEDICAL'
-  /** loan payment. */
+  /** Repayment of a loan. */
   | 'LOAN_PAYMENT'
-  /** other. */
+  /** Any other purpose. */
   | 'OTHER'
-  /** real estate purchase. */
+  /** The purchase of real estate. */
   | 'REAL_ESTATE_PURCHASE'
-  /** self. */
+  /** A transfer to an account of the sender's own. */
   | 'SELF'
-  /** tax payment. */
+  /** Payment of taxes. */
   | 'TAX_PAYMENT'
-  /** travel. */
+  /** Travel expenses. */
   | 'TRAVEL'
-  /** utility bill. */
+  /** Payment of a utility bill. */
   | 'UTILITY_BILL';
 
-/** Where a quote stands (specification 3.1). */
+/** The status of a quote: PENDING until it is executed, funded or expired. COMPLETED, FAILED and EXPIRED are terminal. */
 export type QuoteStatus =
-  /** Delivered. */
+  /** The payment was delivered. */
   | 'COMPLETED'
-  /** Neither executed nor funded in time. */
+  /** The quote was neither executed nor funded in time, or it was cancelled. */
   | 'EXPIRED'
-  /** Not delivered; its transaction tells why. */
+  /** The payment was not delivered; the quote's transaction says why. */
   | 'FAILED'
-  /** Its rate is locked; it waits for execution or funding until it expires. */
+  /** The rate is locked. The quote can be executed or funded until it expires. */
   | 'PENDING'
-  /** It is paid and under way. */
+  /** The quote was executed or funded, and its payment is in progress. */
   | 'PROCESSING';
 
 /** Pay in from outside, for this payment alone. */
@@ -659,75 +659,75 @@ export type RealtimeFundingSourceInput = {
   customerId: string;
 };
 
-/** Why something was refused, for programs: the same codes as in REST. New codes may be added. */
+/** Why a request was refused, for programs: the same codes as in REST. New codes may be added. */
 export type RefusalCode =
   /** The operator of the service has frozen the account. */
   | 'ACCOUNT_FROZEN'
   /** There is no such account. */
   | 'ACCOUNT_NOT_FOUND'
-  /** The amount is too small or too large. */
+  /** The amount is below the minimum or above the maximum. */
   | 'AMOUNT_OUT_OF_RANGE'
-  /** It collides with what is there, or with what has happened. */
+  /** The request conflicts with something that already exists or has already happened. */
   | 'CONFLICT'
-  /** The customer is deleted. */
+  /** The customer was deleted. */
   | 'CUSTOMER_DELETED'
   /** The operator of the service has frozen the customer. */
   | 'CUSTOMER_FROZEN'
-  /** The customer holds money here, or has payments under way. */
+  /** The customer still has money in its accounts or payments in progress. */
   | 'CUSTOMER_IN_USE'
   /** There is no such event. */
   | 'EVENT_NOT_FOUND'
   /** The token may not do this. */
   | 'FORBIDDEN'
-  /** The idempotency key was used before with another input. */
+  /** The idempotency key was already used with another input. */
   | 'IDEMPOTENCY_MISMATCH'
-  /** The source does not hold enough. */
+  /** The balance of the source is too low. */
   | 'INSUFFICIENT_BALANCE'
   /** The amount is not positive, or has more decimal places than its currency. */
   | 'INVALID_AMOUNT'
-  /** The details of an external account are wrong, or it is not ACTIVE. */
+  /** The details of the external account are wrong, or the account is not ACTIVE. */
   | 'INVALID_BANK_ACCOUNT'
-  /** The currency is unknown, or not possible here. */
+  /** The currency is unknown, or not supported here. */
   | 'INVALID_CURRENCY'
-  /** A field is malformed, or asks for what cannot be; or several fields are, each with a code of its own. */
+  /** A field is malformed or asks for something impossible. If several fields are wrong, each has a code of its own in `fields`. */
   | 'INVALID_INPUT'
   /** The receiver cannot be paid. */
   | 'INVALID_RECEIVER'
-  /** The UMA address is malformed, or not in a domain of the platform. */
+  /** The UMA address is malformed, not in the platform's domain, or refused by the receiving side. */
   | 'INVALID_UMA_ADDRESS'
-  /** A policy does not allow the payment, or not now. */
+  /** A policy does not allow the payment, or does not allow it now. */
   | 'LIMIT_EXCEEDED'
   /** There is no such lookup, or it has expired. */
   | 'LOOKUP_REQUEST_NOT_FOUND'
-  /** A fact about the sender that the receiver demands is missing. */
+  /** Information about the sender that the receiver requires is missing. */
   | 'MISSING_MANDATORY_USER_INFO'
-  /** It may have happened or not. */
+  /** It is unknown whether the request took effect. Repeat it with the same idempotency key. */
   | 'OUTCOME_UNKNOWN'
-  /** The quote is past its expiry. */
+  /** The quote has expired. */
   | 'QUOTE_EXPIRED'
   /** There is no such quote. */
   | 'QUOTE_NOT_FOUND'
-  /** The receiving side gave no quote. */
+  /** The receiving side did not return a quote. */
   | 'QUOTE_REQUEST_FAILED'
-  /** The token or its platform does too much at once. Nothing has happened. */
+  /** The token or its platform sends too many requests. Nothing was done. */
   | 'RATE_LIMITED'
-  /** Source and destination are the same. */
+  /** The source and the destination are the same account or address. */
   | 'SELF_PAYMENT'
-  /** Not possible at the moment. Nothing has happened. */
+  /** The request cannot be served at the moment. Nothing was done. */
   | 'SERVICE_UNAVAILABLE'
   /** There is no such token. */
   | 'TOKEN_NOT_FOUND'
   /** There is no such transaction. */
   | 'TRANSACTION_NOT_FOUND'
-  /** The payment does not wait for approval. */
+  /** The payment is not waiting for approval. */
   | 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL'
-  /** The UMA address is taken. */
+  /** Another customer has this UMA address. */
   | 'UMA_ADDRESS_EXISTS'
-  /** Nobody has this UMA address. */
+  /** Nobody can be reached at this UMA address. */
   | 'UMA_NOT_FOUND'
   /** There is no such customer. */
   | 'USER_NOT_FOUND'
-  /** A customer who takes part may not move money. */
+  /** A customer in this payment may not move money: its identity check is not approved, or it was deleted. */
   | 'USER_NOT_READY'
   /** A test event could not be delivered. In REST only. */
   | 'WEBHOOK_DELIVERY_ERROR'
@@ -735,23 +735,23 @@ export type RefusalCode =
   | 'WEBHOOK_DELIVERY_NOT_FOUND'
   /** There is no such webhook endpoint. */
   | 'WEBHOOK_ENDPOINT_NOT_FOUND'
-  /** The settings name no webhook endpoint. In REST only. */
+  /** No webhook endpoint is configured in the settings. In REST only. */
   | 'WEBHOOK_ENDPOINT_NOT_SET';
 
-/** How the receiving platform decides on a simulated incoming payment. */
+/** The platform's decision on a simulated incoming payment. */
 export type SandboxApproval =
-  /** It approves at once, with what it knows of its customer. */
+  /** The platform approves at once, with the information in the customer record. */
   | 'APPROVE'
-  /** It rejects at once: the payment ends REJECTED. */
+  /** The platform rejects at once: the payment ends REJECTED. */
   | 'REJECT';
 
-/** How a simulated deposit for a real-time funded quote arrives. */
+/** How the simulated deposit for a real-time funded quote arrives. */
 export type SandboxDeposit =
-  /** After the quote's expiry: it fails with QUOTE_EXPIRED, the money is in the customer's account. */
+  /** The deposit arrives after the quote has expired: the payment fails with QUOTE_EXPIRED, and the money is credited to the customer's account. */
   | 'LATE'
-  /** Half of it: the payment fails, the money is in the customer's account of that currency. */
+  /** Half of the amount arrives: the payment fails, and the money is credited to the customer's account in that currency. */
   | 'SHORT'
-  /** Two of it: the first funds the quote, the second is in the customer's account. */
+  /** Two deposits arrive: the first funds the quote, the second is credited to the customer's account. */
   | 'TWICE';
 
 /** The input of sandboxReceiveUma. */
@@ -760,7 +760,7 @@ export type SandboxReceiveUmaInput = {
   amount: AmountInput;
   /** The currency that arrives. */
   currency: string;
-  /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
+  /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
   /** The receiving customer. */
   receiver: CustomerReferenceInput;
@@ -772,31 +772,31 @@ export type SandboxReceiveUmaInput = {
   senderUmaAddress: string;
 };
 
-/** Sandbox only: what shall happen to a payment, for what the magic suffixes cannot say. Without it, the suffix decides. */
+/** Sandbox only: how a payment turns out, where the magic suffixes cannot express it. Without it the suffixes decide. */
 export type SandboxScenarioInput = {
-  /** The decision of the platform, for sandboxReceiveUma: nobody need answer the approval question. A decision that comes before stands. */
+  /** For sandboxReceiveUma: the platform's decision, so that nobody has to answer the approval. A decision that is made earlier stands. */
   approval?: SandboxApproval | null | undefined;
-  /** How long the step takes, in milliseconds, instead of the usual pace: 0 to 3600000. */
+  /** How long the step takes, in milliseconds, 0 to 3600000. The usual pace when left out. */
   delayMs?: number | null | undefined;
-  /** How the deposit arrives. For sandboxSend, and for createQuote of a real-time funded quote. */
+  /** How the deposit arrives. For sandboxSend, and for createQuote with a real-time funded source. */
   deposit?: SandboxDeposit | null | undefined;
-  /** After the delay it ends FAILED, for this reason. Where a deposit funds it: QUOTE_EXPIRED or QUOTE_EXECUTION_FAILED. */
+  /** The payment ends FAILED with this reason, after the delay. If a deposit funds it, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible. */
   failureReason?: FailureReason | null | undefined;
-  /** With failureReason: the money does not come back either. It waits in SUSPENSE, visible in the ledger. */
+  /** With `failureReason`: the refund fails, too. The money waits in SUSPENSE, visible in the ledger entries. */
   refundFails?: boolean | null | undefined;
-  /** After the delay the receiving side refuses it: it ends REJECTED. */
+  /** The receiving side rejects the payment after the delay: it ends REJECTED. */
   reject?: boolean | null | undefined;
-  /** A payment that leaves the installation completes, and so many milliseconds later the bank returns it: COMPLETED becomes REFUNDED. */
+  /** The payment completes, and the bank returns it this many milliseconds later: COMPLETED becomes REFUNDED. Only for payments that leave the service. */
   returnAfterMs?: number | null | undefined;
-  /** The step that `delayMs` and `failureReason` are about: SETTLEMENT when left out. The other fields are of the settlement. */
+  /** The step that `delayMs` and `failureReason` apply to; SETTLEMENT by default. The other fields apply to the settlement. */
   step?: SandboxStep | null | undefined;
 };
 
 /** A step of a simulated payment. */
 export type SandboxStep =
-  /** Of sandboxReceiveUma: the sender has looked the receiver up, the payment is CREATED, and the pay request comes, fails, or does not come before the life of a quote is over (EXPIRED). */
+  /** For sandboxReceiveUma: the sender has looked up the receiver and the payment is CREATED. The sender's pay request then arrives, fails, or does not arrive within the lifetime of a quote (EXPIRED). */
   | 'PAY_REQUEST'
-  /** Of a quote that is paid from an external account: the collection from it, before anything is debited or converted. */
+  /** For a quote paid from an external account: pulling the money, before anything is debited or converted. */
   | 'PULL'
   /** The delivery or collection that ends the payment. */
   | 'SETTLEMENT';
@@ -817,73 +817,73 @@ export type SolanaWalletInput = {
   address: string;
 };
 
-/** What a stream of named transactions lasts until. */
+/** When a stream of named transactions completes. */
 export type StreamEnd =
-  /** The point after which nothing can follow: no bank return, and no refund that waits. */
+  /** When no further change of any of them is possible: no return by a bank, and no pending refund. */
   | 'FINAL'
-  /** Their first terminal statuses. */
+  /** When all of them have a terminal status. */
   | 'TERMINAL';
 
-/** Which transactions (specification 4.4). What is given combines with AND. */
+/** Conditions on transactions. A transaction must match all that are given. */
 export type TransactionFilter = {
-  /** The account on either side, source or destination. */
+  /** Transactions from or to this account: InternalAccount:… or ExternalAccount:… */
   accountId?: string | null | undefined;
-  /** What is sent or what is received lies in this range. */
+  /** Transactions whose sent or received amount is in this range. */
   amount?: AmountRange | null | undefined;
-  /** Created then or later. */
+  /** Transactions created at this time or later. */
   createdAfter?: string | null | undefined;
-  /** Created then or earlier. */
+  /** Transactions created at this time or earlier. */
   createdBefore?: string | null | undefined;
-  /** The currency of what is sent or of what is received. */
+  /** Transactions that are sent or received in the currency with this code. */
   currency?: string | null | undefined;
-  /** The customer whose transaction it is. */
+  /** Transactions of this customer: Customer:… */
   customerId?: string | null | undefined;
-  /** True: without the payments of quotes that nobody has executed or funded (they are PENDING, then EXPIRED). False: only those. */
+  /** True leaves out the payments of quotes that were never executed or funded (PENDING, later EXPIRED). False returns only those. */
   executed?: boolean | null | undefined;
-  /** Any of these. At most 100. */
+  /** Transactions that failed for any of these reasons. At most 100. */
   failureReason?: Array<FailureReason> | null | undefined;
-  /** The platform's own id of that customer. */
+  /** Transactions of the customer with this id of the platform's own (`Customer.platformCustomerId`). */
   platformCustomerId?: string | null | undefined;
-  /** The destination: an account id or a UMA address. */
+  /** Transactions with this destination: an account id or a UMA address. */
   receiverAccountIdentifier?: string | null | undefined;
-  /** The reconciliation reference. */
+  /** Transactions with exactly this reconciliation reference. */
   reference?: string | null | undefined;
-  /** The source: an account id or a UMA address. */
+  /** Transactions with this source: an account id or a UMA address. */
   senderAccountIdentifier?: string | null | undefined;
-  /** Any of these. At most 100. */
+  /** Transactions with any of these statuses. At most 100. */
   status?: Array<TransactionStatus> | null | undefined;
-  /** Any of these. At most 100. */
+  /** Transactions in any of these directions. At most 100. */
   type?: Array<TransactionType> | null | undefined;
-  /** Last changed then or later. */
+  /** Transactions last changed at this time or later. */
   updatedAfter?: string | null | undefined;
-  /** Last changed then or earlier. */
+  /** Transactions last changed at this time or earlier. */
   updatedBefore?: string | null | undefined;
 };
 
-/** Where a transaction stands (specification 3.2). */
+/** The status of a transaction. COMPLETED, REJECTED, FAILED, REFUNDED and EXPIRED are terminal, except that a COMPLETED transaction may still become REFUNDED. */
 export type TransactionStatus =
-  /** Delivered. */
+  /** The money was delivered. */
   | 'COMPLETED'
-  /** Announced, not yet acted on. */
+  /** An incoming payment is announced; nothing has been done about it yet. */
   | 'CREATED'
-  /** Its quote expired. */
+  /** The payment never began: its quote expired, or the sender did not confirm the announced payment in time. */
   | 'EXPIRED'
-  /** Not delivered: failureReason tells why, refund where the money went. */
+  /** The payment was not delivered: `failureReason` says why, `refund` where the money went. */
   | 'FAILED'
-  /** Waits: for execution, funds, approval or the bank. */
+  /** The payment waits for its execution, its funds, an approval or the bank. */
   | 'PENDING'
-  /** The money is under way. */
+  /** The money is on its way. */
   | 'PROCESSING'
-  /** Delivered, then returned. */
+  /** The payment was delivered, and the money was then returned. */
   | 'REFUNDED'
-  /** The receiving side or the platform refused it; the money is back. */
+  /** The receiving side or the platform rejected the payment, and the money goes back to its source. */
   | 'REJECTED';
 
-/** Which way the money goes, seen from the customer. */
+/** The direction of a payment, as seen by the customer. */
 export type TransactionType =
-  /** Towards the customer. */
+  /** The customer receives the money. */
   | 'INCOMING'
-  /** From the customer. */
+  /** The customer sends the money. */
   | 'OUTGOING';
 
 /** The input of transferIn. */
@@ -894,9 +894,9 @@ export type TransferInInput = {
   description?: string | null | undefined;
   /** InternalAccount:… */
   destinationAccountId: string;
-  /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
+  /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** Key-value pairs that the platform stores with it. Client tokens cannot set them. At most 100. */
+  /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** ExternalAccount:… */
   sourceAccountId: string;
@@ -910,9 +910,9 @@ export type TransferOutInput = {
   description?: string | null | undefined;
   /** ExternalAccount:… */
   destinationAccountId: string;
-  /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
+  /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** Key-value pairs that the platform stores with it. Client tokens cannot set them. At most 100. */
+  /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** InternalAccount:… */
   sourceAccountId: string;
@@ -940,45 +940,45 @@ export type UpiAccountInput = {
 
 /** A bank account in the United States. */
 export type UsAccountInput = {
-  /** CHECKING or SAVINGS. */
+  /** The category of the bank account: CHECKING or SAVINGS. */
   accountCategory: AccountCategory;
   /** Account number, 4 to 17 digits. */
   accountNumber: string;
-  /** Name of the bank, for people. */
+  /** Name of the bank, for display only. */
   bankName?: string | null | undefined;
   /** ABA routing number, 9 digits. */
   routingNumber: string;
 };
 
-/** What kind of caller. */
+/** Whether the caller is a platform's server or an app. */
 export type ViewerKind =
   /** An app, with a client token. */
   | 'CLIENT'
-  /** A platform's server, with an API token. */
+  /** A server of the platform, with an API token. */
   | 'PLATFORM';
 
-/** Which deliveries. */
+/** Conditions on webhook deliveries. */
 export type WebhookDeliveryFilter = {
-  /** Any of these. At most 100. */
+  /** Webhook deliveries with any of these statuses. At most 100. */
   status?: Array<WebhookDeliveryStatus> | null | undefined;
 };
 
-/** Where the delivery of an event to an endpoint stands. */
+/** The status of the delivery of an event to a webhook endpoint. */
 export type WebhookDeliveryStatus =
-  /** The receiver has it: it answered 2xx or 409. */
+  /** The receiver accepted the event: it answered 2xx or 409. */
   | 'DELIVERED'
-  /** No further attempt will be made, unless it is replayed. */
+  /** No further attempt will be made unless the delivery is resent or its event replayed. */
   | 'FAILED'
-  /** Under way, or waiting for its next attempt. */
+  /** An attempt is in progress, or the next one is scheduled. */
   | 'PENDING';
 
-/** How a webhook endpoint fares. */
+/** Whether a webhook endpoint receives events. */
 export type WebhookEndpointStatus =
-  /** It gets nothing until it is enabled again; its notice says why. */
+  /** The endpoint receives nothing until it is enabled again; its `notice` says why. */
   | 'DISABLED'
-  /** It gets events. */
+  /** Events are delivered to the endpoint. */
   | 'ENABLED'
-  /** Its last attempts failed; they go on by the schedule until one succeeds or it is disabled. */
+  /** The last attempts failed. Retries continue on schedule until one succeeds or the endpoint is disabled. */
   | 'FAILING';
 
 export type AddPayeeMutationVariables = Exact<{

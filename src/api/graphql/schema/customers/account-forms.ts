@@ -21,15 +21,15 @@ interface FormatByValue {
 }
 
 const formatFields = {
-  format: 'The form in words: "9 digits".',
+  format: 'The format in words: "9 digits".',
   pattern:
-    'The form as a regular expression of JavaScript with the flag u or v, such as the attribute pattern of HTML, of what people write: with spaces and dashes where print has them. What fits may still be refused for its check digits, or by the bank.',
+    'The format as a JavaScript regular expression for the flag u or v, as in the HTML attribute `pattern`. It accepts input as people write it, with spaces and dashes. A value that matches may still be refused, for its check digits or by the bank.',
 } as const;
 
 const FormatBy = builder.objectRef<FormatByValue>('ExternalAccountFieldFormat').implement({
-  description: 'The form of a field where another field has a certain value.',
+  description: 'The format of a field for one value of another field.',
   fields: (t) => ({
-    value: t.exposeString('value', { description: 'The value of the other field.' }),
+    value: t.exposeString('value', { description: 'The value of the other field, which `formatDependsOn` names.' }),
     format: t.exposeString('format', { description: formatFields.format }),
     pattern: t.string({ description: formatFields.pattern, resolve: ({ pattern }) => pattern.source }),
   }),
@@ -38,34 +38,39 @@ const FormatBy = builder.objectRef<FormatByValue>('ExternalAccountFieldFormat').
 const Field = builder
   .objectRef<{ readonly name: string; readonly field: AccountField }>('ExternalAccountFormField')
   .implement({
-    description: 'A field of a form for an external account.',
+    description: 'A field in the form of an external account.',
     fields: (t) => ({
-      name: t.exposeString('name', { description: 'Its name in the input.' }),
-      description: t.string({ description: 'What it is.', resolve: ({ field }) => field.description }),
-      isRequired: t.boolean({ description: 'Whether it must be given.', resolve: ({ field }) => !field.optional }),
+      name: t.exposeString('name', { description: 'The name of the field in the input.' }),
+      description: t.string({ description: 'What the field is, in words.', resolve: ({ field }) => field.description }),
+      isRequired: t.boolean({
+        description: 'Whether the field must be given.',
+        resolve: ({ field }) => !field.optional,
+      }),
       allowedValues: t.stringList({
         nullable: true,
-        description: 'The closed set that it takes a value of; null where there is none.',
+        description: 'The values that the field can have; null if they are not a fixed set.',
         resolve: ({ field }) => (field.values ? [...field.values] : null),
       }),
       format: t.string({
         nullable: true,
-        description: `${formatFields.format} Null for a closed set.`,
+        description: `${formatFields.format} Null for a field with \`allowedValues\`.`,
         resolve: ({ field }) => (field.values ? null : field.form),
       }),
       pattern: t.string({
         nullable: true,
-        description: `${formatFields.pattern} Null for a closed set.`,
+        description: `${formatFields.pattern} Null for a field with \`allowedValues\`.`,
         resolve: ({ field }) => (field.values ? null : field.pattern.source),
       }),
       formatDependsOn: t.string({
         nullable: true,
-        description: 'The field whose value decides its form besides, as formatsByValue says; null where none does.',
+        description:
+          'The name of the other field whose value decides the format, as `formatsByValue` lists it; null if none does.',
         resolve: ({ field }) => field.formBy?.field ?? null,
       }),
       formatsByValue: t.field({
         type: [FormatBy],
-        description: 'Its form for each value of the field that decides it.',
+        description:
+          'The format of the field for each value of the field that `formatDependsOn` names; empty if it names none.',
         resolve: ({ field }) =>
           Object.entries(field.formBy?.forms ?? {}).map(([value, { form, pattern }]) => ({
             value,
@@ -77,30 +82,34 @@ const Field = builder
   });
 
 const ExternalAccountForm = builder.objectRef<Form>('ExternalAccountForm').implement({
-  description: 'What a form for an external account of one type asks for.',
+  description: 'What createExternalAccount asks for, for one type of account.',
   fields: (t) => ({
-    accountType: t.expose('accountType', { type: ExternalAccountType, description: 'The type of the account.' }),
-    description: t.string({ description: 'The type in words.', resolve: ({ type }) => type.description }),
+    accountType: t.expose('accountType', {
+      type: ExternalAccountType,
+      description: 'The type of account that the form is for.',
+    }),
+    description: t.string({ description: 'The type of account in words.', resolve: ({ type }) => type.description }),
     inputField: t.string({
-      description: 'The field of ExternalAccountInfoInput that takes its details.',
+      description: 'The field of ExternalAccountInfoInput that takes the details of such an account.',
       resolve: ({ type }) => type.graphql.input,
     }),
     currencies: t.field({
       type: ['Currency'],
-      description: 'The currencies that such an account can have.',
+      description: 'The currencies that an account of this type can have.',
       resolve: ({ type }) => type.currencies.map(requiredCurrency),
     }),
     isBeneficiaryRequired: t.boolean({
-      description: 'Whether the owner must be given: a bank account has one, a wallet has none.',
+      description: 'Whether the owner must be given as `beneficiary`: true for bank accounts, false for wallets.',
       resolve: ({ type }) => type.beneficiary,
     }),
     exactlyOneOf: t.stringList({
-      description: 'The fields of which exactly one must be given; empty where that follows from `isRequired`.',
+      description:
+        'The names of fields of which exactly one must be given; empty if `isRequired` already says which fields are needed.',
       resolve: ({ type }) => (type.identifier.length > 1 ? [...type.identifier] : []),
     }),
     fields: t.field({
       type: [Field],
-      description: 'Its fields, in the order of a form.',
+      description: 'The fields of the form, in the order to show them.',
       resolve: ({ type }) => Object.entries(type.fields).map(([name, field]) => ({ name, field })),
     }),
   }),
@@ -114,8 +123,12 @@ builder.queryField('externalAccountForms', (t) =>
   t.field({
     type: [ExternalAccountForm],
     ...executed,
-    description: 'What createExternalAccount asks for, for each type of account: a screen can make its form of it.',
-    args: { currency: t.arg.string({ description: 'Only the types of account that can have this currency.' }) },
+    description: 'What createExternalAccount asks for, for each type of account, so that an app can build its form.',
+    args: {
+      currency: t.arg.string({
+        description: 'Returns only the types of account that can have the currency with this code.',
+      }),
+    },
     resolve: (_root, { currency: code }) => {
       if (code === null || code === undefined) return forms;
       const currency = currencyOf(code);

@@ -18,76 +18,81 @@ import { PaymentInstruction } from './payment-instruction.ts';
 
 builder.prismaInterfaceFields(Account, (t) => ({
   displayName: t.string({
-    description: 'Its name for people: who owns an account outside, or what the account is ("USD account").',
+    description:
+      'The name of the account for people: the owner of an external account, or what the account is ("USD account", "Solana wallet").',
     select: { beneficiary: true, accountType: true, currency: true },
     ...alsoInDatabase('account_name'),
     resolve: displayName,
   }),
   maskedNumber: t.string({
     description:
-      'The end of its number, for people: "•••• 6789". Of a short number fewer than four characters; of an internal account, which has no number, the end of its id.',
+      'The end of the account number, for people: "•••• 6789". Fewer than four characters of a short number; for an internal account, which has no number, the end of its id.',
     select: { kind: true, id: true, identifier: true },
     ...alsoInDatabase('account_number'),
     resolve: maskedNumber,
   }),
-  currency: t.currency('currency', { description: 'Its one currency.' }),
+  currency: t.currency('currency', { description: 'The currency of the account.' }),
   customer: t.relation('customer', {
     type: Customer,
     nullable: true,
-    description: "Its owner; null when it is the platform's own.",
+    description: 'The customer who owns the account; null if the platform itself does.',
   }),
   frozenAt: t.expose('frozenAt', {
     type: 'DateTime',
     nullable: true,
     description:
-      'Since when the operator of the service has frozen it: nobody pays from it or to it. Null when it is not frozen. That of its owner is apart.',
+      'When the operator of the service froze the account; null if it is not frozen. Payments from and to it are refused with ACCOUNT_FROZEN. Its customer may be frozen separately.',
   }),
-  version: t.exposeInt('version', { description: 'Rises with each change.' }),
-  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-  updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
+  version: t.exposeInt('version', {
+    description: 'Increases with each change of the account: use it to discard older copies.',
+  }),
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the account was created.' }),
+  updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the account last changed.' }),
 }));
 
 builder.prismaObjectFields(InternalAccount, (t) => ({
-  balance: t.money('posted', 'currency', { description: 'What can be spent.' }),
+  balance: t.money('posted', 'currency', { description: 'The amount that can be spent.' }),
   fundingPaymentInstructions: t.json('fundingInstructions', [PaymentInstruction], {
-    description: 'How to bring money in from outside; any one of them.',
+    description: 'How to pay money into the account from outside, by any one of these ways.',
   }),
 }));
 
 builder.prismaObjectFields(ExternalAccount, (t) => ({
   status: t.required('status', ExternalAccountStatus, {
-    description: 'Only an ACTIVE one can be paid or pulled from.',
+    description: 'The status of the account. Only an ACTIVE account can pay or be paid.',
   }),
   statusReason: t.exposeString('statusReason', {
     nullable: true,
     description:
-      'Why it has its status and verification, in words, with the names that were compared where they differ; null where there is nothing to explain.',
+      'Why the account has its status and verification result, in words, including the compared names if they differ; null if there is nothing to explain.',
   }),
-  accountInfo: t.sameRow(ExternalAccountInfo, { description: 'Its details, by its kind.' }),
+  accountInfo: t.sameRow(ExternalAccountInfo, { description: 'The details of the account, by its type.' }),
   platformAccountId: t.exposeString('platformAccountId', {
     nullable: true,
-    description: "The platform's own id of it.",
+    description: "The platform's own id of the account; null if it has none.",
   }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
   beneficiary: t.json('beneficiary', BeneficiaryType, {
     nullable: true,
-    description: 'Who owns it; null for a wallet.',
+    description: 'The owner of the bank account; null for a wallet.',
   }),
   defaultUmaDepositAccount: t.exposeBoolean('defaultUmaDepositAccount', {
-    description: "Whether incoming UMA payments of its customer go here; at most one of a customer's accounts.",
+    description:
+      'Whether incoming UMA payments of the customer go to this account. At most one account of a customer has this.',
   }),
   isDeleted: t.exposeBoolean('isDeleted', {
-    description: 'Whether it was deleted: it stays in old payments, INACTIVE for ever, and lists leave it out.',
+    description:
+      'Whether the account was deleted. It is then INACTIVE for good and left out of lists, but still shown in old payments.',
   }),
   beneficiaryVerificationStatus: t.expose('beneficiaryVerificationStatus', {
     type: BeneficiaryVerificationStatus,
     nullable: true,
-    description: 'Whether the owner is who the platform says.',
+    description: 'Whether the owner of the account is the beneficiary that the platform named; null for a wallet.',
   }),
   beneficiaryVerifiedData: t.sameRow(BeneficiaryVerifiedData, {
     nullIf: 'beneficiaryVerifiedName',
     nullable: true,
-    description: 'What the payment rail says of the owner; null where it says nothing.',
+    description: 'What the payment rail reported about the owner; null if it reported nothing.',
   }),
 }));
 
@@ -103,33 +108,34 @@ export const accounts = listOf(Account, {
 
 builder.queryFields((t) => ({
   account: t.byId(Account, ['InternalAccount', 'ExternalAccount'], {
-    id: 'InternalAccount:… or ExternalAccount:…',
-    description: 'An account by its id, or null.',
+    id: 'The id of the account: InternalAccount:… or ExternalAccount:…',
+    description: 'The account with this id; null if there is none that the caller may see.',
   }),
-  accounts: t.page(accounts, { description: "The platform's accounts and its customers'." }),
+  accounts: t.page(accounts, { description: 'The accounts of the platform and of its customers.' }),
 }));
 
 mutation('createExternalAccount', {
   description:
-    'Registers a bank account or wallet to pay to or pull from (specification 4.8). In the sandbox it is ACTIVE at once, unless its suffix says otherwise. The app of a customer may where its token has the grant ADD_BENEFICIARIES, for that customer.',
+    'Registers a bank account or wallet to pay to or to pull money from. In the sandbox it is ACTIVE at once, unless its magic suffix says otherwise. The app of a customer needs the grant ADD_BENEFICIARIES, and registers accounts of that customer.',
   input: (t) => ({
-    currency: t.string({ required: true, description: 'ISO 4217 code or asset code.' }),
+    currency: t.string({ required: true, description: 'The currency of the account, as an ISO 4217 or asset code.' }),
     accountInfo: t.field({
       type: ExternalAccountInfoInput,
       required: true,
-      description: 'Its details: exactly one kind.',
+      description: 'The details of the account: exactly one field, by its type.',
     }),
     beneficiary: t.field({
       type: BeneficiaryInput,
-      description: 'Who owns it: required for bank accounts, not for wallets.',
+      description: 'The owner of the account: required for bank accounts, not allowed for wallets.',
     }),
     customerId: t.id({
-      description: 'Its owner; without one it is the platform’s own, or that of the customer whose app this is.',
+      description:
+        'The customer who owns the account. When left out, the platform itself does; in an app of a customer, that customer.',
     }),
-    platformAccountId: t.string({ description: "The platform's own id of it." }),
+    platformAccountId: t.string({ description: "The platform's own id for the account." }),
     defaultUmaDepositAccount: t.boolean({
       defaultValue: false,
-      description: 'Let incoming UMA payments of the customer go here. Replaces an earlier default.',
+      description: 'Whether incoming UMA payments of the customer go to this account. It replaces an earlier default.',
     }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
@@ -138,7 +144,7 @@ mutation('createExternalAccount', {
     warnings: {
       type: [RefusedFieldType],
       description:
-        'What to know before somebody pays to it: how SEPA or ACH carries the name of its owner, and in the sandbox what PRODUCTION would refuse, such as wrong check digits. Empty where there is nothing.',
+        'What to know before paying to the account: how SEPA or ACH transmits the name of its owner, and in the sandbox what production would refuse, such as wrong check digits. Empty if there is nothing.',
     },
   },
   refusals: ['NotFoundError'],

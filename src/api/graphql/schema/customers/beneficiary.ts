@@ -7,11 +7,11 @@ import { variantsBy } from '../words.ts';
 
 export const BeneficiaryVerifiedData = builder.prismaObject('Account', {
   variant: 'BeneficiaryVerifiedData',
-  description: 'What the payment rail says of the owner.',
+  description: 'What the payment rail reported about the owner of an account.',
   fields: (t) => ({
     fullName: t.exposeString('beneficiaryVerifiedName', {
       nullable: true,
-      description: "The owner's name at the bank.",
+      description: 'The name of the owner as the bank has it; null if it was not reported.',
     }),
   }),
 });
@@ -20,30 +20,33 @@ type Individual = Extract<Beneficiary, { beneficiaryType: 'INDIVIDUAL' }>;
 type Business = Extract<Beneficiary, { beneficiaryType: 'BUSINESS' }>;
 
 const IndividualBeneficiary = builder.objectRef<Individual>('IndividualBeneficiary').implement({
-  description: 'A person who owns an account.',
+  description: 'A person who owns an external account.',
   fields: (t) => ({
-    fullName: t.exposeString('fullName', { description: 'Full name.' }),
-    birthDate: t.expose('birthDate', { type: 'Date', nullable: true, description: 'Day of birth.' }),
-    nationality: t.exposeString('nationality', { nullable: true, description: 'ISO 3166-1 alpha-2.' }),
-    address: t.expose('address', { type: AddressType, nullable: true, description: 'Postal address.' }),
+    fullName: t.exposeString('fullName', { description: 'The full name of the owner.' }),
+    birthDate: t.expose('birthDate', { type: 'Date', nullable: true, description: 'Date of birth, if known.' }),
+    nationality: t.exposeString('nationality', {
+      nullable: true,
+      description: 'Nationality (ISO 3166-1 alpha-2), if known.',
+    }),
+    address: t.expose('address', { type: AddressType, nullable: true, description: 'Postal address, if known.' }),
   }),
 });
 
 const BusinessBeneficiary = builder.objectRef<Business>('BusinessBeneficiary').implement({
-  description: 'A company that owns an account.',
+  description: 'A company that owns an external account.',
   fields: (t) => ({
-    legalName: t.exposeString('legalName', { description: 'Legal name.' }),
+    legalName: t.exposeString('legalName', { description: 'The legal name of the company.' }),
     registrationNumber: t.exposeString('registrationNumber', {
       nullable: true,
-      description: 'Number in the company register.',
+      description: 'Number in the company register, if known.',
     }),
-    taxId: t.exposeString('taxId', { nullable: true, description: 'Tax number.' }),
-    address: t.expose('address', { type: AddressType, nullable: true, description: 'Postal address.' }),
+    taxId: t.exposeString('taxId', { nullable: true, description: 'Tax number, if known.' }),
+    address: t.expose('address', { type: AddressType, nullable: true, description: 'Postal address, if known.' }),
   }),
 });
 
 export const BeneficiaryType = builder.unionType('Beneficiary', {
-  description: 'Who owns a bank account.',
+  description: 'The owner of a bank account.',
   types: [IndividualBeneficiary, BusinessBeneficiary],
   ...variantsBy<Beneficiary>('beneficiaryType', {
     INDIVIDUAL: 'IndividualBeneficiary',
@@ -52,19 +55,19 @@ export const BeneficiaryType = builder.unionType('Beneficiary', {
 });
 
 const IndividualBeneficiaryInput = builder.inputType('IndividualBeneficiaryInput', {
-  description: 'A person who owns an account.',
+  description: 'A person who owns an external account.',
   fields: (t) => ({
-    fullName: t.string({ required: true, description: 'Full name.' }),
-    birthDate: t.field({ type: 'Date', description: 'Day of birth.' }),
-    nationality: t.string({ description: 'ISO 3166-1 alpha-2.' }),
+    fullName: t.string({ required: true, description: 'The full name of the owner.' }),
+    birthDate: t.field({ type: 'Date', description: 'Date of birth.' }),
+    nationality: t.string({ description: 'Nationality of the owner (ISO 3166-1 alpha-2).' }),
     address: t.field({ type: AddressInput, description: 'Postal address.' }),
   }),
 });
 
 const BusinessBeneficiaryInput = builder.inputType('BusinessBeneficiaryInput', {
-  description: 'A company that owns an account.',
+  description: 'A company that owns an external account.',
   fields: (t) => ({
-    legalName: t.string({ required: true, description: 'Legal name.' }),
+    legalName: t.string({ required: true, description: 'The legal name of the company.' }),
     registrationNumber: t.string({ description: 'Number in the company register.' }),
     taxId: t.string({ description: 'Tax number.' }),
     address: t.field({ type: AddressInput, description: 'Postal address.' }),
@@ -72,11 +75,11 @@ const BusinessBeneficiaryInput = builder.inputType('BusinessBeneficiaryInput', {
 });
 
 export const BeneficiaryInput = builder.inputType('BeneficiaryInput', {
-  description: 'Who owns a bank account: exactly one field.',
+  description: 'The owner of a bank account: exactly one field.',
   isOneOf: true,
   fields: (t) => ({
-    individual: t.field({ type: IndividualBeneficiaryInput, description: 'A person.' }),
-    business: t.field({ type: BusinessBeneficiaryInput, description: 'A company.' }),
+    individual: t.field({ type: IndividualBeneficiaryInput, description: 'The owner is a person.' }),
+    business: t.field({ type: BusinessBeneficiaryInput, description: 'The owner is a company.' }),
   }),
 });
 

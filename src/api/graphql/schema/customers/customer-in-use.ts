@@ -12,17 +12,18 @@ builder.objectFields(memberTypes.CustomerInUseError, (t) => ({
   balances: t.field({
     type: ['Money'],
     nullable: true,
-    description: 'What its internal accounts still hold, one amount for each that is not empty. Null without VIEW.',
+    description:
+      "The amounts that the customer's internal accounts still hold, one for each that is not empty. Null without VIEW.",
     resolve: (error) => useOf(error).balances?.map(({ amount, currency }) => money(BigInt(amount), currency)),
   }),
   paymentsUnderWay: t.int({
     nullable: true,
-    description: 'How many payments from it or to it have not ended. Null without VIEW.',
+    description: 'The number of payments from or to the customer that have not ended. Null without VIEW.',
     resolve: (error) => useOf(error).paymentsUnderWay,
   }),
   transactionIds: t.idList({
     nullable: true,
-    description: 'The oldest 20 of these payments: Transaction:… Null without VIEW.',
+    description: 'The ids of the oldest 20 of these payments: Transaction:… Null without VIEW.',
     resolve: (error) => useOf(error).transactionIds?.slice(),
   }),
 }));

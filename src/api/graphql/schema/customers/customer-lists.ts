@@ -6,7 +6,7 @@ import { accounts } from './account.ts';
 
 /** The lists of one customer. Each is read in the statement that reads the customer. */
 builder.prismaObjectFields(Customer, (t) => ({
-  accounts: t.page(accounts, { of: ['accounts'], description: 'Its accounts, internal and external.' }),
-  transactions: t.page(transactions, { of: ['transactions'], description: 'Its transactions.' }),
-  quotes: t.page(quotes, { of: ['quotes'], description: 'Its quotes, as the sender.' }),
+  accounts: t.page(accounts, { of: ['accounts'], description: 'The internal and external accounts of the customer.' }),
+  transactions: t.page(transactions, { of: ['transactions'], description: 'The payments of the customer.' }),
+  quotes: t.page(quotes, { of: ['quotes'], description: 'The quotes that the customer is the sender of.' }),
 }));

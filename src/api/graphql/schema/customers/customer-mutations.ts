@@ -8,48 +8,53 @@ import { AddressInput } from '../values/people.ts';
 import { IndividualType } from './customer.ts';
 
 const IndividualDetailsInput = builder.inputType('IndividualDetailsInput', {
-  description: 'What is known of a person.',
+  description: 'The details of a person.',
   fields: (t) => ({
-    fullName: t.string({ description: 'Full name.' }),
-    birthDate: t.field({ type: 'Date', description: 'Day of birth.' }),
-    nationality: t.string({ description: 'ISO 3166-1 alpha-2.' }),
-    address: t.field({ type: AddressInput, description: 'Postal address.' }),
+    fullName: t.string({ description: "The person's full name." }),
+    birthDate: t.field({ type: 'Date', description: "The person's date of birth." }),
+    nationality: t.string({ description: "The person's nationality, as an ISO 3166-1 alpha-2 code." }),
+    address: t.field({ type: AddressInput, description: "The person's postal address." }),
   }),
 });
 
 const BeneficialOwnerInput = builder.inputType('BeneficialOwnerInput', {
   description: 'A person who owns or controls a company.',
   fields: (t) => ({
-    fullName: t.string({ required: true, description: 'Full name.' }),
-    individualType: t.field({ type: IndividualType, required: true, description: 'Role in the company.' }),
-    emailAddress: t.string({ description: 'Email address.' }),
-    phoneNumber: t.string({ description: 'Phone number, E.164: +14155550123.' }),
-    taxId: t.string({ description: 'Tax number.' }),
-    birthDate: t.field({ type: 'Date', description: 'Day of birth.' }),
-    nationality: t.string({ description: 'ISO 3166-1 alpha-2.' }),
-    address: t.field({ type: AddressInput, description: 'Postal address.' }),
-    percentageOwnership: t.float({ description: 'Share of the company, 0 to 100.' }),
-    title: t.string({ description: 'Title.' }),
+    fullName: t.string({ required: true, description: "The person's full name." }),
+    individualType: t.field({ type: IndividualType, required: true, description: "The person's role in the company." }),
+    emailAddress: t.string({ description: "The person's email address." }),
+    phoneNumber: t.string({ description: "The person's phone number in E.164 format: +14155550123." }),
+    taxId: t.string({ description: "The person's tax number." }),
+    birthDate: t.field({ type: 'Date', description: "The person's date of birth." }),
+    nationality: t.string({ description: "The person's nationality, as an ISO 3166-1 alpha-2 code." }),
+    address: t.field({ type: AddressInput, description: "The person's postal address." }),
+    percentageOwnership: t.float({
+      description: 'The share of the company that the person owns, in percent: 0 to 100.',
+    }),
+    title: t.string({ description: "The person's title in the company." }),
   }),
 });
 
 const BusinessDetailsInput = builder.inputType('BusinessDetailsInput', {
-  description: 'What is known of a company.',
+  description: 'The details of a company.',
   fields: (t) => ({
-    legalName: t.string({ description: 'Legal name; required for a new customer.' }),
-    registrationNumber: t.string({ description: 'Number in the company register.' }),
-    taxId: t.string({ description: 'Tax number.' }),
-    address: t.field({ type: AddressInput, description: 'Postal address.' }),
-    beneficialOwners: t.field({ type: [BeneficialOwnerInput], description: 'Who owns or controls it.' }),
+    legalName: t.string({ description: "The company's legal name; required for a new customer." }),
+    registrationNumber: t.string({ description: "The company's number in its register." }),
+    taxId: t.string({ description: "The company's tax number." }),
+    address: t.field({ type: AddressInput, description: "The company's postal address." }),
+    beneficialOwners: t.field({
+      type: [BeneficialOwnerInput],
+      description: 'The persons who own or control the company.',
+    }),
   }),
 });
 
 const CustomerDetailsInput = builder.inputType('CustomerDetailsInput', {
-  description: 'What is known of a customer: exactly one field, its type.',
+  description: 'The details of a customer: exactly one field, by its type.',
   isOneOf: true,
   fields: (t) => ({
-    individual: t.field({ type: IndividualDetailsInput, description: 'A person.' }),
-    business: t.field({ type: BusinessDetailsInput, description: 'A company.' }),
+    individual: t.field({ type: IndividualDetailsInput, description: 'The customer is a person.' }),
+    business: t.field({ type: BusinessDetailsInput, description: 'The customer is a company.' }),
   }),
 });
 
@@ -63,13 +68,17 @@ function detailsOf(input: DetailsInput): Details {
 }
 
 mutation('createCustomer', {
-  description: 'Creates a customer, with an internal account in each currency of the platform (specification 2.8).',
+  description: 'Creates a customer, with an internal account in each currency of the platform.',
   input: (t) => ({
-    platformCustomerId: t.string({ required: true, description: "The platform's own id." }),
+    platformCustomerId: t.string({ required: true, description: "The platform's own id for the customer." }),
     umaAddress: t.string({
-      description: 'Its UMA address, $name@domain, in the domain of the platform; made up when left out.',
+      description: "The customer's UMA address, $name@domain, in the domain of the platform; generated when left out.",
     }),
-    details: t.field({ type: CustomerDetailsInput, required: true, description: 'Who it is.' }),
+    details: t.field({
+      type: CustomerDetailsInput,
+      required: true,
+      description: 'The details of the customer: exactly one field, by its type.',
+    }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
   success: { customer: { type: Customer, description: 'The new customer.' } },
@@ -82,15 +91,15 @@ mutation('createCustomer', {
 
 mutation('updateCustomer', {
   description:
-    'Changes what is known of a customer: what is left out stays, its type cannot change. In the sandbox a new name decides its KYC status anew.',
+    'Changes a customer. Fields that are left out stay as they are; the type cannot change. In the sandbox a new name decides the identity check again.',
   input: (t) => ({
-    customerId: t.id({ required: true, description: 'Customer:…' }),
+    customerId: t.id({ required: true, description: 'The customer to change: Customer:…' }),
     umaAddress: t.string({
-      description: 'A new UMA address, $name@domain, in the domain of the platform.',
+      description: "The customer's new UMA address, $name@domain, in the domain of the platform.",
     }),
     details: t.field({
       type: CustomerDetailsInput,
-      description: 'What changes, under its type; null empties a field.',
+      description: "The details to change, under the customer's type; null clears a field.",
     }),
     metadata: t.field({ type: [MetadataInput], description: changedMetadata }),
   }),
@@ -105,9 +114,9 @@ mutation('updateCustomer', {
 
 mutation('deleteCustomer', {
   description:
-    'Deletes a customer who holds nothing and has no payment under way, else CUSTOMER_IN_USE: its history stays, it moves no money any more, its UMA address is free again, and the client tokens of its apps end. A second time is refused with CUSTOMER_DELETED.',
-  input: (t) => ({ customerId: t.id({ required: true, description: 'Customer:…' }) }),
-  success: { customer: { type: Customer, description: 'The customer, deleted.' } },
+    'Deletes a customer that holds no money and has no payment in progress (else CUSTOMER_IN_USE). Its history stays, it can move no money, its UMA address becomes free, and the client tokens of its apps end. Deleting it again is refused with CUSTOMER_DELETED.',
+  input: (t) => ({ customerId: t.id({ required: true, description: 'The customer to delete: Customer:…' }) }),
+  success: { customer: { type: Customer, description: 'The deleted customer.' } },
   refusals: ['NotFoundError', 'CustomerInUseError'],
   resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
     const result = await deleteCustomer(payments, viewer, input, idempotencyKey);

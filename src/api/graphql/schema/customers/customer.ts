@@ -12,88 +12,108 @@ import { AddressType } from '../values/people.ts';
 import { variantsBy } from '../words.ts';
 
 export const IndividualType = builder.enumType('IndividualType', {
-  description: "A person's role in a company.",
+  description: 'The role of a person in a company.',
   values: {
-    DIRECTOR: { description: 'Director.' },
-    CONTROL_PERSON: { description: 'Person in control.' },
-    BUSINESS_POINT_OF_CONTACT: { description: 'Contact person.' },
-    TRUSTEE: { description: 'Trustee.' },
-    SETTLOR: { description: 'Settlor.' },
-    GENERAL_PARTNER: { description: 'General partner.' },
+    DIRECTOR: { description: 'A director of the company.' },
+    CONTROL_PERSON: { description: 'A person who controls the company.' },
+    BUSINESS_POINT_OF_CONTACT: { description: 'The contact person of the company.' },
+    TRUSTEE: { description: 'A trustee.' },
+    SETTLOR: { description: 'A settlor.' },
+    GENERAL_PARTNER: { description: 'A general partner.' },
   },
 });
 
 const BeneficialOwner = builder.objectRef<Owner>('BeneficialOwner').implement({
   description: 'A person who owns or controls a company.',
   fields: (t) => ({
-    fullName: t.exposeString('fullName', { description: 'Full name.' }),
-    individualType: t.json('individualType', IndividualType, { description: 'Role in the company.' }),
-    emailAddress: t.exposeString('emailAddress', { nullable: true, description: 'Email address.' }),
-    phoneNumber: t.exposeString('phoneNumber', { nullable: true, description: 'Phone number, E.164.' }),
-    taxId: t.exposeString('taxId', { nullable: true, description: 'Tax number.' }),
-    birthDate: t.expose('birthDate', { type: 'Date', nullable: true, description: 'Day of birth.' }),
-    nationality: t.exposeString('nationality', { nullable: true, description: 'ISO 3166-1 alpha-2.' }),
-    address: t.expose('address', { type: AddressType, nullable: true, description: 'Postal address.' }),
+    fullName: t.exposeString('fullName', { description: "The person's full name." }),
+    individualType: t.json('individualType', IndividualType, { description: "The person's role in the company." }),
+    emailAddress: t.exposeString('emailAddress', { nullable: true, description: 'Email address, if known.' }),
+    phoneNumber: t.exposeString('phoneNumber', {
+      nullable: true,
+      description: 'Phone number in E.164 format, if known.',
+    }),
+    taxId: t.exposeString('taxId', { nullable: true, description: 'Tax number, if known.' }),
+    birthDate: t.expose('birthDate', { type: 'Date', nullable: true, description: 'Date of birth, if known.' }),
+    nationality: t.exposeString('nationality', {
+      nullable: true,
+      description: 'Nationality (ISO 3166-1 alpha-2), if known.',
+    }),
+    address: t.expose('address', { type: AddressType, nullable: true, description: 'Postal address, if known.' }),
     percentageOwnership: t.exposeFloat('percentageOwnership', {
       nullable: true,
-      description: 'Share of the company, 0 to 100.',
+      description: 'Share of the company in percent, 0 to 100, if known.',
     }),
-    title: t.exposeString('title', { nullable: true, description: 'Title.' }),
+    title: t.exposeString('title', { nullable: true, description: 'Title in the company, if known.' }),
   }),
 });
 
 const IndividualDetails = builder.prismaObject('Customer', {
   variant: 'IndividualDetails',
-  description: 'What is known of a person.',
+  description: 'The details of a customer that is a person.',
   fields: (t) => ({
-    fullName: t.exposeString('name', { nullable: true, description: 'Full name.' }),
-    birthDate: t.expose('birthDate', { type: 'Date', nullable: true, description: 'Day of birth.' }),
-    nationality: t.exposeString('nationality', { nullable: true, description: 'ISO 3166-1 alpha-2.' }),
-    address: t.json('address', AddressType, { nullable: true, description: 'Postal address.' }),
+    fullName: t.exposeString('name', { nullable: true, description: 'Full name, if known.' }),
+    birthDate: t.expose('birthDate', { type: 'Date', nullable: true, description: 'Date of birth, if known.' }),
+    nationality: t.exposeString('nationality', {
+      nullable: true,
+      description: 'Nationality (ISO 3166-1 alpha-2), if known.',
+    }),
+    address: t.json('address', AddressType, { nullable: true, description: 'Postal address, if known.' }),
   }),
 });
 
 const BusinessDetails = builder.prismaObject('Customer', {
   variant: 'BusinessDetails',
-  description: 'What is known of a company.',
+  description: 'The details of a customer that is a company.',
   fields: (t) => ({
-    legalName: t.required('name', 'String', { description: 'Legal name.' }),
+    legalName: t.required('name', 'String', { description: "The company's legal name." }),
     registrationNumber: t.exposeString('registrationNumber', {
       nullable: true,
-      description: 'Number in the company register.',
+      description: 'Number in the company register, if known.',
     }),
-    taxId: t.exposeString('taxId', { nullable: true, description: 'Tax number.' }),
-    address: t.json('address', AddressType, { nullable: true, description: 'Postal address.' }),
-    beneficialOwners: t.json('beneficialOwners', [BeneficialOwner], { description: 'Who owns or controls it.' }),
+    taxId: t.exposeString('taxId', { nullable: true, description: 'Tax number, if known.' }),
+    address: t.json('address', AddressType, { nullable: true, description: 'Postal address, if known.' }),
+    beneficialOwners: t.json('beneficialOwners', [BeneficialOwner], {
+      description: 'Who owns or controls the company.',
+    }),
   }),
 });
 
 const CustomerDetails = builder.unionType('CustomerDetails', {
-  description: 'What is known of a customer, by its type.',
+  description: 'The details of a customer, by its type.',
   types: [IndividualDetails, BusinessDetails],
   ...variantsBy<CustomerRow>('customerType', { INDIVIDUAL: 'IndividualDetails', BUSINESS: 'BusinessDetails' }),
 });
 
 builder.prismaObjectFields(Customer, (t) => ({
-  platformCustomerId: t.exposeString('platformCustomerId', { description: "The platform's own id." }),
-  customerType: t.expose('customerType', { type: CustomerType, description: 'Individual or business.' }),
-  umaAddress: t.exposeString('umaAddress', { description: 'Its UMA address: $name@domain.' }),
-  kycStatus: t.expose('kycStatus', { type: KycStatus, description: 'Where its identity check stands.' }),
+  platformCustomerId: t.exposeString('platformCustomerId', { description: "The platform's own id of the customer." }),
+  customerType: t.expose('customerType', {
+    type: CustomerType,
+    description: 'Whether the customer is a person or a company.',
+  }),
+  umaAddress: t.exposeString('umaAddress', { description: "The customer's UMA address: $name@domain." }),
+  kycStatus: t.expose('kycStatus', {
+    type: KycStatus,
+    description:
+      "The status of the customer's identity check. Only with APPROVED or MANUALLY_APPROVED may the customer move money.",
+  }),
   isDeleted: t.exposeBoolean('isDeleted', {
-    description: 'A deleted customer keeps its history and moves no money.',
+    description: 'Whether the customer was deleted. It then keeps its history and can move no money.',
   }),
   frozenAt: t.expose('frozenAt', {
     type: 'DateTime',
     nullable: true,
     description:
-      'Since when the operator of the service has frozen it: nobody pays from it or to it. Null when it is not frozen.',
+      'When the operator of the service froze the customer; null if it is not frozen. Payments from and to a frozen customer are refused with CUSTOMER_FROZEN.',
   }),
-  version: t.exposeInt('version', { description: 'Rises with each change.' }),
-  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-  updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
-  name: t.exposeString('name', { nullable: true, description: 'Full or legal name.' }),
+  version: t.exposeInt('version', {
+    description: 'Increases with each change of the customer: use it to discard older copies.',
+  }),
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the customer was created.' }),
+  updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the customer last changed.' }),
+  name: t.exposeString('name', { nullable: true, description: 'The full or legal name of the customer, if known.' }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
-  details: t.sameRow(CustomerDetails, { description: 'What is known of it.' }),
+  details: t.sameRow(CustomerDetails, { description: 'The details of the customer, by its type.' }),
 }));
 
 export const customers = listOf(Customer, {
@@ -108,6 +128,9 @@ export const customers = listOf(Customer, {
 });
 
 builder.queryFields((t) => ({
-  customer: t.byId(Customer, ['Customer'], { id: 'Customer:…', description: 'A customer by its id, or null.' }),
-  customers: t.page(customers, { description: "The platform's customers." }),
+  customer: t.byId(Customer, ['Customer'], {
+    id: 'The id of the customer: Customer:…',
+    description: 'The customer with this id; null if there is none that the caller may see.',
+  }),
+  customers: t.page(customers, { description: 'The customers of the platform.' }),
 }));

@@ -5,15 +5,15 @@ import { changedMetadata, MetadataInput, metadataOf } from '../values/metadata.t
 
 mutation('updateExternalAccount', {
   description:
-    "Changes the platform's own id of an external account, its metadata, and whether incoming UMA payments of its customer go to it. What names it at its bank does not change: register another account for that.",
+    "Changes the platform's own id of an external account, its metadata, and whether incoming UMA payments of its customer go to it. To change what identifies it at its bank, register another account.",
   input: (t) => ({
-    accountId: t.id({ required: true, description: 'ExternalAccount:…' }),
+    accountId: t.id({ required: true, description: 'The account to change: ExternalAccount:…' }),
     platformAccountId: t.string({
-      description: "The platform's own id of it; null takes it away, and it stays when left out.",
+      description: "The platform's own id for the account; null removes it, and it stays when left out.",
     }),
     defaultUmaDepositAccount: t.boolean({
       description:
-        'true: incoming UMA payments of the customer go here, and no longer to the default before. false: they go to its internal account. It stays when left out.',
+        'True: incoming UMA payments of the customer go to this account instead of the earlier default. False: they go to its internal account. Left out: no change.',
     }),
     metadata: t.field({ type: [MetadataInput], description: changedMetadata }),
   }),
@@ -28,9 +28,9 @@ mutation('updateExternalAccount', {
 
 mutation('deleteExternalAccount', {
   description:
-    'Deletes an external account: it is INACTIVE for ever, and lists leave it out. Old payments still show it, a payment that has begun goes on, and no new one takes it. The same account can be registered again.',
-  input: (t) => ({ accountId: t.id({ required: true, description: 'ExternalAccount:…' }) }),
-  success: { account: { type: ExternalAccount, description: 'The account, deleted.' } },
+    'Deletes an external account: it becomes INACTIVE for good, and lists leave it out. Old payments still show it, payments in progress continue, and no new payment can use it. The same bank account or wallet can be registered again.',
+  input: (t) => ({ accountId: t.id({ required: true, description: 'The account to delete: ExternalAccount:…' }) }),
+  success: { account: { type: ExternalAccount, description: 'The deleted account.' } },
   refusals: ['NotFoundError'],
   resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
     const result = await deleteExternalAccount(payments, viewer, input, idempotencyKey);

@@ -13,10 +13,10 @@ interface Member<Field extends string> {
   readonly fields: Readonly<Record<Field, string>>;
 }
 
-const bankName = 'Name of the bank.';
-const accountNumber = 'Account number to pay to.';
-const address = 'Address to pay to, of this payment alone.';
-const assetType = 'The asset to send.';
+const bankName = 'The name of the bank to pay to.';
+const accountNumber = 'The account number to pay to.';
+const address = 'The address to pay to, which is unique to the account or payment.';
+const assetType = 'The code of the asset to send, such as USDC.';
 
 /** The type of each way to pay. The compiler reports a way or a field that is missing here. */
 const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
@@ -25,20 +25,20 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
     description: 'Pay in by a US bank transfer.',
     fields: {
       accountNumber,
-      routingNumber: 'ABA routing number, 9 digits.',
-      accountCategory: 'What kind of bank account.',
+      routingNumber: 'The ABA routing number of the bank, 9 digits.',
+      accountCategory: 'The category of the bank account to pay to.',
       bankName,
     },
   },
   CLABE: {
     type: 'ClabeInstruction',
     description: 'Pay in by a Mexican bank transfer.',
-    fields: { clabeNumber: 'CLABE to pay to, 18 digits.' },
+    fields: { clabeNumber: 'The CLABE to pay to, 18 digits.' },
   },
   IBAN: {
     type: 'IbanInstruction',
     description: 'Pay in by a bank transfer in euro.',
-    fields: { iban: 'IBAN to pay to.', swiftBic: 'BIC of the bank.' },
+    fields: { iban: 'The IBAN to pay to.', swiftBic: 'The BIC of the bank to pay to.' },
   },
   NGN_ACCOUNT: {
     type: 'NgnAccountInstruction',
@@ -54,8 +54,8 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
     type: 'CadAccountInstruction',
     description: 'Pay in by a Canadian bank transfer.',
     fields: {
-      bankCode: 'Institution number, 3 digits.',
-      branchCode: 'Transit number, 5 digits.',
+      bankCode: 'The institution number of the bank, 3 digits.',
+      branchCode: 'The transit number of the branch, 5 digits.',
       accountNumber,
       bankName,
     },
@@ -63,36 +63,36 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
   GBP_ACCOUNT: {
     type: 'GbpAccountInstruction',
     description: 'Pay in by a British bank transfer.',
-    fields: { sortCode: 'Sort code, 6 digits with dashes.', accountNumber, bankName },
+    fields: { sortCode: 'The sort code of the bank, 6 digits with dashes.', accountNumber, bankName },
   },
   SGD_ACCOUNT: {
     type: 'SgdAccountInstruction',
     description: 'Pay in by a bank transfer in Singapore.',
-    fields: { accountNumber, swiftCode: 'BIC of the bank.', bankName },
+    fields: { accountNumber, swiftCode: 'The BIC of the bank to pay to.', bankName },
   },
   PIX: {
     type: 'PixInstruction',
-    description: 'Pay in by Pix. The key is of this payment alone and needs no reference.',
+    description: 'Pay in by Pix. The key is unique to the account or payment, so no reference is needed.',
     fields: {
-      pixKey: 'The key to pay to.',
-      pixKeyType: 'What kind of key.',
-      taxId: "Tax number of the key's owner.",
+      pixKey: 'The Pix key to pay to.',
+      pixKeyType: 'The type of the Pix key.',
+      taxId: 'The tax number of the owner of the Pix key.',
     },
   },
   UPI: {
     type: 'UpiInstruction',
-    description: 'Pay in by UPI. The address is of this payment alone and needs no reference.',
-    fields: { vpa: 'Virtual payment address to pay to.' },
+    description: 'Pay in by UPI. The address is unique to the account or payment, so no reference is needed.',
+    fields: { vpa: 'The virtual payment address (VPA) to pay to.' },
   },
   LIGHTNING: {
     type: 'LightningInstruction',
     description: 'Pay in over Lightning.',
-    fields: { invoice: 'BOLT 11 invoice.' },
+    fields: { invoice: 'The BOLT 11 invoice to pay.' },
   },
   LAYER2_WALLET: {
     type: 'Layer2WalletInstruction',
-    description: 'Pay in on the second-layer bitcoin network, to the address or by the invoice.',
-    fields: { address, invoice: 'BOLT 11 invoice.', assetType },
+    description: 'Pay in on the second-layer Bitcoin network, to the address or by the invoice.',
+    fields: { address, invoice: 'The BOLT 11 invoice to pay, instead of the address.', assetType },
   },
   SOLANA_WALLET: {
     type: 'SolanaWalletInstruction',
@@ -112,16 +112,20 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
 const enumOf: Readonly<Record<string, string>> = { accountCategory: 'AccountCategory', pixKeyType: 'PixKeyType' };
 
 export const PaymentInstruction = builder.interfaceRef<Shape>('PaymentInstruction').implement({
-  description: 'A way to pay money in; each kind has fields of its own. Where there are several, any one of them does.',
+  description: 'A way to pay money in; each kind has its own fields. Where several are listed, use any one of them.',
   ...variantsBy<Shape>(
     'accountType',
     Object.fromEntries(Object.entries<Member<string>>(members).map(([kind, { type }]) => [kind, type])),
   ),
   fields: (t) => ({
-    accountType: t.expose('accountType', { type: ExternalAccountType, description: 'What is paid to.' }),
+    accountType: t.expose('accountType', {
+      type: ExternalAccountType,
+      description: 'The type of account to pay to, by which the fields differ.',
+    }),
     reference: t.string({
       nullable: true,
-      description: 'Must be given exactly so with the payment. Null where what is paid to is of this payment alone.',
+      description:
+        'The reference text that the payer must copy exactly. Null if what is paid to is unique to the account or payment.',
       resolve: (instruction) => ('reference' in instruction ? instruction.reference : null),
     }),
   }),

@@ -14,20 +14,19 @@ import { TransactionTotal } from '../payments/transaction-totals.ts';
 /** The relations to the payments from and to an account. */
 const onEitherSide = ['transactionsFrom', 'transactionsTo'] as const;
 
-const totalsArgs = { type: TransactionFilter, description: 'Only those that match this filter.' } as const;
+const totalsArgs = { type: TransactionFilter, description: 'Counts only payments that match this filter.' } as const;
 
 builder.prismaInterfaceFields(Account, (t) => ({
-  transactions: t.page(transactions, { of: onEitherSide, description: 'The payments from and to it.' }),
+  transactions: t.page(transactions, { of: onEitherSide, description: 'The payments from and to the account.' }),
   transactionTotals: t.fromQuery([TransactionTotal], totalsOf(...onEitherSide), {
-    description:
-      'How many payments from and to it there are and how much they are together, by status, direction and currency.',
+    description: 'The number and the sum of the payments from and to the account, by status, direction and currency.',
     args: { filter: t.arg(totalsArgs) },
   }),
 }));
 
 builder.prismaObjectField(Customer, 'transactionTotals', (t) =>
   t.fromQuery([TransactionTotal], totalsOf('transactions'), {
-    description: 'How many payments it has and how much they are together, by status, direction and currency.',
+    description: "The number and the sum of the customer's payments, by status, direction and currency.",
     args: { filter: t.arg(totalsArgs) },
   }),
 );
@@ -39,10 +38,10 @@ interface Sum {
 }
 
 const StatementSum = builder.objectRef<Sum>('StatementSum').implement({
-  description: 'The entries of a statement in one direction.',
+  description: 'The ledger entries of a statement in one direction, summed up.',
   fields: (t) => ({
-    count: t.exposeInt('count', { description: 'How many there are.' }),
-    amount: t.money('amount', 'currency', { description: 'What they are together, without a sign.' }),
+    count: t.exposeInt('count', { description: 'The number of entries.' }),
+    amount: t.money('amount', 'currency', { description: 'The sum of the entries, without a sign.' }),
   }),
 });
 
@@ -53,26 +52,26 @@ interface Statement {
 
 const AccountStatement = builder.objectRef<Statement>('AccountStatement').implement({
   description:
-    'The balances of an internal account at both ends of a period, and what lies between. The opening balance, the credits and the debits make the closing balance. `ledgerEntries` of the same period has the entries.',
+    'A statement of an internal account for a period. The opening balance plus credits minus debits is the closing balance; `ledgerEntries` of the same period lists the entries.',
   fields: (t) => ({
-    from: t.expose('periodFrom', { type: 'DateTime', description: 'Where it begins.' }),
+    from: t.expose('periodFrom', { type: 'DateTime', description: 'The start of the period, inclusive.' }),
     to: t.expose('periodTo', {
       type: 'DateTime',
-      description: 'Where it ends; this moment does not belong to it.',
+      description: 'The end of the period, exclusive.',
     }),
     openingBalance: t.fromQuery('Money', statementBalance('openingVersion'), {
-      description: 'The balance where it begins.',
+      description: 'The balance at the start of the period.',
     }),
     closingBalance: t.fromQuery('Money', statementBalance('closingVersion'), {
-      description: 'The balance where it ends; if that is to come, the balance now.',
+      description: 'The balance at the end of the period, or the present balance if the period has not ended.',
     }),
-    credits: t.fromQuery(StatementSum, statementSum('>'), { description: 'What came in.' }),
-    debits: t.fromQuery(StatementSum, statementSum('<'), { description: 'What went out.' }),
+    credits: t.fromQuery(StatementSum, statementSum('>'), { description: 'The money that came in during the period.' }),
+    debits: t.fromQuery(StatementSum, statementSum('<'), { description: 'The money that went out during the period.' }),
   }),
 });
 
-const fromDescription = 'Where the period begins; this moment belongs to it.';
-const toDescription = 'Where the period ends; this moment does not belong to it, so that periods join.';
+const fromDescription = 'The start of the period, inclusive.';
+const toDescription = 'The end of the period, exclusive, so that consecutive periods do not overlap.';
 
 const ledgerEntries = {
   connection: connectionOf(LedgerEntry, {
@@ -85,17 +84,22 @@ const ledgerEntries = {
     ...pageArgs(t),
     from: t({ type: 'DateTime', description: fromDescription }),
     to: t({ type: 'DateTime', description: toDescription }),
-    sortOrder: t({ type: SortOrder, defaultValue: 'DESC', description: 'Newest first unless ASC.' }),
+    sortOrder: t({
+      type: SortOrder,
+      defaultValue: 'DESC',
+      description: 'Newest first by default, oldest first with ASC.',
+    }),
   }),
 } satisfies Parameters<Parameters<Parameters<typeof builder.queryFields>[0]>[0]['page']>[0];
 
 builder.prismaObjectFields(InternalAccount, (t) => ({
   ledgerEntries: t.page(ledgerEntries, {
     of: ['postings'],
-    description: 'Every change of its balance, with the balance after it.',
+    description: "All changes of the account's balance, each with the balance after it.",
   }),
   statement: t.fromQuery(AccountStatement, statementRow, {
-    description: 'Its balances at both ends of a period, and the sums of what came in and went out.',
+    description:
+      'The statement of the account for a period: its balances at both ends, and the sums of credits and debits.',
     args: {
       from: t.arg({ type: 'DateTime', required: true, description: fromDescription }),
       to: t.arg({ type: 'DateTime', required: true, description: toDescription }),

@@ -16,11 +16,11 @@ builder.prismaObjectFields(Transaction, (t) => ({
     type: 'DateTime',
     nullable: true,
     description:
-      'Until when the platform must approve or reject an incoming payment. Null where no approval is needed.',
+      'The time until which the platform must approve or reject the incoming payment; null if it needs no approval.',
   }),
   requestedReceiverInformation: t.json('requestedInformation', [RequiredField], {
     description:
-      'The facts about the receiver that the sending side requires or accepts. approveTransaction gives them.',
+      'The information about the receiver that the sending side requires or accepts, to be given to approveTransaction.',
   }),
 }));
 

@@ -5,22 +5,31 @@ import { AmountInput, givenAmount } from '../values/amount-input.ts';
 import { PaymentRail } from '../values/payment-rail.ts';
 
 const ExchangeRateType = builder.objectRef<ExchangeRate>('ExchangeRate').implement({
-  description: 'What a conversion would cost now. Not locked: a quote is.',
+  description: 'The indicative price of a conversion at this moment. It is not locked; a quote locks a rate.',
   fields: (t) => ({
-    source: t.expose('source', { type: 'Currency', description: 'Sent in.' }),
-    destination: t.expose('destination', { type: 'Currency', description: 'Received in.' }),
+    source: t.expose('source', { type: 'Currency', description: 'The currency of the amount sent.' }),
+    destination: t.expose('destination', { type: 'Currency', description: 'The currency of the amount received.' }),
     rate: t.expose('rate', {
       type: 'Decimal',
-      description: 'Sending currency units per receiving currency unit, fee-exclusive.',
+      description: 'Units of the sending currency per unit of the receiving currency, in major units and without fees.',
     }),
-    sendingAmount: t.expose('sendingAmount', { type: 'Money', description: 'The amount priced, fees included.' }),
-    receivingAmount: t.expose('receivingAmount', { type: 'Money', description: 'What would arrive.' }),
-    fees: t.expose('fees', { type: 'Money', description: 'All fees.' }),
-    minSendingAmount: t.expose('minSendingAmount', { type: 'Money', description: 'The least that can be sent.' }),
-    maxSendingAmount: t.expose('maxSendingAmount', { type: 'Money', description: 'The most that can be sent.' }),
+    sendingAmount: t.expose('sendingAmount', {
+      type: 'Money',
+      description: 'The amount that the price is for, fees included.',
+    }),
+    receivingAmount: t.expose('receivingAmount', { type: 'Money', description: 'The amount that would arrive.' }),
+    fees: t.expose('fees', { type: 'Money', description: 'All fees, in the sending currency.' }),
+    minSendingAmount: t.expose('minSendingAmount', {
+      type: 'Money',
+      description: 'The smallest amount that can be sent.',
+    }),
+    maxSendingAmount: t.expose('maxSendingAmount', {
+      type: 'Money',
+      description: 'The largest amount that can be sent.',
+    }),
     deliveryRail: t.expose('deliveryRail', {
       type: PaymentRail,
-      description: 'The usual rail of the delivery.',
+      description: 'The network that usually delivers payments in the receiving currency.',
     }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the rate was read.' }),
   }),

@@ -8,44 +8,56 @@ import { RequiredField } from '../values/information.ts';
 import { node } from '../words.ts';
 
 const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').implement({
-  description: 'A currency that a receiver takes, with its limits.',
+  description: 'A currency that a receiver accepts, with its limits.',
   fields: (t) => ({
-    currency: t.currency('code', { description: 'The currency.' }),
+    currency: t.currency('code', { description: 'The currency that the receiver accepts.' }),
     estimatedExchangeRate: t.expose('estimatedExchangeRate', {
       type: 'Decimal',
       nullable: true,
-      description: "Units of the platform's first currency per unit of this one. Not locked: a quote locks a rate.",
+      description:
+        "Units of the platform's first currency per unit of this currency, in major units; null if unknown. An estimate: only a quote locks a rate.",
     }),
     minAmount: t.money('minAmount', 'code', {
       description:
-        'The least that can be received, from whichever currency the sender holds (without a sender: any of the platform).',
+        'The smallest amount that can be received, from any currency that the sender holds (without a sender: any currency of the platform).',
     }),
-    maxAmount: t.money('maxAmount', 'code', { description: 'The most that can be received, likewise.' }),
+    maxAmount: t.money('maxAmount', 'code', {
+      description:
+        'The largest amount that can be received, from any currency that the sender holds (without a sender: any currency of the platform).',
+    }),
   }),
 });
 
 export const Lookup = builder.prismaNode('Lookup', {
   ...node(visibleLookups),
   description:
-    'What the receiver behind a UMA address can be paid (specification 2.10). A quote to the address names it.',
+    'What the receiver at a UMA address accepts. A quote that pays to the address must name the lookup as `lookupId`.',
   fields: (t) => ({
-    umaAddress: t.exposeString('umaAddress', { description: '$name@domain, in lower case.' }),
-    vaspName: t.exposeString('vaspName', { nullable: true, description: "The receiver's institution." }),
+    umaAddress: t.exposeString('umaAddress', {
+      description: 'The UMA address of the receiver: $name@domain, in lower case.',
+    }),
+    vaspName: t.exposeString('vaspName', {
+      nullable: true,
+      description: "The name of the receiver's institution; null if unknown.",
+    }),
     network: t.field({
       type: LookupNetwork,
-      description: 'The network of the receiver.',
+      description: 'The network through which the receiver is reached.',
       select: {},
       // lookUpReceiver knows no other.
       resolve: () => 'UMA' as const,
     }),
     supportedCurrencies: t.json('currencies', [ReceiverCurrency], {
-      description: 'What the receiver takes, the preferred one first.',
+      description: 'The currencies that the receiver accepts, the preferred one first.',
     }),
     requiredPayerFields: t.json('requiredFields', [RequiredField], {
-      description: "The facts about the sender that a quote's senderCustomerInfo must or may have.",
+      description: "The information about the sender that a quote's `senderCustomerInfo` must or may contain.",
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Until when a quote can name it: ten minutes.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the lookup was made.' }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      description: 'When the lookup expires, ten minutes after it was made. Until then quotes can name it.',
+    }),
   }),
 });
 

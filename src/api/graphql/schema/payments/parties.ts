@@ -10,10 +10,11 @@ import { variantsBy } from '../words.ts';
 
 /** The source and the destination of payments: a transaction, shown as one of its ends. A quote has those of its transaction. */
 
-const displayName = 'Its name for people, as it was when the payment was made: later changes do not change it.';
-const accountName = `${displayName} To the token of one payment: what it is.`;
+const displayName =
+  'The name of the party for people, as it was when the payment was made; later changes do not affect it.';
+const accountName = `${displayName} A client token of a single payment sees what the account is instead ("USD account").`;
 const maskedNumber =
-  'The end of the number of its account, for people: "•••• 6789". Null where it is no account, or one that the viewer may not see.';
+  'The end of the account number, for people: "•••• 6789". Null if the party is not an account, or one that the viewer may not see.';
 
 /** Returns the name of an account at an end of a payment. The token of one payment does not learn whose payment it is. */
 const nameOf = (name: string | null, currency: string, { bound }: Viewer) =>
@@ -32,11 +33,11 @@ const umaName = (
   umaAddress: string | null,
 ) => trustedJson<Readonly<Record<string, string>>>(counterpartyInformation).FULL_NAME ?? umaAddress ?? '';
 
-const umaDescription = 'The full name that its side gave, or else its UMA address.';
+const umaDescription = 'The full name of the party if its side gave one, otherwise its UMA address.';
 
 export const PaymentSource = builder.prismaInterface('Transaction', {
   variant: 'PaymentSource',
-  description: 'Where the money comes from.',
+  description: 'Where the money of a payment comes from: an account, a UMA address or a deposit from outside.',
   ...variantsBy<Transaction>('sourceKind', {
     ACCOUNT: 'AccountSource',
     UMA_ADDRESS: 'UmaSource',
@@ -45,24 +46,26 @@ export const PaymentSource = builder.prismaInterface('Transaction', {
   fields: (t) => ({
     displayName: t.required('sourceName', 'String', { description: displayName }),
     maskedNumber: t.exposeString('sourceNumber', { nullable: true, description: maskedNumber }),
-    currency: t.currency(firstOf('sentCurrency', 'receivedCurrency'), { description: 'Its currency.' }),
+    currency: t.currency(firstOf('sentCurrency', 'receivedCurrency'), {
+      description: 'The currency in which the source pays.',
+    }),
   }),
 });
 
 export const PaymentDestination = builder.prismaInterface('Transaction', {
   variant: 'PaymentDestination',
-  description: 'Where the money goes.',
+  description: 'Where the money of a payment goes: an account or a UMA address.',
   ...variantsBy<Transaction>('destinationKind', { ACCOUNT: 'AccountDestination', UMA_ADDRESS: 'UmaDestination' }),
   fields: (t) => ({
     displayName: t.required('destinationName', 'String', { description: displayName }),
     maskedNumber: t.exposeString('destinationNumber', { nullable: true, description: maskedNumber }),
-    currency: t.currency('receivedCurrency', { description: 'Its currency.' }),
+    currency: t.currency('receivedCurrency', { description: 'The currency in which the destination is paid.' }),
   }),
 });
 
 builder.prismaObject('Transaction', {
   variant: 'AccountSource',
-  description: 'The money comes from an account.',
+  description: 'The source of a payment that is an account.',
   interfaces: [PaymentSource],
   fields: (t) => ({
     displayName: t.string({
@@ -78,20 +81,20 @@ builder.prismaObject('Transaction', {
       resolve: ({ sourceNumber, sourceAccount }, _args, { viewer }) => numberOf(sourceNumber, sourceAccount, viewer),
     }),
     accountId: t.id({
-      description: "The account's public id.",
+      description: 'The public id of the account: InternalAccount:… or ExternalAccount:…',
       select: { sourceAccount: { select: { kind: true, id: true } } },
       resolve: ({ sourceAccount }) => idOf(sourceAccount),
     }),
     account: t.seen('sourceAccount', Account, visibleAccounts, {
-      description: 'The account as it is now; null where the caller may not see it.',
+      description: 'The account as it is now; null if the caller may not see it.',
     }),
-    currency: t.currency(['sourceAccount', 'currency'], { description: "The account's currency." }),
+    currency: t.currency(['sourceAccount', 'currency'], { description: 'The currency of the account.' }),
   }),
 });
 
 builder.prismaObject('Transaction', {
   variant: 'AccountDestination',
-  description: 'The money goes to an account.',
+  description: 'The destination of a payment that is an account.',
   interfaces: [PaymentDestination],
   fields: (t) => ({
     displayName: t.string({
@@ -108,20 +111,20 @@ builder.prismaObject('Transaction', {
         numberOf(destinationNumber, destinationAccount, viewer),
     }),
     accountId: t.id({
-      description: "The account's public id.",
+      description: 'The public id of the account: InternalAccount:… or ExternalAccount:…',
       select: { destinationAccount: { select: { kind: true, id: true } } },
       resolve: ({ destinationAccount }) => idOf(destinationAccount),
     }),
     account: t.seen('destinationAccount', Account, visibleAccounts, {
-      description: 'The account as it is now; null where the caller may not see it.',
+      description: 'The account as it is now; null if the caller may not see it.',
     }),
-    currency: t.currency(['destinationAccount', 'currency'], { description: "The account's currency." }),
+    currency: t.currency(['destinationAccount', 'currency'], { description: 'The currency of the account.' }),
   }),
 });
 
 builder.prismaObject('Transaction', {
   variant: 'UmaSource',
-  description: 'The money comes from a UMA address.',
+  description: 'The source of a payment that is a UMA address.',
   interfaces: [PaymentSource],
   fields: (t) => ({
     displayName: t.string({
@@ -131,17 +134,19 @@ builder.prismaObject('Transaction', {
     }),
     maskedNumber: t.string({
       nullable: true,
-      description: 'Null: a UMA address is no account.',
+      description: 'Always null: a UMA address has no account number.',
       select: {},
       resolve: () => null,
     }),
-    umaAddress: t.required('sourceUmaAddress', 'String', { description: '$name@domain.' }),
+    umaAddress: t.required('sourceUmaAddress', 'String', {
+      description: 'The UMA address that the money comes from: $name@domain.',
+    }),
   }),
 });
 
 builder.prismaObject('Transaction', {
   variant: 'UmaDestination',
-  description: 'The money goes to a UMA address.',
+  description: 'The destination of a payment that is a UMA address.',
   interfaces: [PaymentDestination],
   fields: (t) => ({
     displayName: t.string({
@@ -151,32 +156,34 @@ builder.prismaObject('Transaction', {
     }),
     maskedNumber: t.string({
       nullable: true,
-      description: 'Null: a UMA address is no account.',
+      description: 'Always null: a UMA address has no account number.',
       select: {},
       resolve: () => null,
     }),
-    umaAddress: t.required('destinationUmaAddress', 'String', { description: '$name@domain.' }),
+    umaAddress: t.required('destinationUmaAddress', 'String', {
+      description: 'The UMA address that the money goes to: $name@domain.',
+    }),
   }),
 });
 
 builder.prismaObject('Transaction', {
   variant: 'RealtimeFundingSource',
-  description: 'The money comes in from outside for this payment alone.',
+  description: 'The source of a payment that is funded by a deposit from outside, for this payment alone.',
   interfaces: [PaymentSource],
   fields: (t) => ({
     displayName: t.string({
-      description: 'What it is: "USDC deposit".',
+      description: 'What the source is, for people: "USDC deposit".',
       select: { sentCurrency: true, receivedCurrency: true },
       resolve: ({ sentCurrency, receivedCurrency }) => `${sentCurrency ?? receivedCurrency} deposit`,
     }),
     maskedNumber: t.string({
       nullable: true,
-      description: 'Null: the account outside is not known.',
+      description: 'Always null: the account outside is not known.',
       select: {},
       resolve: () => null,
     }),
     customer: t.seen('customer', Customer, visibleCustomers, {
-      description: 'The customer who pays it in; null where the caller may not see it.',
+      description: 'The customer who makes the deposit; null if the caller may not see it.',
     }),
   }),
 });

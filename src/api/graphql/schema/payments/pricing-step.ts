@@ -2,31 +2,34 @@ import type { PricingStep as PricingStepShape } from '../../../../domain/pricing
 import { builder } from '../builder.ts';
 
 const stepDescriptions: Readonly<Record<PricingStepShape['step'], string>> = {
-  counterpartyFixedFee: "The receiving side's fixed fee, in the sending currency.",
-  totalSendingAmount: 'What the source is debited.',
-  totalReceivingAmount: 'What arrives.',
-  platformVariableFee: "The platform's variable fee.",
-  serviceVariableFee: "The service's variable fee.",
-  roundingSurplus: 'What rounding up leaves over.',
+  counterpartyFixedFee: 'The fixed fee of the receiving side, converted to the sending currency.',
+  totalSendingAmount: 'The amount that the source is debited.',
+  totalReceivingAmount: 'The amount that the destination receives.',
+  platformVariableFee: 'The variable fee of the platform.',
+  serviceVariableFee: 'The variable fee of the service.',
+  roundingSurplus: 'The surplus that rounding up leaves.',
 };
 
 const inCapitals = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
 const PricingStepName = builder.enumType('PricingStepName', {
-  description: 'A figure of a price that is rounded.',
+  description: 'A rounded amount in the price of a quote.',
   values: Object.fromEntries(
     Object.entries(stepDescriptions).map(([value, description]) => [inCapitals(value), { description }]),
   ),
 });
 
 export const PricingStep = builder.objectRef<PricingStepShape>('PricingStep').implement({
-  description: 'One rounding on the way to a price.',
+  description: 'A rounding in the price of a quote.',
   fields: (t) => ({
     step: t.field({
       type: PricingStepName,
-      description: 'The figure that was rounded.',
+      description: 'The amount that was rounded.',
       resolve: ({ step }) => inCapitals(step),
     }),
-    value: t.exposeString('value', { description: 'Exact before and whole after, in smallest units.' }),
+    value: t.exposeString('value', {
+      description:
+        'The calculation for people, in smallest units: exact before and whole after rounding. Do not parse it.',
+    }),
   }),
 });

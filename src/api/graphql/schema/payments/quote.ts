@@ -12,51 +12,63 @@ import { PaymentDestination, PaymentSource } from './parties.ts';
 import { PricingStep } from './pricing-step.ts';
 
 builder.prismaObjectFields(Quote, (t) => ({
-  status: t.expose('status', { type: QuoteStatus, description: 'Where it stands.' }),
-  version: t.exposeInt('version', { description: 'Rises with each change.' }),
-  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+  status: t.expose('status', { type: QuoteStatus, description: 'The status of the quote.' }),
+  version: t.exposeInt('version', {
+    description: 'Increases with each change of the quote: use it to discard older copies.',
+  }),
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the quote was created.' }),
   expiresAt: t.expose('expiresAt', {
     type: 'DateTime',
-    description: "Until when it can be executed or funded, by the service's clock.",
+    description: "When the quote expires, by the service's clock. Until then it can be executed or funded.",
   }),
 
-  sendingCurrency: t.currency('sendingCurrency', { description: 'What is sent in.' }),
-  receivingCurrency: t.currency('receivingCurrency', { description: 'What arrives in.' }),
+  sendingCurrency: t.currency('sendingCurrency', { description: 'The currency of the amount sent.' }),
+  receivingCurrency: t.currency('receivingCurrency', { description: 'The currency of the amount received.' }),
   totalSendingAmount: t.money('totalSendingAmount', 'sendingCurrency', {
-    description: 'What the source is debited, fees included.',
+    description: 'The amount that the source is debited, fees included.',
   }),
-  totalReceivingAmount: t.money('totalReceivingAmount', 'receivingCurrency', { description: 'Exactly what arrives.' }),
+  totalReceivingAmount: t.money('totalReceivingAmount', 'receivingCurrency', {
+    description: 'The amount that the destination receives, exactly.',
+  }),
   lockedCurrencySide: t.expose('lockedCurrencySide', {
     type: LockedCurrencySide,
-    description: 'The side whose amount is fixed.',
+    description: 'The side whose amount is fixed; the other amount was computed from the rate.',
   }),
   exchangeRate: t.expose('exchangeRate', {
     type: 'Decimal',
     description:
-      'Sending currency units per receiving currency unit, in major units, fee-exclusive: (sent − fees) / rate = received.',
+      'Units of the sending currency per unit of the receiving currency, in major units and without fees: (sent − fees) / rate = received.',
   }),
-  feesIncluded: t.money('feesIncluded', 'sendingCurrency', { description: 'All fees, in the sending currency.' }),
+  feesIncluded: t.money('feesIncluded', 'sendingCurrency', {
+    description: 'All fees of the payment, in the sending currency. `totalSendingAmount` includes them.',
+  }),
 
   rateDetails: t.value(
     RateDetailsType,
     { details: ['pricing', 'rateDetails'], sending: 'sendingCurrency', receiving: 'receivingCurrency' },
-    { description: 'What the price is made of.' },
+    { description: 'The parts of the price: multipliers and fees.' },
   ),
   pricingSteps: t.json(['pricing', 'steps'], [PricingStep], {
-    description: 'Every rounding behind the amounts, in order.',
+    description: 'The roundings behind the amounts, in order.',
   }),
 
   source: t.relation('transaction', { type: PaymentSource, description: 'Where the money comes from.' }),
   destination: t.relation('transaction', { type: PaymentDestination, description: 'Where the money goes.' }),
   customer: t.seen('customer', Customer, visibleCustomers, {
-    description: 'Who sends; null when it is the platform itself.',
+    description: 'The customer who sends the money; null if the platform itself does.',
   }),
-  transaction: t.relation('transaction', { type: Transaction, description: 'The payment that was made with it.' }),
+  transaction: t.relation('transaction', {
+    type: Transaction,
+    description: 'The payment of the quote, which is created with it.',
+  }),
   paymentInstructions: t.json('paymentInstructions', [PaymentInstruction], {
-    description: 'How to fund it, any one of them; empty when it is paid from an account.',
+    description: 'How to fund the quote, by any one of these ways; empty if it is paid from an account.',
   }),
 
-  description: t.exposeString('description', { nullable: true, description: 'Memo.' }),
+  description: t.exposeString('description', {
+    nullable: true,
+    description: 'A note for the payment, given by its sender; null if there is none.',
+  }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
 }));
 
@@ -71,6 +83,9 @@ export const quotes = listOf(Quote, {
 });
 
 builder.queryFields((t) => ({
-  quote: t.byId(Quote, ['Quote'], { id: 'Quote:…', description: 'A quote by its id, or null.' }),
-  quotes: t.page(quotes, { description: 'Quotes of the platform and its customers.' }),
+  quote: t.byId(Quote, ['Quote'], {
+    id: 'The id of the quote: Quote:…',
+    description: 'The quote with this id; null if there is none that the caller may see.',
+  }),
+  quotes: t.page(quotes, { description: 'The quotes of the platform and of its customers.' }),
 }));

@@ -10,41 +10,49 @@ import { InternalAccount, Transaction } from '../nouns.ts';
 
 const TransactionEvent = builder.prismaObject('Event', {
   variant: 'TransactionEvent',
-  description: 'A status that a transaction went through, with its position in the feed.',
+  description: 'A status that a transaction went through.',
   fields: (t) => ({
     cursor: t.string({
-      description: 'Its position in the feed.',
+      description: 'The position of the status change in the feed.',
       extensions: { costs: 'rows' },
       select: { platformId: true, sequence: true, epoch: true },
       resolve: (event, _args, { payments }) => feedCursor(payments.cursors, event.platformId, event),
     }),
-    status: t.required('status', TransactionStatus, { description: 'The status it came to.' }),
-    reason: t.exposeString('reason', { nullable: true, description: 'Why.' }),
-    terminal: t.exposeBoolean('terminal', { description: 'Whether that was its end.' }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When.' }),
+    status: t.required('status', TransactionStatus, { description: 'The status that the transaction changed to.' }),
+    reason: t.exposeString('reason', {
+      nullable: true,
+      description: 'Why the status changed, in words; null if there is nothing to explain.',
+    }),
+    terminal: t.exposeBoolean('terminal', { description: 'Whether the status was terminal.' }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When the status changed.' }),
   }),
 });
 
 export const LedgerEntry = builder.prismaObject('Posting', {
   variant: 'LedgerEntry',
-  description: 'One leg of the double entry behind a payment. The legs of a payment sum to zero in each currency.',
+  description: 'One leg of a double-entry posting. The legs of a payment sum to zero in each currency.',
   fields: (t) => ({
-    id: t.publicId('LedgerEntry', ['journalId', 'leg'], { description: 'LedgerEntry:…' }),
-    amount: t.money('amount', 'currency', { description: 'Positive comes in, negative goes out.' }),
+    id: t.publicId('LedgerEntry', ['journalId', 'leg'], {
+      description: 'The public id of the ledger entry: LedgerEntry:…',
+    }),
+    amount: t.money('amount', 'currency', {
+      description: 'The amount that the entry moves: positive if it comes in, negative if it goes out.',
+    }),
     account: t.seen('account', InternalAccount, visibleAccounts, {
-      description: "An account of the caller's; null where it is a system account.",
+      description:
+        'The account that the entry changes; null if it is a system account, or one that the caller may not see.',
     }),
     system: t.field({
       type: LedgerParty,
       nullable: true,
-      description: 'What is no account of the caller; null where `account` is.',
+      description: 'The party of the entry if it is not an account that the caller may see; null if `account` is set.',
       select: { system: true, account: { select: { customerId: true } } },
       resolve: ({ system, account }, _args, { viewer }) =>
         account ? (maySee('account', viewer, account) ? null : 'OTHER_ACCOUNT') : system,
     }),
     occurredAt: t.field({
       type: 'DateTime',
-      description: 'When it was posted.',
+      description: 'When the entry was posted.',
       extensions: { ...alsoInDatabase('uuid_v7_time').extensions, costs: 'rows' },
       select: { journalId: true },
       resolve: ({ journalId }) => creationTime(journalId),
@@ -52,32 +60,32 @@ export const LedgerEntry = builder.prismaObject('Posting', {
     balanceAfter: t.money('balanceAfter', 'currency', {
       nullable: true,
       seen: ['account', visibleAccounts],
-      description: 'The balance of the account after it; null where `account` is.',
+      description: 'The balance of the account after this entry; null if `account` is null.',
     }),
     kind: t.field({
       type: JournalKind,
-      description: 'What it was posted for.',
+      description: 'Why the entry was posted.',
       extensions: { costs: 'legs' },
       select: { journal: { select: { kind: true } } },
       // The kinds of journals, of which the database has a table.
       resolve: ({ journal }) => journal.kind.toUpperCase() as typeof JournalKind.$inferType,
     }),
     transaction: t.seen(['journal', 'transaction'], Transaction, visibleTransactions, {
-      description: 'The payment that it belongs to; null where the caller may not see it, or there is none.',
+      description: 'The payment that the entry belongs to; null if there is none, or the caller may not see it.',
     }),
   }),
 });
 
 builder.prismaObjectFields(Transaction, (t) => ({
   timeline: t.many('events', TransactionEvent, {
-    description: 'Every status that it went through, when and why.',
+    description: 'Every status that the payment went through, with the time and the reason.',
     only: ['type', ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT']],
     orderBy: ['sequence'],
     // Each version has an event, so a caller who sees version 3 must be shown its event.
     completeBy: 'version',
   }),
   ledgerEntries: t.many(['journals', 'postings'], LedgerEntry, {
-    description: 'The double-entry legs behind it, in the order of posting.',
+    description: 'The double-entry legs of the payment, in the order of posting.',
     orderBy: ['id', 'leg'],
   }),
 }));

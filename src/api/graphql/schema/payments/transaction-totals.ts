@@ -18,21 +18,21 @@ interface Total {
 }
 
 export const TransactionTotal = builder.objectRef<Total>('TransactionTotal').implement({
-  description: 'How many payments have a status, a direction and a currency, and how much they are together.',
+  description: 'The number and the sum of the payments that share a status, a direction and a currency.',
   fields: (t) => ({
-    status: t.expose('status', { type: TransactionStatus, description: 'Their status.' }),
-    type: t.expose('type', { type: TransactionType, description: 'Their direction.' }),
-    count: t.exposeInt('count', { description: 'How many there are.' }),
+    status: t.expose('status', { type: TransactionStatus, description: 'The status of these payments.' }),
+    type: t.expose('type', { type: TransactionType, description: 'The direction of these payments.' }),
+    count: t.exposeInt('count', { description: 'The number of these payments.' }),
     amount: t.money('amount', 'currency', {
       description:
-        "What they are together, on the customer's side: what OUTGOING ones send, fees included, and INCOMING ones receive.",
+        "The sum of these payments on the customer's side: amounts sent by OUTGOING payments, fees included, and amounts received by INCOMING ones.",
     }),
   }),
 });
 
 builder.queryField('transactionTotals', (t) =>
   t.fromQuery([TransactionTotal], totalsOf(), {
-    description: 'How many payments there are and how much they are together, by status, direction and currency.',
-    args: { filter: t.arg({ type: TransactionFilter, description: 'Only those that match this filter.' }) },
+    description: 'The number and the sum of payments, by status, direction and currency.',
+    args: { filter: t.arg({ type: TransactionFilter, description: 'Counts only payments that match this filter.' }) },
   }),
 );

@@ -14,45 +14,55 @@ import { PaymentDestination, PaymentSource } from './parties.ts';
 
 const Refund = builder.prismaObject('Transaction', {
   variant: 'Refund',
-  description: 'Money that came back.',
+  description: 'Money of a payment that goes back to its source.',
   fields: (t) => ({
-    reference: t.required('refundReference', 'String', { description: 'To find it again.' }),
-    amount: t.money('refundAmount', firstOf('sentCurrency', 'receivedCurrency'), {
-      description: 'How much came back to the source.',
+    reference: t.required('refundReference', 'String', {
+      description: 'The reference of the refund, by which both sides can identify it.',
     }),
-    initiatedAt: t.required('refundInitiatedAt', 'DateTime', { description: 'When it was started.' }),
+    amount: t.money('refundAmount', firstOf('sentCurrency', 'receivedCurrency'), {
+      description: 'The amount that goes back to the source.',
+    }),
+    initiatedAt: t.required('refundInitiatedAt', 'DateTime', { description: 'When the refund was started.' }),
     settledAt: t.expose('refundSettledAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it had arrived.',
+      description: 'When the refund arrived; null while it has not.',
     }),
   }),
 });
 
 /** Its status and its dates. */
 builder.prismaObjectFields(Transaction, (t) => ({
-  status: t.expose('status', { type: TransactionStatus, description: 'Where it stands.' }),
-  type: t.expose('type', { type: TransactionType, description: 'Which way the money goes.' }),
+  status: t.expose('status', { type: TransactionStatus, description: 'The status of the transaction.' }),
+  type: t.expose('type', {
+    type: TransactionType,
+    description: 'The direction of the payment, as seen by the customer.',
+  }),
   version: t.exposeInt('version', {
-    description: 'Rises with each change: a cache can ignore what is older than what it has.',
+    description: 'Increases with each change of the transaction: use it to discard older copies.',
   }),
   terminal: t.boolean({
-    description: 'Whether it has come to its end. (Only a bank return changes a COMPLETED one, to REFUNDED.)',
+    description:
+      'True if the status is COMPLETED, FAILED, REJECTED, REFUNDED or EXPIRED. A COMPLETED payment may still become REFUNDED, if its bank returns it.',
     select: { status: true },
     resolve: ({ status }) => terminalTransactionStatuses.has(status),
   }),
   failureReason: t.expose('failureReason', {
     type: FailureReason,
     nullable: true,
-    description: 'Why it failed; always set on a FAILED one, and QUOTE_EXPIRED on one that has EXPIRED.',
+    description: 'Why the payment failed. Set if it is FAILED, and QUOTE_EXPIRED if it is EXPIRED; otherwise null.',
   }),
-  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-  updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it last changed.' }),
-  settledAt: t.expose('settledAt', { type: 'DateTime', nullable: true, description: 'When it was settled.' }),
+  createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the transaction was created.' }),
+  updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the transaction last changed.' }),
+  settledAt: t.expose('settledAt', {
+    type: 'DateTime',
+    nullable: true,
+    description: 'When the payment was delivered; null until then.',
+  }),
   expectedSettlementAt: t.expose('expectedSettlementAt', {
     type: 'DateTime',
     nullable: true,
-    description: 'When it is expected to settle.',
+    description: 'When the payment is expected to be delivered; null if this is unknown.',
   }),
 }));
 
@@ -60,27 +70,33 @@ builder.prismaObjectFields(Transaction, (t) => ({
 builder.prismaObjectFields(Transaction, (t) => ({
   sentAmount: t.money('sentAmount', 'sentCurrency', {
     nullable: true,
-    description: 'What the source was debited; null where the sending side is not known.',
+    description:
+      'The amount that the source is debited, fees included; null if the sender did not tell, as for payments from UMA addresses.',
   }),
   receivedAmount: t.money('receivedAmount', 'receivedCurrency', {
     nullable: true,
-    description: "What arrives, in the recipient's currency.",
+    description: 'The amount that the destination receives, in its currency.',
   }),
   exchangeRate: t.expose('exchangeRate', {
     type: 'Decimal',
     nullable: true,
-    description: 'Sending currency units per receiving currency unit, fee-exclusive.',
+    description:
+      'Units of the sending currency per unit of the receiving currency, in major units and without fees; null if no rate is involved.',
   }),
-  fees: t.money('fees', 'sentCurrency', { nullable: true, description: 'All fees, in the sending currency.' }),
+  fees: t.money('fees', 'sentCurrency', {
+    nullable: true,
+    description: 'All fees of the payment, in the sending currency; null if there was no quote.',
+  }),
   rateDetails: t.value(
     RateDetailsType,
     { details: 'rateDetails', sending: 'sentCurrency', receiving: 'receivedCurrency' },
-    { nullable: true, description: 'What the price is made of.' },
+    { nullable: true, description: 'The parts of the price, multipliers and fees; null if there was no quote.' },
   ),
   refund: t.sameRow(Refund, {
     nullIf: 'refundReference',
     nullable: true,
-    description: 'Where the money went when it did not arrive or came back.',
+    description:
+      'The refund: where the money went if it was not delivered, or was returned after delivery. Null otherwise.',
   }),
 }));
 
@@ -90,20 +106,28 @@ builder.prismaObjectFields(Transaction, (t) => ({
     nullIf: 'sourceKind',
     needsOthers: true,
     nullable: true,
-    description: 'Where the money comes from.',
+    description: 'Where the money comes from; null if this is unknown.',
   }),
   destination: t.sameRow(PaymentDestination, { needsOthers: true, description: 'Where the money goes.' }),
   customer: t.seen('customer', Customer, visibleCustomers, {
-    description: "The customer whose payment it is; null when it is the platform's own.",
+    description: "The customer whose payment this is; null if it is the platform's own.",
   }),
-  quote: t.relation('quote', { type: Quote, nullable: true, description: 'The quote behind it, if any.' }),
+  quote: t.relation('quote', {
+    type: Quote,
+    nullable: true,
+    description: 'The quote of the payment; null for transfers without one.',
+  }),
   reconciliationReference: t.nullWhile(['status', 'CREATED'], 'reference', {
-    description: 'What both sides write on the payment to find it again; null while it is CREATED.',
+    description:
+      'The reference that both sides put on the payment, to identify it in their books; null while the status is CREATED.',
   }),
   counterpartyInformation: t.entries('counterpartyInformation', InformationField, ['name', 'value'], {
-    description: 'What is known of the other side, for payments to or from UMA addresses.',
+    description: 'What is known about the other party, for payments to or from UMA addresses.',
   }),
-  description: t.exposeString('description', { nullable: true, description: 'Memo.' }),
+  description: t.exposeString('description', {
+    nullable: true,
+    description: 'A note for the payment, given by its sender; null if there is none.',
+  }),
   metadata: t.entries('metadata', MetadataEntry, ['key', 'value'], noted),
 }));
 
@@ -120,8 +144,8 @@ export const transactions = listOf(Transaction, {
 
 builder.queryFields((t) => ({
   transaction: t.byId(Transaction, ['Transaction'], {
-    id: 'Transaction:…',
-    description: 'A transaction by its id, or null.',
+    id: 'The id of the transaction: Transaction:…',
+    description: 'The transaction with this id; null if there is none that the caller may see.',
   }),
-  transactions: t.page(transactions, { description: 'Transactions of the platform and its customers.' }),
+  transactions: t.page(transactions, { description: 'The transactions of the platform and of its customers.' }),
 }));

@@ -16,48 +16,52 @@ import { node } from '../words.ts';
 /** Client tokens that were minted: their facts, never the tokens themselves. */
 
 export const ClientToken = builder.prismaNode('ClientToken', {
-  ...node(visibleClientTokens, 'Its public id: revokeClientToken takes it.'),
+  ...node(visibleClientTokens, 'The public id of the token, for revokeClientToken: ClientToken:…'),
   description:
-    "An app's credential, bound to a customer, a quote or a transaction: its facts. The token itself is shown once, when it is made.",
+    "The record of an app's credential, bound to one customer, quote or transaction. The token itself is shown only once, when it is created.",
   fields: (t) => ({
     active: t.fromQuery('Boolean', meets(whereClientTokens({ active: true })), {
-      description: "Whether it has neither expired, by the service's clock, nor been revoked.",
+      description: "Whether the token has neither expired, by the service's clock, nor been revoked.",
     }),
     customer: t.relation('customer', {
       type: Customer,
       nullable: true,
-      description: 'The customer that it is bound to, if it is.',
+      description: 'The customer that the token is bound to; null if it is bound to a quote or transaction.',
     }),
     quote: t.relation('quote', {
       type: Quote,
       nullable: true,
-      description: 'The quote that it is bound to, if it is.',
+      description: 'The quote that the token is bound to; null if it is bound to something else.',
     }),
     transaction: t.relation('transaction', {
       type: Transaction,
       nullable: true,
-      description: 'The transaction that it is bound to, if it is.',
+      description: 'The transaction that the token is bound to; null if it is bound to something else.',
     }),
-    permissions: t.expose('permissions', { type: [Permission], description: 'What it may do.' }),
-    grants: t.expose('grants', { type: [ClientGrant], description: 'What it may do besides, for its customer.' }),
+    permissions: t.expose('permissions', { type: [Permission], description: 'The permissions of the token.' }),
+    grants: t.expose('grants', {
+      type: [ClientGrant],
+      description: 'The rights of the token beyond its permissions, for its customer.',
+    }),
     trustedDocumentsOnly: t.exposeBoolean('trustedDocumentsOnly', {
-      description: 'Whether it was made for registered documents only; the setting of the platform may say so, too.',
+      description:
+        'Whether the token was created for registered documents only. `Platform.trustedDocuments` may limit it as well.',
     }),
     version: t.int({
-      description: 'Rises with each change: 1, and 2 once it is revoked.',
+      description: 'Rises with each change: 1, and 2 once the token is revoked.',
       select: { revokedAt: true },
       resolve: ({ revokedAt }) => tokenVersion(revokedAt !== null),
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it expires.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the token was created.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When the token expires.' }),
     revokedAt: t.expose('revokedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was revoked; null when it was not.',
+      description: 'When the token was revoked; null if it was not.',
     }),
     createdById: t.publicId('ApiToken', 'createdById', {
       nullable: true,
-      description: 'The API token that made it, which may be revoked.',
+      description: 'The API token that created this token, which may have been revoked since.',
     }),
   }),
 });
@@ -73,7 +77,8 @@ const clientTokens = listOf(ClientToken, {
 
 builder.queryField('clientTokens', (t) =>
   t.page(clientTokens, {
-    description: "The platform's client tokens, newest first; those that have ended for 30 days. Needs MANAGE.",
+    description:
+      'The client tokens of the platform, newest first, including those that expired or were revoked in the last 30 days. Needs MANAGE.',
     authScopes: { permission: 'MANAGE' },
   }),
 );

@@ -18,55 +18,62 @@ import { made, node } from '../words.ts';
 /** The settings of the caller's platform, as REST's /config has them (decisions 56 and 73). */
 
 const PlatformCurrency = builder.objectRef<CurrencyTerms>('PlatformCurrency').implement({
-  description: 'A currency in which new customers get internal accounts, and the terms of payments in it.',
+  description:
+    'A currency of the platform, with the terms of payments in it. New customers get an internal account in it.',
   fields: (t) => ({
-    currency: t.currency('code', { description: 'The currency.' }),
-    minAmount: t.money('minAmount', 'code', { description: 'The smallest amount of a payment.' }),
-    maxAmount: t.money('maxAmount', 'code', { description: 'The largest amount of a payment.' }),
+    currency: t.currency('code', { description: 'The currency that these terms are for.' }),
+    minAmount: t.money('minAmount', 'code', { description: 'The smallest amount of a payment in this currency.' }),
+    maxAmount: t.money('maxAmount', 'code', { description: 'The largest amount of a payment in this currency.' }),
     enabledTransactionTypes: t.json('enabledTransactionTypes', [TransactionType], {
-      description: 'The enabled directions of payments.',
+      description: 'The directions in which payments in this currency are enabled.',
     }),
     deliveryRail: t.expose('deliveryRail', {
       type: PaymentRail,
-      description: 'The rail that usually delivers it outside.',
+      description: 'The network that usually delivers payments in this currency.',
     }),
     requiredCounterpartyFields: t.json('requiredCounterpartyFields', [RequiredField], {
-      description: 'What payments ask of the counterparty.',
+      description: 'The information about the counterparty that payments in this currency require or accept.',
     }),
     providerRequiredCustomerFields: t.json('providerRequiredCustomerFields', ['String'], {
-      description: 'The fields that a customer record must have.',
+      description: 'The names of the fields that a customer record must have for payments in this currency.',
     }),
     providerRequiredCounterpartyCustomerFields: t.json('providerRequiredCounterpartyCustomerFields', ['String'], {
-      description: 'The fields of a customer that the counterparty must receive.',
+      description: "The names of the customer's fields that are sent to the counterparty of payments in this currency.",
     }),
   }),
 });
 
 export const Platform = builder.prismaNode('Platform', {
-  ...node(ownPlatform, 'Platform:…'),
-  description: 'A platform and its settings. Its webhooks are `webhookEndpoints`.',
+  ...node(ownPlatform, 'The public id of the platform: Platform:…'),
+  description: "The caller's platform and its settings. Webhooks are set up as `webhookEndpoints`.",
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'What its operator calls it.' }),
-    environment: t.expose('environment', { type: Environment, description: 'Sandbox or production.' }),
-    umaDomain: t.exposeString('umaDomain', { description: "The domain of new customers' UMA addresses." }),
+    name: t.exposeString('name', { description: 'The name that the operator of the service gave the platform.' }),
+    environment: t.expose('environment', {
+      type: Environment,
+      description: 'Whether the payments of the platform are simulated or real.',
+    }),
+    umaDomain: t.exposeString('umaDomain', { description: 'The domain of the UMA addresses of new customers.' }),
     supportedCurrencies: t.field({
       type: [PlatformCurrency],
-      description: 'The currencies in which new customers get internal accounts.',
+      description: 'The currencies in which new customers get internal accounts, with the terms of payments.',
       ...made(fromTable('currencies', platformCurrencies)),
       resolve: ({ currencies }) => currencies.flatMap((code) => platformCurrencies.get(code) ?? []),
     }),
     isRegulatedFinancialInstitution: t.boolean({
-      description: 'Whether customers count as verified by the platform itself. Set by the operator.',
+      description: 'Whether customers count as verified by the platform itself. Set by the operator of the service.',
       select: {},
       resolve: () => isRegulatedFinancialInstitution,
     }),
     trustedDocuments: t.expose('trustedDocuments', {
       type: TrustedDocumentPolicy,
-      description: 'Whose tokens may send registered documents only.',
+      description: 'Which tokens are limited to registered documents.',
     }),
-    version: t.exposeInt('version', { description: 'Rises with each change of its settings.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When its settings last changed.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the platform was created.' }),
+    updatedAt: t.expose('updatedAt', {
+      type: 'DateTime',
+      description: 'When the settings of the platform last changed.',
+    }),
+    version: t.exposeInt('version', { description: 'Rises with each change of the platform’s settings.' }),
   }),
 });
 
@@ -80,21 +87,22 @@ builder.queryField('platform', (t) =>
 
 mutation('updatePlatform', {
   description:
-    "Changes the platform's settings. What is left out or null stays. So do existing accounts and addresses. The platform gets an internal account for each new currency.",
+    'Changes the settings of the platform. Settings that are left out or null stay as they are, and so do existing accounts and addresses. The platform itself gets an internal account in each new currency.',
   input: (t) => ({
     umaDomain: t.string({
       description:
-        "The domain of new customers' UMA addresses. In production the operator of the service gives a platform its domain; any other is refused (CONFLICT).",
+        'The domain of the UMA addresses of new customers. In production only a domain that the operator of the service gave the platform is accepted; any other is refused with CONFLICT.',
     }),
     currencies: t.stringList({
-      description: 'The codes of the currencies in which new customers get internal accounts: replaces the list.',
+      description: 'The codes of the currencies in which new customers get internal accounts. This replaces the list.',
     }),
     trustedDocuments: t.field({
       type: TrustedDocumentPolicy,
-      description: 'Whose tokens may send registered documents only. REST undoes what binds all tokens.',
+      description:
+        'Which tokens are limited to registered documents. ALL also limits the token that sets it: undo it with PATCH /config in REST.',
     }),
   }),
-  success: { platform: { type: Platform, description: 'The platform with its settings as they are now.' } },
+  success: { platform: { type: Platform, description: 'The platform with its new settings.' } },
   resolve: async ({ idempotencyKey, ...settings }, { payments, viewer }) => {
     const { platform, replayed } = await updatePlatform(payments, viewer, settings, idempotencyKey);
     return { platform, replayed };

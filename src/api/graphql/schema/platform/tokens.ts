@@ -17,26 +17,26 @@ import { node } from '../words.ts';
 
 export const ApiToken = builder.prismaNode('ApiToken', {
   ...node(visibleApiTokens),
-  description: "A server's credential. Its secret is shown once, when it is made.",
+  description: 'The credential of a server. Its secret is shown only once, when it is created.',
   fields: (t) => ({
-    clientId: t.exposeString('clientId', { description: 'The user name of Basic credentials.' }),
-    name: t.exposeString('name', { description: 'What people call it.' }),
-    permissions: t.expose('permissions', { type: [Permission], description: 'What it may do.' }),
+    clientId: t.exposeString('clientId', { description: 'The user name for HTTP Basic authentication.' }),
+    name: t.exposeString('name', { description: 'The name of the token, for people.' }),
+    permissions: t.expose('permissions', { type: [Permission], description: 'The permissions of the token.' }),
     version: t.int({
-      description: 'Rises with each change: 1, and 2 once it is revoked.',
+      description: 'Rises with each change: 1, and 2 once the token is revoked.',
       select: { revokedAt: true },
       resolve: ({ revokedAt }) => tokenVersion(revokedAt !== null),
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the token was created.' }),
     createdById: t.publicId('ApiToken', 'createdById', {
       nullable: true,
       description:
-        "The API token that made it, which may be revoked. Null for a token that the operator's command line or the sandbox made.",
+        "The API token that created this token, which may have been revoked since. Null if the operator's command line or the sandbox created it.",
     }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was last used, to about a minute; null when it never was.',
+      description: 'When the token was last used, to about a minute; null if never.',
     }),
   }),
 });
@@ -52,22 +52,22 @@ const apiTokens = listOf(ApiToken, {
 
 builder.queryField('apiTokens', (t) =>
   t.page(apiTokens, {
-    description: "The platform's API tokens that are not revoked, newest first. Needs MANAGE.",
+    description: 'The API tokens of the platform that are not revoked, newest first. Needs MANAGE.',
     authScopes: { permission: 'MANAGE' },
   }),
 );
 
 mutation('createApiToken', {
-  description: 'Makes a token for a server. It cannot have more permissions than the caller.',
+  description: 'Creates a token for a server. It cannot have more permissions than the caller.',
   input: (t) => ({
-    name: t.string({ required: true, description: 'What people call it.' }),
-    permissions: t.field({ type: [Permission], required: true, description: 'What it may do.' }),
+    name: t.string({ required: true, description: 'The name of the token, for people.' }),
+    permissions: t.field({ type: [Permission], required: true, description: 'The permissions of the token.' }),
   }),
   success: {
     apiToken: { type: ApiToken, description: 'The new token.' },
     secret: {
       type: 'String',
-      description: 'The password of Basic credentials. It is shown once and not stored here: store it safely.',
+      description: 'The password for HTTP Basic authentication. It is shown once and not stored here: store it safely.',
     },
   },
   resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
@@ -76,21 +76,21 @@ mutation('createApiToken', {
 
 mutation('revokeApiToken', {
   description:
-    'Ends a token of a server, and by default all that it made: tokens end, and webhook endpoints are disabled. From now on they make no other; requests with them are refused within two seconds, and what they hold open is closed within seconds. The last token with MANAGE cannot be revoked (CONFLICT).',
+    'Revokes an API token and, by default, everything that it created: tokens are revoked, webhook endpoints disabled. From then on they create nothing; requests with them are refused within two seconds, and their open streams are closed within seconds. The last token with MANAGE cannot be revoked (CONFLICT).',
   input: (t) => ({
-    tokenId: t.id({ required: true, description: 'ApiToken:…' }),
+    tokenId: t.id({ required: true, description: 'The token to revoke: ApiToken:…' }),
     revokeDescendants: t.boolean({
       required: true,
       defaultValue: true,
       description:
-        'Whether what it made ends, too: tokens of servers and of apps, webhook endpoints, and what these tokens made.',
+        'Whether to end what the token created, too: API tokens, client tokens, webhook endpoints, and what these tokens created.',
     }),
   }),
   success: {
-    revokedId: { type: 'ID', description: 'The token.' },
-    endedApiTokens: { type: 'Int', description: 'How many other tokens of servers ended with it.' },
-    endedClientTokens: { type: 'Int', description: 'How many tokens of apps ended with it.' },
-    disabledEndpoints: { type: 'Int', description: 'How many webhook endpoints were disabled with it.' },
+    revokedId: { type: 'ID', description: 'The id of the revoked token.' },
+    endedApiTokens: { type: 'Int', description: 'The number of other API tokens that were revoked with it.' },
+    endedClientTokens: { type: 'Int', description: 'The number of client tokens that were revoked with it.' },
+    disabledEndpoints: { type: 'Int', description: 'The number of webhook endpoints that were disabled with it.' },
   },
   refusals: ['NotFoundError'],
   resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
@@ -148,9 +148,9 @@ mutation('createClientToken', {
 
 mutation('revokeClientToken', {
   description:
-    "Ends an app's token: requests with it are refused within a second, and what it holds open is closed within seconds.",
-  input: (t) => ({ tokenId: t.id({ required: true, description: 'ClientToken:…' }) }),
-  success: { revokedId: { type: 'ID', description: 'The token.' } },
+    'Revokes the token of an app: requests with it are refused within a second, and its open streams are closed within seconds.',
+  input: (t) => ({ tokenId: t.id({ required: true, description: 'The token to revoke: ClientToken:…' }) }),
+  success: { revokedId: { type: 'ID', description: 'The id of the revoked token.' } },
   refusals: ['NotFoundError'],
   resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
     revokeClientToken(payments.database, viewer, input, idempotencyKey),

@@ -10,29 +10,35 @@ import { Customer } from '../nouns.ts';
 import { serverTime } from '../server-time.ts';
 
 export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
-  description: 'The caller, as its token says.',
+  description: 'The caller, as identified by its token.',
   fields: (t) => ({
-    kind: t.expose('kind', { type: ViewerKind, description: 'What kind of caller.' }),
-    platformId: t.id({ description: 'The platform.', resolve: (viewer) => publicId('Platform', viewer.platformId) }),
-    permissions: t.expose('permissions', { type: [Permission], description: 'What the token may do.' }),
+    kind: t.expose('kind', {
+      type: ViewerKind,
+      description: 'Whether the caller is a server of the platform or an app.',
+    }),
+    platformId: t.id({
+      description: "The id of the caller's platform: Platform:…",
+      resolve: (viewer) => publicId('Platform', viewer.platformId),
+    }),
+    permissions: t.expose('permissions', { type: [Permission], description: 'The permissions of the token.' }),
     grants: t.expose('grants', {
       type: [ClientGrant],
-      description: 'What a client token may do besides; empty for others.',
+      description: 'The rights of a client token beyond its permissions; empty for an API token.',
     }),
     trustedDocumentsOnly: t.exposeBoolean('trustedDocumentsOnly', {
-      description: 'Whether the token may send registered documents only.',
+      description: 'Whether the token is limited to registered documents.',
     }),
-    environment: t.expose('environment', { type: Environment, description: 'Sandbox or production.' }),
+    environment: t.expose('environment', { type: Environment, description: 'Whether payments are simulated or real.' }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the token ends by itself; null for an API token, which lasts until it is revoked.',
+      description: 'When the token expires; null for an API token, which lasts until it is revoked.',
     }),
     customer: t.field({
       type: Customer,
       nullable: true,
       description:
-        "The customer that a client token is bound to; null for a platform's token and for that of one payment.",
+        'The customer that a client token is bound to; null for an API token, and for a client token of a single payment.',
       resolve: ({ bound }, _args, context, info) =>
         bound.kind === 'CUSTOMER'
           ? readNode(publicId('Customer', bound.customerId), ['Customer'], context, info)
@@ -41,7 +47,7 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
     serverTime: t.field(serverTime),
     feedCursor: t.string({
       description:
-        'The end of the feed as of before anything else in this query was read: what a list of the same query does not show comes after it.',
+        'The end of the feed before anything else in this query was read. Every change that a list of the same query does not show comes after it.',
       resolve: async (viewer, _args, context) =>
         feedCursor(
           context.payments.cursors,
@@ -56,7 +62,7 @@ builder.queryField('viewer', (t) =>
   t.field({
     type: Viewer,
     ...executed,
-    description: 'The caller: its platform, its rights and its clock.',
+    description: 'The caller: its platform, its rights and the time of the service.',
     resolve: (_root, _args, context) => context.viewer,
   }),
 );

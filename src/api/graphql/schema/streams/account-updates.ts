@@ -23,9 +23,11 @@ interface AccountUpdate extends Message {
 
 const AccountUpdateType = builder.objectRef<AccountUpdate>('AccountUpdate').implement({
   description:
-    'A change of an account: of what an internal one can spend, of the status of an external one, or any other. Or (the first message of a stream of one) its present state.',
+    'A change of an account: of its balance, its status or anything else. In a stream of one account the first message is its current state.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'Its position in the feed: a stream resumes after it.' }),
+    cursor: t.exposeString('cursor', {
+      description: 'The position of the change in the feed: pass it as `after` to resume the stream.',
+    }),
     account: t.field({
       type: Account,
       description: 'The account as of this change.',
@@ -34,24 +36,25 @@ const AccountUpdateType = builder.objectRef<AccountUpdate>('AccountUpdate').impl
     oldBalance: t.expose('oldBalance', {
       type: 'Money',
       nullable: true,
-      description: 'What could be spent before; null where that has not changed, and with the present state.',
+      description: 'The balance before this change; null if the change did not affect it, and in the current state.',
     }),
     newBalance: t.expose('newBalance', {
       type: 'Money',
       nullable: true,
-      description: 'What can be spent now; null for an external account.',
+      description: 'The balance after this change; null for an external account.',
     }),
     previousStatus: t.expose('previousStatus', {
       type: ExternalAccountStatus,
       nullable: true,
-      description: 'The status of an external account before; null for a new one, and with the present state.',
+      description:
+        'The status of the external account before this change; null if the account is new, and in the current state.',
     }),
     status: t.expose('status', {
       type: ExternalAccountStatus,
       nullable: true,
-      description: 'The status of an external account now; null for an internal one.',
+      description: 'The status of the external account after this change; null for an internal account.',
     }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it changed.' }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When the account changed.' }),
   }),
 });
 
@@ -109,7 +112,7 @@ builder.subscriptionField('accountUpdates', (t) =>
   t.field({
     type: AccountUpdateType,
     description:
-      'Changes of accounts: of one (its present state first), of all accounts of one customer, or of all that the caller may see (the next change first). With `after`, exactly what came after that cursor.',
+      'Changes of accounts: of one account (its current state first), of all accounts of a customer, or of all accounts that the caller may see (the next change first). With `after`, every change after that cursor.',
     args: {
       of: t.arg({ type: FollowedAccountsInput, description: 'Only these; all that the caller may see when left out.' }),
       after: t.arg.string({ description: afterDescription }),

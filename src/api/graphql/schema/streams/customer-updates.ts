@@ -20,9 +20,11 @@ interface CustomerUpdate extends Message {
 
 const CustomerUpdateType = builder.objectRef<CustomerUpdate>('CustomerUpdate').implement({
   description:
-    'A change of a customer: of its identity check, its details, or its deletion. Or (the first message of a stream of one) its present state.',
+    'A change of a customer: of its identity check, its details or its deletion. In a stream of one customer the first message is its current state.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'Its place in the feed: resume after it.' }),
+    cursor: t.exposeString('cursor', {
+      description: 'The position of the change in the feed: pass it as `after` to resume the stream.',
+    }),
     customer: t.field({
       type: Customer,
       description: 'The customer as of this change.',
@@ -31,10 +33,14 @@ const CustomerUpdateType = builder.objectRef<CustomerUpdate>('CustomerUpdate').i
     previousKycStatus: t.expose('previousKycStatus', {
       type: KycStatus,
       nullable: true,
-      description: 'Where its identity check stood before; null for a new customer, and with the present state.',
+      description:
+        'The status of the identity check before this change; null if the customer is new, and in the current state.',
     }),
-    kycStatus: t.expose('kycStatus', { type: KycStatus, description: 'Where its identity check stands now.' }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it changed.' }),
+    kycStatus: t.expose('kycStatus', {
+      type: KycStatus,
+      description: 'The status of the identity check after this change.',
+    }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When the customer changed.' }),
   }),
 });
 
@@ -78,7 +84,7 @@ builder.subscriptionField('customerUpdates', (t) =>
   t.field({
     type: CustomerUpdateType,
     description:
-      'Changes of customers, with their identity checks: of one (its present state first, and completing after its deletion), or of all that the caller may see (the next change first). With `after`, exactly what came after that cursor.',
+      'Changes of customers and their identity checks: of one customer (its current state first; completes after its deletion), or of all customers that the caller may see (the next change first). With `after`, every change after that cursor.',
     args: {
       customerId: t.arg.id({ description: 'Only this one.' }),
       after: t.arg.string({ description: afterDescription }),

@@ -59,29 +59,29 @@ function subjectOf(event: EventRow): object | null {
 }
 
 export const Event = builder.prismaNode('Event', {
-  ...node(visibleEvents, 'Event:…, the same in webhooks.'),
+  ...node(visibleEvents, 'The public id of the event: Event:…, also in webhooks.'),
   description:
-    'One change, with its place in the feed. What changed is shown as of the change, what that refers to as of now.',
+    'A change, at its position in the feed. The object that changed is shown as of the change, related objects as they are now.',
   fields: (t) => ({
     cursor: t.string({
-      description: 'Its position in the feed.',
+      description: 'The position of the event in the feed: pass it as `after` to continue from there.',
       extensions: { costs: 'rows' },
       select: { platformId: true, sequence: true, epoch: true },
       resolve: (event, _args, { payments }) => feedCursor(payments.cursors, event.platformId, event),
     }),
-    type: t.expose('type', { type: EventType, description: 'What kind of change.' }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it happened.' }),
+    type: t.expose('type', { type: EventType, description: 'The kind of change.' }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When the change happened.' }),
     subject: t.field({
       type: builder.nodeInterfaceRef(),
       nullable: true,
-      description: 'What changed, as of the change.',
+      description: 'The object that changed, as of the change; null for a test event.',
       ...made(changedSubject),
       resolve: subjectOf,
     }),
     transaction: t.field({
       type: Transaction,
       nullable: true,
-      description: 'The transaction that changed, or that belongs to what changed.',
+      description: 'The transaction that changed, or that the changed object belongs to; null if there is none.',
       ...made(changedOrNow('Transaction', 'transaction', visibleTransactions)),
       resolve: (event, _args, context, info) =>
         snapshotOf(event, 'Transaction') ?? readReferred('Transaction', event.transactionId, context, info),
@@ -89,14 +89,14 @@ export const Event = builder.prismaNode('Event', {
     account: t.field({
       type: Account,
       nullable: true,
-      description: 'The account that changed.',
+      description: 'The account that changed; null if something else did.',
       ...made(changedRow('Account')),
       resolve: (event) => snapshotOf(event, 'Account'),
     }),
     quote: t.field({
       type: Quote,
       nullable: true,
-      description: 'The quote that changed, or that belongs to what changed.',
+      description: 'The quote that changed, or that the changed object belongs to; null if there is none.',
       ...made(changedOrNow('Quote', 'quote', visibleQuotes)),
       resolve: (event, _args, context, info) =>
         snapshotOf(event, 'Quote') ?? readReferred('Quote', event.quoteId, context, info),
@@ -104,7 +104,8 @@ export const Event = builder.prismaNode('Event', {
     customer: t.field({
       type: Customer,
       nullable: true,
-      description: 'The customer that changed, or whose what changed is.',
+      description:
+        'The customer that changed, or the owner of the account, quote or transaction that did; null if there is none.',
       ...made(changedOrNow('Customer', 'customer', visibleCustomers)),
       resolve: (event, _args, context, info) =>
         snapshotOf(event, 'Customer') ?? readReferred('Customer', event.customerId, context, info),
@@ -112,17 +113,20 @@ export const Event = builder.prismaNode('Event', {
     webhookBody: t.fromQuery('String', webhookBody, {
       nullable: true,
       description:
-        'The body of its webhook, byte for byte as endpoints get it. Null for a type that no webhook carries, and for client tokens.',
+        "The body of the event's webhook, byte for byte as endpoints receive it. Null for types without a webhook, and for client tokens.",
     }),
   }),
 });
 
 const EventFilter = builder.inputType('EventFilter', {
-  description: 'Which events. What is given combines with AND.',
+  description: 'Conditions on events. An event must match all that are given.',
   fields: (t) => ({
-    types: t.field({ type: [EventType], description: 'Any of these.' }),
-    customerId: t.id({ description: 'Of this customer.', ...foundBy('index') }),
-    transactionId: t.id({ description: 'Of this transaction and its quote.', ...foundBy('one') }),
+    types: t.field({ type: [EventType], description: 'Events of any of these types.' }),
+    customerId: t.id({ description: 'Events that concern this customer: Customer:…', ...foundBy('index') }),
+    transactionId: t.id({
+      description: 'Events that concern this transaction or its quote: Transaction:…',
+      ...foundBy('one'),
+    }),
   }),
 });
 
@@ -203,14 +207,14 @@ const events = listOf(Event, {
   edge: 'An event in a page.',
   args: (t) => ({
     ...pageArgs(t),
-    filter: t({ type: EventFilter, description: 'Only those that match this filter.' }),
+    filter: t({ type: EventFilter, description: 'Returns only events that match this filter.' }),
   }),
 });
 
 builder.queryField('events', (t) =>
   t.page(events, {
     description:
-      'The feed as a list, oldest first: it is a log, and nothing is removed from it. Its cursors are those of the subscriptions, and none is too old here.',
+      'The feed as a list, oldest first: a log from which nothing is ever removed. It has the cursors of the subscriptions, and accepts them at any age.',
   }),
 );
 
@@ -218,10 +222,10 @@ builder.subscriptionField('events', (t) =>
   t.field({
     type: Event,
     description:
-      'Every change that the caller may see, starting with the next one, or with `after` with the first after it.',
+      'All changes that the caller may see, beginning with the next one, or with `after` with the first one after that cursor.',
     args: {
       after: t.arg.string({ description: afterDescription }),
-      filter: t.arg({ type: EventFilter, description: 'Only those that match this filter.' }),
+      filter: t.arg({ type: EventFilter, description: 'Sends only events that match this filter.' }),
     },
     subscribe: async (_root, { after, filter }, context) =>
       watchMany(context, after, await filterOf(context, filter), messageOf),

@@ -23,9 +23,9 @@ type Schema = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
 const ListOperationType = builder.enumType('ListOperation', {
   description: 'What a change does to a followed list.',
   values: {
-    ENTER: { description: 'The row is in the list now, and was not before: a new one, or one that did not match.' },
-    UPDATE: { description: 'The row is in the list, as before, and has changed.' },
-    LEAVE: { description: 'The row matches the filter no more.' },
+    ENTER: { description: 'The row is now in the list and was not before: it is new, or did not match the filter.' },
+    UPDATE: { description: 'The row was in the list, still is, and has changed.' },
+    LEAVE: { description: 'The row no longer matches the filter.' },
   } as const,
 });
 
@@ -44,22 +44,22 @@ function followList<Row, Filter extends object>(list: FollowedList<Row, Filter>)
   builder.subscriptionField(`${name}Changes`, (t) =>
     t.field({
       type: Changes,
-      description: `A list of ${name}s that stays true: its first page, then each change that concerns it. The filter is that of the query ${name}s. A change may come that the page shows already: apply those of a higher \`version\` than the row that you have.`,
+      description: `A live list of ${name}s: its first page, then every change that affects it. The filter is that of the query ${name}s. A change may already be in the page: ignore a row unless its \`version\` is higher than the one you have.`,
       args: {
         filter: t.arg({
           type: filter,
           description:
-            'Which ones. A condition on what changes without the row itself, such as the UMA address of its customer, is refused with INVALID_INPUT.',
+            "The rows to follow, by the filter of the list's query. Conditions that can change without a change of the row, such as the UMA address of its customer, are refused with INVALID_INPUT.",
         }),
         snapshot: t.arg.boolean({
           required: true,
           defaultValue: true,
-          description: 'Whether the first message has a page of the list. It has none with `after`.',
+          description: 'Whether the first message contains a page of the list. With `after` it never does.',
         }),
         waitMs: t.arg.int({
           required: true,
           defaultValue: 0,
-          description: `How many milliseconds to wait for further changes, which then come in one message, 0 to ${maxWaitMs}. Each row is in it once, as it is after the last of them.`,
+          description: `How many milliseconds to collect changes into one message, 0 to ${maxWaitMs}. The message contains each changed row once, in its latest state.`,
         }),
         after: t.arg.string({ description: afterDescription }),
       },
@@ -74,12 +74,12 @@ function followList<Row, Filter extends object>(list: FollowedList<Row, Filter>)
 function changesType<Row, Filter>({ name, type, list: { connection, read }, filter }: FollowedList<Row, Filter>) {
   const Name = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
   const Change = builder.objectRef<ListChange>(`${Name}Change`).implement({
-    description: `A change of a followed list of ${name}s.`,
+    description: `A change in a followed list of ${name}s.`,
     fields: (t) => ({
-      op: t.expose('op', { type: ListOperationType, description: 'What becomes of the row in the list.' }),
+      op: t.expose('op', { type: ListOperationType, description: 'What the change does to the list.' }),
       changed: t.stringList({
         description:
-          'The fields of the row that are not as before, by their names; of a new row none. Of lists and other nodes below it nothing is said.',
+          'The names of the fields of `node` that changed; empty for a new row. Lists and related objects with an id of their own are never named.',
         resolve: ({ before, node }, _args, _context, { schema }) => {
           const object = schema.getType(typeNameOf(read.model, node));
           return before && isObjectType(object) ? changedFields(schema, object, before, node) : [];
@@ -87,27 +87,27 @@ function changesType<Row, Filter>({ name, type, list: { connection, read }, filt
       }),
       node: t.field({
         type,
-        description: 'The row as of this change, also where it leaves the list.',
+        description: 'The row as of this change, also if it leaves the list.',
         // A row of the model, as the database's triggers wrote it.
         resolve: (change, _args, context, info) => readAround(read.model, change.node, context, info) as never,
       }),
-      cursor: t.exposeString('cursor', { description: 'Its place in the feed.' }),
+      cursor: t.exposeString('cursor', { description: 'The position of the change in the feed.' }),
     }),
   });
   return builder.objectRef<ListMessage>(`${Name}Changes`).implement({
-    description: `Some changes of a followed list of ${name}s, in the order of the feed; or its first page.`,
+    description: `A message of a followed list of ${name}s: its first page, or some changes in the order of the feed.`,
     fields: (t) => {
       const { filter: _filter, after: _after, before: _before, last: _last, ...args } = listArgs(t.arg, filter);
       return {
         cursor: t.exposeString('cursor', {
           description:
-            'Its place in the feed: resume after it. It moves on also where nothing of the list has changed.',
+            'The position of the message in the feed: pass it as `after` to resume the stream. It also advances while the list does not change.',
         }),
-        changes: t.expose('changes', { type: [Change], description: 'What has become of which rows, in order.' }),
+        changes: t.expose('changes', { type: [Change], description: 'The changes, in the order of the feed.' }),
         snapshot: t.field({
           type: connection,
           nullable: true,
-          description: 'The first page of the list, with the first message; else null.',
+          description: 'The first page of the list, in the first message; null in later messages.',
           args,
           ...made(() => read),
           // What a plan has read of a connection.

@@ -20,9 +20,11 @@ interface QuoteUpdate extends Message {
 }
 
 const QuoteUpdateType = builder.objectRef<QuoteUpdate>('QuoteUpdate').implement({
-  description: 'A change of a quote, or (the first message) its present state.',
+  description: 'A change of a quote; the first message of a stream is its current state.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'Its position in the feed: a stream resumes after it.' }),
+    cursor: t.exposeString('cursor', {
+      description: 'The position of the change in the feed: pass it as `after` to resume the stream.',
+    }),
     quote: t.field({
       type: Quote,
       description: 'The quote as of this change.',
@@ -31,11 +33,13 @@ const QuoteUpdateType = builder.objectRef<QuoteUpdate>('QuoteUpdate').implement(
     previousStatus: t.expose('previousStatus', {
       type: QuoteStatus,
       nullable: true,
-      description: 'The status before; null where there was none, and with the present state.',
+      description: 'The status of the quote before this change; null if the quote is new, and in the current state.',
     }),
-    status: t.expose('status', { type: QuoteStatus, description: 'The status now.' }),
-    terminal: t.exposeBoolean('terminal', { description: 'Whether this is its end. The stream completes after it.' }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it changed.' }),
+    status: t.expose('status', { type: QuoteStatus, description: 'The status of the quote after this change.' }),
+    terminal: t.exposeBoolean('terminal', {
+      description: 'Whether the status is terminal. The stream completes after it.',
+    }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When the quote changed.' }),
   }),
 });
 
@@ -78,9 +82,9 @@ builder.subscriptionField('quoteUpdates', (t) =>
   t.field({
     type: QuoteUpdateType,
     description:
-      "A quote's present state and every change of its status, its expiry among them (decided once, by the service), completing after its end.",
+      'The current state of a quote, then every change of its status, including its expiry (which the service decides). Completes after a terminal status.',
     args: {
-      quoteId: t.arg.id({ required: true, description: 'Quote:…' }),
+      quoteId: t.arg.id({ required: true, description: 'The quote to follow: Quote:…' }),
       after: t.arg.string({ description: afterDescription }),
     },
     subscribe: (_root, { quoteId, after }, context) => watchRows(context, after, quoteStream(context, quoteId)),

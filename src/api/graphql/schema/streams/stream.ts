@@ -57,7 +57,7 @@ export function messageOf<Update extends Message>(
 
 /** The argument that every stream has. */
 export const afterDescription =
-  'A cursor of the feed: only what came after it, each change once and in order, and no present state first. One that is too old is refused with CURSOR_EXPIRED.';
+  'Resumes the stream after this cursor of the feed: it sends every later change, once and in order, without the current state first. A cursor that is too old is refused with CURSOR_EXPIRED.';
 
 /**
  * Returns the position after which a stream resumes, or undefined where there is none: that in `after` or, of an event

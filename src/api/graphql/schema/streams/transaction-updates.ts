@@ -26,9 +26,11 @@ interface TransactionUpdate extends Message {
 
 const TransactionUpdateType = builder.objectRef<TransactionUpdate>('TransactionUpdate').implement({
   description:
-    'A change of a transaction, or (the first message about each in a stream of named ones) its present state.',
+    'A change of a transaction. In a stream of named transactions the first message about each is its current state.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', { description: 'Its position in the feed: a stream resumes after it.' }),
+    cursor: t.exposeString('cursor', {
+      description: 'The position of the change in the feed: pass it as `after` to resume the stream.',
+    }),
     transaction: t.field({
       type: Transaction,
       description: 'The transaction as of this change.',
@@ -37,27 +39,33 @@ const TransactionUpdateType = builder.objectRef<TransactionUpdate>('TransactionU
     previousStatus: t.expose('previousStatus', {
       type: TransactionStatus,
       nullable: true,
-      description: 'The status before; null where there was none, and with the present state.',
+      description:
+        'The status of the transaction before this change; null if the transaction is new, and in the current state.',
     }),
-    status: t.expose('status', { type: TransactionStatus, description: 'The status now.' }),
+    status: t.expose('status', {
+      type: TransactionStatus,
+      description: 'The status of the transaction after this change.',
+    }),
     terminal: t.exposeBoolean('terminal', {
       description:
-        'Whether its status is terminal. A stream of named transactions completes after the last of them, unless it is to last until FINAL.',
+        'Whether the status is terminal. A stream of named transactions completes after the last terminal status, unless it lasts until FINAL.',
     }),
     final: t.boolean({
       description:
-        'Whether nothing can follow, as of now: after COMPLETED a bank may still return the money, and after FAILED or REJECTED a refund may still be paid.',
+        'Whether no further change is possible. A bank may still return a COMPLETED payment, and a refund may still be paid after FAILED or REJECTED.',
       resolve: ({ terminal, transaction }, _args, { payments }) => terminal && isFinal(payments.database, transaction),
     }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When it changed.' }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When the transaction changed.' }),
   }),
 });
 
 const StreamEnd = builder.enumType('StreamEnd', {
-  description: 'What a stream of named transactions lasts until.',
+  description: 'When a stream of named transactions completes.',
   values: {
-    TERMINAL: { description: 'Their first terminal statuses.' },
-    FINAL: { description: 'The point after which nothing can follow: no bank return, and no refund that waits.' },
+    TERMINAL: { description: 'When all of them have a terminal status.' },
+    FINAL: {
+      description: 'When no further change of any of them is possible: no return by a bank, and no pending refund.',
+    },
   } as const,
 });
 
@@ -129,7 +137,7 @@ builder.subscriptionField('transactionUpdates', (t) =>
   t.field({
     type: TransactionUpdateType,
     description:
-      'Changes of transactions: of those that are named (their present states first, and completing after the end of all), of one customer, or of all that the caller may see (the next change first). With `after`, exactly what came after that cursor.',
+      'Changes of transactions: of named transactions (their current states first; completes when all have ended), of all transactions of a customer, or of all transactions that the caller may see (the next change first). With `after`, every change after that cursor.',
     args: {
       of: t.arg({
         type: FollowedTransactionsInput,
@@ -139,7 +147,7 @@ builder.subscriptionField('transactionUpdates', (t) =>
         type: StreamEnd,
         required: true,
         defaultValue: 'TERMINAL',
-        description: 'When a stream of named transactions completes. Other streams never do.',
+        description: 'When a stream of named transactions completes. Other streams never complete.',
       }),
       after: t.arg.string({ description: afterDescription }),
     },

@@ -10,36 +10,38 @@ interface Entry {
 }
 
 export const MetadataEntry = builder.objectRef<Entry>('MetadataEntry').implement({
-  description: 'Something that the platform has noted on a record.',
+  description: 'A key-value pair that the platform stored with an object.',
   fields: (t) => ({
-    key: t.exposeString('key', { description: 'Its key.' }),
-    value: t.exposeString('value', { description: 'Its value.' }),
+    key: t.exposeString('key', { description: 'The key of the entry.' }),
+    value: t.exposeString('value', { description: 'The value of the entry.' }),
   }),
 });
 
 /** The options of the field of metadata. */
 export const noted = {
   isSorted: true,
-  description: 'What the platform has noted on it, ordered by key. Who may see the record sees it, apps too.',
+  description:
+    'The key-value pairs that the platform stored with the object, ordered by key. Everyone who can see the object can read them, including apps.',
 } as const;
 
 export const MetadataInput = builder.inputType('MetadataInput', {
-  description: 'Something to note on a record: at most 20 entries, each key once.',
+  description: 'A key-value pair to store with an object: at most 20 of them, each key once.',
   fields: (t) => ({
     key: t.string({
       required: true,
-      description: '1 to 40 letters, digits, dots, hyphens and underscores, beginning with a letter or digit.',
+      description: 'The key: 1 to 40 letters, digits, dots, hyphens and underscores, beginning with a letter or digit.',
     }),
-    value: t.string({ required: true, description: 'At most 500 characters.' }),
+    value: t.string({ required: true, description: 'The value: at most 500 characters.' }),
   }),
 });
 
 /** Describes the input of metadata where a record is made. */
-export const newMetadata = 'Key-value pairs that the platform stores with it. Client tokens cannot set them.';
+export const newMetadata =
+  'Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens.';
 
 /** Describes the input of metadata where a record changes. */
 export const changedMetadata =
-  'Key-value pairs that the platform stores with it: replaces all of it. An empty list removes it; left out or null, it stays.';
+  'Key-value pairs of your own, which replace all that are stored with the object. An empty list removes them; if left out or null, they stay.';
 
 /**
  * Converts the list of an input to a map.

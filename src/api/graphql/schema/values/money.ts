@@ -4,31 +4,35 @@ import { executed } from '../../reading/derive.ts';
 import { builder } from '../builder.ts';
 
 builder.objectType('Currency', {
-  description: 'A currency or asset (specification 2.1).',
+  description: 'A currency or asset.',
   fields: (t) => ({
-    code: t.exposeString('code', { description: 'ISO 4217 code, or an asset code such as USDC or BTC.' }),
-    name: t.exposeString('name', { description: 'Name for people, in English.' }),
-    symbol: t.exposeString('symbol', { description: 'Symbol for people.' }),
-    decimals: t.exposeInt('decimals', { description: 'Decimal places of the smallest unit: 2 for cents.' }),
+    code: t.exposeString('code', {
+      description: 'The ISO 4217 code of the currency, or an asset code such as USDC or BTC.',
+    }),
+    name: t.exposeString('name', { description: 'The English name of the currency, for people.' }),
+    symbol: t.exposeString('symbol', { description: 'The symbol of the currency, for people.' }),
+    decimals: t.exposeInt('decimals', {
+      description: "The number of decimal places of the currency's smallest unit: 2 for cents.",
+    }),
   }),
 });
 
 builder.objectType('Money', {
-  description: 'An amount of money (specification 2.2).',
+  description: 'An amount of money in a currency.',
   fields: (t) => ({
     amount: t.expose('amount', {
       type: 'BigInt',
-      description: "In the currency's smallest unit: 12550 is 125.50 where there are 2 decimals.",
+      description: 'The amount in the smallest unit of its currency: 12550 is 125.50 if the currency has 2 decimals.',
     }),
-    currency: t.expose('currency', { type: 'Currency', description: 'The currency.' }),
+    currency: t.expose('currency', { type: 'Currency', description: 'The currency of the amount.' }),
     decimal: t.field({
       type: 'Decimal',
-      description: 'The same amount in major units, exact: "125.50".',
+      description: 'The amount in major units, exact: "125.50".',
       resolve: ({ amount, currency }) => formatDecimal(amount, currency.decimals),
     }),
     formatted: t.string({
-      description: 'For people, as the locale writes it: "$125.50".',
-      args: { locale: t.arg.string({ defaultValue: 'en', description: 'A BCP 47 language tag.' }) },
+      description: 'The amount for people, as it is written in the locale: "$125.50".',
+      args: { locale: t.arg.string({ defaultValue: 'en', description: 'The locale, as a BCP 47 language tag.' }) },
       resolve: ({ amount, currency }, { locale }) => {
         const text = formatMoney(amount, currency, locale ?? 'en');
         if (typeof text !== 'string') throw invalidInput(text.message, 'locale');
@@ -41,7 +45,7 @@ builder.objectType('Money', {
 builder.queryField('currencies', (t) =>
   t.field({
     type: ['Currency'],
-    description: 'All currencies that the gateway knows.',
+    description: 'All currencies and assets that the service knows.',
     ...executed,
     resolve: () => [...currencies],
   }),

@@ -6,23 +6,26 @@ import { builder } from '../builder.ts';
 export const AddressType = builder.objectRef<Address>('Address').implement({
   description: 'A postal address.',
   fields: (t) => ({
-    line1: t.exposeString('line1', { description: 'Street and number.' }),
-    line2: t.exposeString('line2', { nullable: true, description: 'Second line.' }),
-    city: t.exposeString('city', { nullable: true, description: 'City.' }),
-    state: t.exposeString('state', { nullable: true, description: 'State or province.' }),
-    postalCode: t.exposeString('postalCode', { description: 'Postal code.' }),
-    country: t.exposeString('country', { description: 'ISO 3166-1 alpha-2.' }),
+    line1: t.exposeString('line1', { description: 'The first line of the address: street and number.' }),
+    line2: t.exposeString('line2', {
+      nullable: true,
+      description: 'The second line of the address; null if there is none.',
+    }),
+    city: t.exposeString('city', { nullable: true, description: 'The city; null if it is unknown.' }),
+    state: t.exposeString('state', { nullable: true, description: 'The state or province; null if there is none.' }),
+    postalCode: t.exposeString('postalCode', { description: 'The postal code.' }),
+    country: t.exposeString('country', { description: 'The country, as an ISO 3166-1 alpha-2 code such as DE.' }),
   }),
 });
 
 export const AddressInput = builder.inputType('AddressInput', {
   description: 'A postal address.',
   fields: (t) => ({
-    line1: t.string({ required: true, description: 'Street and number.' }),
-    line2: t.string({ description: 'Second line.' }),
-    city: t.string({ description: 'City.' }),
-    state: t.string({ description: 'State or province.' }),
-    postalCode: t.string({ required: true, description: 'Postal code.' }),
-    country: t.string({ required: true, description: 'ISO 3166-1 alpha-2.' }),
+    line1: t.string({ required: true, description: 'The first line of the address: street and number.' }),
+    line2: t.string({ description: 'The second line of the address.' }),
+    city: t.string({ description: 'The city.' }),
+    state: t.string({ description: 'The state or province.' }),
+    postalCode: t.string({ required: true, description: 'The postal code.' }),
+    country: t.string({ required: true, description: 'The country, as an ISO 3166-1 alpha-2 code such as DE.' }),
   }),
 });

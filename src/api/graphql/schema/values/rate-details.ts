@@ -19,25 +19,27 @@ export interface PricedRateDetails {
 
 export const RateDetailsType = builder.objectRef<PricedRateDetails>('RateDetails').implement({
   description:
-    'What a price is made of (specification 2.5): received = (sent − fixed fees) × serviceApiMultiplier × counterpartyMultiplier.',
+    'The parts of a price: received = (sent − fixed fees) × serviceApiMultiplier × counterpartyMultiplier, in smallest units.',
   fields: (t) => ({
     counterpartyMultiplier: t.json(['details', 'counterpartyMultiplier'], 'Decimal', {
-      description: 'Smallest units of the receiving currency per millisatoshi.',
+      description:
+        "The receiving side's part of the rate: smallest units of the receiving currency per millisatoshi. Every rate is split at this common unit, whatever its currencies.",
     }),
     counterpartyFixedFee: t.money(['details', 'counterpartyFixedFee'], 'receiving', {
-      description: 'Fixed fee of the receiving side, in the receiving currency.',
+      description: 'The fixed fee of the receiving side, in the receiving currency.',
     }),
     serviceApiMultiplier: t.json(['details', 'serviceApiMultiplier'], 'Decimal', {
-      description: 'Millisatoshi per smallest unit of the sending currency, variable fees taken off.',
+      description:
+        "The sending side's part of the rate, after variable fees: millisatoshi per smallest unit of the sending currency.",
     }),
     serviceApiFixedFee: t.money(['details', 'serviceApiFixedFee'], 'sending', {
-      description: 'Fixed fee of the service, in the sending currency.',
+      description: 'The fixed fee of the service, in the sending currency.',
     }),
     serviceApiVariableFeeRate: t.json(['details', 'serviceApiVariableFeeRate'], 'Decimal', {
-      description: 'Variable fee of the service as a fraction: 0.003 is 0.3 %.',
+      description: 'The variable fee of the service as a fraction of the amount: 0.003 is 0.3 %.',
     }),
     serviceApiVariableFeeAmount: t.money(['details', 'serviceApiVariableFeeAmount'], 'sending', {
-      description: 'What the variable fee comes to, in the sending currency.',
+      description: 'The variable fee of the service as an amount in the sending currency.',
     }),
   }),
 });

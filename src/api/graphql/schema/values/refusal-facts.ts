@@ -16,13 +16,13 @@ builder.objectFields(memberTypes.InsufficientFundsError, (t) => ({
   available: t.field({
     type: 'Money',
     nullable: true,
-    description: 'What the source can spend. Null for a viewer who may not see its balance.',
+    description: 'The amount that the source can spend; null for viewers who may not see its balance.',
     resolve: (error) => moneyFact(error, 'spendable'),
   }),
   required: t.field({
     type: 'Money',
     nullable: true,
-    description: 'What the payment takes from it. Null where `available` is.',
+    description: 'The amount that the payment would take from the source; null if `available` is null.',
     resolve: (error) => moneyFact(error, 'needed'),
   }),
 }));
@@ -40,7 +40,7 @@ builder.objectField(memberTypes.ConflictError, 'existing', (t) =>
     type: builder.nodeInterfaceRef(),
     nullable: true,
     description:
-      'What it collides with, as it is now: the account that exists already, the quote that was executed. Null where it collides with no record that the viewer may see. Needs VIEW.',
+      'The object that the request conflicts with, as it is now, such as the account that already exists or the quote that was executed. Null if there is none that the viewer may see. Needs VIEW.',
     extensions: { isOnlyPlanned: true },
     resolve: ({ refusal }, _args, context, info) => {
       const { existingId } = refusal.details;

@@ -61,7 +61,7 @@ function parsers<T>(parse: (value: unknown) => T | WrongValue, kinds: readonly K
 builder.scalarType('BigInt', {
   specifiedByURL: 'https://www.w3.org/TR/xmlschema11-2/#long',
   description:
-    'A 64-bit integer; amounts are in the smallest unit of their currency. Always answered as a string of digits. Accepted as an integer or a string of digits, nothing else.',
+    'A 64-bit integer. Amounts are in the smallest unit of their currency. Returned as a string of digits; accepted as an integer or a string of digits.',
   // Pothos has one type for the resolver's value and the serialized one, which is text here.
   serialize: (value) => String(value) as never,
   ...parsers(parseBigInt, [Kind.INT, Kind.STRING]),
@@ -69,14 +69,14 @@ builder.scalarType('BigInt', {
 
 builder.scalarType('Decimal', {
   specifiedByURL: 'https://www.w3.org/TR/xmlschema11-2/#decimal',
-  description: 'An exact decimal number, as a string: no float comes near it.',
+  description: 'An exact decimal number as a string, never a float: "12.50".',
   serialize: (value) => (typeof value === 'string' ? value : value.toFixed()),
   ...parsers(parseDecimal, [Kind.STRING]),
 });
 
 builder.scalarType('DateTime', {
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
-  description: 'A moment in RFC 3339, answered in UTC with milliseconds: 2026-01-31T09:30:00.000Z.',
+  description: 'A point in time in RFC 3339 format. Returned in UTC with milliseconds: 2026-01-31T09:30:00.000Z.',
   // Serialized as text, as in BigInt; a plan reads it as text already.
   serialize: (value: Date | string) => (typeof value === 'string' ? value : value.toISOString()) as never,
   ...parsers(parseDateTime, [Kind.STRING]),
@@ -84,7 +84,7 @@ builder.scalarType('DateTime', {
 
 builder.scalarType('Date', {
   specifiedByURL: 'https://scalars.graphql.org/andimarek/local-date.html',
-  description: 'A day of the calendar, YYYY-MM-DD.',
+  description: 'A calendar date: YYYY-MM-DD.',
   serialize: (value) => (typeof value === 'string' ? value : value.toISOString().slice(0, 10)),
   ...parsers(parseDate, [Kind.STRING]),
 });

@@ -8,35 +8,36 @@ import { Event } from '../streams/events.ts';
 import { node } from '../words.ts';
 
 const WebhookAttempt = builder.prismaObject('WebhookAttempt', {
-  description: 'One attempt to deliver an event, as it ended.',
+  description: 'An attempt to deliver an event to a webhook endpoint, with its outcome.',
   fields: (t) => ({
-    at: t.expose('at', { type: 'DateTime', description: 'When it was begun.' }),
-    durationMs: t.exposeInt('durationMs', { description: 'How long it took, in milliseconds.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'When the attempt began.' }),
+    durationMs: t.exposeInt('durationMs', { description: 'How long the attempt took, in milliseconds.' }),
     responseStatus: t.exposeInt('responseStatus', {
       nullable: true,
-      description: "The receiver's HTTP status; null when it gave none.",
+      description: "The HTTP status of the receiver's response; null if there was none.",
     }),
-    error: t.exposeString('error', { nullable: true, description: 'Why it failed; null when it succeeded.' }),
+    error: t.exposeString('error', { nullable: true, description: 'Why the attempt failed; null if it succeeded.' }),
   }),
 });
 
 export const WebhookDelivery = builder.prismaNode('WebhookDelivery', {
-  ...node(visibleToPlatform, 'WebhookDelivery:…'),
-  description: 'An event on its way to an endpoint.',
+  ...node(visibleToPlatform, 'The public id of the delivery: WebhookDelivery:…'),
+  description: 'The delivery of an event to a webhook endpoint.',
   fields: (t) => ({
     event: t.relation('event', {
       type: Event,
-      description: 'The event. Its webhook has the id Webhook:… with the same UUID, at every attempt.',
+      description:
+        'The event that is delivered. Every attempt sends it with the same webhook id, Webhook:… with the UUID of the event.',
     }),
-    status: t.expose('status', { type: WebhookDeliveryStatus, description: 'Where it stands.' }),
+    status: t.expose('status', { type: WebhookDeliveryStatus, description: 'The status of the delivery.' }),
     attempts: t.many('attempts', WebhookAttempt, {
-      description: 'Every attempt so far, oldest first.',
+      description: 'The attempts so far, oldest first.',
       orderBy: ['number'],
     }),
     nextAttemptAt: t.expose('nextAttemptAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it is attempted next; null when it will not be.',
+      description: 'When the next attempt is due; null if there will be none.',
     }),
   }),
 });
@@ -46,38 +47,51 @@ const deliveries = listOf(WebhookDelivery, {
   visible: visibleToPlatform,
   filter: WebhookDeliveryFilter,
   where: whereDeliveries,
-  page: 'A page of deliveries.',
-  edge: 'A delivery in a page.',
+  page: 'A page of webhook deliveries.',
+  edge: 'A webhook delivery in a page.',
 });
 
 export const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
   ...node(visibleToPlatform),
-  description:
-    'Where the platform wants its events sent (specification 6), signed by the Standard Webhooks convention.',
+  description: "A URL to which the platform's events are sent, signed according to Standard Webhooks.",
   fields: (t) => ({
-    url: t.exposeString('url', { description: 'Where events are posted.' }),
-    eventTypes: t.expose('eventTypes', { type: [EventType], description: 'Which events it gets.' }),
-    status: t.expose('status', { type: WebhookEndpointStatus, description: 'How it fares.' }),
-    description: t.exposeString('description', { nullable: true, description: "The platform's own words for it." }),
-    version: t.exposeInt('version', {
-      description: 'Rises with each change of its settings, its secret, or whether it is disabled.',
+    url: t.exposeString('url', { description: 'The URL to which events are posted.' }),
+    eventTypes: t.expose('eventTypes', {
+      type: [EventType],
+      description: 'The types of events that the endpoint receives.',
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    status: t.expose('status', { type: WebhookEndpointStatus, description: 'Whether the endpoint receives events.' }),
+    description: t.exposeString('description', {
+      nullable: true,
+      description: "The platform's own description of the endpoint; null if there is none.",
+    }),
+    version: t.exposeInt('version', {
+      description:
+        'Rises with each change of the settings or the secret of the endpoint, and when it is disabled or enabled.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the endpoint was created.' }),
     failingSince: t.expose('failingSince', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the first attempt failed since the last success; null after a success.',
+      description: 'When the first attempt since the last success failed; null if the endpoint is not failing.',
     }),
-    disabledAt: t.expose('disabledAt', { type: 'DateTime', nullable: true, description: 'When it was disabled.' }),
-    notice: t.exposeString('notice', { nullable: true, description: 'Why it was disabled.' }),
+    disabledAt: t.expose('disabledAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the endpoint was disabled; null if it is not.',
+    }),
+    notice: t.exposeString('notice', {
+      nullable: true,
+      description: 'Why the endpoint was disabled; null if it is not.',
+    }),
     tokenId: t.publicId('ApiToken', 'tokenId', {
       nullable: true,
       description:
-        'The API token with which it ends: the one that made it, or that last changed its url, enabled it or added INCOMING_PAYMENT. Null where the operator did.',
+        'The API token with whose revocation the endpoint is disabled: the one that created it, or that last changed its URL, enabled it or added INCOMING_PAYMENT. Null if the operator of the service did.',
     }),
     deliveries: t.page(deliveries, {
       of: ['deliveries'],
-      description: 'What was and is being sent to it, newest first.',
+      description: 'The deliveries to this endpoint, newest first.',
     }),
   }),
 });
@@ -87,22 +101,23 @@ const endpoints = listOf(WebhookEndpoint, {
   visible: visibleToPlatform,
   page: 'A page of webhook endpoints.',
   edge: 'A webhook endpoint in a page.',
-  totalCount: 'All of them, on whatever page.',
+  totalCount: 'The number of webhook endpoints, on all pages.',
 });
 
 builder.queryField('webhookEndpoints', (t) =>
-  t.page(endpoints, { description: "The platform's webhook endpoints, newest first." }),
+  t.page(endpoints, { description: 'The webhook endpoints of the platform, newest first.' }),
 );
 
 builder.prismaObjectField(WebhookDelivery, 'endpoint', (t) =>
   t.seen('endpoint', WebhookEndpoint, visibleToPlatform, {
-    description: 'The endpoint that it goes to; null in an event of one that has been removed.',
+    description: 'The endpoint that the event is delivered to; null, inside an event, if the endpoint was deleted.',
   }),
 );
 
 builder.prismaObjectField(Event, 'deliveries', (t) =>
   t.many('deliveries', WebhookDelivery, {
-    description: 'Its way to each endpoint that gets it, in the order of their creation. None for client tokens.',
+    description:
+      'The deliveries of the event to webhook endpoints, in the order of their creation. Empty for client tokens.',
     orderBy: ['id'],
     visible: visibleToPlatform,
   }),
