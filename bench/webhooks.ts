@@ -38,7 +38,7 @@ export async function measureDeliveries(
       gateway,
       headers,
       'mutation ($input: ReplayWebhookEventsInput!) { replayWebhookEvents(input: $input) { ... on ReplayWebhookEventsSuccess { count } ... on UserError { message } } }',
-      { input: { endpointId, after } },
+      { input: { endpointId, events: { between: { after } } } },
     );
     const wanted = replayWebhookEvents.count;
     const until = Date.now() + patienceMs;

@@ -50,7 +50,7 @@ export async function writesOf(prepared: Prepared): Promise<Writes> {
     document(transferOut, {
       sourceAccountId: `InternalAccount:${row.source}`,
       destinationAccountId: `ExternalAccount:${row.usd}`,
-      amount: 100,
+      amount: { units: 100 },
       idempotencyKey,
     });
   const values = ({ source, usd }: (typeof rows)[number]) => [source, usd, 100, '%KEY%'];
@@ -73,7 +73,7 @@ export async function writesOf(prepared: Prepared): Promise<Writes> {
         source: { account: { accountId: `InternalAccount:${row.source}` } },
         destination: { account: { accountId: `ExternalAccount:${row.eur}` } },
         lockedCurrencySide: 'SENDING',
-        lockedCurrencyAmount: 10_000,
+        lockedCurrencyAmount: { units: 10_000 },
         idempotencyKey: '%KEY%',
       }),
     ),

@@ -22,7 +22,7 @@ export interface Returned {
 }
 
 const query =
-  'subscription ($id: ID, $after: String) { transactionUpdates(customerId: $id, after: $after) { status cursor } }';
+  'subscription ($id: ID!, $after: String) { transactionUpdates(of: { customerId: $id }, after: $after) { status cursor } }';
 /** How long a client waits before it tries again, as the client package does: longer after each failure, and never all at once. */
 function pauseMs(failed: number): number {
   const ms = Math.min(30_000, 500 * 2 ** Math.min(failed, 6));

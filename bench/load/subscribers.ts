@@ -22,7 +22,7 @@ export interface Arrivals {
   readonly max: number;
 }
 
-const query = 'subscription ($id: ID) { transactionUpdates(customerId: $id) { status occurredAt cursor } }';
+const query = 'subscription ($id: ID!) { transactionUpdates(of: { customerId: $id }) { status occurredAt cursor } }';
 let delays: number[] = [];
 let messages = 0;
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { afterAll, expect, test, vi } from 'vitest';
-import { act, execute, fieldsOf, refusal, succeed, usdToEur } from '../setup/acts.ts';
+import { act, execute, fieldsOf, refusal, succeed, tokenInput, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { appOf, payingApp } from '../setup/new-credentials.ts';
 import { expireToken } from '../setup/passing-time.ts';
@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 const minted = (input: object, by: TestPlatform = t.platform): Promise<Data> =>
-  act(by, 'createClientToken', input, 'token tokenId expiresAt');
+  act(by, 'createClientToken', tokenInput(input), 'token tokenId expiresAt');
 
 const phone = (input: object, url = t.url) => appOf({ ...t.platform, url }, input);
 const paying = (customerId = mine.customerId) => payingApp(t.platform, { customerId });
@@ -151,10 +151,10 @@ test('a token of one quote shows that quote and its transaction, and nobody’s 
 test('minting is refused for what is not there, for more than the caller has, and for what no app may do', async () => {
   const stranger = await t.newPlatform('stranger');
   expect(await minted({ customerId: mine.customerId }, stranger)).toMatchObject(
-    refusal('USER_NOT_FOUND', 'customerId'),
+    refusal('USER_NOT_FOUND', 'boundTo', 'customerId'),
   );
-  expect(await minted({})).toMatchObject({ code: 'INVALID_INPUT' });
-  expect(await minted({ customerId: mine.customerId, quoteId: 'Quote:x' })).toMatchObject({ code: 'INVALID_INPUT' });
+  for (const bound of [{}, { customerId: mine.customerId, quoteId: 'Quote:x' }, { customerId: null }])
+    await expect(minted(bound)).rejects.toThrow(/boundTo/);
   expect(await minted({ customerId: mine.customerId, permissions: ['VIEW', 'MANAGE'] })).toMatchObject(
     refusal('INVALID_INPUT', 'permissions'),
   );
@@ -173,9 +173,9 @@ test('an app runs nothing that is for servers alone, whatever its permissions', 
     'sandboxReceiveUma',
     {
       senderUmaAddress: '$success.usd@sandbox.uma.money',
-      customerId: mine.customerId,
-      receivingCurrencyCode: 'USD',
-      receivingCurrencyAmount: 700,
+      receiver: { customerId: mine.customerId },
+      currency: 'USD',
+      amount: 700,
     },
     'transaction { id }',
   );
@@ -188,8 +188,8 @@ test('an app runs nothing that is for servers alone, whatever its permissions', 
     sandboxSetExternalAccountStatus: { accountId: mine.outsideUsd, status: 'INACTIVE' },
     lookUpReceiver: { umaAddress: '$success.usd@sandbox.uma.money' },
     sandboxReceiveUma: {
-      ...{ senderUmaAddress: '$success.usd@sandbox.uma.money', customerId: mine.customerId },
-      ...{ receivingCurrencyCode: 'USD', receivingCurrencyAmount: 700 },
+      ...{ senderUmaAddress: '$success.usd@sandbox.uma.money', receiver: { customerId: mine.customerId } },
+      ...{ currency: 'USD', amount: 700 },
     },
   } as const;
   for (const [name, input] of Object.entries(calls)) {

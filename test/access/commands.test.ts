@@ -108,7 +108,7 @@ async function thingsOf(url: string): Promise<Things> {
   const umaAddress = await umaAddressOf(platform, scene.customerId);
   const ordinary = await quote(platform, between(scene.usd, scene.outsideEur, 10_000));
   const funded = await quote(platform, fundedIn('USDC', scene, 10_000_000));
-  const receive = { receiverUmaAddress: umaAddress, receivingCurrencyCode: 'USD', receivingCurrencyAmount: 100 };
+  const receive = { receiver: { umaAddress }, currency: 'USD', amount: 100 };
   const incoming = async () =>
     (
       await act(
@@ -118,7 +118,7 @@ async function thingsOf(url: string): Promise<Things> {
         'transaction { id }',
       )
     ).transaction.id;
-  const lookup = { umaAddress: '$success.usd@sandbox.uma.money', customerId: scene.customerId };
+  const lookup = { umaAddress: '$success.usd@sandbox.uma.money', sender: { customerId: scene.customerId } };
   const endpoint = { url, eventTypes: ['TEST'] };
   const ofApi = { name: 'reader', permissions: ['VIEW'] };
   const endpointId = (await act(platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint.id;
@@ -137,7 +137,8 @@ async function thingsOf(url: string): Promise<Things> {
     endpointId,
     deliveryId: deliveries[0].id,
     apiTokenId: (await act(platform, 'createApiToken', ofApi, 'apiToken { id }')).apiToken.id,
-    clientTokenId: (await act(platform, 'createClientToken', { customerId: scene.customerId }, 'tokenId')).tokenId,
+    clientTokenId: (await act(platform, 'createClientToken', { boundTo: { customerId: scene.customerId } }, 'tokenId'))
+      .tokenId,
   };
 }
 

@@ -44,7 +44,7 @@ const strangerId = stranger.platformId;
 const scene = await makeScene(t.platform);
 const own = await makeScene(stranger);
 const made = await quote(t.platform, between(scene.usd, scene.outsideEur, 10_000));
-const lookup = { umaAddress: '$success.usd@sandbox.uma.money', customerId: scene.customerId };
+const lookup = { umaAddress: '$success.usd@sandbox.uma.money', sender: { customerId: scene.customerId } };
 const endpoint = { url: 'http://127.0.0.1:11/hook', eventTypes: ['OUTGOING_PAYMENT'] };
 /** The public ids of a platform's objects, of every type that has a node. */
 const things = {
@@ -57,7 +57,8 @@ const things = {
   endpoint: (await act(t.platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint.id,
   apiToken: (await act(t.platform, 'createApiToken', { name: 'a', permissions: ['VIEW'] }, 'apiToken { id }')).apiToken
     .id,
-  clientToken: (await act(t.platform, 'createClientToken', { customerId: scene.customerId }, 'tokenId')).tokenId,
+  clientToken: (await act(t.platform, 'createClientToken', { boundTo: { customerId: scene.customerId } }, 'tokenId'))
+    .tokenId,
 };
 await t.gateway.feed.waitForChange(50);
 
@@ -139,7 +140,7 @@ describe('without the filters of the application', () => {
       ['deleteCustomer', { customerId: scene.customerId }],
       ['deleteWebhookEndpoint', { endpointId: things.endpoint }],
       ['revokeApiToken', { tokenId: things.apiToken }],
-      ['createClientToken', { customerId: scene.customerId }],
+      ['createClientToken', { boundTo: { customerId: scene.customerId } }],
     ];
     for (const [command, input] of attempts) {
       expect([command, (await act(stranger, command, input)).__typename]).toEqual([

@@ -46,7 +46,7 @@ describe('without the grant', () => {
   });
 
   test("the lookups of its customer's platform look unknown", async () => {
-    const { id } = await lookUp(t.platform, receiver, { customerId: own.customerId });
+    const { id } = await lookUp(t.platform, receiver, { sender: { customerId: own.customerId } });
     const app = await appWith(['ADD_BENEFICIARIES']);
     expect(await fieldsOf(app, 'node', id, 'id')).toBeNull();
     expect(await payTo(app, receiver, id)).toMatchObject({ code: 'LOOKUP_REQUEST_NOT_FOUND' });
@@ -74,10 +74,12 @@ describe('with the grant', () => {
 
   test('it looks nobody up for another customer, and sees no lookup of another', async () => {
     const app = await appWith(['LOOK_UP_RECEIVERS']);
-    expect(await lookUp(app, receiver, { customerId: other.customerId })).toMatchObject({ code: 'USER_NOT_FOUND' });
-    const senderUmaAddress = await umaAddressOf(t.platform, other.customerId);
-    expect(await lookUp(app, receiver, { senderUmaAddress })).toMatchObject({ code: 'USER_NOT_FOUND' });
-    for (const rest of [{ customerId: other.customerId }, {}]) {
+    expect(await lookUp(app, receiver, { sender: { customerId: other.customerId } })).toMatchObject({
+      code: 'USER_NOT_FOUND',
+    });
+    const umaAddress = await umaAddressOf(t.platform, other.customerId);
+    expect(await lookUp(app, receiver, { sender: { umaAddress } })).toMatchObject({ code: 'USER_NOT_FOUND' });
+    for (const rest of [{ sender: { customerId: other.customerId } }, {}]) {
       const { id } = await lookUp(t.platform, receiver, rest);
       expect(await fieldsOf(app, 'node', id, 'id')).toBeNull();
       expect(await payTo(app, receiver, id)).toMatchObject({ code: 'LOOKUP_REQUEST_NOT_FOUND' });
@@ -107,7 +109,7 @@ describe('a token is granted', () => {
     expect((await (await appWith()).ask('{ viewer { grants } }')).viewer).toEqual({ grants: [] });
     const made = await quote(t.platform, between(own.usd, own.outsideEur, 1_000));
     expect(
-      await act(t.platform, 'createClientToken', { quoteId: made.id, grants: ['LOOK_UP_RECEIVERS'] }),
+      await act(t.platform, 'createClientToken', { boundTo: { quoteId: made.id }, grants: ['LOOK_UP_RECEIVERS'] }),
     ).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'grants'] });
   });
 });

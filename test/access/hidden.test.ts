@@ -73,7 +73,7 @@ describe('a refusal tells the app of a payment', () => {
     const full = deposit(uuidIn(usdc), 'USDC', 9_000_000_000_000_000n);
     expect((await commitPlan(t.gateway.payments.database, platformId, { journals: [full] })).kind).toBe('done');
     const pay = (by: TestPlatform) =>
-      act(by, 'sandboxSend', { quoteId: funded.id, currencyCode: 'USDC' }, 'transaction { id }');
+      act(by, 'sandboxSend', { quoteId: funded.id, currency: 'USDC' }, 'transaction { id }');
     expect((await pay(t.platform)).message).toContain(usdc);
     const refused = await pay(await appOf(funded.id));
     expect(refused).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE', path: ['input', 'quoteId'] });

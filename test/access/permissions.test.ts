@@ -45,7 +45,7 @@ const mutations: Readonly<Record<string, readonly [name: Operation, field: strin
     () => ({ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 10 }),
   ],
   Customer: ['updateCustomer', 'customer', () => ({ customerId: scene.customerId })],
-  InternalAccount: ['sandboxFundAccount', 'account', () => ({ accountId: scene.usd, amount: 1 })],
+  InternalAccount: ['sandboxFundAccount', 'account', () => ({ accountId: scene.usd, amount: { units: 1 } })],
   ExternalAccount: [
     'sandboxSetExternalAccountStatus',
     'account',
@@ -132,7 +132,7 @@ test('what needs VIEW is found under any name, in fragments, and behind what is 
   const fund = async (selection: string, fragments = '') =>
     (
       await blind.ask(
-        `mutation ($id: ID!, $no: Boolean = false) { sandboxFundAccount(input: { accountId: $id, amount: 7 }) {
+        `mutation ($id: ID!, $no: Boolean = false) { sandboxFundAccount(input: { accountId: $id, amount: { units: 7 } }) {
            ... on SandboxFundAccountSuccess { account { id @skip(if: $no) ${selection} } }
            ... on UserError { code message } } } ${fragments}`,
         { id: scene.usd },
@@ -173,7 +173,7 @@ test('a plan reads nothing without VIEW, though nobody looked before', async () 
   const { data, errors } = await execute({
     schema,
     document: parse(
-      'mutation ($id: ID!) { sandboxFundAccount(input: { accountId: $id, amount: 1 }) { ... on SandboxFundAccountSuccess { account { id customer { umaAddress } } } } }',
+      'mutation ($id: ID!) { sandboxFundAccount(input: { accountId: $id, amount: { units: 1 } }) { ... on SandboxFundAccountSuccess { account { id customer { umaAddress } } } } }',
     ),
     variableValues: { id: scene.usd },
     contextValue: { viewer, payments, feed, isAbandoned: () => false, maxAnswerBytes: 1_000_000 },

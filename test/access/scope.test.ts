@@ -266,7 +266,7 @@ async function tellsOnlyTheirs(caller: TestPlatform, call: Call): Promise<void> 
   const heard: string[] = [];
   raw.socket.on('message', (message) => heard.push(String(message)));
   const mark = t.platform.watch(
-    'subscription ($id: ID!) { accountUpdates(accountId: $id) { newBalance { amount } } }',
+    'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { newBalance { amount } } }',
     {
       id: victim.usd,
     },

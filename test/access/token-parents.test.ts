@@ -196,7 +196,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     expect(await revoke(platform, ended.tokenId)).toBeNull();
     const attempts = [
       act(ended, 'createApiToken', { name: 'late', permissions: ['MANAGE'] }, 'apiToken { id }'),
-      act(ended, 'createClientToken', { customerId }, 'tokenId'),
+      act(ended, 'createClientToken', { boundTo: { customerId } }, 'tokenId'),
       act(ended, 'createWebhookEndpoint', { url: hook }, 'endpoint { id }'),
       act(ended, 'updateWebhookEndpoint', { endpointId, url: `${hook}/elsewhere` }, 'endpoint { id }'),
     ];
@@ -214,7 +214,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
       await parent.ask(viewer);
       const creations = [0, 1].flatMap(() => [
         act(parent, 'createApiToken', { name: 'at once', permissions: ['VIEW'] }, 'apiToken { id }'),
-        act(parent, 'createClientToken', { customerId }, 'tokenId'),
+        act(parent, 'createClientToken', { boundTo: { customerId } }, 'tokenId'),
         act(parent, 'createWebhookEndpoint', { url: hook }, 'endpoint { id }'),
       ]);
       // A creation that comes after the end, and is not remembered any more, is not answered.
@@ -320,7 +320,7 @@ describe.each(Object.entries(deletions))('a customer that is deleted over %s', (
     }
     for (const bound of bounds) {
       const refused = refusal('CUSTOMER_DELETED', ...Object.keys(bound));
-      expect(await act(platform, 'createClientToken', bound, 'tokenId')).toMatchObject(refused);
+      expect(await act(platform, 'createClientToken', { boundTo: bound }, 'tokenId')).toMatchObject(refused);
     }
   });
 
@@ -331,9 +331,9 @@ describe.each(Object.entries(deletions))('a customer that is deleted over %s', (
       const made = await quoteOf(platform, scene);
       const bounds = [{ customerId: scene.customerId }, { quoteId: made.id }, { transactionId: made.transaction.id }];
       await Promise.all([
-        ...bounds.map((bound) => act(platform, 'createClientToken', bound, 'tokenId')),
+        ...bounds.map((bound) => act(platform, 'createClientToken', { boundTo: bound }, 'tokenId')),
         remove(platform, scene.customerId),
-        ...bounds.map((bound) => act(platform, 'createClientToken', bound, 'tokenId')),
+        ...bounds.map((bound) => act(platform, 'createClientToken', { boundTo: bound }, 'tokenId')),
       ]);
     }
     const { rows } = await t.gateway.payments.database.pool.query(

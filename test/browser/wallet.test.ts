@@ -189,10 +189,10 @@ async function announce(url: string): Promise<{ approve(): Promise<void> }> {
     sandbox,
     'sandboxReceiveUma',
     {
-      customerId: customers.edges[0].node.id,
+      receiver: { customerId: customers.edges[0].node.id },
       senderUmaAddress: '$success.usd@sandbox.uma.money',
-      receivingCurrencyCode: 'USD',
-      receivingCurrencyAmountDecimal: '7.77',
+      currency: 'USD',
+      amount: { decimal: '7.77' },
     },
     'transaction { id }',
   );

@@ -347,7 +347,7 @@ test('Relay: a query and a stream write into its store', async () => {
   const answer: Data = await fetchQuery(environment, query, { id }).toPromise();
   expect(answer.transaction).toMatchObject({ id, status: 'COMPLETED' });
   const text =
-    'subscription Of($id: ID!) { transactionUpdates(transactionId: $id) { transaction { id version status } } }';
+    'subscription Of($id: ID!) { transactionUpdates(of: { transactionId: $id }) { transaction { id version status } } }';
   await new Promise<void>((onCompleted, onError) => {
     const subscription = compiled('subscription', ['transactionUpdates', 'transaction'], 'transactionId', text);
     requestSubscription(environment, { subscription, variables: { id }, onCompleted, onError });

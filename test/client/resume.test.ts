@@ -19,7 +19,7 @@ const t = await testGateway();
 const scene = await makeScene(t.platform);
 
 /** What an app writes: neither `after` nor `cursor`. */
-const query = `subscription Payments($id: ID) { transactionUpdates(customerId: $id) { status transaction { id version } } }`;
+const query = `subscription Payments($id: ID!) { transactionUpdates(of: { customerId: $id }) { status transaction { id version } } }`;
 
 /** Holds reconnects back until they are let through. */
 class Gate {

@@ -177,7 +177,7 @@ test('payee picker: whom to pay from which account, page by page, a new payee, a
 test('a receiver at a UMA address: what it takes and asks for, a quote to it, and its receipt', async () => {
   const umaAddress = '$success.usd@sandbox.uma.money';
   const { lookUpReceiver } = await show(app, 'look-up-receiver', {
-    input: { umaAddress, customerId: scene.customerId },
+    input: { umaAddress, sender: { customerId: scene.customerId } },
   });
   expect(Date.parse(lookUpReceiver.lookup.expiresAt)).toBeGreaterThan(Date.parse(lookUpReceiver.serverTime));
   const currency = lookUpReceiver.lookup.supportedCurrencies.find(({ currency: { code } }: Data) => code === 'USD');
@@ -188,7 +188,7 @@ test('a receiver at a UMA address: what it takes and asks for, a quote to it, an
       destination: { uma: { umaAddress, currency: 'USD' } },
       lookupId: lookUpReceiver.lookup.id,
       lockedCurrencySide: 'SENDING',
-      lockedCurrencyAmount: 5_000,
+      lockedCurrencyAmount: { units: 5_000 },
       senderCustomerInfo: sender,
     },
   });
@@ -200,7 +200,7 @@ test('a receiver at a UMA address: what it takes and asks for, a quote to it, an
     status: 'COMPLETED',
     destination: { __typename: 'UmaDestination', umaAddress, displayName: text1 },
   });
-  const nobody = { umaAddress: '$nobody@nowhere.test', customerId: scene.customerId };
+  const nobody = { umaAddress: '$nobody@nowhere.test', sender: { customerId: scene.customerId } };
   expect((await show(app, 'look-up-receiver', { input: nobody })).lookUpReceiver).toMatchObject({
     code: expect.stringMatching(/^[A-Z_]+$/),
     message: text1,
@@ -237,7 +237,7 @@ test('quote with countdown: the time that is left comes with the quote, whenever
 
 test('quote with countdown: refusals say what is missing, in words and amounts for people', async () => {
   const { createQuote } = await show(app, 'create-quote', {
-    input: usdToEur(scene, { lockedCurrencyAmount: 9_000_000 }),
+    input: usdToEur(scene, { lockedCurrencyAmount: { units: 9_000_000 } }),
   });
   const refused = await show(app, 'execute-quote', { input: { quoteId: createQuote.quote.id }, locale: 'en-US' });
   expect(refused.executeQuote).toMatchObject({
@@ -246,9 +246,9 @@ test('quote with countdown: refusals say what is missing, in words and amounts f
     required: { formatted: '$90,000.00' },
     available: { formatted: expect.stringMatching(/^\$9,9\d\d\.\d\d$/) },
   });
-  const tooSmall = await show(app, 'create-quote', { input: usdToEur(scene, { lockedCurrencyAmount: 0 }) });
+  const tooSmall = await show(app, 'create-quote', { input: usdToEur(scene, { lockedCurrencyAmount: { units: 0 } }) });
   expect(tooSmall.createQuote).toMatchObject({
-    fields: [{ path: ['input', 'lockedCurrencyAmount'], code: text1, message: text1 }],
+    fields: [{ path: ['input', 'lockedCurrencyAmount', 'units'], code: text1, message: text1 }],
   });
 });
 

@@ -171,7 +171,7 @@ describe('cursors of the feed after a restore', () => {
     for (const after of [firstLost, lost]) {
       expect(await refusal(stream, { after })).toEqual(undone);
       const rows =
-        'subscription ($id: ID!, $after: String) { accountUpdates(accountId: $id, after: $after) { cursor } }';
+        'subscription ($id: ID!, $after: String) { accountUpdates(of: { accountId: $id }, after: $after) { cursor } }';
       expect(await refusal(rows, { id: scene.usd, after })).toEqual(undone);
       const list = 'subscription ($after: String) { transactionChanges(after: $after) { cursor } }';
       expect(await refusal(list, { after })).toEqual(undone);
@@ -210,7 +210,8 @@ describe('cursors of the feed after a restore', () => {
       { url: 'https://example.com/hook', eventTypes: ['OUTGOING_PAYMENT'] },
       'endpoint { id }',
     );
-    const replay = (after: string) => act(platform, 'replayWebhookEvents', { endpointId: endpoint.id, after }, 'count');
+    const replay = (after: string) =>
+      act(platform, 'replayWebhookEvents', { endpointId: endpoint.id, events: { between: { after } } }, 'count');
     expect(await replay(lost)).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringContaining('undone') });
     expect((await replay(backedUp)).__typename).toBe('ReplayWebhookEventsSuccess');
   });

@@ -104,7 +104,7 @@ const reads = (): readonly Call[] => [
 const writes = (): readonly Call[] => [
   mutation('transferOut', payment()),
   mutation('createApiToken', { name: 'another', permissions: ['VIEW'] }),
-  mutation('createClientToken', { customerId: scene.customerId, permissions: ['VIEW'] }),
+  mutation('createClientToken', { boundTo: { customerId: scene.customerId }, permissions: ['VIEW'] }),
   mutation('createWebhookEndpoint', { url: 'http://127.0.0.1:9/hook' }),
   overRest('POST', '/transfer-out', {
     source: { accountId: scene.usd },

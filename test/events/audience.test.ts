@@ -17,7 +17,7 @@ async function app(customerId: string): Promise<TestPlatform> {
 const payments = `subscription ($after: String) { transactionUpdates(after: $after) {
   status terminal transaction { id type status customer { id } } } }`;
 const events = 'subscription ($after: String) { events(after: $after) { type account { id } customer { id } } }';
-const balance = 'subscription ($id: ID!) { accountUpdates(accountId: $id) { newBalance { amount } } }';
+const balance = 'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { newBalance { amount } } }';
 
 /** Reads a customer's payments until one has ended. */
 async function untilEnded(stream: AsyncIterator<Data>): Promise<Data[]> {

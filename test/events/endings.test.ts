@@ -11,8 +11,8 @@ import { nextOf, openEventStream } from '../setup/streams.ts';
 
 const streams = {
   untilFinal: `subscription ($id: ID!, $after: String) {
-    transactionUpdates(transactionId: $id, until: FINAL, after: $after) { cursor status terminal final } }`,
-  transactionUpdates: `subscription ($id: ID!, $after: String) { transactionUpdates(transactionId: $id, after: $after) {
+    transactionUpdates(of: { transactionId: $id }, until: FINAL, after: $after) { cursor status terminal final } }`,
+  transactionUpdates: `subscription ($id: ID!, $after: String) { transactionUpdates(of: { transactionId: $id }, after: $after) {
     cursor status terminal } }`,
   quoteUpdates: `subscription ($id: ID!, $after: String) { quoteUpdates(quoteId: $id, after: $after) {
     cursor status terminal } }`,

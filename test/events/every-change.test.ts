@@ -99,7 +99,7 @@ test('a delivery’s end is in the feed, also by the end of its endpoint, and no
   expect(failed.subject.event.type).not.toBe('TEST');
 
   await updateEndpoint(t.platform, { endpointId: id, enabled: true });
-  expect(await replay(t.platform, { endpointId: id, eventId: failed.id })).toMatchObject({ count: 0 });
+  expect(await replay(t.platform, { endpointId: id, events: { eventId: failed.id } })).toMatchObject({ count: 0 });
   const passed =
     'select 1 from webhook_endpoint e join feed_head h using (platform_id) where e.id = $1 and e.position = h.sequence';
   await expect

@@ -13,7 +13,7 @@ const there = connect(b.url, a.platform.platformId, a.platform.authorization);
 const scene = await makeScene(a.platform);
 
 const accountUpdates =
-  'subscription ($id: ID!, $after: String) { accountUpdates(accountId: $id, after: $after) { cursor newBalance { amount } } }';
+  'subscription ($id: ID!, $after: String) { accountUpdates(of: { accountId: $id }, after: $after) { cursor newBalance { amount } } }';
 const events = 'subscription ($after: String) { events(after: $after) { cursor type account { id } customer { id } } }';
 /** How many live events an instance has read from the database, as its metrics say. */
 async function liveReadsOf({ gateway }: TestGateway): Promise<number> {

@@ -322,7 +322,7 @@ test('several payments are one stream: the present state of each, then every cha
   await ended(t.platform, paid.id);
   const open = await quote(t.platform, usdToEur(scene));
   const ids = [paid.id, open.transaction.id, paid.id];
-  const query = `subscription ($ids: [ID!], $after: String) { transactionUpdates(transactionIds: $ids, after: $after) {
+  const query = `subscription ($ids: [ID!]!, $after: String) { transactionUpdates(of: { transactionIds: $ids }, after: $after) {
     cursor status previousStatus terminal transaction { id } } }`;
   const stream = messagesOf('transactionUpdates', query, { ids });
   const firsts = [await nextOf(stream), await nextOf(stream)];
@@ -343,7 +343,7 @@ test('several payments are one stream: the present state of each, then every cha
     expect(resumed.map(({ cursor: of }) => of)).toEqual(all.slice(at + 1).map(({ cursor: of }) => of));
   }
   const { errors } = await nextOf(t.platform.watch(query, { ids: [paid.id, 'Transaction:nonsense'] }));
-  expect(errors).toMatchObject([{ extensions: { code: 'NOT_FOUND', field: 'transactionIds' } }]);
+  expect(errors).toMatchObject([{ extensions: { code: 'NOT_FOUND', field: 'of.transactionIds' } }]);
 });
 
 test('the accounts of a customer are one stream, with the status of those outside', async () => {
@@ -352,14 +352,14 @@ test('the accounts of a customer are one stream, with the status of those outsid
     'cursor oldBalance { amount } newBalance { amount } previousStatus status account { id currency { code } customer { id } }';
   const ofCustomer = messagesOf(
     'accountUpdates',
-    `subscription ($id: ID) { accountUpdates(customerId: $id) { ${fields} } }`,
+    `subscription ($id: ID!) { accountUpdates(of: { customerId: $id }) { ${fields} } }`,
     {
       id: customerId,
     },
   );
   const ofOne = messagesOf(
     'accountUpdates',
-    `subscription ($id: ID) { accountUpdates(accountId: $id) { ${fields} } }`,
+    `subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { ${fields} } }`,
     {
       id: outsideUsd,
     },

@@ -22,7 +22,7 @@ const events = `subscription ($filter: EventFilter, $customers: Boolean = true, 
   events(filter: $filter) { cursor type
     quote { id status transaction { id } } transaction { id status customer { id } }
     customer @include(if: $customers) { id transactions(first: 1, filter: { reference: $name }) { totalCount } } } }`;
-const updates = `subscription ($customerId: ID) { transactionUpdates(customerId: $customerId) {
+const updates = `subscription ($customerId: ID!) { transactionUpdates(of: { customerId: $customerId }) {
   cursor status transaction { id status customer { id } quote { id status } } } }`;
 const ofQuotes = { types: ['QUOTE_STATUS'] };
 
@@ -90,7 +90,7 @@ test('streams that open together ask in common whether their callers may see who
         const refused = await raw.receive('next');
         expect(refused).toMatchObject({
           id,
-          payload: { errors: [{ extensions: { code: 'NOT_FOUND', field: 'customerId' } }] },
+          payload: { errors: [{ extensions: { code: 'NOT_FOUND', field: 'of.customerId' } }] },
         });
       }
     }

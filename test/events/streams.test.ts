@@ -12,7 +12,7 @@ const t = await testGateway();
 const stranger = await t.newPlatform('stranger');
 const scene = await makeScene(t.platform, 1_000_000n);
 
-const accountUpdates = `subscription ($id: ID!, $after: String) { accountUpdates(accountId: $id, after: $after) {
+const accountUpdates = `subscription ($id: ID!, $after: String) { accountUpdates(of: { accountId: $id }, after: $after) {
   cursor oldBalance { amount } newBalance { amount } account { id version ... on InternalAccount { balance { amount } } customer { id } } } }`;
 const quoteUpdates = `subscription ($id: ID!, $after: String) { quoteUpdates(quoteId: $id, after: $after) {
   cursor previousStatus status terminal quote { id status version transaction { id status } } } }`;
@@ -70,7 +70,7 @@ test('after a cursor there is no present state, only what came after it, across 
   const start = await feedEnd(t.platform);
   const { id, transaction } = await newQuote();
   const stream = t.platform.watch(
-    'subscription ($id: ID!) { transactionUpdates(transactionId: $id) { cursor previousStatus status } }',
+    'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { cursor previousStatus status } }',
     { id: transaction.id },
   );
   const present = (await nextOf(stream)).data.transactionUpdates;
@@ -82,10 +82,10 @@ test('after a cursor there is no present state, only what came after it, across 
     { previousStatus: 'PENDING', status: 'PROCESSING' },
     { previousStatus: 'PROCESSING', status: 'COMPLETED' },
   ]);
-  for (const variables of [{ id: transaction.id }, { customer: scene.customerId }, {}]) {
+  for (const subject of [{ transactionId: transaction.id }, { customerId: scene.customerId }, undefined]) {
     const resumed = t.platform.watch(
-      'subscription ($id: ID, $customer: ID, $after: String) { transactionUpdates(transactionId: $id, customerId: $customer, after: $after) { cursor previousStatus status } }',
-      { ...variables, after: present.cursor },
+      'subscription ($of: FollowedTransactionsInput, $after: String) { transactionUpdates(of: $of, after: $after) { cursor previousStatus status } }',
+      { of: subject, after: present.cursor },
     );
     expect([(await nextOf(resumed)).data.transactionUpdates, (await nextOf(resumed)).data.transactionUpdates]).toEqual(
       live,
@@ -192,7 +192,7 @@ test('a cursor expires only where something that the stream wants lies after it 
   await vi.waitFor(async () => expect(await feedEnd(t.platform)).not.toBe(before), { timeout: 10_000 });
 
   const ofTransaction =
-    'subscription ($id: ID!, $after: String) { transactionUpdates(transactionId: $id, after: $after) { cursor } }';
+    'subscription ($id: ID!, $after: String) { transactionUpdates(of: { transactionId: $id }, after: $after) { cursor } }';
   const { feed } = t.gateway;
   const expired = async (query: string, variables: object) => {
     // Those of the tests before may still be closing.
@@ -226,8 +226,8 @@ test('a stream of what is not there, or is not the caller’s, is refused alike'
   const { id, transaction } = await newQuote();
   const asked = [
     [quoteUpdates, id],
-    ['subscription ($id: ID!) { transactionUpdates(transactionId: $id) { cursor } }', transaction.id],
-    ['subscription ($id: ID!) { transactionUpdates(customerId: $id) { cursor } }', scene.customerId],
+    ['subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { cursor } }', transaction.id],
+    ['subscription ($id: ID!) { transactionUpdates(of: { customerId: $id }) { cursor } }', scene.customerId],
     [accountUpdates, scene.usd],
     ['subscription ($id: ID!) { events(filter: { customerId: $id }) { id } }', scene.customerId],
     ['subscription ($id: ID!) { events(filter: { transactionId: $id }) { id } }', transaction.id],

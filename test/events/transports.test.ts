@@ -176,7 +176,7 @@ test('an operation that takes too long is answered with TIMEOUT', async () => {
 });
 
 test('a stream that the database keeps from being opened ends its connection, so that stock clients come back', async () => {
-  const watch = 'subscription ($id: ID!) { transactionUpdates(customerId: $id) { cursor } }';
+  const watch = 'subscription ($id: ID!) { transactionUpdates(of: { customerId: $id }) { cursor } }';
   const payload = { query: watch, variables: { id: scene.customerId } };
   const client = await hasty.owner.connect();
   await client.query('begin; lock table customer in access exclusive mode');

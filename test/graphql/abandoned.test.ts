@@ -23,7 +23,7 @@ const twoTransfers = `mutation ($one: TransferOutInput!, $two: TransferOutInput!
 
 const variables = () => {
   const transfer = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd };
-  return { one: { ...transfer, amount: 11 }, two: { ...transfer, amount: 12 } };
+  return { one: { ...transfer, amount: { units: 11 } }, two: { ...transfer, amount: { units: 12 } } };
 };
 
 /** Runs the two transfers and has their client leave during the first one. Answers the amounts that were paid afterwards. */
@@ -111,7 +111,7 @@ test('a subscription that its client ends while it opens is over', async () => {
   const { socket, send } = await openSocket();
   const { id } = await pay(t.platform, scene, 14);
   const lock = await lockedCustomers(t.databaseUrl);
-  const query = `subscription { transactionUpdates(transactionId: "${id}") { transaction { customer { id } } } }`;
+  const query = `subscription { transactionUpdates(of: { transactionId: "${id}" }) { transaction { customer { id } } } }`;
   send({ id: 'one', type: 'subscribe', payload: { query } });
   await lock.waitedFor();
   send({ id: 'one', type: 'complete' });

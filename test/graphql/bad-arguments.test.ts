@@ -101,7 +101,7 @@ test.each([
 
 describe('an amount', () => {
   const transfer = (amount: string) =>
-    `transferOut(input: { sourceAccountId: "${scene.usd}", destinationAccountId: "${scene.outsideUsd}", amount: ${amount} })
+    `transferOut(input: { sourceAccountId: "${scene.usd}", destinationAccountId: "${scene.outsideUsd}", amount: { units: ${amount} } })
       { __typename ... on UserError { code path } }`;
 
   test.each([
@@ -123,7 +123,7 @@ describe('an amount', () => {
     });
     const inDocument = await t.platform.send(`mutation { ${transfer(amount)} }`);
     const code = amount.length > 20 ? 'AMOUNT_OUT_OF_RANGE' : 'INVALID_AMOUNT';
-    const refused = { __typename: 'InvalidInputError', code, path: ['input', 'amount'] };
+    const refused = { __typename: 'InvalidInputError', code, path: ['input', 'amount', 'units'] };
     expect(asVariable).toEqual({ status: 200, data: { transferOut: refused } });
     expect(inDocument).toEqual({ status: 200, data: { transferOut: refused } });
   });
@@ -182,11 +182,8 @@ test.each([
 });
 
 test.each([
-  ['transactionUpdates', 'transactionId', 'ID'],
-  ['transactionUpdates', 'transactionIds', '[ID!]'],
-  ['transactionUpdates', 'customerId', 'ID'],
-  ['accountUpdates', 'accountId', 'ID'],
-  ['accountUpdates', 'customerId', 'ID'],
+  ['transactionUpdates', 'of', 'FollowedTransactionsInput'],
+  ['accountUpdates', 'of', 'FollowedAccountsInput'],
   ['customerUpdates', 'customerId', 'ID'],
 ])('%s follows nothing where its %s is null, and everything where it is left out', async (field, name, type) => {
   const query = `subscription ($subject: ${type}) { ${field}(${name}: $subject) { cursor } }`;
@@ -197,6 +194,21 @@ test.each([
   const stream = await openEventStream(`${t.url}/graphql`, t.platform.authorization, { query, variables: {} });
   expect(t.gateway.feed.subscriptions).toBe(1);
   stream.cut();
+});
+
+test.each([
+  ['transactionUpdates', '{ transactionIds: [] }', { code: 'INVALID_INPUT', field: 'of.transactionIds' }],
+  ['transactionUpdates', '{ transactionId: "" }', { code: 'NOT_FOUND', field: 'of.transactionId' }],
+  ['transactionUpdates', '{ customerId: "" }', { code: 'NOT_FOUND', field: 'of.customerId' }],
+  ['accountUpdates', '{ accountId: "" }', { code: 'NOT_FOUND', field: 'of.accountId' }],
+  ['accountUpdates', '{ customerId: "" }', { code: 'NOT_FOUND', field: 'of.customerId' }],
+  ['transactionUpdates', '{}', { code: 'GRAPHQL_VALIDATION_FAILED' }],
+  ['transactionUpdates', '{ transactionId: null }', { code: 'GRAPHQL_VALIDATION_FAILED' }],
+  ['transactionUpdates', '{ transactionId: "x", customerId: "x" }', { code: 'GRAPHQL_VALIDATION_FAILED' }],
+])('%s of %s follows nothing', async (field, of, extensions) => {
+  const stream = t.platform.watch(`subscription { ${field}(of: ${of}) { cursor } }`);
+  const refusal = await nextOf(stream).catch((errors: unknown) => ({ errors }));
+  expect(refusal).toMatchObject({ errors: [{ extensions }] });
 });
 
 describe('what a variable has wrong', () => {
@@ -244,8 +256,12 @@ describe('what a variable has wrong', () => {
 });
 
 test.each([
-  ['exchangeRates(source: "USD", sendingAmount: "x") { rate }', 'exchangeRates', 'sendingAmount'],
-  ['exchangeRates(source: "USD", sendingAmountDecimal: "1,5") { rate }', 'exchangeRates', 'sendingAmountDecimal'],
+  ['exchangeRates(source: "USD", sendingAmount: { units: "x" }) { rate }', 'exchangeRates', 'sendingAmount.units'],
+  [
+    'exchangeRates(source: "USD", sendingAmount: { decimal: "1,5" }) { rate }',
+    'exchangeRates',
+    'sendingAmount.decimal',
+  ],
   ['transactions(filter: { createdAfter: "X" }) { totalCount }', 'transactions', 'filter.createdAfter'],
 ])('a value that is none of its scalar is the error of its field: %s', async (query, path, field) => {
   expectInvalid(await t.platform.send(`{ ${query} }`), field, [path]);
@@ -255,7 +271,7 @@ test.each(['1.99999999999999999999', '1.0000000000000000001', '1e-400'])(
   'the number %s in a body is no integer, however it is sent',
   async (number) => {
     const query =
-      'query ($n: Int, $a: BigInt) { accounts(first: $n) { totalCount } exchangeRates(source: "USD", sendingAmount: $a) { rate } }';
+      'query ($n: Int, $a: BigInt!) { accounts(first: $n) { totalCount } exchangeRates(source: "USD", sendingAmount: { units: $a }) { rate } }';
     for (const accept of ['application/json', 'text/event-stream']) {
       for (const variable of ['n', 'a']) {
         const body = `{"query": ${JSON.stringify(query)}, "variables": {"${variable}": ${number}}}`;
@@ -294,14 +310,14 @@ test.each([
 ])('no exchange rates are asked for %d, which no payment may move', async (amount, code) => {
   for (const destinations of [null, ['EUR']]) {
     const { errors } = await t.platform.send(
-      'query ($a: BigInt, $d: [String!]) { exchangeRates(source: "USD", sendingAmount: $a, destinations: $d) { rate } }',
+      'query ($a: BigInt!, $d: [String!]) { exchangeRates(source: "USD", sendingAmount: { units: $a }, destinations: $d) { rate } }',
       { a: amount, d: destinations },
     );
     expect(errors).toMatchObject([{ path: ['exchangeRates'], extensions: { code, field: 'sendingAmount' } }]);
   }
   // Pairs that cannot move this amount are omitted.
   const { exchangeRates } = await t.platform.ask(
-    '{ exchangeRates(source: "USD", sendingAmount: 9000000000000000) { rate } }',
+    '{ exchangeRates(source: "USD", sendingAmount: { units: 9000000000000000 }) { rate } }',
   );
   expect(exchangeRates).toEqual(expect.any(Array));
 });
@@ -324,7 +340,7 @@ test.each([
 
 test('a subscription may have conditions below its root field', async () => {
   const stream = t.platform.watch(
-    'subscription ($id: ID!, $s: Boolean!) { transactionUpdates(transactionId: $id) { status @skip(if: $s) cursor } }',
+    'subscription ($id: ID!, $s: Boolean!) { transactionUpdates(of: { transactionId: $id }) { status @skip(if: $s) cursor } }',
     { id: `Transaction:${uuid}`, s: true },
   );
   expect(await nextOf(stream)).toMatchObject({

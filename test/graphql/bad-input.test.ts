@@ -39,7 +39,7 @@ const sound = {
     lockedCurrencyAmount: 1_000,
   }),
   executeQuote: () => ({ quoteId: `Quote:${unknown}` }),
-  sandboxSend: () => ({ quoteId: `Quote:${unknown}`, currencyCode: 'USD' }),
+  sandboxSend: () => ({ quoteId: `Quote:${unknown}`, currency: 'USD' }),
   sandboxFundAccount: () => ({ accountId: scene.usd, amount: 100 }),
   createCustomer: () => ({ platformCustomerId: 'spoilt', details: { individual: { fullName: 'Grace Hopper' } } }),
   createExternalAccount: () => ({
@@ -79,11 +79,11 @@ const amounts = (
   ] as const
 ).flatMap(([amount, code]): Case[] => [
   ...(['transferOut', 'transferIn', 'sandboxFundAccount'] as const).map(
-    (mutation): Case => [`amount ${amount}`, mutation, () => ({ amount }), code, 'amount'],
+    (mutation): Case => [`amount ${amount}`, mutation, () => ({ amount }), code, 'amount.units'],
   ),
   ...['SENDING', 'RECEIVING'].map((lockedCurrencySide): Case => {
     const changes = { lockedCurrencySide, lockedCurrencyAmount: amount };
-    return [`${lockedCurrencySide} ${amount}`, 'createQuote', () => changes, code, 'lockedCurrencyAmount'];
+    return [`${lockedCurrencySide} ${amount}`, 'createQuote', () => changes, code, 'lockedCurrencyAmount.units'];
   }),
 ]);
 
@@ -151,7 +151,7 @@ const others: Case[] = [
   ['early funding', 'createQuote', () => ({ ...funding({}), immediatelyExecute: true }), invalid, 'immediatelyExecute'],
   ['too little money', 'transferOut', () => ({ amount: 10_001 }), poor, 'sourceAccountId'],
   ['too little money', 'createQuote', () => ({ immediatelyExecute: true, ...locked(10_001) }), poor, 'source.account'],
-  ['nothing left', 'createQuote', () => locked(1), 'AMOUNT_OUT_OF_RANGE', 'lockedCurrencyAmount'],
+  ['nothing left', 'createQuote', () => locked(1), 'AMOUNT_OUT_OF_RANGE', 'lockedCurrencyAmount.units'],
   ['an unpaired surrogate', 'transferOut', () => ({ description: 'a\ud800b' }), invalid, 'description'],
   ['a control character', 'transferIn', () => ({ description: 'a\u0007b' }), invalid, 'description'],
   ['a control character', 'createQuote', () => ({ description: 'a\0b' }), invalid, 'description'],
@@ -237,7 +237,7 @@ describe('a quote', () => {
 
   test('that expired is not executed', async () => {
     const quote = await pending();
-    const watching = 'subscription ($id: ID!) { transactionUpdates(transactionId: $id) { status } }';
+    const watching = 'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { status } }';
     const seen: string[] = [];
     for await (const { data } of t.platform.watch(watching, { id: quote.transaction.id })) {
       seen.push(data.transactionUpdates.status);

@@ -84,7 +84,7 @@ test('who asks what another has asked sees what is their own, however often it i
   }
   const apps: TestPlatform[] = [];
   for (const binding of bindings) {
-    const { token } = await act(platform, 'createClientToken', { ...binding, permissions: ['VIEW'] }, 'token');
+    const { token } = await act(platform, 'createClientToken', { boundTo: binding, permissions: ['VIEW'] }, 'token');
     apps.push(connect(t.url, platform.platformId, `Bearer ${token}`));
   }
   const askers = [platform, await t.newPlatform('another'), ...apps];

@@ -45,7 +45,7 @@ describe.each(['then', 'catch', 'finally', 'constructor', 'toString', 'toJSON', 
     test('in a stream', async () => {
       const { accounts } = await t.platform.ask('{ accounts(first: 1) { edges { node { id } } } }');
       const stream = t.platform.watch(
-        `subscription($id: ID!) { ${name}: accountUpdates(accountId: $id) { ${name}: account { ${name}: id } } }`,
+        `subscription($id: ID!) { ${name}: accountUpdates(of: { accountId: $id }) { ${name}: account { ${name}: id } } }`,
         { id: accounts.edges[0].node.id },
       );
       const first = await nextOf(stream);

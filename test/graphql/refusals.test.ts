@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Operation } from '../../src/domain/access/operations.ts';
 import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
 import { act, mint, quote, succeed, umaAddressOf, usdToEur } from '../setup/acts.ts';
+import { mutationDocument, mutationVariables } from '../setup/documents.ts';
 import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { passExpiry } from '../setup/passing-time.ts';
 import { makeScene, newCustomer, ownAccount } from '../setup/scene.ts';
@@ -28,7 +29,7 @@ async function refusalOf(platform: TestPlatform, name: Operation, input: object,
   const document = `mutation ($input: ${type}!) { ${name}(input: $input) { __typename
     ... on UserError { code message path fields { path code message } }
     ${facts} } }`;
-  return (await platform.ask(document, { input }))[name];
+  return (await platform.ask(document, mutationVariables(name, input)))[name];
 }
 
 const transfer = (rest: object) => ({ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, ...rest });
@@ -108,37 +109,44 @@ describe('one refusal has all invalid fields, each with its path, its code and i
 });
 
 describe('an amount', () => {
-  test.each([
-    ['100', undefined],
-    [undefined, '1'],
-    [undefined, '1.0'],
-    [undefined, '1.00'],
-  ])('of %s smallest units or %s in major units is a dollar', async (amount, amountDecimal) => {
-    const success = 'transaction { sentAmount { amount decimal } }';
-    const { transaction } = await succeed(t.platform, 'transferOut', transfer({ amount, amountDecimal }), success);
-    expect(transaction.sentAmount).toEqual({ amount: '100', decimal: '1.00' });
-  });
+  test.each([{ units: '100' }, { units: 100 }, { decimal: '1' }, { decimal: '1.0' }, { decimal: '1.00' }])(
+    'of %j is a dollar',
+    async (amount) => {
+      const success = 'transaction { sentAmount { amount decimal } }';
+      const { transaction } = await succeed(t.platform, 'transferOut', transfer({ amount }), success);
+      expect(transaction.sentAmount).toEqual({ amount: '100', decimal: '1.00' });
+    },
+  );
 
   test.each([
-    [{ amountDecimal: '1.005' }, 'INVALID_AMOUNT', /^USD has at most 2 decimal places, and 1.005 has 3$/],
-    [{ amountDecimal: '1.000' }, 'INVALID_AMOUNT', /decimal places/],
-    [{ amountDecimal: '0.00' }, 'INVALID_AMOUNT', /at least 0.01 USD/],
-    [{ amountDecimal: '-1' }, 'INVALID_AMOUNT', /at least 0.01 USD/],
-    [{ amountDecimal: '1e2' }, 'INVALID_AMOUNT', /digits with an optional point/],
-    [{ amountDecimal: 1.5 }, 'INVALID_AMOUNT', /digits with an optional point/],
-    [{ amountDecimal: '90000000000000.01' }, 'AMOUNT_OUT_OF_RANGE', /at most 90000000000000.00 USD/],
-    [{ amountDecimal: '1', amount: '100' }, 'INVALID_AMOUNT', /given once/, 'amount'],
-    [{}, 'INVALID_AMOUNT', /is required/, 'amount'],
-    [{ amount: '12.50' }, 'INVALID_AMOUNT', /a whole number/, 'amount'],
-  ])('given as %j is refused: %s', async (given, code, message, field = 'amountDecimal') => {
-    expect(await refusalOf(t.platform, 'transferOut', transfer(given))).toMatchObject({
+    [{ decimal: '1.005' }, 'INVALID_AMOUNT', /^USD has at most 2 decimal places, and 1.005 has 3$/],
+    [{ decimal: '1.000' }, 'INVALID_AMOUNT', /decimal places/],
+    [{ decimal: '0.00' }, 'INVALID_AMOUNT', /at least 0.01 USD/],
+    [{ decimal: '-1' }, 'INVALID_AMOUNT', /at least 0.01 USD/],
+    [{ decimal: '1e2' }, 'INVALID_AMOUNT', /digits with an optional point/],
+    [{ decimal: 1.5 }, 'INVALID_AMOUNT', /digits with an optional point/],
+    [{ decimal: '90000000000000.01' }, 'AMOUNT_OUT_OF_RANGE', /at most 90000000000000.00 USD/],
+    [{ units: '12.50' }, 'INVALID_AMOUNT', /a whole number/],
+    [{ units: 0 }, 'INVALID_AMOUNT', /at least 0.01 USD/],
+  ])('given as %j is refused: %s', async (amount, code, message) => {
+    const path = ['input', 'amount', ...Object.keys(amount)];
+    expect(await refusalOf(t.platform, 'transferOut', transfer({ amount }))).toMatchObject({
       __typename: 'InvalidInputError',
       code,
       message: expect.stringMatching(message),
-      path: ['input', field],
-      fields: [{ path: ['input', field], code }],
+      path,
+      fields: [{ path, code }],
     });
   });
+
+  test.each([undefined, {}, { units: '100', decimal: '1' }, { decimal: null }])(
+    'given as %j does not fit the schema: it is written in exactly one of two ways',
+    async (amount) => {
+      const document = mutationDocument('transferOut');
+      const { status, errors } = await t.platform.send(document, { input: transfer({ amount }) });
+      expect({ status, errors }).toMatchObject({ status: 422, errors: [{ extensions: { code: 'INVALID_INPUT' } }] });
+    },
+  );
 
   test('in major units has the decimal places of its currency, in every input of an amount', async () => {
     const locked = async (rest: object) => {
@@ -146,33 +154,33 @@ describe('an amount', () => {
       const success = 'quote { totalSendingAmount { decimal } totalReceivingAmount { decimal } }';
       return (await succeed(t.platform, 'createQuote', input, success)).quote;
     };
-    expect(await locked({ lockedCurrencyAmountDecimal: '10.5' })).toMatchObject({
+    expect(await locked({ lockedCurrencyAmount: { decimal: '10.5' } })).toMatchObject({
       totalSendingAmount: { decimal: '10.50' },
     });
-    expect(await locked({ lockedCurrencyAmountDecimal: '7.25', lockedCurrencySide: 'RECEIVING' })).toMatchObject({
+    expect(await locked({ lockedCurrencyAmount: { decimal: '7.25' }, lockedCurrencySide: 'RECEIVING' })).toMatchObject({
       totalReceivingAmount: { decimal: '7.25' },
     });
 
     const { exchangeRates } = await t.platform.ask(
-      '{ exchangeRates(source: "JPY", destinations: ["USD"], sendingAmountDecimal: "1500") { sendingAmount { amount } } }',
+      '{ exchangeRates(source: "JPY", destinations: ["USD"], sendingAmount: { decimal: "1500" }) { sendingAmount { amount } } }',
     );
     expect(exchangeRates).toEqual([{ sendingAmount: { amount: '1500' } }]);
 
     const source = { realtimeFunding: { customerId: scene.customerId, currency: 'USDC' } };
     const funded = await quote(t.platform, { ...usdToEur(scene), source, lockedCurrencyAmount: 2_500_000 });
-    const sent = { quoteId: funded.id, currencyCode: 'USDC', currencyAmountDecimal: '2.5000001' };
+    const sent = { quoteId: funded.id, currency: 'USDC', amount: { decimal: '2.5000001' } };
     expect(await refusalOf(t.platform, 'sandboxSend', sent)).toMatchObject({
-      path: ['input', 'currencyAmountDecimal'],
+      path: ['input', 'amount', 'decimal'],
       message: 'USDC has at most 6 decimal places, and 2.5000001 has 7',
     });
 
-    const filled = { accountId: scene.usd, amountDecimal: '0.01' };
+    const filled = { accountId: scene.usd, amount: { decimal: '0.01' } };
     await succeed(t.platform, 'sandboxFundAccount', filled);
     const incoming = {
       senderUmaAddress: '$anybody@elsewhere.example',
-      receiverUmaAddress: await umaAddressOf(t.platform, scene.customerId),
-      receivingCurrencyCode: 'USD',
-      receivingCurrencyAmountDecimal: '3.21',
+      receiver: { umaAddress: await umaAddressOf(t.platform, scene.customerId) },
+      currency: 'USD',
+      amount: { decimal: '3.21' },
     };
     const success = 'transaction { receivedAmount { amount } }';
     const received = await succeed(t.platform, 'sandboxReceiveUma', incoming, success);
@@ -187,8 +195,8 @@ describe('an amount', () => {
     const funded = await quote(t.platform, { ...usdToEur(scene), source, lockedCurrencyAmount: 2_500_000 });
     const announced = {
       senderUmaAddress: '$anybody@elsewhere.example',
-      receiverUmaAddress: await umaAddressOf(t.platform, scene.customerId),
-      receivingCurrencyCode: 'USD',
+      receiver: { umaAddress: await umaAddressOf(t.platform, scene.customerId) },
+      currency: 'USD',
     };
     const commands: readonly [Operation, object, field: string, selection?: string][] = [
       ['transferOut', transfer({}), 'amount'],
@@ -198,8 +206,8 @@ describe('an amount', () => {
       ['createQuote', quoted, 'lockedCurrencyAmount', 'replayed quote { id }'],
       ['createQuote', { ...quoted, lockedCurrencySide: 'RECEIVING' }, 'lockedCurrencyAmount', 'replayed quote { id }'],
       ['createQuote', { ...quoted, source }, 'lockedCurrencyAmount', 'replayed quote { id }'],
-      ['sandboxSend', { quoteId: funded.id, currencyCode: 'USDC' }, 'currencyAmount'],
-      ['sandboxReceiveUma', announced, 'receivingCurrencyAmount'],
+      ['sandboxSend', { quoteId: funded.id, currency: 'USDC' }, 'amount'],
+      ['sandboxReceiveUma', announced, 'amount'],
     ];
     for (const [index, [name, rest, field, selection = 'replayed transaction { id }']] of commands.entries()) {
       const decimals = JSON.stringify(rest).includes('USDC') ? 6 : 2;
@@ -207,10 +215,10 @@ describe('an amount', () => {
       const units = { ...input, [field]: 10 ** decimals + 10 ** (decimals - 2) };
       const first = await succeed(t.platform, name, units, selection);
       for (const decimal of ['1.01', '1.010000'.slice(0, decimals + 2)]) {
-        const again = await succeed(t.platform, name, { ...input, [`${field}Decimal`]: decimal }, selection);
+        const again = await succeed(t.platform, name, { ...input, [field]: { decimal } }, selection);
         expect({ name, ...again }).toEqual({ name, ...first, replayed: true });
       }
-      const other = await refusalOf(t.platform, name, { ...input, [`${field}Decimal`]: '1.02' });
+      const other = await refusalOf(t.platform, name, { ...input, [field]: { decimal: '1.02' } });
       expect({ name, ...other }).toMatchObject({ name, code: 'IDEMPOTENCY_MISMATCH' });
     }
   });
@@ -241,7 +249,7 @@ describe('a refusal has its facts', () => {
   test('an expired quote: its time', async () => {
     const { id, transaction } = await quote(t.platform, usdToEur(scene));
     const stream = t.platform.watch(
-      'subscription ($id: ID!) { transactionUpdates(transactionId: $id) { status transaction { quote { expiresAt } } } }',
+      'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { status transaction { quote { expiresAt } } } }',
       { id: transaction.id },
     );
     let expiresAt: string | undefined;

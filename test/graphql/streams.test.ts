@@ -20,7 +20,7 @@ async function subscribed(count: number): Promise<void> {
 }
 
 const updates =
-  'subscription ($id: ID) { transactionUpdates(transactionId: $id) { status terminal transaction { id } } }';
+  'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { status terminal transaction { id } } }';
 const kind = '{ viewer { kind } }';
 
 const paid = async (amount?: number): Promise<string> => (await pay(t.platform, scene, amount)).id;
@@ -93,7 +93,7 @@ describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
       ['{ viewer {', 'GRAPHQL_PARSE_FAILED'],
       [`{ ${'viewer { kind } '.repeat(300)} }`, 'COST_LIMIT_EXCEEDED'],
       [`{ ${Array.from({ length: 21 }, (_, i) => `a${i}: viewer { kind }`).join(' ')} }`, 'COST_LIMIT_EXCEEDED'],
-      ['subscription { transactionUpdates(transactionId: "Transaction:1") { status } }', 'NOT_FOUND'],
+      ['subscription { transactionUpdates(of: { transactionId: "Transaction:1" }) { status } }', 'NOT_FOUND'],
       ['subscription { transactionUpdates(after: "nonsense") { status } }', 'INVALID_INPUT'],
     ] as const) {
       expect([query, codesIn(await read(client, query).catch((error: unknown) => error))]).toEqual([query, [code]]);

@@ -14,7 +14,7 @@ import { nextOf, openEventStream } from '../setup/streams.ts';
 
 const sha256 = (text: string) => hash('sha256', text);
 const queryText = 'query Kind { viewer { kind } }';
-const streamText = 'subscription Follow($id: ID!) { transactionUpdates(transactionId: $id) { status } }';
+const streamText = 'subscription Follow($id: ID!) { transactionUpdates(of: { transactionId: $id }) { status } }';
 
 const t = await testGateway({ AUTOMATIC_PERSISTED_QUERIES: false });
 const rest = await restClient(t.url, t.platform.authorization);
@@ -223,7 +223,7 @@ test("urql's persisted exchange sends the hashes of a manifest, and never a text
     generateHash: async (_text, document: DocumentNode & { __meta__?: { hash: string } }) => document.__meta__?.hash,
   });
   expect(await app.query(generated(queryText), {}).toPromise()).toMatchObject({ data: { viewer: { kind: 'CLIENT' } } });
-  const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
+  const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: { units: 100 } };
   expect(await app.mutation(generated(mutationText), { input }).toPromise()).toMatchObject({
     data: { transferOut: { transaction: { id: expect.any(String) } } },
   });

@@ -30,9 +30,9 @@ const { quoteId } = await fundedQuote(t.platform, scene);
 const endpoint = await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/' });
 const payment = {
   senderUmaAddress: '$sender@example.com',
-  customerId: scene.customerId,
-  receivingCurrencyCode: 'USD',
-  receivingCurrencyAmount: 10,
+  receiver: { customerId: scene.customerId },
+  currency: 'USD',
+  amount: 10,
 };
 const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', payment);
 /** Values of input fields and arguments, by their names. */
@@ -47,8 +47,6 @@ const known: Readonly<Record<string, string>> = {
   transactionId: transaction.id,
   operation: 'executeQuote',
   currency: 'USD',
-  currencyCode: 'USDC',
-  receivingCurrencyCode: 'USD',
   source: 'USD',
   senderUmaAddress: '$sender@example.com',
   country: 'US',
@@ -91,14 +89,14 @@ test('a query finds nothing by text that cannot be stored, or refuses it', async
 test('a payment announced in a currency that cannot be is refused at its currency', async () => {
   const input = {
     senderUmaAddress: known.senderUmaAddress,
-    customerId: known.customerId,
-    receivingCurrencyAmount: 10,
-    receivingCurrencyCode: 'U\0D',
+    receiver: { customerId: known.customerId },
+    amount: 10,
+    currency: 'U\0D',
   };
   expect(await act(t.platform, 'sandboxReceiveUma', input)).toMatchObject({
     __typename: 'InvalidInputError',
     code: 'INVALID_CURRENCY',
-    path: ['input', 'receivingCurrencyCode'],
+    path: ['input', 'currency'],
   });
 });
 

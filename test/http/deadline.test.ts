@@ -34,7 +34,7 @@ const rest = (method: string, path: string, body?: object, by = platform) =>
   });
 const graphql = (query: string, by = platform) => by.post({ query });
 const payment = () =>
-  `mutation { transferOut(input: { sourceAccountId: "${scene.usd}", destinationAccountId: "${scene.outsideUsd}", amount: 1 }) { __typename } }`;
+  `mutation { transferOut(input: { sourceAccountId: "${scene.usd}", destinationAccountId: "${scene.outsideUsd}", amount: { units: 1 } }) { __typename } }`;
 const read = '{ customers(first: 1) { totalCount } }';
 
 async function codeOf(sent: Promise<Response>): Promise<unknown> {

@@ -21,7 +21,7 @@ test('who finds every connection to the database taken is told to come back, by 
     );
   const [list, refused, query] = await Promise.all([
     rest(),
-    act(platform, 'createClientToken', { customerId: scene.customerId, permissions: ['VIEW'] }),
+    act(platform, 'createClientToken', { boundTo: { customerId: scene.customerId }, permissions: ['VIEW'] }),
     platform.send('{ customers { edges { node { id } } } }'),
   ]);
   expect(list).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });

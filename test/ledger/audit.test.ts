@@ -95,9 +95,9 @@ async function oneOfEverything(t: TestGateway, platform: TestPlatform) {
   await settledByHand(t, platform, scene);
   const { transaction } = await actOn(platform, 'sandboxReceiveUma', {
     senderUmaAddress: '$success.usd@sandbox.uma.money',
-    customerId: scene.customerId,
-    receivingCurrencyCode: 'USD',
-    receivingCurrencyAmount: 5_000,
+    receiver: { customerId: scene.customerId },
+    currency: 'USD',
+    amount: 5_000,
   });
   await actOn(platform, 'approveTransaction', { transactionId: transaction.id });
   await ended(platform, transaction.id);

@@ -22,9 +22,9 @@ beforeAll(async () => {
   incomingId = (
     await actOn(t.platform, 'sandboxReceiveUma', {
       senderUmaAddress: '$success.usd@sandbox.uma.money',
-      customerId: scene.customerId,
-      receivingCurrencyCode: 'USD',
-      receivingCurrencyAmount: 500,
+      receiver: { customerId: scene.customerId },
+      currency: 'USD',
+      amount: 500,
     })
   ).transaction.id;
   const proposal = { accountId: scene.usd, amount: 5n, currency: 'USD' };

@@ -48,7 +48,7 @@ async function payQuote(sandboxScenario?: object, to: string = scene.outsideEur,
 async function receiveAndPassOn(): Promise<Data> {
   const { customerId } = await makeScene(platform, 0n);
   await succeed(platform, 'createExternalAccount', {
-    customerId,
+    receiver: { customerId },
     currency: 'USD',
     accountInfo: { usAccount: { accountNumber: '55500100', routingNumber: '021000021', accountCategory: 'CHECKING' } },
     beneficiary: { individual: { fullName: 'Grace Hopper' } },
@@ -56,9 +56,9 @@ async function receiveAndPassOn(): Promise<Data> {
   });
   const { transaction } = await actOn(platform, 'sandboxReceiveUma', {
     senderUmaAddress: '$success.usd@sandbox.uma.money',
-    customerId,
-    receivingCurrencyCode: 'USD',
-    receivingCurrencyAmount: 5_000,
+    receiver: { customerId },
+    currency: 'USD',
+    amount: 5_000,
   });
   await actOn(platform, 'approveTransaction', { transactionId: transaction.id });
   return ended(platform, transaction.id);

@@ -176,8 +176,8 @@ async function whileLocked(table: string, id: string, call: () => Promise<Data>,
 }
 
 test('a decision that waits until the time to decide is over comes too late', async () => {
-  const announced = { senderUmaAddress: '$success.usd@sandbox.uma.money', customerId: scene.customerId };
-  const money = { receivingCurrencyCode: 'USD', receivingCurrencyAmount: 5_000 };
+  const announced = { senderUmaAddress: '$success.usd@sandbox.uma.money', receiver: { customerId: scene.customerId } };
+  const money = { currency: 'USD', amount: 5_000 };
   for (const name of ['approveTransaction', 'rejectTransaction'] as const) {
     const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', { ...announced, ...money });
     const over = `update transaction set approval_due_at = clock_timestamp() where id = '${uuid(transaction.id)}' returning approval_due_at`;
@@ -192,8 +192,8 @@ test('a decision that waits until the time to decide is over comes too late', as
 });
 
 test('a platform that answers "later" after the time to decide has not answered', async () => {
-  const announced = { senderUmaAddress: '$success.usd@sandbox.uma.money', customerId: scene.customerId };
-  const money = { receivingCurrencyCode: 'USD', receivingCurrencyAmount: 5_000 };
+  const announced = { senderUmaAddress: '$success.usd@sandbox.uma.money', receiver: { customerId: scene.customerId } };
+  const money = { currency: 'USD', amount: 5_000 };
   const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', { ...announced, ...money });
   const id = uuid(transaction.id);
   const isDeferred = async () => {

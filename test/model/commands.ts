@@ -259,7 +259,7 @@ const sandboxSend = fc
         const late = quote.status === 'EXPIRED';
         const code = quote.status === 'DONE' ? 'CONFLICT' : undefined;
         const sandboxScenario = { ...outcomes[outcome].scenario, ...(deposit !== 'EXACT' && { deposit }) };
-        await send(model, real, 'sandboxSend', { quoteId: quote.id, currencyCode: 'USD', sandboxScenario }, code);
+        await send(model, real, 'sandboxSend', { quoteId: quote.id, currency: 'USD', sandboxScenario }, code);
         if (code !== undefined) return;
         quote.status = 'DONE';
         if (late) {
@@ -300,9 +300,9 @@ const receive = fc.tuple(amount, fc.constantFrom<Outcome>('ok', 'ok', 'fail', 'r
   command(`receive ${sum} ${outcome}`, always, async (model, real) => {
     const { transaction } = await send(model, real, 'sandboxReceiveUma', {
       senderUmaAddress: '$success.usd@sandbox.uma.money',
-      customerId: real.pair.b.customerId,
-      receivingCurrencyCode: 'USD',
-      receivingCurrencyAmount: sum,
+      receiver: { customerId: real.pair.b.customerId },
+      currency: 'USD',
+      amount: sum,
       sandboxScenario: outcomes[outcome].scenario,
     });
     model.waiting.push({ id: transaction.id, amount: sum, outcome, sent: undefined });
@@ -316,9 +316,9 @@ const lookedUp = fc.tuple(amount, fc.constantFrom<PayRequest>('comes', 'fails', 
   command(`receive ${sum}, whose pay request ${request}`, always, async (model, real) => {
     const { transaction } = await send(model, real, 'sandboxReceiveUma', {
       senderUmaAddress: '$success.usd@sandbox.uma.money',
-      customerId: real.pair.b.customerId,
-      receivingCurrencyCode: 'USD',
-      receivingCurrencyAmount: sum,
+      receiver: { customerId: real.pair.b.customerId },
+      currency: 'USD',
+      amount: sum,
       sandboxScenario: {
         step: 'PAY_REQUEST',
         ...(request === 'fails' && { failureReason: 'LNURLP_FAILED' }),

@@ -465,15 +465,12 @@ async function receipt({ operation, idempotencyKey }: Data, { viewer, reads }: A
   };
 }
 
-async function rates({ sendingAmountDecimal: decimal = null, ...args }: Data, { viewer, reads, payments }: Asking) {
+async function rates({ sendingAmount, ...args }: Data, { viewer, reads, payments }: Asking) {
   const [platform] = await reads.platforms({ id: viewer.platformId });
   if (!platform) throw new Error('a caller has a platform');
   const caller = platformItself({ platformId: viewer.platformId, environment: platform.environment });
-  if (decimal !== null && (args.sendingAmount ?? null) !== null) {
-    throw new GraphQLError('two amounts', { extensions: { code: 'INVALID_AMOUNT' } });
-  }
-  const sendingAmount = decimal === null ? args.sendingAmount : { decimal };
-  return readExchangeRates(payments, caller, { ...args, sendingAmount }).catch((error: unknown) => {
+  const amount = sendingAmount?.units ?? sendingAmount;
+  return readExchangeRates(payments, caller, { ...args, sendingAmount: amount } as never).catch((error: unknown) => {
     throw error instanceof Refusal ? new GraphQLError(error.message, { extensions: { code: error.code } }) : error;
   });
 }

@@ -10,6 +10,7 @@ import {
   mint,
   quote,
   seen,
+  tokenInput,
   umaAddressOf,
   umaQuote,
 } from '../setup/acts.ts';
@@ -242,7 +243,7 @@ async function makePayments(platform: TestPlatform, { payers, all }: Customers, 
       lockedCurrencyAmount: 5_000,
     });
   const send = (quoteId: string, more: object = {}) =>
-    actOn(platform, 'sandboxSend', { quoteId, currencyCode: 'USDC', ...more });
+    actOn(platform, 'sandboxSend', { quoteId, currency: 'USDC', ...more });
   const waiting = await funded(one);
   await funded(two, platform, 'BTC');
   await funded(one, platform, 'BRL');
@@ -262,9 +263,9 @@ async function makePayments(platform: TestPlatform, { payers, all }: Customers, 
   const receive = async (to: string, more: object = {}, currency = 'USD', by = platform) => {
     const made = await actOn(by, 'sandboxReceiveUma', {
       senderUmaAddress: '$success.usd@sandbox.uma.money',
-      customerId: to,
-      receivingCurrencyCode: currency,
-      receivingCurrencyAmount: 5_000,
+      receiver: { customerId: to },
+      currency: currency,
+      amount: 5_000,
       ...more,
     });
     return made.transaction.id as string;
@@ -289,7 +290,7 @@ async function makePayments(platform: TestPlatform, { payers, all }: Customers, 
   ending(refused.transaction.id);
   await Promise.all(ends);
   for await (const { data } of platform.watch(
-    'subscription ($id: ID!) { transactionUpdates(transactionId: $id) { status } }',
+    'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { status } }',
     { id: returned },
   )) {
     if (data.transactionUpdates.status === 'REFUNDED') break;
@@ -391,7 +392,7 @@ async function moreOfEverything(platform: TestPlatform, { payers, all }: Custome
   await externalAccount(platform, all[3] ?? '', 'USD', us('9000004102'));
   await externalAccount(platform, all[3] ?? '', 'USD', us('9000005204'));
   await externalAccount(platform, all[3] ?? '', 'USD', us('9000006202'));
-  await lookUp(platform, '$success.eur@sandbox.uma.money', { customerId: one.customerId });
+  await lookUp(platform, '$success.eur@sandbox.uma.money', { sender: { customerId: one.customerId } });
   await fund(platform, await internalAccount(platform, all[2] ?? '', 'EUR'), 77_700n);
   const { webhookEndpoints } = await platform.ask('{ webhookEndpoints(first: 1) { edges { node { id } } } }');
   await act(platform, 'sendTestWebhook', { endpointId: webhookEndpoints.edges[0].node.id }, '');
@@ -435,7 +436,7 @@ async function callersOf(
     const made = await act(
       server,
       'createClientToken',
-      { ...input, permissions, expiresInSeconds: 86_400, ...more },
+      tokenInput({ ...input, permissions, expiresInSeconds: 86_400, ...more }),
       'token tokenId',
     );
     return { authorization: `Bearer ${made.token}`, tokenId: uuid(made.tokenId) };

@@ -172,8 +172,10 @@ const byName: Readonly<Record<string, Draw>> = {
   source: (choices) => (choices.oneIn(20) ? 'XXX' : choices.oneOf(['USD', 'EUR', 'MXN', 'BTC', 'JPY'])),
   destinations: (choices) =>
     Array.from({ length: choices.below(4) }, () => choices.oneOf(['EUR', 'USD', 'INR', 'USDT', 'GBP'])),
-  sendingAmount: (choices) => choices.oneOf([10_000, '123456', 1, 0, '9223372036854775807']),
-  sendingAmountDecimal: (choices) => choices.oneOf(['1', '12.50', '0.001', '-1', 'x']),
+  sendingAmount: (choices) =>
+    choices.oneIn(2)
+      ? { units: choices.oneOf([10_000, '123456', 1, 0, '9223372036854775807']) }
+      : { decimal: choices.oneOf(['1', '12.50', '0.001', '-1', 'x']) },
   operation: (choices, { keys }) =>
     choices.oneOf([...keys.map(([operation]) => operation), ...Object.keys(operations).slice(0, 2)]),
   idempotencyKey: (choices, { keys }) => choices.oneOf([...keys.map(([, key]) => key), 'a b']),

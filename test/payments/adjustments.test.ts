@@ -49,7 +49,7 @@ test('a proposal moves nothing until another person approves it; then the balanc
   expect(await balance()).toBe(before);
 
   const changes = t.platform.watch(
-    'subscription ($id: ID!) { accountUpdates(accountId: $id) { newBalance { amount } } }',
+    'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { newBalance { amount } } }',
     { id: scene.usd },
   );
   expect(await answer('adjust', 'approve', made.adjustment, ...checker)).toMatchObject({ status: 'APPROVED' });

@@ -25,10 +25,10 @@ async function receive(gateway: TestGateway, rest: object = {}, by: 'address' | 
   const { transaction } = await actOn(gateway.platform, 'sandboxReceiveUma', {
     senderUmaAddress: address('success.usd'),
     ...(by === 'id'
-      ? { customerId: scene.customerId }
-      : { receiverUmaAddress: await umaAddressOf(gateway.platform, scene.customerId) }),
-    receivingCurrencyCode: 'USD',
-    receivingCurrencyAmount: 5_000,
+      ? { receiver: { customerId: scene.customerId } }
+      : { receiver: { umaAddress: await umaAddressOf(gateway.platform, scene.customerId) } }),
+    currency: 'USD',
+    amount: 5_000,
     ...rest,
   });
   return { scene, transaction };
@@ -194,8 +194,8 @@ describe('an incoming payment', () => {
     const given = { platformCustomerId: 'known', details };
     const { customer } = await act(t.platform, 'createCustomer', given, 'customer { id }');
     const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', {
-      ...{ senderUmaAddress: address('success.usd'), customerId: customer.id, requestedReceiverFields },
-      ...{ receivingCurrencyCode: 'USD', receivingCurrencyAmount: 100 },
+      ...{ senderUmaAddress: address('success.usd'), receiver: { customerId: customer.id }, requestedReceiverFields },
+      ...{ currency: 'USD', amount: 100 },
     });
     expect(await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id })).toMatchObject({
       transaction: { status: 'PROCESSING' },
@@ -310,18 +310,22 @@ describe('an incoming payment', () => {
   test('is simulated for sandbox customers who can take it', async () => {
     const base = {
       senderUmaAddress: address('success.usd'),
-      receivingCurrencyCode: 'USD',
-      receivingCurrencyAmount: 100,
+      currency: 'USD',
+      amount: 100,
     };
-    expect(await actOn(t.platform, 'sandboxReceiveUma', base)).toMatchObject({ code: 'INVALID_INPUT' });
-    expect(
-      await actOn(t.platform, 'sandboxReceiveUma', { ...base, receiverUmaAddress: address('nobody') }),
-    ).toMatchObject({ code: 'USER_NOT_FOUND', path: ['input', 'receiverUmaAddress'] });
+    const to = (receiver: object) => actOn(t.platform, 'sandboxReceiveUma', { ...base, receiver });
+    const unknown = { code: 'USER_NOT_FOUND', path: ['input', 'receiver', 'umaAddress'] };
+    expect(await to({ umaAddress: address('nobody') })).toMatchObject(unknown);
+    expect(await to({ customerId: '' })).toMatchObject({ code: 'USER_NOT_FOUND' });
     const { customerId } = await makeScene(t.platform, 0n);
     expect(
-      await actOn(t.platform, 'sandboxReceiveUma', { ...base, customerId, receivingCurrencyCode: 'XXX' }),
-    ).toMatchObject({ code: 'INVALID_CURRENCY' });
+      await actOn(t.platform, 'sandboxReceiveUma', { ...base, receiver: { customerId }, currency: 'XXX' }),
+    ).toMatchObject({
+      code: 'INVALID_CURRENCY',
+    });
     const live = await t.newPlatform('live', 'PRODUCTION');
-    expect(await actOn(live, 'sandboxReceiveUma', { ...base, customerId })).toMatchObject({ code: 'FORBIDDEN' });
+    expect(await actOn(live, 'sandboxReceiveUma', { ...base, receiver: { customerId } })).toMatchObject({
+      code: 'FORBIDDEN',
+    });
   });
 });

@@ -64,7 +64,7 @@ async function heap(accountId: string, amount: bigint, currency = 'USD'): Promis
 }
 
 const outOfRange = (field: string) => ({
-  ...refusal('AMOUNT_OUT_OF_RANGE', field),
+  ...refusal('AMOUNT_OUT_OF_RANGE', ...field.split('.')),
   __typename: 'InvalidInputError',
 });
 const givenBack = { status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED', ledgerEntries: [] };
@@ -74,11 +74,11 @@ describe('an account that holds as much as it may', () => {
     const scene = await holding(most);
     expect(await balanceOf(t.platform, scene.usd)).toBe(most);
     const refused = await bringIn(scene, 1n);
-    expect(refused).toMatchObject(outOfRange('amount'));
+    expect(refused).toMatchObject(outOfRange('amount.units'));
     expect(refused.message).toBe(`${scene.usd} may hold at most ${usd(most)}, and this would exceed it`);
-    expect(await fundAccount(scene.usd, 1n)).toMatchObject(outOfRange('amount'));
+    expect(await fundAccount(scene.usd, 1n)).toMatchObject(outOfRange('amount.units'));
     await ended(t.platform, (await sendOut(scene, 5n)).id);
-    expect(await fundAccount(scene.usd, 6n)).toMatchObject(outOfRange('amount'));
+    expect(await fundAccount(scene.usd, 6n)).toMatchObject(outOfRange('amount.units'));
     expect(await fundAccount(scene.usd, 5n)).toMatchObject({ account: { balance: { amount: `${most}` } } });
   });
 
@@ -86,7 +86,7 @@ describe('an account that holds as much as it may', () => {
     const scene = await holding(most);
     const input = { accountId: scene.usd, amount: 5, idempotencyKey: 'full-account' };
     const first = await act(t.platform, 'sandboxFundAccount', input, 'account { id }');
-    expect(first).toMatchObject(outOfRange('amount'));
+    expect(first).toMatchObject(outOfRange('amount.units'));
     await sendOut(scene, 100n);
     expect(await act(t.platform, 'sandboxFundAccount', input, 'account { id }')).toEqual(first);
     const { mutationReceipt } = await t.platform.ask(
@@ -104,8 +104,8 @@ describe('an account that holds as much as it may', () => {
     const fits = await to(500_000);
     expect(fits.status).toBe('PENDING');
     await fundAccount(other.usd, 600_000n);
-    expect(await to(500_000)).toMatchObject(outOfRange('lockedCurrencyAmount'));
-    expect(await to(500_000, { immediatelyExecute: true })).toMatchObject(outOfRange('lockedCurrencyAmount'));
+    expect(await to(500_000)).toMatchObject(outOfRange('lockedCurrencyAmount.units'));
+    expect(await to(500_000, { immediatelyExecute: true })).toMatchObject(outOfRange('lockedCurrencyAmount.units'));
     expect(await execute(t.platform, fits.id)).toMatchObject(outOfRange('quoteId'));
     expect(await balanceOf(t.platform, scene.usd)).toBe(1_000_000n);
     expect((await transactionOf(t.platform, fits.transaction.id)).status).toBe('PENDING');
@@ -117,10 +117,9 @@ describe('an account that holds as much as it may', () => {
   test('refuses the deposit for a quote, which can be paid when there is room', async () => {
     const scene = await holding(most - 4_999n);
     const made = await quote(t.platform, fundedIn('USD', scene, 5_000));
-    const pay = (rest: object = {}) =>
-      actOn(t.platform, 'sandboxSend', { quoteId: made.id, currencyCode: 'USD', ...rest });
+    const pay = (rest: object = {}) => actOn(t.platform, 'sandboxSend', { quoteId: made.id, currency: 'USD', ...rest });
     expect(await pay()).toMatchObject(outOfRange('quoteId'));
-    expect(await pay({ currencyAmount: 6_000 })).toMatchObject(outOfRange('currencyAmount'));
+    expect(await pay({ amount: 6_000 })).toMatchObject(outOfRange('amount.units'));
     expect(await balanceOf(t.platform, scene.usd)).toBe(most - 4_999n);
     await sendOut(scene, 1n);
     expect(await pay()).toMatchObject({ transaction: { status: 'PROCESSING' } });
@@ -135,7 +134,7 @@ describe('money on its way', () => {
     const part = most / 9n;
     const first = await bringIn(scene, 8n * part, { sandboxScenario: late });
     const refused = await bringIn(scene, part + 1n);
-    expect(refused).toMatchObject(outOfRange('amount'));
+    expect(refused).toMatchObject(outOfRange('amount.units'));
     expect((await bringIn(scene, part)).status).toBe('PENDING');
     await passDelay(t, first.id);
     await ends(first.id, { status: 'COMPLETED' });
@@ -223,7 +222,7 @@ describe('a refund', () => {
     await passDelay(t, out.id);
     await ends(out.id, { status: 'FAILED', refund: { settledAt: expect.any(String) } });
     expect(await balanceOf(t.platform, scene.usd)).toBe(2n * most);
-    expect(await fundAccount(scene.usd, 1n)).toMatchObject(outOfRange('amount'));
+    expect(await fundAccount(scene.usd, 1n)).toMatchObject(outOfRange('amount.units'));
     await ends((await sendOut(scene, most)).id, { status: 'COMPLETED' });
     expect(await balanceOf(t.platform, scene.usd)).toBe(most);
   });

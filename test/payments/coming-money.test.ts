@@ -27,7 +27,7 @@ async function send(accountId: string, to: Scene): Promise<Data> {
 }
 
 async function expectRoom(payee: Scene, room: bigint): Promise<void> {
-  expect(await begin(payee, room + 1n)).toMatchObject(refusal('AMOUNT_OUT_OF_RANGE', 'amount'));
+  expect(await begin(payee, room + 1n)).toMatchObject(refusal('AMOUNT_OUT_OF_RANGE', 'amount', 'units'));
   expect(await begin(payee, room)).toMatchObject({ status: 'PENDING' });
   // An amount of a tenth of the bound and less is not looked at: it is refused when it comes.
   expect(await begin(payee, most / 10n + 1n)).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE' });

@@ -143,7 +143,7 @@ describe('a deleted customer', () => {
     expect(await act(platform, 'sandboxFundAccount', { accountId: scene.usd, amount: 5 })).toMatchObject(
       refusal('CUSTOMER_DELETED', 'accountId'),
     );
-    for (const more of [{}, { currencyAmount: 7 }, { sandboxScenario: { deposit: 'TWICE' } }])
+    for (const more of [{}, { amount: 7 }, { sandboxScenario: { deposit: 'TWICE' } }])
       expect(await sendDeposit(platform, late, more)).toMatchObject(refusal('CUSTOMER_DELETED', 'quoteId'));
     expect(await balanceOf(platform, late.account)).toBe(0n);
   });

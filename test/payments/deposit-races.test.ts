@@ -67,7 +67,7 @@ describe('an expired quote', () => {
   test('credits a deposit that comes twice, and one that is short, as one', async () => {
     const cases = [
       [{ sandboxScenario: { deposit: 'TWICE' } }, (due: bigint) => 2n * due],
-      [{ currencyAmount: 7 }, () => 7n],
+      [{ amount: 7 }, () => 7n],
     ] as const;
     for (const [more, comesTo] of cases) {
       const quote = await newQuote(expired);

@@ -12,7 +12,7 @@ const scene = await makeScene(t.platform);
 
 async function rateOf(sendingAmount: number): Promise<Data> {
   const { exchangeRates } = await t.platform.ask(
-    `query ($sendingAmount: BigInt) { exchangeRates(source: "USD", destinations: ["EUR"], sendingAmount: $sendingAmount) {
+    `query ($sendingAmount: BigInt!) { exchangeRates(source: "USD", destinations: ["EUR"], sendingAmount: { units: $sendingAmount }) {
       rate sendingAmount { amount } receivingAmount { amount } fees { amount } } }`,
     { sendingAmount },
   );

@@ -39,7 +39,7 @@ async function pay(scene: Scene, rest: object): Promise<Data> {
 }
 /** What comes of the deposit for a quote. */
 const send = (quoteId: string, sandboxScenario: object) =>
-  actOn(t.platform, 'sandboxSend', { quoteId, currencyCode: 'USD', sandboxScenario });
+  actOn(t.platform, 'sandboxSend', { quoteId, currency: 'USD', sandboxScenario });
 const refund = { amount: { amount: '10000' } };
 
 describe('a failed payment', () => {

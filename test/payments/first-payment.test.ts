@@ -12,9 +12,12 @@ test('a quote from USD to EUR is executed, streams PENDING, PROCESSING, COMPLETE
   expect(quote).toMatchObject({ status: 'PENDING', transaction: { status: 'PENDING' } });
 
   const seen: string[] = [];
-  const stream = t.platform.watch('subscription ($id: ID!) { transactionUpdates(transactionId: $id) { status } }', {
-    id: quote.transaction.id,
-  });
+  const stream = t.platform.watch(
+    'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { status } }',
+    {
+      id: quote.transaction.id,
+    },
+  );
   for await (const { data } of stream) {
     seen.push(data.transactionUpdates.status);
     if (seen.length === 1) {

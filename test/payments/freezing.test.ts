@@ -81,9 +81,9 @@ describe('a frozen customer', () => {
     const scene = await makeScene(platform, 1_000n, '004');
     const announced = {
       senderUmaAddress: '$success.usd@sandbox.uma.money',
-      customerId: scene.customerId,
-      receivingCurrencyCode: 'USD',
-      receivingCurrencyAmount: 100,
+      receiver: { customerId: scene.customerId },
+      currency: 'USD',
+      amount: 100,
     };
     const { transaction } = await succeed(platform, 'sandboxReceiveUma', announced, 'transaction { id }');
     const failing = await pay(platform, scene, 1_000, { sandboxScenario: { delayMs: 300 } });
@@ -100,7 +100,7 @@ describe('a frozen customer', () => {
   test('registers no account; its app reads on, and another one does not learn that it is frozen', async () => {
     const [scene, other] = [await makeScene(platform, 100n), await makeScene(platform, 100n)];
     const appOf = async (customerId: string) => {
-      const given = { customerId, permissions: ['VIEW', 'TRANSACT'] };
+      const given = { boundTo: { customerId }, permissions: ['VIEW', 'TRANSACT'] };
       const { token } = await succeed(platform, 'createClientToken', given, 'token');
       return connect(t.url, platform.platformId, `Bearer ${token}`);
     };
@@ -112,7 +112,7 @@ describe('a frozen customer', () => {
     });
     await freeze(scene.customerId);
     const registered = {
-      customerId: scene.customerId,
+      receiver: { customerId: scene.customerId },
       currency: 'EUR',
       accountInfo: { iban: { iban: 'DE00500105175407324931', swiftBic: 'COBADEFF' } },
       beneficiary: { individual: { fullName: 'Ada Lovelace' } },

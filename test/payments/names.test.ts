@@ -176,7 +176,7 @@ describe('the parties of a payment have their names', () => {
     const { id } = await pay(t.platform, payer);
     const { transactions } = await t.platform.ask(`{ transactions(first: 1) { edges { node { id ${fields} } } } }`);
     expect(transactions.edges[0].node).toMatchObject({ id, destination: { displayName: 'Grace Hopper' } });
-    const updates = `subscription ($id: ID!) { transactionUpdates(transactionId: $id) { transaction { ${fields} } } }`;
+    const updates = `subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { transaction { ${fields} } } }`;
     for await (const { data } of t.platform.watch(updates, { id })) {
       expect(data.transactionUpdates.transaction.destination).toEqual(transactions.edges[0].node.destination);
     }

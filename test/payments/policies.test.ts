@@ -32,7 +32,7 @@ const set = (subjectId: string, terms: object, by: TestPlatform = platform): Pro
 const remove = (subjectId: string): Promise<Data> => succeed(platform, 'deletePolicy', { subjectId }, 'deletedId');
 
 /** A limit of an amount in USD. */
-const usd = (period: string, amount: number) => ({ period, currency: 'USD', amount });
+const usd = (period: string, amount: number) => ({ period, currency: 'USD', amount: { units: amount } });
 
 /** A server that pays, with a policy of its own. */
 async function limited(terms: object, ...permissions: readonly string[]) {
@@ -130,7 +130,12 @@ describe('a policy', () => {
       { receiverAccountIds: [scene.outsideUsd], receiverUmaAddresses: [uma] },
       ['TRANSFER_OUT', 'a quote to a UMA address'],
     ],
-    ['currencies', /no payment in this currency$/, { limits: [{ period: 'DAY', currency: 'EUR', amount: 100 }] }, []],
+    [
+      'currencies',
+      /no payment in this currency$/,
+      { limits: [{ period: 'DAY', currency: 'EUR', amount: { units: 100 } }] },
+      [],
+    ],
     [
       'amounts of one payment',
       /at most 10.00 USD in one payment$/,
@@ -283,7 +288,7 @@ describe('a policy', () => {
     expect(await quote(me, fundedIn('USD', scene, 1_000))).toMatchObject({ code: 'LIMIT_EXCEEDED' });
     // What the deposit then does counts no second time.
     const last = await quote(me, fundedIn('USD', scene, 500));
-    await succeed(me, 'sandboxSend', { quoteId: last.id, currencyCode: 'USD' });
+    await succeed(me, 'sandboxSend', { quoteId: last.id, currency: 'USD' });
     expect(await left(me)).toMatchObject([{ usedAmount: { amount: '1500' } }]);
   });
 
@@ -342,13 +347,21 @@ test('a calendar day begins at midnight of its time zone, also where the clocks 
 });
 
 test.each([
-  [{ limits: [{ period: 'DAY', currency: 'XXX', amount: 1 }] }, 'INVALID_CURRENCY', ['limits', '0', 'currency']],
-  [{ limits: [{ period: 'DAY', currency: 'USD' }] }, 'INVALID_AMOUNT', ['limits', '0', 'amount']],
-  [{ limits: [{ period: 'DAY', currency: 'USD', amount: 0 }] }, 'INVALID_AMOUNT', ['limits', '0', 'amount']],
   [
-    { limits: [{ period: 'DAY', currency: 'USD', amountDecimal: '0.001' }] },
+    { limits: [{ period: 'DAY', currency: 'XXX', amount: { units: 1 } }] },
+    'INVALID_CURRENCY',
+    ['limits', '0', 'currency'],
+  ],
+  [{ limits: [{ period: 'DAY', currency: 'USD' }] }, 'INVALID_AMOUNT', ['limits', '0', 'amount']],
+  [
+    { limits: [{ period: 'DAY', currency: 'USD', amount: { units: 0 } }] },
     'INVALID_AMOUNT',
-    ['limits', '0', 'amount'],
+    ['limits', '0', 'amount', 'units'],
+  ],
+  [
+    { limits: [{ period: 'DAY', currency: 'USD', amount: { decimal: '0.001' } }] },
+    'INVALID_AMOUNT',
+    ['limits', '0', 'amount', 'decimal'],
   ],
   [{ limits: [{ period: 'PAYMENT', payments: 1 }] }, 'INVALID_INPUT', ['limits', '0']],
   [{ limits: [{ period: 'DAY', payments: -1 }] }, 'INVALID_INPUT', ['limits', '0', 'payments']],

@@ -52,7 +52,7 @@ describe('a deposit of what the quote asks for', () => {
 
   test('named to the unit, or sent again with its key, is the same deposit', async () => {
     const quote = await newQuote();
-    const input = { currencyAmount: quote.due, idempotencyKey: 'deposit-1' };
+    const input = { amount: quote.due, idempotencyKey: 'deposit-1' };
     expect(await send(quote, input)).toMatchObject({ replayed: false, transaction: { status: 'PROCESSING' } });
     expect(await send(quote, input)).toMatchObject({ replayed: true, transaction: { status: 'PROCESSING' } });
     expect((await statuses(quote.transactionId)).at(-1)).toBe('COMPLETED');
@@ -112,7 +112,7 @@ describe('a deposit that does not match', () => {
     const own = await makeScene(t.platform, 0n);
     const quote = await newQuote('USDC', t.platform, own);
     const amount = quote.due + difference;
-    expect(await send(quote, { currencyAmount: amount })).toMatchObject({
+    expect(await send(quote, { amount: amount })).toMatchObject({
       transaction: { status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED' },
     });
     const failed = await payment(quote);
@@ -126,8 +126,8 @@ describe('a deposit that does not match', () => {
 
   test('in another currency, of nothing, or for a quote that an account pays is refused', async () => {
     const quote = await newQuote();
-    expect(await send(quote, { currencyCode: 'USD' })).toMatchObject(refusal('INVALID_CURRENCY', 'currencyCode'));
-    expect(await send(quote, { currencyAmount: 0n })).toMatchObject(refusal('INVALID_AMOUNT', 'currencyAmount'));
+    expect(await send(quote, { currency: 'USD' })).toMatchObject(refusal('INVALID_CURRENCY', 'currency'));
+    expect(await send(quote, { amount: 0n })).toMatchObject(refusal('INVALID_AMOUNT', 'amount', 'units'));
     const paidFromAccount = await makeQuote(t.platform, usdToEur(scene));
     expect(await send({ ...quote, quoteId: paidFromAccount.id, currency: 'USD' })).toMatchObject(
       refusal('INVALID_INPUT', 'quoteId'),

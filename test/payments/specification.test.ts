@@ -102,10 +102,8 @@ test('4.1 a quote without one of its required fields is refused before anything 
   const whole = between(scene.usd, scene.outsideEur, 10_000);
   for (const name of Object.keys(whole)) {
     const input = Object.fromEntries(Object.entries(whole).filter(([key]) => key !== name));
-    const { errors, data } = await t.platform.send(mutationDocument('createQuote'), { input });
-    // The amount has two fields, of which one is required: a mutation says so.
-    if (name === 'lockedCurrencyAmount') expect(data.createQuote.path).toEqual(['input', name]);
-    else expect(errors?.[0]?.message).toContain(name);
+    const { errors } = await t.platform.send(mutationDocument('createQuote'), { input });
+    expect(errors?.[0]?.message).toContain(name);
   }
   expect(await found('quotes', { customerId: scene.customerId })).toEqual([]);
 });

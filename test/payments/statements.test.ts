@@ -297,7 +297,8 @@ test('an export of more entries than are read at once has all of them; one whose
   const busy = await makeScene(t.platform, 0n);
   const funding = '$account: ID!';
   const fields = [1, 2, 3, 4, 5].map(
-    (amount) => `f${amount}: sandboxFundAccount(input: { accountId: $account, amount: ${amount} }) { __typename }`,
+    (amount) =>
+      `f${amount}: sandboxFundAccount(input: { accountId: $account, amount: { units: ${amount} } }) { __typename }`,
   );
   const document = `mutation (${funding}) { ${fields.join(' ')} }`;
   for (let round = 0; round < 24; round += 1) {

@@ -68,17 +68,17 @@ describe('receiver lookup', () => {
       await umaAddressOf(t.platform, one.customerId),
       await umaAddressOf(t.platform, gone.customerId),
     ];
-    const sentBy = (given: object) => lookUp(t.platform, '$success.usd@sandbox.uma.money', given);
+    const sentBy = (sender: object) => lookUp(t.platform, '$success.usd@sandbox.uma.money', { sender });
     await act(t.platform, 'deleteCustomer', { customerId: gone.customerId });
     for (const [field, given] of [
       ['customerId', { customerId: 'Customer:019a0000-0000-7000-8000-000000000000' }],
+      ['customerId', { customerId: '' }],
       ['customerId', { customerId: gone.customerId }],
-      ['customerId', { customerId: one.customerId, senderUmaAddress: addressOfGone }],
-      ['senderUmaAddress', { senderUmaAddress: addressOfGone }],
+      ['umaAddress', { umaAddress: addressOfGone }],
     ] as const)
-      expect(await sentBy(given)).toMatchObject({ code: 'USER_NOT_FOUND', path: ['input', field] });
-    const both = { customerId: one.customerId, senderUmaAddress: addressOfOne.toUpperCase() };
-    expect((await sentBy(both)).id).toMatch(/^Lookup:/);
+      expect(await sentBy(given)).toMatchObject({ code: 'USER_NOT_FOUND', path: ['input', 'sender', field] });
+    for (const sender of [{ customerId: one.customerId }, { umaAddress: addressOfOne.toUpperCase() }])
+      expect((await sentBy(sender)).id).toMatch(/^Lookup:/);
   });
 
   test('names limits that a quote keeps, from every currency that the sender holds', async () => {
@@ -97,7 +97,7 @@ describe('receiver lookup', () => {
       { id: scene.customerId },
     );
     expect(accounts.edges.length).toBeGreaterThan(3);
-    const lookup = await lookUp(platform, receiver, { customerId: scene.customerId });
+    const lookup = await lookUp(platform, receiver, { sender: { customerId: scene.customerId } });
     const priced = async (accountId: string, currency: string, lockedCurrencyAmount: bigint): Promise<string> => {
       const answer = await quote(platform, {
         source: { account: { accountId } },
@@ -125,7 +125,7 @@ describe('receiver lookup', () => {
     const euros = (one: Data) => one.currency.code === 'EUR';
     expect(BigInt(lookup.supportedCurrencies.find(euros).minAmount.amount)).toBeGreaterThan(1n);
     // From its own euros alone, all that can be sent, less the fees of its platform.
-    const own = await lookUp(platform, receiver, { customerId: inEuros });
+    const own = await lookUp(platform, receiver, { sender: { customerId: inEuros } });
     const most = await quote(platform, {
       source: { account: { accountId: await internalAccount(platform, inEuros, 'EUR') } },
       destination: { uma: { umaAddress: receiver, currency: 'EUR' } },
@@ -433,7 +433,7 @@ describe('between customers of one installation', () => {
     const made = await umaQuote(t.platform, from.usd, await umaAddressOf(other, to.customerId), {
       source: { realtimeFunding: { customerId: from.customerId, currency: 'USD' } },
     });
-    await actOn(t.platform, 'sandboxSend', { quoteId: made.id, currencyCode: 'USD' });
+    await actOn(t.platform, 'sandboxSend', { quoteId: made.id, currency: 'USD' });
     const incoming = await seen(other, after, incomingPending);
     await actOn(other, 'approveTransaction', { transactionId: incoming.id });
     expect((await ended(t.platform, made.transaction.id)).status).toBe('COMPLETED');

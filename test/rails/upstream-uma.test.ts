@@ -50,7 +50,7 @@ async function expectReconciled(): Promise<void> {
 
 test('a receiver whom nobody here knows is looked up upstream, with what it requires of its sender', async () => {
   const umaAddress = '$success.eur@sandbox.uma.money';
-  expect(await lookUp(shop.platform, umaAddress, { customerId: scene.customerId })).toMatchObject({
+  expect(await lookUp(shop.platform, umaAddress, { sender: { customerId: scene.customerId } })).toMatchObject({
     ...{ umaAddress, vaspName: 'Sandbox' },
     supportedCurrencies: [
       {

@@ -44,17 +44,17 @@ const uuid = '01a1fc11-db75-7eac-9cd6-93f3db60e56b';
 const sendCall = fc
   .record({
     position: fc.nat({ max: 13 }),
-    currencyCode: fc.constantFrom('USD', 'USD', 'EUR', 'XXX'),
-    currencyAmount: fc.constantFrom(undefined, undefined, 1_003, 5),
+    currency: fc.constantFrom('USD', 'USD', 'EUR', 'XXX'),
+    amount: fc.constantFrom(undefined, undefined, 1_003, 5),
   })
   .map(
-    ({ position, ...sent }): Make =>
+    ({ position, currency, amount }): Make =>
       () => {
-        const input = { quoteId: funded[position] ?? `Quote:${uuid}`, ...sent };
+        const quoteId = funded[position] ?? `Quote:${uuid}`;
         return {
-          rest: { path: '/sandbox/send', body: input },
+          rest: { path: '/sandbox/send', body: { quoteId, currencyCode: currency, currencyAmount: amount } },
           mutation: 'sandboxSend',
-          input,
+          input: { quoteId, currency, amount },
           result: results.transaction,
         };
       },
@@ -62,26 +62,28 @@ const sendCall = fc
 
 const receiveCall = fc
   .record({
-    to: fc.constantFrom('customer', 'address', 'unknown', 'nobody'),
-    receivingCurrencyCode: fc.constantFrom('USD', 'EUR', 'XXX'),
-    receivingCurrencyAmount: fc.integer({ min: 1, max: 5_000 }),
+    to: fc.constantFrom('customer', 'address', 'unknown'),
+    currency: fc.constantFrom('USD', 'EUR', 'XXX'),
+    amount: fc.integer({ min: 1, max: 5_000 }),
   })
   // One fault at a time: which of several is reported first is not part of the interface.
-  .filter(({ to, receivingCurrencyCode }) => receivingCurrencyCode !== 'XXX' || to === 'customer')
+  .filter(({ to, currency }) => currency !== 'XXX' || to === 'customer')
   .map(
-    ({ to, ...sent }): Make =>
+    ({ to, currency, amount }): Make =>
       () => {
-        const receiver = {
-          customer: { customerId: scene.customer.id },
-          address: { receiverUmaAddress: scene.customer.umaAddress },
-          unknown: { customerId: `Customer:${uuid}` },
-          nobody: {},
-        }[to];
-        const input = { senderUmaAddress: '$sender@example.com', ...receiver, ...sent };
+        const [inRest, receiver] = {
+          customer: [{ customerId: scene.customer.id }, { customerId: scene.customer.id }],
+          address: [{ receiverUmaAddress: scene.customer.umaAddress }, { umaAddress: scene.customer.umaAddress }],
+          unknown: [{ customerId: `Customer:${uuid}` }, { customerId: `Customer:${uuid}` }],
+        }[to] as [object, object];
+        const sent = { senderUmaAddress: '$sender@example.com' };
         return {
-          rest: { path: '/sandbox/uma/receive', body: input },
+          rest: {
+            path: '/sandbox/uma/receive',
+            body: { ...sent, ...inRest, receivingCurrencyCode: currency, receivingCurrencyAmount: amount },
+          },
           mutation: 'sandboxReceiveUma',
-          input,
+          input: { ...sent, receiver, currency, amount },
           result: results.transaction,
         };
       },

@@ -204,12 +204,16 @@ test('a lookup tells the same on both APIs', async () => {
             : { [sender]: scene.customer[sender === 'customerId' ? 'id' : 'umaAddress'] };
       const query = new URLSearchParams(by);
       const overRest = await rest.call('GET', `/receiver/${encodeURIComponent(umaAddress)}?${query}`);
-      const answered = await lookUp(t.platform, umaAddress, by);
+      const [[kind, value] = []] = Object.entries(by);
+      const given = kind && { [kind === 'customerId' ? kind : 'umaAddress']: value };
+      const answered = await lookUp(t.platform, umaAddress, { sender: given });
       if (answered.code) {
         const field = answered.path
           .slice(1)
           .join('.')
-          .replace(/^umaAddress$/, 'receiverUmaAddress');
+          .replace(/^umaAddress$/, 'receiverUmaAddress')
+          .replace(/^sender\.umaAddress$/, 'senderUmaAddress')
+          .replace(/^sender\./, '');
         expect(overRest.body).toMatchObject({ code: answered.code, details: { field } });
         return;
       }

@@ -89,7 +89,7 @@ test('executing is refused without the money, twice, and after the expiry', asyn
     lockedCurrencyAmount: 500,
   });
   const stream = brief.platform.watch(
-    'subscription ($id: ID!) { transactionUpdates(transactionId: $id) { terminal } }',
+    'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { terminal } }',
     { id: quote.transactionId },
   );
   for await (const { data } of stream) if (data.transactionUpdates.terminal) break;

@@ -53,7 +53,7 @@ export async function pay(
 
 /** The input of a transfer between two accounts (smallest units). */
 export function moving(sourceAccountId: string, destinationAccountId: string, amount: number | bigint, rest = {}) {
-  return { sourceAccountId, destinationAccountId, amount, ...rest };
+  return { sourceAccountId, destinationAccountId, amount: { units: amount }, ...rest };
 }
 
 /** Lets USD (smallest units) go from the scene's account here to its account outside, or come in. Answers it, or the refusal. */
@@ -90,8 +90,8 @@ export async function announce(
   rest: object = {},
 ): Promise<Data> {
   const made = await actOn(platform, 'sandboxReceiveUma', {
-    ...{ senderUmaAddress: '$success.usd@sandbox.uma.money', customerId },
-    ...{ receivingCurrencyCode: 'USD', receivingCurrencyAmount: amount },
+    ...{ senderUmaAddress: '$success.usd@sandbox.uma.money', receiver: { customerId } },
+    ...{ currency: 'USD', amount: amount },
     ...rest,
   });
   return made.transaction ?? made;
@@ -103,7 +103,7 @@ export function between(from: string, to: string, amount: number | bigint, rest:
     source: { account: { accountId: from } },
     destination: { account: { accountId: to } },
     lockedCurrencySide: 'SENDING',
-    lockedCurrencyAmount: amount,
+    lockedCurrencyAmount: { units: amount },
     ...rest,
   };
 }
@@ -121,9 +121,20 @@ export function fundedIn(
   return between('', outsideEur, amount, { source: { realtimeFunding: { customerId, currency } }, ...rest });
 }
 
+/** The input of a client token: of the id that it is bound to, and whatever else it says. */
+export function tokenInput(input: object): object {
+  const { customerId, quoteId, transactionId, ...rest }: Record<'customerId' | 'quoteId' | 'transactionId', unknown> = {
+    customerId: undefined,
+    quoteId: undefined,
+    transactionId: undefined,
+    ...input,
+  };
+  return { boundTo: { customerId, quoteId, transactionId }, ...rest };
+}
+
 /** Makes a client token, and answers it with its id and its end. */
 export async function mint(platform: TestPlatform, input: object): Promise<Data> {
-  return succeed(platform, 'createClientToken', input, 'token tokenId expiresAt');
+  return succeed(platform, 'createClientToken', tokenInput(input), 'token tokenId expiresAt');
 }
 
 /** Creates a quote and answers it, or the refusal. */
@@ -170,22 +181,25 @@ export const onAccount = ({ ledgerEntries }: Data, id: string): bigint[] =>
 /** The statuses of a transaction from now to its end, which is waited for. */
 export async function statusesOf(platform: TestPlatform, id: string): Promise<string[]> {
   const statuses: string[] = [];
-  const updates = 'subscription ($id: ID!) { transactionUpdates(transactionId: $id) { status } }';
+  const updates = 'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { status } }';
   for await (const { data } of platform.watch(updates, { id })) statuses.push(data.transactionUpdates.status);
   return statuses;
 }
 
 /** Waits until a transaction has this status, which it may get after its end. */
 export async function untilStatus(platform: TestPlatform, id: string, status: string): Promise<void> {
-  const updates = 'subscription ($id: ID!) { transactionUpdates(transactionId: $id, until: FINAL) { status } }';
+  const updates = 'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }, until: FINAL) { status } }';
   for await (const { data } of platform.watch(updates, { id })) if (data.transactionUpdates.status === status) return;
 }
 
 /** Waits until a transaction has come to its end, and answers it. */
 export async function ended(platform: TestPlatform, id: string): Promise<Data> {
-  const stream = platform.watch('subscription ($id: ID!) { transactionUpdates(transactionId: $id) { terminal } }', {
-    id,
-  });
+  const stream = platform.watch(
+    'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { terminal } }',
+    {
+      id,
+    },
+  );
   for await (const { data, errors } of stream) {
     if (errors) throw new Error(JSON.stringify(errors));
     if (data.transactionUpdates.terminal) break;

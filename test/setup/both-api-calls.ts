@@ -76,7 +76,7 @@ async function askGraphql(platform: TestPlatform, { mutation, input, result }: C
     { ...input, idempotencyKey: key },
     `${result.name} { ${result.fields} }`,
   );
-  if (answer.code) return { code: answer.code, field: asRestField(answer.path, input) };
+  if (answer.code) return { code: answer.code, field: asRestField(mutation, answer.path, input) };
   return { record: result.asRest(answer[result.name]), replayed: answer.replayed };
 }
 
@@ -98,11 +98,23 @@ export const anyMetadata = fc.constantFrom<Readonly<Record<string, string>> | un
   { 7: 'seven', __proto: 'x' },
 );
 
+/** The names that the specification has for fields of the sandbox's inputs. */
+const namesInRest: { readonly [Name in Operation]?: Readonly<Record<string, string>> } = {
+  sandboxSend: { amount: 'currencyAmount', currency: 'currencyCode' },
+  sandboxReceiveUma: { amount: 'receivingCurrencyAmount', currency: 'receivingCurrencyCode' },
+};
+
 /** Where REST keeps what GraphQL's inputs name otherwise. */
-function asRestField(path: readonly string[], { metadata }: { readonly metadata?: readonly Entry[] }): string {
-  return path
-    .slice(1)
+function asRestField(
+  mutation: Operation,
+  [, first = '', ...path]: readonly string[],
+  { metadata }: { readonly metadata?: readonly Entry[] },
+): string {
+  return [namesInRest[mutation]?.[first] ?? first, ...path]
     .join('.')
+    .replace(/^receiver\.umaAddress$/, 'receiverUmaAddress')
+    .replace(/^receiver\./, '')
+    .replace(/^(\w*[aA]mount)\.units$/, '$1')
     .replace(/^metadata\.(\d+)$/, (_field, position) => `metadata.${metadata?.[Number(position)]?.key}`)
     .replace(/^(source|destination)\.(account|realtimeFunding|uma)(?=\.|$)/, '$1')
     .replace(/^(source|destination)AccountId$/, '$1.accountId')

@@ -16,9 +16,20 @@ export function mutationDocument(name: Operation, selection = ''): string {
     ... on ${typeName}Success { replayed ${selection} } ... on UserError { code message path } ... on UnavailableError { retryAfter } } }`;
 }
 
-/** The variables of a mutation's document. A scenario is separate from the input of the mutations of production. */
+/** The fields of inputs that are amounts. */
+const amounts: ReadonlySet<string> = new Set(['amount', 'lockedCurrencyAmount']);
+
+/**
+ * The variables of a mutation's document. A number is an amount in smallest units. A scenario is separate from the input of the
+ * mutations of production.
+ */
 export function mutationVariables(name: Operation, input: object): object {
-  if (!withScenario.has(name)) return { input };
   const { sandboxScenario, ...rest }: { sandboxScenario?: object | null } = input;
-  return { input: rest, sandboxScenario };
+  const given = Object.fromEntries(
+    Object.entries(rest).map(([field, value]) => [
+      field,
+      amounts.has(field) && /^(number|bigint|string)$/.test(typeof value) ? { units: value } : value,
+    ]),
+  );
+  return withScenario.has(name) ? { input: given, sandboxScenario } : { input: { ...given, sandboxScenario } };
 }

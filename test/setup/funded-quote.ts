@@ -47,6 +47,6 @@ export async function fundedQuote(platform: TestPlatform, of: Scene, currency = 
 
 /** Lets a deposit for the quote arrive, and answers the success or the refusal. */
 export async function sendDeposit(platform: TestPlatform, quote: FundedQuote, more: object = {}): Promise<Data> {
-  const input = { quoteId: quote.quoteId, currencyCode: quote.currency, ...more };
+  const input = { quoteId: quote.quoteId, currency: quote.currency, ...more };
   return act(platform, 'sandboxSend', input, 'transaction { id status failureReason }');
 }

@@ -97,7 +97,7 @@ async function keepBusy(
     socket: () => watchOnce(platform, scene),
     events: async () => {
       const stream = await openEventStream(`${url}/graphql`, platform.authorization, {
-        query: 'subscription ($id: ID!) { accountUpdates(accountId: $id) { cursor } }',
+        query: 'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { cursor } }',
         variables: { id: scene.usd },
       });
       await stream.events.next();
@@ -115,7 +115,7 @@ async function keepBusy(
 
 /** Opens a socket, sees the current state of an account, and goes. */
 async function watchOnce(platform: TestPlatform, scene: Scene): Promise<void> {
-  const query = 'subscription ($id: ID!) { accountUpdates(accountId: $id) { cursor } }';
+  const query = 'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { cursor } }';
   for await (const { data } of platform.watch(query, { id: scene.usd })) {
     expect(data.accountUpdates.cursor).toBeTypeOf('string');
     return;

@@ -62,7 +62,7 @@ const stormy = await t.newPlatform('stormy');
 const { usd, outsideUsd } = await makeScene(t.platform, 1_000_000_000n);
 const scene = await makeScene(stormy, 1_000_000_000n);
 for (let payment = 0; payment < 60; payment += 1) {
-  const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
+  const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: { units: 100 } };
   await succeed(stormy, 'transferOut', input);
 }
 const cost = await stormy.post({ query: expensive, extensions: { cost: true } });
@@ -77,7 +77,7 @@ const child = await startChildGateway({
 });
 const requestsOf = (neighbour: Neighbour): Omit<Calm, 'ms'> => {
   const { readsPerSecond, paymentsPerSecond } = neighbours[neighbour];
-  const input = { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 1 };
+  const input = { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: { units: 1 } };
   const reads = { body: { query: accountQuery(usd) }, perSecond: readsPerSecond };
   const payments = { body: { query: payment, variables: { input } }, perSecond: paymentsPerSecond };
   return { url: child.url, authorization: t.platform.authorization, requests: [reads, payments] };

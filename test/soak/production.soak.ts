@@ -110,7 +110,12 @@ class Load {
   }
 
   async #attempt(idempotencyKey: string): Promise<string | undefined> {
-    const input = { idempotencyKey, sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
+    const input = {
+      idempotencyKey,
+      sourceAccountId: scene.usd,
+      destinationAccountId: scene.outsideUsd,
+      amount: { units: 100 },
+    };
     try {
       const response = await fetch('http://127.0.0.1/graphql', {
         method: 'POST',

@@ -11,7 +11,7 @@ const rounds = 7;
 async function rate(t: TestGateway, receiver: Receiver, endpointId: string, after: string): Promise<number> {
   const before = receiver.received.length;
   const started = performance.now();
-  const { count } = await replay(t.platform, { endpointId, after });
+  const { count } = await replay(t.platform, { endpointId, events: { between: { after } } });
   await receiver.until((received) => received.length >= before + count);
   return (count * 1_000) / (performance.now() - started);
 }
@@ -33,7 +33,7 @@ test('endpoints that hang cost another’s rate of delivery no more than 5 %', {
   const hanging = await Promise.all([1, 2, 3].map(() => startReceiver(() => undefined)));
   for (const { url } of hanging) {
     const endpoint = await createEndpoint(t.platform, { url, eventTypes: ['ACCOUNT_STATUS'] });
-    await replay(t.platform, { endpointId: endpoint.id, after: cursor });
+    await replay(t.platform, { endpointId: endpoint.id, events: { between: { after: cursor } } });
   }
   await Promise.all(hanging.map((one) => one.until((received) => received.length >= 8)));
   const beside: number[] = [];

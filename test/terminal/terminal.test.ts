@@ -318,10 +318,10 @@ describe('tail and follow', () => {
     const balancer = await startLoadBalancer();
     balancer.add(t.url);
     const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', {
-      customerId: await newCustomer(t.platform),
+      receiver: { customerId: await newCustomer(t.platform) },
       senderUmaAddress: '$success.usd@sandbox.uma.money',
-      receivingCurrencyCode: 'USD',
-      receivingCurrencyAmount: 500,
+      currency: 'USD',
+      amount: 500,
     });
     const running = start(['follow', transaction.id, '--url', balancer.url], t.platform);
     await running.line(/ PENDING/);

@@ -23,9 +23,9 @@ async function announce(platform: TestPlatform, { customerId }: Scene): Promise<
     'sandboxReceiveUma',
     {
       senderUmaAddress: '$success.usd@sandbox.uma.money',
-      customerId,
-      receivingCurrencyCode: 'USD',
-      receivingCurrencyAmount: 700,
+      receiver: { customerId },
+      currency: 'USD',
+      amount: 700,
     },
     `transaction { ${transactionFields} }`,
   );

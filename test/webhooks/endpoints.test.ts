@@ -294,7 +294,9 @@ test('an endpoint can be changed, disabled, enabled and deleted, and what it mis
   await fund(t.platform, scene.usd, 7n);
   await fund(t.platform, scene.usd, 8n);
   await feedHas(scene.usd, 3);
-  expect(await replay(t.platform, { endpointId: id, after: before.deliveries[0].event.cursor })).toMatchObject({
+  expect(
+    await replay(t.platform, { endpointId: id, events: { between: { after: before.deliveries[0].event.cursor } } }),
+  ).toMatchObject({
     code: 'CONFLICT',
   });
   const on = await updateEndpoint(t.platform, { endpointId: id, enabled: true });
@@ -304,7 +306,10 @@ test('an endpoint can be changed, disabled, enabled and deleted, and what it mis
   await receiver.until((received) => received.map(credited).includes(9));
   expect(receiver.received.map(credited)).not.toContain(7);
 
-  const done = await replay(t.platform, { endpointId: id, after: before.deliveries[0].event.cursor });
+  const done = await replay(t.platform, {
+    endpointId: id,
+    events: { between: { after: before.deliveries[0].event.cursor } },
+  });
   expect(done).toMatchObject({ count: 3, replayed: false });
   await receiver.until((received) => received.length === 5);
   expect(receiver.received.map(credited).filter(Boolean).sort()).toEqual([7, 8, 9, 9]);
@@ -397,7 +402,7 @@ test('another platform’s endpoint is an unknown one, and its receiver gets non
       message: 'no such webhook endpoint',
       path: ['input', 'endpointId'],
     });
-    expect(await replay(t.platform, { endpointId, eventId: 'x' })).toMatchObject({
+    expect(await replay(t.platform, { endpointId, events: { eventId: 'x' } })).toMatchObject({
       code: 'WEBHOOK_ENDPOINT_NOT_FOUND',
     });
   }

@@ -66,7 +66,7 @@ test('an endpoint that only fails is FAILING, then disabled after days with a no
     status: 'ENABLED',
     failingSince: null,
   });
-  const { count } = await replay(fast.platform, { endpointId: id, after: cursor });
+  const { count } = await replay(fast.platform, { endpointId: id, events: { between: { after: cursor } } });
   // Every deposit, and the test event.
   expect(count).toBe(deposits + 1);
   await receiver.until((received) => distinct(received.slice(before)) === deposits + 1);
@@ -127,7 +127,7 @@ test('an event is attempted ten times over the schedule, and then given up, visi
   expect(distinct(receiver.received)).toBe(1);
 
   receiver.answer = answer(204);
-  expect(await replay(fast.platform, { endpointId: id, eventId: event.id })).toMatchObject({
+  expect(await replay(fast.platform, { endpointId: id, events: { eventId: event.id } })).toMatchObject({
     count: 1,
     replayed: false,
   });

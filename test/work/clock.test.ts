@@ -44,9 +44,9 @@ test('what is under way when the clock is set back by an hour is done now, and n
   });
   const { transaction: incoming } = await actOn(platform, 'sandboxReceiveUma', {
     senderUmaAddress: '$success.usd@sandbox.uma.money',
-    customerId: scene.customerId,
-    receivingCurrencyCode: 'USD',
-    receivingCurrencyAmount: 500,
+    receiver: { customerId: scene.customerId },
+    currency: 'USD',
+    amount: 500,
   });
   await setClockBack(database.url);
   const working = await startTestGateway({ ROLE: 'work', SECRET_KEY: key }, database.url);

@@ -25,7 +25,9 @@ export async function answerWalletToken(
     },
     body: JSON.stringify({
       query: mutation,
-      variables: { input: { customerId, permissions: ['VIEW', 'TRANSACT'], grants: ['ADD_BENEFICIARIES'] } },
+      variables: {
+        input: { boundTo: { customerId }, permissions: ['VIEW', 'TRANSACT'], grants: ['ADD_BENEFICIARIES'] },
+      },
     }),
     signal: AbortSignal.timeout(10_000),
   });

@@ -12,7 +12,7 @@ export const firstSteps: readonly Step[] = [
     source: { account: { accountId: $source } }
     destination: { account: { accountId: $destination } }
     lockedCurrencySide: SENDING
-    lockedCurrencyAmountDecimal: "100.00"
+    lockedCurrencyAmount: { decimal: "100.00" }
     immediatelyExecute: true
   }) {
     ... on CreateQuoteSuccess {
@@ -37,7 +37,7 @@ export const firstSteps: readonly Step[] = [
       'Follows the payment: its present state first, then every change, until nothing can follow. It goes on while you are in other tabs.',
     docs: 'docs/streams.md',
     query: `subscription Watch($transaction: ID!) {
-  transactionUpdates(transactionId: $transaction, until: FINAL) {
+  transactionUpdates(of: { transactionId: $transaction }, until: FINAL) {
     previousStatus
     status
     terminal
@@ -119,7 +119,7 @@ export const firstSteps: readonly Step[] = [
     source: { account: { accountId: $source } }
     destination: { account: { accountId: $destination } }
     lockedCurrencySide: SENDING
-    lockedCurrencyAmountDecimal: $amount
+    lockedCurrencyAmount: { decimal: $amount }
   }) {
     ... on CreateQuoteSuccess {
       quote {

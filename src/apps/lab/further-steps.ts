@@ -11,7 +11,7 @@ export const furtherSteps: readonly Step[] = [
     source: { realtimeFunding: { customerId: $customer, currency: "USD" } }
     destination: { account: { accountId: $destination } }
     lockedCurrencySide: SENDING
-    lockedCurrencyAmountDecimal: "50.00"
+    lockedCurrencyAmount: { decimal: "50.00" }
   }) {
     ... on CreateQuoteSuccess {
       quote {
@@ -35,7 +35,7 @@ export const furtherSteps: readonly Step[] = [
     about: 'Sends that deposit, as a bank would. The quote executes by itself.',
     docs: 'src/rails/sandbox/README.md',
     query: `mutation Deposit($quote: ID!) {
-  sandboxSend(input: { quoteId: $quote, currencyCode: "USD" }) {
+  sandboxSend(input: { quoteId: $quote, currency: "USD" }) {
     ... on SandboxSendSuccess { transaction { id status } }
     ... on UserError { code message path }
   }
@@ -49,7 +49,7 @@ export const furtherSteps: readonly Step[] = [
     title: 'UMA: look up',
     about: 'Finds a UMA address: which currencies it takes, and what it wants to know of the payer.',
     query: `mutation FindReceiver($customer: ID!, $address: String!) {
-  lookUpReceiver(input: { customerId: $customer, umaAddress: $address }) {
+  lookUpReceiver(input: { umaAddress: $address, sender: { customerId: $customer } }) {
     ... on LookUpReceiverSuccess {
       lookup {
         id
@@ -76,7 +76,7 @@ export const furtherSteps: readonly Step[] = [
     lookupId: $lookup
     senderCustomerInfo: [{ name: "FULL_NAME", value: "Sample Person" }, { name: "BIRTH_DATE", value: "1990-12-10" }]
     lockedCurrencySide: SENDING
-    lockedCurrencyAmountDecimal: "20.00"
+    lockedCurrencyAmount: { decimal: "20.00" }
   }) {
     ... on CreateQuoteSuccess {
       quote { id expiresAt exchangeRate totalReceivingAmount { formatted } transaction { id status } }
@@ -100,7 +100,7 @@ export const furtherSteps: readonly Step[] = [
       source: { account: { accountId: $source } }
       destination: { account: { accountId: $destination } }
       lockedCurrencySide: SENDING
-      lockedCurrencyAmountDecimal: "10.00"
+      lockedCurrencyAmount: { decimal: "10.00" }
       immediatelyExecute: true
     }
     sandboxScenario: { failureReason: OFFRAMP_FAILED, delayMs: 2000 }

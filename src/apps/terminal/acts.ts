@@ -58,7 +58,7 @@ async function quote(
   const input: CreateQuoteInput = {
     destination: { account: { accountId: euros } },
     lockedCurrencySide: 'SENDING',
-    lockedCurrencyAmountDecimal: amount,
+    lockedCurrencyAmount: { decimal: amount },
     idempotencyKey: newKey(),
     ...more,
   };
@@ -81,7 +81,7 @@ const transferOut = withMoney(async ({ service, amount, scenario }, { account, d
   const input = {
     sourceAccountId: account,
     destinationAccountId: dollars,
-    amountDecimal: amount,
+    amount: { decimal: amount },
     idempotencyKey: newKey(),
   };
   return succeeded((await service.execute(TransferOut, { input, scenario })).transferOut).transaction;
@@ -91,7 +91,7 @@ const transferIn = played(async ({ service, amount, scenario }, { account, dolla
   const input = {
     sourceAccountId: dollars,
     destinationAccountId: account,
-    amountDecimal: amount,
+    amount: { decimal: amount },
     idempotencyKey: newKey(),
   };
   return succeeded((await service.execute(TransferIn, { input, scenario })).transferIn).transaction;
@@ -99,10 +99,10 @@ const transferIn = played(async ({ service, amount, scenario }, { account, dolla
 
 const incoming = played(async ({ service, amount, scenario }, { customer }) => {
   const input = {
-    customerId: customer,
+    receiver: { customerId: customer },
     senderUmaAddress: '$success.usd@sandbox.uma.money',
-    receivingCurrencyCode: 'USD',
-    receivingCurrencyAmountDecimal: amount,
+    currency: 'USD',
+    amount: { decimal: amount },
     // Without a decision of the platform it would fail after seconds.
     sandboxScenario: { approval: 'APPROVE' as const, ...scenario },
     idempotencyKey: newKey(),

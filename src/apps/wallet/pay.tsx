@@ -33,7 +33,7 @@ export function Pay() {
       destination: { account: { accountId: text('payee') } },
       lockedCurrencySide: 'SENDING' as const,
       // The service knows how many decimals the currency has.
-      lockedCurrencyAmountDecimal: amount,
+      lockedCurrencyAmount: { decimal: amount },
       idempotencyKey: crypto.randomUUID(),
     };
     try {

@@ -128,10 +128,11 @@ async function findReceiver(
   input: LookUpReceiver,
 ): Promise<Prisma.LookupUncheckedCreateInput> {
   const umaAddress = checkUmaAddress(input.umaAddress, at('umaAddress'));
-  const named = input.customerId ? customerUuid(input.customerId, at('customerId')) : null;
+  const named = input.customerId == null ? null : customerUuid(input.customerId, at('customerId'));
   // The app of a customer looks up for that customer.
   const customer = named ?? (caller.bound.kind === 'CUSTOMER' ? caller.bound.customerId : null);
-  const sender = input.senderUmaAddress ? checkUmaAddress(input.senderUmaAddress, at('senderUmaAddress')) : null;
+  const sender =
+    input.senderUmaAddress == null ? null : checkUmaAddress(input.senderUmaAddress, at('senderUmaAddress'));
   const asked = [umaAddress, customer, sender, caller.tokenId, maxLookups] as const;
   const [found] = await receiverStatement(payments.database.pool, caller, ...asked);
   if (!found) throw new Error(`no platform ${caller.platformId}`);

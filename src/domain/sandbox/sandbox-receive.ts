@@ -100,11 +100,12 @@ export function sandboxReceiveUma(
 }
 
 async function readReceiver(payments: Payments, caller: Caller, input: SandboxReceiveUma) {
-  if (!input.customerId && !input.receiverUmaAddress) {
+  if (input.customerId == null && input.receiverUmaAddress == null) {
     throw new Refusal('INVALID_INPUT', 'name the receiver by its UMA address or its id', at('customerId'));
   }
-  const customer = input.customerId ? customerUuid(input.customerId, at('customerId')) : null;
-  const address = input.receiverUmaAddress ? checkUmaAddress(input.receiverUmaAddress, at('receiverUmaAddress')) : null;
+  const customer = input.customerId == null ? null : customerUuid(input.customerId, at('customerId'));
+  const address =
+    input.receiverUmaAddress == null ? null : checkUmaAddress(input.receiverUmaAddress, at('receiverUmaAddress'));
   // No account has an unknown currency, so any text is safe here.
   const currency = currencyOf(input.receivingCurrencyCode);
   const [receiver] = await receiverStatement(payments.database.pool, caller, customer, address, currency?.code ?? null);

@@ -42,7 +42,7 @@ export interface Coordinate {
   readonly meaning: Exclude<Meaning, 'nothing'>;
 }
 
-const payment = { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: 1_000 };
+const payment = { lockedCurrencySide: 'SENDING', lockedCurrencyAmount: { units: 1_000 } };
 const person = { individual: { fullName: 'Grace Hopper' } };
 const fromAccount = (own: Things) => ({ source: { account: { accountId: own.InternalAccount } } });
 
@@ -80,14 +80,14 @@ const inputs: Readonly<Record<Operation, readonly ((own: Things) => Variables)[]
     (own) => ({
       ...payment,
       source: { realtimeFunding: { customerId: own.Customer, currency: 'USDC' } },
-      lockedCurrencyAmount: 10_000_000,
+      lockedCurrencyAmount: { units: 10_000_000 },
       destination: { account: { accountId: own.outsideEur } },
     }),
     (own) => ({
       ...payment,
       ...fromAccount(own),
       destination: { uma: { umaAddress: '$success.usd@sandbox.uma.money', currency: 'USD' } },
-      lockedCurrencyAmount: 10_000,
+      lockedCurrencyAmount: { units: 10_000 },
       lookupId: own.Lookup,
       senderCustomerInfo: sender,
     }),
@@ -95,26 +95,34 @@ const inputs: Readonly<Record<Operation, readonly ((own: Things) => Variables)[]
   executeQuote: [(own) => ({ quoteId: own.Quote })],
   cancelQuote: [(own) => ({ quoteId: own.FundedQuote })],
   transferOut: [
-    (own) => ({ sourceAccountId: own.InternalAccount, destinationAccountId: own.ExternalAccount, amount: 100 }),
+    (own) => ({
+      sourceAccountId: own.InternalAccount,
+      destinationAccountId: own.ExternalAccount,
+      amount: { units: 100 },
+    }),
   ],
   transferIn: [
-    (own) => ({ sourceAccountId: own.ExternalAccount, destinationAccountId: own.InternalAccount, amount: 100 }),
+    (own) => ({
+      sourceAccountId: own.ExternalAccount,
+      destinationAccountId: own.InternalAccount,
+      amount: { units: 100 },
+    }),
   ],
   transferInternal: [
-    (own) => ({ sourceAccountId: own.InternalAccount, destinationAccountId: own.platformUsd, amount: 100 }),
+    (own) => ({ sourceAccountId: own.InternalAccount, destinationAccountId: own.platformUsd, amount: { units: 100 } }),
   ],
   approveTransaction: [(own) => ({ transactionId: own.IncomingTransaction })],
   rejectTransaction: [(own) => ({ transactionId: own.IncomingTransaction })],
   lookUpReceiver: [
-    (own) => ({ umaAddress: '$success.usd@sandbox.uma.money', customerId: own.Customer }),
-    (own) => ({ umaAddress: '$success.usd@sandbox.uma.money', senderUmaAddress: own.umaAddress }),
+    (own) => ({ umaAddress: '$success.usd@sandbox.uma.money', sender: { customerId: own.Customer } }),
+    (own) => ({ umaAddress: '$success.usd@sandbox.uma.money', sender: { umaAddress: own.umaAddress } }),
   ],
-  sandboxFundAccount: [(own) => ({ accountId: own.InternalAccount, amount: 100 })],
+  sandboxFundAccount: [(own) => ({ accountId: own.InternalAccount, amount: { units: 100 } })],
   sandboxReceiveUma: [
-    (own) => ({ ...receipt, customerId: own.Customer }),
-    (own) => ({ ...receipt, receiverUmaAddress: own.umaAddress }),
+    (own) => ({ ...receipt, receiver: { customerId: own.Customer } }),
+    (own) => ({ ...receipt, receiver: { umaAddress: own.umaAddress } }),
   ],
-  sandboxSend: [(own) => ({ quoteId: own.FundedQuote, currencyCode: 'USDC' })],
+  sandboxSend: [(own) => ({ quoteId: own.FundedQuote, currency: 'USDC' })],
   sandboxSetKycStatus: [(own) => ({ customerId: own.Customer, kycStatus: 'MANUALLY_APPROVED' })],
   sandboxSetExternalAccountStatus: [(own) => ({ accountId: own.ExternalAccount, status: 'INACTIVE' })],
   setPolicy: [
@@ -131,15 +139,15 @@ const inputs: Readonly<Record<Operation, readonly ((own: Things) => Variables)[]
   rotateWebhookSecret: [(own) => ({ endpointId: own.WebhookEndpoint })],
   sendTestWebhook: [(own) => ({ endpointId: own.WebhookEndpoint })],
   replayWebhookEvents: [
-    (own) => ({ endpointId: own.WebhookEndpoint, eventId: own.Event }),
-    (own) => ({ endpointId: own.WebhookEndpoint, after: own['cursor:feed'], before: null }),
+    (own) => ({ endpointId: own.WebhookEndpoint, events: { eventId: own.Event } }),
+    (own) => ({ endpointId: own.WebhookEndpoint, events: { between: { after: own['cursor:feed'], before: null } } }),
   ],
   resendWebhookDelivery: [(own) => ({ deliveryId: own.WebhookDelivery })],
   createApiToken: [() => ({ name: fresh('token'), permissions: ['VIEW'] })],
   createClientToken: [
-    (own) => ({ ...minted, customerId: own.Customer }),
-    (own) => ({ ...minted, quoteId: own.Quote }),
-    (own) => ({ ...minted, transactionId: own.Transaction }),
+    (own) => ({ ...minted, boundTo: { customerId: own.Customer } }),
+    (own) => ({ ...minted, boundTo: { quoteId: own.Quote } }),
+    (own) => ({ ...minted, boundTo: { transactionId: own.Transaction } }),
   ],
   updateExternalAccount: [
     (own) => ({
@@ -158,8 +166,8 @@ const inputs: Readonly<Record<Operation, readonly ((own: Things) => Variables)[]
 const minted = { permissions: ['VIEW'], expiresInSeconds: 900 };
 const receipt = {
   senderUmaAddress: '$success.usd@sandbox.uma.money',
-  receivingCurrencyCode: 'USD',
-  receivingCurrencyAmount: 100,
+  currency: 'USD',
+  amount: { units: 100 },
 };
 const bankDetails = {
   cadAccount: { bankCode: '001', branchCode: '00011' },
@@ -189,15 +197,15 @@ const args: Readonly<Record<string, readonly ((own: Things) => Variables)[]>> = 
   'InternalAccount.transactionTotals': [(own) => ({ parent: own.InternalAccount, filter: {} })],
   'WebhookEndpoint.deliveries': [(own) => ({ parent: own.WebhookEndpoint })],
   'Subscription.accountUpdates': [
-    (own) => ({ accountId: own.InternalAccount }),
-    (own) => ({ customerId: own.Customer }),
+    (own) => ({ of: { accountId: own.InternalAccount } }),
+    (own) => ({ of: { customerId: own.Customer } }),
   ],
   'Subscription.customerUpdates': [(own) => ({ customerId: own.Customer })],
   'Subscription.quoteUpdates': [(own) => ({ quoteId: own.Quote })],
   'Subscription.transactionUpdates': [
-    (own) => ({ transactionId: own.Transaction }),
-    (own) => ({ transactionIds: [own.Transaction] }),
-    (own) => ({ customerId: own.Customer }),
+    (own) => ({ of: { transactionId: own.Transaction } }),
+    (own) => ({ of: { transactionIds: [own.Transaction] } }),
+    (own) => ({ of: { customerId: own.Customer } }),
   ],
 };
 

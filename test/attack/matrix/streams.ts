@@ -70,7 +70,7 @@ export async function tryStreams(world: MatrixWorld, figures: Figures): Promise<
   );
   // The victim's stream is on the same instance: whatever it received, the others could have received.
   const mark = world.owner.watch(
-    'subscription ($id: ID!) { accountUpdates(accountId: $id) { newBalance { amount } } }',
+    'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { newBalance { amount } } }',
     {
       id: victim.InternalAccount,
     },

@@ -102,9 +102,9 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
     'sandboxReceiveUma',
     {
       senderUmaAddress: '$success.usd@sandbox.uma.money',
-      receiverUmaAddress: umaAddress,
-      receivingCurrencyCode: 'USD',
-      receivingCurrencyAmount: 100,
+      receiver: { umaAddress },
+      currency: 'USD',
+      amount: 100,
     },
     'transaction { id reconciliationReference }',
   );

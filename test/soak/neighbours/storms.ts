@@ -62,7 +62,7 @@ export function connection(storm: Storm): Raging {
           input: {
             sourceAccountId: storm.from,
             destinationAccountId: storm.to,
-            amount: 1,
+            amount: { units: 1 },
             idempotencyKey: randomUUID(),
           },
         },
@@ -124,7 +124,7 @@ function openStream({ url, authorization, from }: Storm): Promise<string> {
     answer.once('data', end).once('end', end).once('error', end);
   });
   request.once('error', () => resolve('broken off'));
-  request.end(JSON.stringify({ query: `subscription { accountUpdates(accountId: "${from}") { cursor } }` }));
+  request.end(JSON.stringify({ query: `subscription { accountUpdates(of: { accountId: "${from}" }) { cursor } }` }));
   return promise;
 }
 

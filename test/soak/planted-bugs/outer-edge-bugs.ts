@@ -121,8 +121,8 @@ export const outerEdgeBugs: Bugs = {
   'test/graphql/bad-arguments.test.ts': {
     'a stream of nothing follows everything': {
       file: 'src/api/graphql/schema/streams/stream.ts',
-      find: 'if (empty !== undefined)',
-      put: "if (empty === 'none')",
+      find: 'if (subject === null)',
+      put: "if (subject === 'none')",
       test: '%s follows nothing where its %s is null, and everything where it is left out',
     },
     'a field of the query that fails takes the others with it': {

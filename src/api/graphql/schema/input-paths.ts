@@ -8,12 +8,36 @@ type PathMapping = readonly [domain: FieldPath, input: readonly (string | typeof
 
 /**
  * The paths that differ between the input of a mutation and the input of its command: a @oneOf object of the mutation has one
- * more level than the command. All other paths are the same in both.
+ * more level than the command, and some names are those of REST in the command. All other paths are the same in both.
  */
 export const inputPaths: { readonly [Name in Operation]?: readonly PathMapping[] } = {
   createQuote: [
     [['source'], ['source', chosenField]],
     [['destination'], ['destination', chosenField]],
+  ],
+  sandboxSend: [
+    [['currencyAmount'], ['amount']],
+    [['currencyCode'], ['currency']],
+  ],
+  sandboxReceiveUma: [
+    [['customerId'], ['receiver', chosenField]],
+    [['receiverUmaAddress'], ['receiver', chosenField]],
+    [['receivingCurrencyAmount'], ['amount']],
+    [['receivingCurrencyCode'], ['currency']],
+  ],
+  lookUpReceiver: [
+    [['customerId'], ['sender', chosenField]],
+    [['senderUmaAddress'], ['sender', chosenField]],
+  ],
+  createClientToken: [
+    [['customerId'], ['boundTo', chosenField]],
+    [['quoteId'], ['boundTo', chosenField]],
+    [['transactionId'], ['boundTo', chosenField]],
+  ],
+  replayWebhookEvents: [
+    [['eventId'], ['events', chosenField]],
+    [['after'], ['events', chosenField, 'after']],
+    [['before'], ['events', chosenField, 'before']],
   ],
   createCustomer: [[['details'], ['details', chosenField]]],
   updateCustomer: [[['details'], ['details', chosenField]]],
@@ -30,7 +54,7 @@ export const inputPaths: { readonly [Name in Operation]?: readonly PathMapping[]
 export function argumentPath(name: Operation, path: FieldPath, input: unknown): string[] {
   if (path[0] === 'sandboxScenario' && !name.startsWith('sandbox')) return path.map(String);
   const table = (inputPaths[name] ?? []).map(([from, to]) => [from, pathInInput(to, input)] as const);
-  return ['input', ...inDecimalForm(metadataPath(translatePath(path, table), input).map(String), input)];
+  return ['input', ...inForm(metadataPath(translatePath(path, table), input).map(String), input)];
 }
 
 /** Replaces a key of metadata by the position of its entry: commands have a map, and mutations a list. */
@@ -42,12 +66,11 @@ function metadataPath(path: FieldPath, input: unknown): FieldPath {
   return [field, metadata.findIndex((entry) => entry.key === key)];
 }
 
-/** Replaces the field of an amount in smallest units by that of major units, where the input has only this one. */
-function inDecimalForm(path: string[], input: unknown): string[] {
-  const [field = '', ...below] = path;
-  const given = new Map<string, unknown>(Object.entries(input ?? {}));
-  const decimal = `${field}Decimal`;
-  return (given.get(field) ?? null) === null && (given.get(decimal) ?? null) !== null ? [decimal, ...below] : path;
+/** Adds the form in which an amount is written to a path that leads to one. */
+function inForm(path: string[], input: unknown): string[] {
+  const value = path.reduce<unknown>((of, step) => new Map(Object.entries(of ?? {})).get(step), input);
+  const [form = ''] = typeof value === 'object' ? Object.keys(value ?? {}) : [];
+  return form === 'units' || form === 'decimal' ? [...path, form] : path;
 }
 
 /** Replaces `chosenField` by the field that the input has there. The path ends early where the input has none. */

@@ -40,6 +40,13 @@ export type AddressInput = {
   state?: string | null | undefined;
 };
 
+/** An amount of money: exactly one field. The same amount in either form is the same input for an idempotency key. */
+export type AmountInput =
+  {   /** In major units, exact: "12.50". */
+  decimal: string; units?: never; }
+  |  { decimal?: never;   /** In the currency's smallest unit: 1250 is 12.50 where there are 2 decimals. */
+  units: string | number; };
+
 /** A range of amounts in one currency. Both ends belong to it. */
 export type AmountRange = {
   /** The currency code. */
@@ -155,10 +162,8 @@ export type CreateQuoteInput = {
   idempotencyKey?: string | null | undefined;
   /** Execute at once, at the current rate. */
   immediatelyExecute?: boolean | null | undefined;
-  /** The fixed amount, in its currency's smallest unit: 1 to 9000000000000000. This or lockedCurrencyAmountDecimal. */
-  lockedCurrencyAmount?: string | number | null | undefined;
-  /** The same in major units, exact: "12.50". Instead of the field of smallest units. */
-  lockedCurrencyAmountDecimal?: string | null | undefined;
+  /** The fixed amount: 1 to 9000000000000000 smallest units of its currency. */
+  lockedCurrencyAmount: AmountInput;
   /** Which amount is fixed. */
   lockedCurrencySide: LockedCurrencySide;
   /** Lookup:…, of the receiver; required for a UMA destination. */
@@ -194,6 +199,13 @@ export type CustomerFilter = {
   /** Last changed then or earlier. */
   updatedBefore?: string | null | undefined;
 };
+
+/** A customer of the platform: exactly one field. */
+export type CustomerReferenceInput =
+  {   /** Customer:… */
+  customerId: string; umaAddress?: never; }
+  |  { customerId?: never;   /** The customer's UMA address, $name@domain. */
+  umaAddress: string; };
 
 /** What kind of customer. */
 export type CustomerType =
@@ -350,6 +362,22 @@ export type FailureReason =
   /** The money came after the quote had expired. */
   | 'QUOTE_EXPIRED';
 
+/** Which accounts a stream follows: exactly one field. */
+export type FollowedAccountsInput =
+  {   /** Only this one: InternalAccount:… or ExternalAccount:… */
+  accountId: string; customerId?: never; }
+  |  { accountId?: never;   /** Only this customer's. */
+  customerId: string; };
+
+/** Which transactions a stream follows: exactly one field. */
+export type FollowedTransactionsInput =
+  {   /** Only this customer's. */
+  customerId: string; transactionId?: never; transactionIds?: never; }
+  |  { customerId?: never;   /** Only this one. */
+  transactionId: string; transactionIds?: never; }
+  |  { customerId?: never; transactionId?: never;   /** Only these: at least one. At most 100. */
+  transactionIds: Array<string>; };
+
 /** A bank account in the United Kingdom. */
 export type GbpAccountInput = {
   /** Account number, 8 digits. */
@@ -458,14 +486,13 @@ export type LedgerParty =
   | 'SUSPENSE';
 
 /** A Lightning destination: exactly one of an invoice, an offer and an address. */
-export type LightningInput = {
-  /** BOLT 12 offer. */
-  bolt12?: string | null | undefined;
-  /** BOLT 11 invoice, paid once. */
-  invoice?: string | null | undefined;
-  /** Lightning address, user@domain. */
-  lightningAddress?: string | null | undefined;
-};
+export type LightningInput =
+  {   /** BOLT 12 offer. */
+  bolt12: string; invoice?: never; lightningAddress?: never; }
+  |  { bolt12?: never;   /** BOLT 11 invoice, paid once. */
+  invoice: string; lightningAddress?: never; }
+  |  { bolt12?: never; invoice?: never;   /** Lightning address, user@domain. */
+  lightningAddress: string; };
 
 /** What a change does to a followed list. */
 export type ListOperation =
@@ -492,12 +519,10 @@ export type LockedCurrencySide =
 
 /** The input of lookUpReceiver. */
 export type LookUpReceiverInput = {
-  /** The customer who would send; of the app of a customer that one when left out. */
-  customerId?: string | null | undefined;
   /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
   idempotencyKey?: string | null | undefined;
-  /** The same customer, by its UMA address. */
-  senderUmaAddress?: string | null | undefined;
+  /** The customer who would send. The app of a customer may leave it out: then it is that customer. */
+  sender?: CustomerReferenceInput | null | undefined;
   /** $name@domain. */
   umaAddress: string;
 };
@@ -727,18 +752,14 @@ export type SandboxDeposit =
 
 /** The input of sandboxReceiveUma. */
 export type SandboxReceiveUmaInput = {
-  /** The receiving customer. This or receiverUmaAddress. */
-  customerId?: string | null | undefined;
+  /** What arrives: 1 to 9000000000000000 smallest units of the currency. */
+  amount: AmountInput;
+  /** The currency that arrives. */
+  currency: string;
   /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
   idempotencyKey?: string | null | undefined;
-  /** The receiving customer's UMA address. This or customerId. */
-  receiverUmaAddress?: string | null | undefined;
-  /** In its smallest unit: 1 to 9000000000000000. This or receivingCurrencyAmountDecimal. */
-  receivingCurrencyAmount?: string | number | null | undefined;
-  /** The same in major units, exact: "12.50". Instead of the field of smallest units. */
-  receivingCurrencyAmountDecimal?: string | null | undefined;
-  /** The currency that arrives. */
-  receivingCurrencyCode: string;
+  /** The receiving customer. */
+  receiver: CustomerReferenceInput;
   /** More facts about the receiver that the sender requires: TAX_ID, … At most 100. */
   requestedReceiverFields?: Array<string> | null | undefined;
   /** What shall happen to it once approved. */
@@ -863,10 +884,8 @@ export type TransactionType =
 
 /** The input of transferIn. */
 export type TransferInInput = {
-  /** In the currency's smallest unit, no more than the destination may hold; without one the rail decides (the sandbox: 10000). */
-  amount?: string | number | null | undefined;
-  /** The same in major units, exact: "12.50". Instead of the field of smallest units. */
-  amountDecimal?: string | null | undefined;
+  /** What is pulled, no more than the destination may hold. Without it the provider pulls what the account offers; the sandbox pulls 10000 smallest units. */
+  amount?: AmountInput | null | undefined;
   /** Memo. */
   description?: string | null | undefined;
   /** InternalAccount:… */
@@ -881,10 +900,8 @@ export type TransferInInput = {
 
 /** The input of transferOut. */
 export type TransferOutInput = {
-  /** In the currency's smallest unit: 1 to 9000000000000000. This or amountDecimal. */
-  amount?: string | number | null | undefined;
-  /** The same in major units, exact: "12.50". Instead of the field of smallest units. */
-  amountDecimal?: string | null | undefined;
+  /** What is sent: 1 to 9000000000000000 smallest units of the accounts' currency. */
+  amount: AmountInput;
   /** Memo. */
   description?: string | null | undefined;
   /** ExternalAccount:… */
@@ -1375,7 +1392,7 @@ export type FollowTransactionSubscription = { transactionUpdates: { cursor: stri
        } } };
 
 export type FollowTransactionsSubscriptionVariables = Exact<{
-  customerId?: string | null | undefined;
+  of?: FollowedTransactionsInput | null | undefined;
   locale?: string;
 }>;
 
@@ -1413,7 +1430,7 @@ export type TransactionListSubscription = { transactionChanges: { cursor: string
          } }> } };
 
 export type FollowAccountsSubscriptionVariables = Exact<{
-  customerId?: string | null | undefined;
+  of?: FollowedAccountsInput | null | undefined;
   locale?: string;
 }>;
 
@@ -2764,7 +2781,7 @@ fragment MoneyParts on Money {
 }`);
 
 export const FollowTransaction = /* @__PURE__ */ document<FollowTransactionSubscription, FollowTransactionSubscriptionVariables>(`subscription FollowTransaction($id: ID!, $locale: String! = "en") {
-  transactionUpdates(transactionId: $id) {
+  transactionUpdates(of: {transactionId: $id}) {
     cursor
     status
     terminal
@@ -2814,8 +2831,8 @@ fragment MoneyParts on Money {
   }
 }`);
 
-export const FollowTransactions = /* @__PURE__ */ document<FollowTransactionsSubscription, FollowTransactionsSubscriptionVariables>(`subscription FollowTransactions($customerId: ID, $locale: String! = "en") {
-  transactionUpdates(customerId: $customerId) {
+export const FollowTransactions = /* @__PURE__ */ document<FollowTransactionsSubscription, FollowTransactionsSubscriptionVariables>(`subscription FollowTransactions($of: FollowedTransactionsInput, $locale: String! = "en") {
+  transactionUpdates(of: $of) {
     cursor
     previousStatus
     status
@@ -2921,8 +2938,8 @@ fragment MoneyParts on Money {
   }
 }`);
 
-export const FollowAccounts = /* @__PURE__ */ document<FollowAccountsSubscription, FollowAccountsSubscriptionVariables>(`subscription FollowAccounts($customerId: ID, $locale: String! = "en") {
-  accountUpdates(customerId: $customerId) {
+export const FollowAccounts = /* @__PURE__ */ document<FollowAccountsSubscription, FollowAccountsSubscriptionVariables>(`subscription FollowAccounts($of: FollowedAccountsInput, $locale: String! = "en") {
+  accountUpdates(of: $of) {
     cursor
     account {
       ...AccountParts
@@ -3222,7 +3239,7 @@ fragment Refused on UserError {
 
 export const Replay = /* @__PURE__ */ document<ReplayMutation, ReplayMutationVariables>(`mutation Replay($endpointId: ID!, $eventId: ID!, $key: String!) {
   replayWebhookEvents(
-    input: {endpointId: $endpointId, eventId: $eventId, idempotencyKey: $key}
+    input: {endpointId: $endpointId, events: {eventId: $eventId}, idempotencyKey: $key}
   ) {
     ... on ReplayWebhookEventsSuccess {
       count
@@ -3370,7 +3387,7 @@ fragment Refused on UserError {
 
 export const Fund = /* @__PURE__ */ document<FundMutation, FundMutationVariables>(`mutation Fund($accountId: ID!, $amount: Decimal!, $key: String!) {
   sandboxFundAccount(
-    input: {accountId: $accountId, amountDecimal: $amount, idempotencyKey: $key}
+    input: {accountId: $accountId, amount: {decimal: $amount}, idempotencyKey: $key}
   ) {
     ... on SandboxFundAccountSuccess {
       account {
@@ -3415,7 +3432,7 @@ fragment Refused on UserError {
 
 export const Deposit = /* @__PURE__ */ document<DepositMutation, DepositMutationVariables>(`mutation Deposit($quoteId: ID!, $scenario: SandboxScenarioInput, $key: String!) {
   sandboxSend(
-    input: {quoteId: $quoteId, currencyCode: "USD", sandboxScenario: $scenario, idempotencyKey: $key}
+    input: {quoteId: $quoteId, currency: "USD", sandboxScenario: $scenario, idempotencyKey: $key}
   ) {
     ... on SandboxSendSuccess {
       transaction {
@@ -3619,7 +3636,7 @@ export const WebhookBody = /* @__PURE__ */ document<WebhookBodyQuery, WebhookBod
 }`);
 
 export const FollowPayment = /* @__PURE__ */ document<FollowPaymentSubscription, FollowPaymentSubscriptionVariables>(`subscription FollowPayment($id: ID!, $until: StreamEnd!) {
-  transactionUpdates(transactionId: $id, until: $until) {
+  transactionUpdates(of: {transactionId: $id}, until: $until) {
     cursor
     status
     terminal

@@ -85,6 +85,8 @@ for (const [, type] of table) {
 const inputs = table.map(([accountType, type]) => {
   const ref = builder.inputRef<AccountDetails>(`${type.graphql.type.replace(/Info$/, '')}Input`).implement({
     description: type.description,
+    // Where several fields can identify it, it has no others.
+    ...(type.identifier.length > 1 && { isOneOf: true }),
     fields: (t) =>
       Object.fromEntries(
         Object.entries(type.fields).map(([name, field]) => [

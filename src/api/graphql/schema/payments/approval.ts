@@ -5,7 +5,8 @@ import { builder } from '../builder.ts';
 import { mutation } from '../mutation.ts';
 import { Transaction } from '../nouns.ts';
 import { SandboxScenarioInput } from '../scenario.ts';
-import { decimalForm, requiredAmount } from '../values/given-amount.ts';
+import { AmountInput, givenAmount } from '../values/amount-input.ts';
+import { CustomerReferenceInput } from '../values/customer-reference.ts';
 import { InformationFieldInput, RequiredField } from '../values/information.ts';
 
 /** Incoming payments that wait for their platform's approval. */
@@ -65,14 +66,13 @@ mutation('sandboxReceiveUma', {
       description:
         'Any; of sandbox.uma.money, $pending.long.usd takes long, $fail.compliance.usd and $fail.timeout.usd fail after approval.',
     }),
-    receiverUmaAddress: t.string({ description: "The receiving customer's UMA address. This or customerId." }),
-    customerId: t.id({ description: 'The receiving customer. This or receiverUmaAddress.' }),
-    receivingCurrencyCode: t.string({ required: true, description: 'The currency that arrives.' }),
-    receivingCurrencyAmount: t.field({
-      type: 'BigInt',
-      description: `In its smallest unit: 1 to ${maxAmount}. This or receivingCurrencyAmountDecimal.`,
+    receiver: t.field({ type: CustomerReferenceInput, required: true, description: 'The receiving customer.' }),
+    currency: t.string({ required: true, description: 'The currency that arrives.' }),
+    amount: t.field({
+      type: AmountInput,
+      required: true,
+      description: `What arrives: 1 to ${maxAmount} smallest units of the currency.`,
     }),
-    receivingCurrencyAmountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
     requestedReceiverFields: t.stringList({
       description: 'More facts about the receiver that the sender requires: TAX_ID, …',
     }),
@@ -80,9 +80,14 @@ mutation('sandboxReceiveUma', {
   }),
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, receivingCurrencyAmountDecimal: decimal, ...input }, { payments, viewer }) => {
-    const amount = requiredAmount(input.receivingCurrencyAmount, decimal, ['receivingCurrencyAmount']);
-    const received = { ...input, receivingCurrencyAmount: amount };
+  resolve: async ({ idempotencyKey, receiver, currency, amount, ...input }, { payments, viewer }) => {
+    const received = {
+      ...input,
+      customerId: receiver.customerId,
+      receiverUmaAddress: receiver.umaAddress,
+      receivingCurrencyCode: currency,
+      receivingCurrencyAmount: givenAmount(amount),
+    };
     const result = await sandboxReceiveUma(payments, viewer, received, idempotencyKey);
     return { transaction: result.row, replayed: result.replayed };
   },

@@ -1,7 +1,7 @@
 import { type ExchangeRate, readExchangeRates } from '../../../../domain/pricing/exchange-rates.ts';
 import { executedRead } from '../../reading/derive.ts';
 import { builder } from '../builder.ts';
-import { decimalForm, givenAmount } from '../values/given-amount.ts';
+import { AmountInput, givenAmount } from '../values/amount-input.ts';
 import { PaymentRail } from '../values/payment-rail.ts';
 
 const ExchangeRateType = builder.objectRef<ExchangeRate>('ExchangeRate').implement({
@@ -34,12 +34,12 @@ builder.queryField('exchangeRates', (t) =>
     args: {
       source: t.arg.string({ required: true, description: 'Currency code to send in.' }),
       destinations: t.arg.stringList({ description: 'Currency codes to receive in; all when left out.' }),
-      sendingAmount: t.arg({ type: 'BigInt', description: "In the source's smallest unit; 10000 when left out." }),
-      sendingAmountDecimal: t.arg({ type: 'Decimal', description: decimalForm }),
+      sendingAmount: t.arg({
+        type: AmountInput,
+        description: 'The amount to price, fees included; 10000 smallest units when left out.',
+      }),
     },
-    resolve: (_root, { sendingAmountDecimal: decimal, ...args }, { payments, viewer }) => {
-      const sendingAmount = givenAmount(args.sendingAmount, decimal, ['sendingAmount']);
-      return readExchangeRates(payments, viewer, { ...args, sendingAmount });
-    },
+    resolve: (_root, { sendingAmount, ...args }, { payments, viewer }) =>
+      readExchangeRates(payments, viewer, { ...args, sendingAmount: sendingAmount && givenAmount(sendingAmount) }),
   }),
 );

@@ -3,6 +3,7 @@ import { type LookupCurrency, lookUpReceiver } from '../../../../domain/receiver
 import { builder } from '../builder.ts';
 import { LookupNetwork } from '../enums.ts';
 import { mutation } from '../mutation.ts';
+import { CustomerReferenceInput } from '../values/customer-reference.ts';
 import { RequiredField } from '../values/information.ts';
 import { node } from '../words.ts';
 
@@ -53,12 +54,15 @@ mutation('lookUpReceiver', {
     'Asks what the receiver behind a UMA address can be paid (specification 4.14). Nobody there: a NotFoundError with the code UMA_NOT_FOUND. The app of a customer may where its token has the grant LOOK_UP_RECEIVERS, for that customer.',
   input: (t) => ({
     umaAddress: t.string({ required: true, description: '$name@domain.' }),
-    customerId: t.id({ description: 'The customer who would send; of the app of a customer that one when left out.' }),
-    senderUmaAddress: t.string({ description: 'The same customer, by its UMA address.' }),
+    sender: t.field({
+      type: CustomerReferenceInput,
+      description: 'The customer who would send. The app of a customer may leave it out: then it is that customer.',
+    }),
   }),
   success: { lookup: { type: Lookup, description: 'What the receiver takes, for ten minutes.' } },
   refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
+  resolve: async ({ idempotencyKey, umaAddress, sender }, { payments, viewer }) => {
+    const input = { umaAddress, customerId: sender?.customerId, senderUmaAddress: sender?.umaAddress };
     const result = await lookUpReceiver(payments, viewer, input, idempotencyKey);
     return { lookup: result.row, replayed: result.replayed };
   },

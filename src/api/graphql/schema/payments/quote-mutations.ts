@@ -7,7 +7,7 @@ import { builder } from '../builder.ts';
 import { LockedCurrencySide } from '../enums.ts';
 import { mutation } from '../mutation.ts';
 import { Quote } from '../nouns.ts';
-import { decimalForm, requiredAmount } from '../values/given-amount.ts';
+import { AmountInput, givenAmount } from '../values/amount-input.ts';
 import { InformationFieldInput } from '../values/information.ts';
 import { MetadataInput, metadataOf, newMetadata } from '../values/metadata.ts';
 
@@ -70,10 +70,10 @@ mutation('createQuote', {
     destination: t.field({ type: PaymentDestinationInput, required: true, description: 'Where it goes.' }),
     lockedCurrencySide: t.field({ type: LockedCurrencySide, required: true, description: 'Which amount is fixed.' }),
     lockedCurrencyAmount: t.field({
-      type: 'BigInt',
-      description: `The fixed amount, in its currency's smallest unit: 1 to ${maxAmount}. This or lockedCurrencyAmountDecimal.`,
+      type: AmountInput,
+      required: true,
+      description: `The fixed amount: 1 to ${maxAmount} smallest units of its currency.`,
     }),
-    lockedCurrencyAmountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
     lookupId: t.id({ description: 'Lookup:…, of the receiver; required for a UMA destination.' }),
     immediatelyExecute: t.boolean({
       defaultValue: false,
@@ -90,10 +90,7 @@ mutation('createQuote', {
   scenario: 'what shall happen to the payment once it is executed.',
   success: { quote: { type: Quote, description: 'The new quote.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
-  resolve: async (
-    { idempotencyKey, source, destination, lockedCurrencyAmountDecimal: decimal, ...input },
-    { payments, viewer },
-  ) => {
+  resolve: async ({ idempotencyKey, source, destination, ...input }, { payments, viewer }) => {
     const from: CreateQuote['source'] | undefined = source.account
       ? { kind: 'ACCOUNT', accountId: source.account.accountId }
       : source.realtimeFunding && { kind: 'REALTIME_FUNDING', ...source.realtimeFunding };
@@ -105,7 +102,7 @@ mutation('createQuote', {
       ...input,
       source: from,
       destination: to,
-      lockedCurrencyAmount: requiredAmount(input.lockedCurrencyAmount, decimal, ['lockedCurrencyAmount']),
+      lockedCurrencyAmount: givenAmount(input.lockedCurrencyAmount),
       immediatelyExecute: input.immediatelyExecute ?? false,
       metadata: metadataOf(input.metadata),
     };

@@ -5,24 +5,23 @@ import { BeneficiaryVerificationStatus, ExternalAccountStatus, KycStatus } from 
 import { mutation } from '../mutation.ts';
 import { Customer, ExternalAccount, InternalAccount, Transaction } from '../nouns.ts';
 import { SandboxScenarioInput } from '../scenario.ts';
-import { decimalForm, givenAmount, requiredAmount } from '../values/given-amount.ts';
+import { AmountInput, givenAmount } from '../values/amount-input.ts';
 
 mutation('sandboxFundAccount', {
   description: 'Sandbox only: lets money arrive in an internal account.',
   input: (t) => ({
     accountId: t.id({ required: true, description: 'InternalAccount:…' }),
     amount: t.field({
-      type: 'BigInt',
+      type: AmountInput,
+      required: true,
       description:
-        "In the currency's smallest unit: 1 to 100000000000, and no more than the account may hold. This or amountDecimal.",
+        "What arrives: 1 to 100000000000 smallest units of the account's currency, and no more than the account may hold.",
     }),
-    amountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
   }),
   success: { account: { type: InternalAccount, description: 'The account with its new balance.' } },
   refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, amountDecimal, ...input }, { payments, viewer }) => {
-    const amount = requiredAmount(input.amount, amountDecimal, ['amount']);
-    const result = await fundAccount(payments, viewer, { ...input, amount }, idempotencyKey);
+  resolve: async ({ idempotencyKey, accountId, amount }, { payments, viewer }) => {
+    const result = await fundAccount(payments, viewer, { accountId, amount: givenAmount(amount) }, idempotencyKey);
     return { account: result.row, replayed: result.replayed };
   },
 });
@@ -32,19 +31,15 @@ mutation('sandboxSend', {
     'Sandbox only: lets the deposit for a real-time funded quote arrive (specification 4.7). Exactly what the quote asks for is converted and delivered at once. Less, more or too late: the payment fails, and the money is in the account that the customer has in that currency. A quote that is paid already: CONFLICT. A customer who is deleted: CUSTOMER_DELETED, and the money goes back to its payer.',
   input: (t) => ({
     quoteId: t.id({ required: true, description: 'Quote:…' }),
-    currencyCode: t.string({ required: true, description: 'The currency of the money sent: that of the quote.' }),
-    currencyAmount: t.field({
-      type: 'BigInt',
-      description: 'In its smallest unit; exactly the amount of the quote when left out.',
-    }),
-    currencyAmountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
+    currency: t.string({ required: true, description: 'The currency of the money sent: that of the quote.' }),
+    amount: t.field({ type: AmountInput, description: 'What is sent: exactly the amount of the quote when left out.' }),
     sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'What shall happen to the payment.' }),
   }),
   success: { transaction: { type: Transaction, description: 'The payment that the deposit funds.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError'],
-  resolve: async ({ idempotencyKey, currencyAmountDecimal, ...input }, { payments, viewer }) => {
-    const currencyAmount = givenAmount(input.currencyAmount, currencyAmountDecimal, ['currencyAmount']);
-    const result = await sandboxSend(payments, viewer, { ...input, currencyAmount }, idempotencyKey);
+  resolve: async ({ idempotencyKey, currency, amount, ...input }, { payments, viewer }) => {
+    const sent = { ...input, currencyCode: currency, currencyAmount: amount && givenAmount(amount) };
+    const result = await sandboxSend(payments, viewer, sent, idempotencyKey);
     return { transaction: result.row, replayed: result.replayed };
   },
 });

@@ -4,7 +4,7 @@ import { transferInternal } from '../../../../domain/transfers/transfer-internal
 import { transferOut } from '../../../../domain/transfers/transfer-out.ts';
 import { mutation } from '../mutation.ts';
 import { Transaction } from '../nouns.ts';
-import { decimalForm, givenAmount, requiredAmount } from '../values/given-amount.ts';
+import { AmountInput, givenAmount } from '../values/amount-input.ts';
 import { MetadataInput, metadataOf, newMetadata } from '../values/metadata.ts';
 
 mutation('transferOut', {
@@ -14,22 +14,21 @@ mutation('transferOut', {
     sourceAccountId: t.id({ required: true, description: 'InternalAccount:…' }),
     destinationAccountId: t.id({ required: true, description: 'ExternalAccount:…' }),
     amount: t.field({
-      type: 'BigInt',
-      description: `In the currency's smallest unit: 1 to ${maxAmount}. This or amountDecimal.`,
+      type: AmountInput,
+      required: true,
+      description: `What is sent: 1 to ${maxAmount} smallest units of the accounts' currency.`,
     }),
-    amountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
     description: t.string({ description: 'Memo.' }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
   scenario: 'what shall happen to it.',
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
-  resolve: async ({ idempotencyKey, amountDecimal, metadata, ...input }, { payments, viewer }) => {
-    const amount = requiredAmount(input.amount, amountDecimal, ['amount']);
+  resolve: async ({ idempotencyKey, amount, metadata, ...input }, { payments, viewer }) => {
     const result = await transferOut(
       payments,
       viewer,
-      { ...input, amount, metadata: metadataOf(metadata) },
+      { ...input, amount: givenAmount(amount), metadata: metadataOf(metadata) },
       idempotencyKey,
     );
     return { transaction: result.row, replayed: result.replayed };
@@ -42,23 +41,21 @@ mutation('transferIn', {
     sourceAccountId: t.id({ required: true, description: 'ExternalAccount:…' }),
     destinationAccountId: t.id({ required: true, description: 'InternalAccount:…' }),
     amount: t.field({
-      type: 'BigInt',
+      type: AmountInput,
       description:
-        "In the currency's smallest unit, no more than the destination may hold; without one the rail decides (the sandbox: 10000).",
+        'What is pulled, no more than the destination may hold. Without it the provider pulls what the account offers; the sandbox pulls 10000 smallest units.',
     }),
-    amountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
     description: t.string({ description: 'Memo.' }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
   scenario: 'what shall happen to it.',
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError', 'LimitExceededError'],
-  resolve: async ({ idempotencyKey, amountDecimal, metadata, ...input }, { payments, viewer }) => {
-    const amount = givenAmount(input.amount, amountDecimal, ['amount']);
+  resolve: async ({ idempotencyKey, amount, metadata, ...input }, { payments, viewer }) => {
     const result = await transferIn(
       payments,
       viewer,
-      { ...input, amount, metadata: metadataOf(metadata) },
+      { ...input, amount: amount && givenAmount(amount), metadata: metadataOf(metadata) },
       idempotencyKey,
     );
     return { transaction: result.row, replayed: result.replayed };
@@ -76,10 +73,10 @@ mutation('transferInternal', {
         "InternalAccount:… in the same currency. To the platform's own account, money also comes from a customer who may move none.",
     }),
     amount: t.field({
-      type: 'BigInt',
-      description: "In the currency's smallest unit, no more than the destination may hold. This or amountDecimal.",
+      type: AmountInput,
+      required: true,
+      description: 'What is moved, no more than the destination may hold.',
     }),
-    amountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
     description: t.string({ description: 'Memo.' }),
     metadata: t.field({
       type: [MetadataInput],
@@ -88,12 +85,11 @@ mutation('transferInternal', {
   }),
   success: { transaction: { type: Transaction, description: "The payment on the source's side, COMPLETED." } },
   refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
-  resolve: async ({ idempotencyKey, amountDecimal, metadata, ...input }, { payments, viewer }) => {
-    const amount = requiredAmount(input.amount, amountDecimal, ['amount']);
+  resolve: async ({ idempotencyKey, amount, metadata, ...input }, { payments, viewer }) => {
     const result = await transferInternal(
       payments,
       viewer,
-      { ...input, amount, metadata: metadataOf(metadata) },
+      { ...input, amount: givenAmount(amount), metadata: metadataOf(metadata) },
       idempotencyKey,
     );
     return { transaction: result.row, replayed: result.replayed };

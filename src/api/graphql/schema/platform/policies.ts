@@ -1,4 +1,3 @@
-import type { FieldPath } from '../../../../core/path.ts';
 import { visiblePolicies } from '../../../../domain/access/visible.ts';
 import type { ExceededLimit } from '../../../../domain/commands/plan-refusals.ts';
 import type { LimitState } from '../../../../domain/ledger/commit.ts';
@@ -13,7 +12,7 @@ import { PaymentKind, PolicyPeriod, PolicyRelease, PolicyRule } from '../enums.t
 import { mutation } from '../mutation.ts';
 import { Customer } from '../nouns.ts';
 import { memberTypes, type UserError } from '../refusals.ts';
-import { decimalForm, givenAmount } from '../values/given-amount.ts';
+import { AmountInput, givenAmount } from '../values/amount-input.ts';
 import { node } from '../words.ts';
 import { ClientToken } from './client-tokens.ts';
 import { Platform } from './platform.ts';
@@ -143,11 +142,7 @@ const PolicyLimitInput = builder.inputType('PolicyLimitInput', {
   fields: (t) => ({
     period: t.field({ type: PolicyPeriod, required: true, description: 'Which payments it limits together.' }),
     currency: t.string({ description: 'The code of the currency of the amount.' }),
-    amount: t.field({
-      type: 'BigInt',
-      description: "The most that may be sent, fees included, in the currency's smallest unit. This or amountDecimal.",
-    }),
-    amountDecimal: t.field({ type: 'Decimal', description: decimalForm }),
+    amount: t.field({ type: AmountInput, description: 'The most that may be sent, fees included.' }),
     payments: t.int({ description: 'The most payments, 0 or more, in place of currency and amount.' }),
   }),
 });
@@ -203,10 +198,7 @@ mutation('setPolicy', {
       viewer,
       {
         ...input,
-        limits: limits.map(({ amount, amountDecimal, ...limit }, position) => {
-          const path: FieldPath = ['limits', position, 'amount'];
-          return { ...limit, amount: givenAmount(amount, amountDecimal, path) };
-        }),
+        limits: limits.map(({ amount, ...limit }) => ({ ...limit, amount: amount && givenAmount(amount) })),
       },
       idempotencyKey,
     ),

@@ -92,13 +92,21 @@ mutation('revokeApiToken', {
     revokeApiToken(payments.database, viewer, input, idempotencyKey),
 });
 
+const ClientTokenBindingInput = builder.inputType('ClientTokenBindingInput', {
+  description: 'What a client token shows: exactly one field.',
+  isOneOf: true,
+  fields: (t) => ({
+    customerId: t.id({ description: 'A customer, with its accounts, quotes and transactions.' }),
+    quoteId: t.id({ description: 'A quote, with its transaction.' }),
+    transactionId: t.id({ description: 'A transaction, with its quote.' }),
+  }),
+});
+
 mutation('createClientToken', {
   description:
     'Mints a short-lived token for a web or mobile app, sent as Authorization: Bearer …; it shows exactly one customer, or one quote or transaction with its other half.',
   input: (t) => ({
-    customerId: t.id({ description: 'The customer whose accounts, quotes and transactions it shows.' }),
-    quoteId: t.id({ description: 'The quote that it shows, with its transaction.' }),
-    transactionId: t.id({ description: 'The transaction that it shows, with its quote.' }),
+    boundTo: t.field({ type: ClientTokenBindingInput, required: true, description: 'What it shows.' }),
     permissions: t.field({
       type: [Permission],
       required: true,
@@ -129,8 +137,8 @@ mutation('createClientToken', {
     expiresAt: { type: 'DateTime', description: 'When it ends.' },
   },
   refusals: ['NotFoundError'],
-  resolve: ({ idempotencyKey, ...input }, { payments, viewer, clientTokens }) =>
-    createClientToken(payments.database, clientTokens, viewer, input, idempotencyKey),
+  resolve: ({ idempotencyKey, boundTo, ...input }, { payments, viewer, clientTokens }) =>
+    createClientToken(payments.database, clientTokens, viewer, { ...input, ...boundTo }, idempotencyKey),
 });
 
 mutation('revokeClientToken', {

@@ -86,7 +86,7 @@ function currentState(account: AccountRow, place: Message): AccountUpdate {
 function accountStream(context: Context, id: string): RowStream<AccountRow, AccountUpdate> {
   return {
     noun: 'Account',
-    findRows: () => visibleRows(context, 'Account', [id], 'accountId'),
+    findRows: () => visibleRows(context, 'Account', [id], 'of.accountId'),
     subjectId: (row) => row.id,
     toUpdate: updateOf,
     asCurrentState: (update) => ({ ...update, oldBalance: null, previousStatus: null }),
@@ -96,20 +96,29 @@ function accountStream(context: Context, id: string): RowStream<AccountRow, Acco
   };
 }
 
+const FollowedAccountsInput = builder.inputType('FollowedAccountsInput', {
+  description: 'Which accounts a stream follows: exactly one field.',
+  isOneOf: true,
+  fields: (t) => ({
+    accountId: t.id({ description: 'Only this one: InternalAccount:… or ExternalAccount:…' }),
+    customerId: t.id({ description: "Only this customer's." }),
+  }),
+});
+
 builder.subscriptionField('accountUpdates', (t) =>
   t.field({
     type: AccountUpdateType,
     description:
       'Changes of accounts: of one (its present state first), of all accounts of one customer, or of all that the caller may see (the next change first). With `after`, exactly what came after that cursor.',
     args: {
-      accountId: t.arg.id({ description: 'Only this one: InternalAccount:… or ExternalAccount:…' }),
-      customerId: t.arg.id({ description: "Only this customer's." }),
+      of: t.arg({ type: FollowedAccountsInput, description: 'Only these; all that the caller may see when left out.' }),
       after: t.arg.string({ description: afterDescription }),
     },
-    subscribe: async (_root, { accountId, customerId, after }, context) => {
-      checkSubject({ accountId, customerId });
-      if (accountId != null) return watchRows(context, after, accountStream(context, accountId));
-      const customer = customerId == null ? undefined : await visibleId(context, 'Customer', customerId, 'customerId');
+    subscribe: async (_root, { of, after }, context) => {
+      checkSubject(of, 'of');
+      if (of?.accountId != null) return watchRows(context, after, accountStream(context, of.accountId));
+      const customer =
+        of?.customerId == null ? undefined : await visibleId(context, 'Customer', of.customerId, 'of.customerId');
       return watchMany(context, after, filterOf(eventsOfNoun.Account.types, customer), updateOf);
     },
     resolve: (update) => update,

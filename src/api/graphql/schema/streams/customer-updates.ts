@@ -84,7 +84,7 @@ builder.subscriptionField('customerUpdates', (t) =>
       after: t.arg.string({ description: afterDescription }),
     },
     subscribe: async (_root, { customerId, after }, context) => {
-      checkSubject({ customerId });
+      checkSubject(customerId, 'customerId');
       return customerId == null
         ? watchMany(context, after, filterOf(eventsOfNoun.Customer.types, undefined), updateOf)
         : watchRows(context, after, customerStream(context, customerId));

@@ -79,16 +79,12 @@ export function positionAfter(after: After, { viewer, payments, resumeAfter }: C
 }
 
 /**
- * Checks the arguments that name what a stream follows, of which at most one is given. Without any, a stream follows all that the
- * caller may see, which an explicit null must not mean.
+ * Checks the argument that names what a stream follows. Without it, a stream follows all that the caller may see, which an explicit
+ * null must not mean.
  * @throws GraphQLError INVALID_INPUT
  */
-export function checkSubject(args: Readonly<Record<string, unknown>>): void {
-  const given = Object.entries(args).filter(([, value]) => value !== undefined);
-  const names = given.map(([name]) => name);
-  const [empty] = given.find(([, value]) => value === null) ?? [];
-  if (empty !== undefined) throw invalidInput(`${empty} is null: leave it out to follow everything`, empty);
-  if (names.length > 1) throw invalidInput(`${names.join(' and ')} exclude each other`, names.at(-1) ?? '');
+export function checkSubject(subject: unknown, name: string): void {
+  if (subject === null) throw invalidInput(`${name} is null: leave it out to follow everything`, name);
 }
 
 /**

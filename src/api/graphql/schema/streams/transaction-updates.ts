@@ -115,15 +115,26 @@ function transactionStream(
   };
 }
 
+const FollowedTransactionsInput = builder.inputType('FollowedTransactionsInput', {
+  description: 'Which transactions a stream follows: exactly one field.',
+  isOneOf: true,
+  fields: (t) => ({
+    transactionId: t.id({ description: 'Only this one.' }),
+    transactionIds: t.idList({ description: 'Only these: at least one.' }),
+    customerId: t.id({ description: "Only this customer's." }),
+  }),
+});
+
 builder.subscriptionField('transactionUpdates', (t) =>
   t.field({
     type: TransactionUpdateType,
     description:
       'Changes of transactions: of those that are named (their present states first, and completing after the end of all), of one customer, or of all that the caller may see (the next change first). With `after`, exactly what came after that cursor.',
     args: {
-      transactionId: t.arg.id({ description: 'Only this one.' }),
-      transactionIds: t.arg.idList({ description: 'Only these.' }),
-      customerId: t.arg.id({ description: "Only this customer's." }),
+      of: t.arg({
+        type: FollowedTransactionsInput,
+        description: 'Only these; all that the caller may see when left out.',
+      }),
       until: t.arg({
         type: StreamEnd,
         required: true,
@@ -132,16 +143,17 @@ builder.subscriptionField('transactionUpdates', (t) =>
       }),
       after: t.arg.string({ description: afterDescription }),
     },
-    subscribe: async (_root, { transactionId, transactionIds, customerId, until, after }, context) => {
+    subscribe: async (_root, { of, until, after }, context) => {
       const { types } = eventsOfNoun.Transaction;
-      checkSubject({ transactionId, transactionIds, customerId });
-      if (transactionId != null)
-        return watchRows(context, after, transactionStream(context, [transactionId], 'transactionId', until));
-      if (transactionIds != null) {
-        if (transactionIds.length < 1) throw invalidInput('name at least one transaction', 'transactionIds');
-        return watchRows(context, after, transactionStream(context, transactionIds, 'transactionIds', until));
+      checkSubject(of, 'of');
+      const ids = of?.transactionIds ?? (of?.transactionId == null ? undefined : [of.transactionId]);
+      if (ids) {
+        const field = `of.${of?.transactionIds ? 'transactionIds' : 'transactionId'}`;
+        if (ids.length < 1) throw invalidInput('name at least one transaction', field);
+        return watchRows(context, after, transactionStream(context, ids, field, until));
       }
-      const customer = customerId == null ? undefined : await visibleId(context, 'Customer', customerId, 'customerId');
+      const customer =
+        of?.customerId == null ? undefined : await visibleId(context, 'Customer', of.customerId, 'of.customerId');
       return watchMany(context, after, filterOf(types, customer), updateOf);
     },
     resolve: (update) => update,

@@ -2,6 +2,7 @@ import { createEndpoint, deleteEndpoint, rotateSecret, updateEndpoint } from '..
 import { replay } from '../../../webhooks/endpoints/replay.ts';
 import { resend } from '../../../webhooks/endpoints/resend.ts';
 import { sendTest } from '../../../webhooks/endpoints/test-event.ts';
+import { builder } from '../builder.ts';
 import { EventType } from '../enums.ts';
 import { mutation } from '../mutation.ts';
 import { WebhookDelivery, WebhookEndpoint } from './webhook-endpoint.ts';
@@ -89,18 +90,33 @@ mutation('sendTestWebhook', {
   },
 });
 
-mutation('replayWebhookEvents', {
-  description:
-    'Sends events to an endpoint again, each under the id that it always had: one by eventId, or those of its types between two cursors of the feed (both exclusive, one may be left out), at most 10000 at once.',
-  input: (t) => ({
-    endpointId: t.id({ required: true, description: endpointIdDescription }),
-    eventId: t.id({ description: "Event:…, or the webhook's own id." }),
+const FeedRangeInput = builder.inputType('FeedRangeInput', {
+  description: 'A part of the feed: at least one field.',
+  fields: (t) => ({
     after: t.string({ description: 'A cursor of the feed: only what came after it.' }),
     before: t.string({ description: 'A cursor of the feed: only what came before it.' }),
   }),
+});
+
+const ReplayedEventsInput = builder.inputType('ReplayedEventsInput', {
+  description: 'What is sent again: exactly one field.',
+  isOneOf: true,
+  fields: (t) => ({
+    eventId: t.id({ description: "One event: Event:…, or the webhook's own id." }),
+    between: t.field({ type: FeedRangeInput, description: 'Events of the types of the endpoint, at most 10000.' }),
+  }),
+});
+
+mutation('replayWebhookEvents', {
+  description: 'Sends events to an endpoint again, each under the id that it always had.',
+  input: (t) => ({
+    endpointId: t.id({ required: true, description: endpointIdDescription }),
+    events: t.field({ type: ReplayedEventsInput, required: true, description: 'What is sent again.' }),
+  }),
   success: { count: { type: 'Int', description: 'How many events are sent.' } },
   refusals: ['NotFoundError'],
-  resolve: ({ idempotencyKey, ...input }, { webhooks, viewer }) => replay(webhooks, viewer, input, idempotencyKey),
+  resolve: ({ idempotencyKey, endpointId, events: { eventId, between } }, { webhooks, viewer }) =>
+    replay(webhooks, viewer, { endpointId, eventId, ...between }, idempotencyKey),
 });
 
 mutation('resendWebhookDelivery', {

@@ -1,0 +1,22 @@
+import type { GivenAmount } from '../../../../core/amounts.ts';
+import { builder } from '../builder.ts';
+
+export const AmountInput = builder.inputType('AmountInput', {
+  description:
+    'An amount of money: exactly one field. The same amount in either form is the same input for an idempotency key.',
+  isOneOf: true,
+  fields: (t) => ({
+    units: t.field({
+      type: 'BigInt',
+      description: "In the currency's smallest unit: 1250 is 12.50 where there are 2 decimals.",
+    }),
+    decimal: t.field({ type: 'Decimal', description: 'In major units, exact: "12.50".' }),
+  }),
+});
+
+/** Returns the domain's form of the input. A @oneOf input has exactly one field. */
+export function givenAmount({ units, decimal }: typeof AmountInput.$inferInput): GivenAmount {
+  const amount = units ?? (typeof decimal === 'string' ? { decimal } : undefined);
+  if (amount === undefined) throw new Error('a @oneOf input has one field');
+  return amount;
+}
