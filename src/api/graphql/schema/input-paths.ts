@@ -6,8 +6,6 @@ const chosenField = Symbol('chosen');
 
 type PathMapping = readonly [domain: FieldPath, input: readonly (string | typeof chosenField)[]];
 
-const amount: PathMapping = [['amount'], ['amount', chosenField]];
-
 /**
  * The paths that differ between the input of a mutation and the input of its command: a @oneOf object of the mutation has one
  * more level than the command, and some names are those of REST in the command. All other paths are the same in both.
@@ -16,20 +14,15 @@ export const inputPaths: { readonly [Name in Operation]?: readonly PathMapping[]
   createQuote: [
     [['source'], ['source', chosenField]],
     [['destination'], ['destination', chosenField]],
-    [['lockedCurrencyAmount'], ['lockedCurrencyAmount', chosenField]],
   ],
-  transferOut: [amount],
-  transferIn: [amount],
-  transferInternal: [amount],
-  sandboxFundAccount: [amount],
   sandboxSend: [
-    [['currencyAmount'], ['amount', chosenField]],
+    [['currencyAmount'], ['amount']],
     [['currencyCode'], ['currency']],
   ],
   sandboxReceiveUma: [
     [['customerId'], ['receiver', chosenField]],
     [['receiverUmaAddress'], ['receiver', chosenField]],
-    [['receivingCurrencyAmount'], ['amount', chosenField]],
+    [['receivingCurrencyAmount'], ['amount']],
     [['receivingCurrencyCode'], ['currency']],
   ],
   lookUpReceiver: [
@@ -61,7 +54,7 @@ export const inputPaths: { readonly [Name in Operation]?: readonly PathMapping[]
 export function argumentPath(name: Operation, path: FieldPath, input: unknown): string[] {
   if (path[0] === 'sandboxScenario' && !name.startsWith('sandbox')) return path.map(String);
   const table = (inputPaths[name] ?? []).map(([from, to]) => [from, pathInInput(to, input)] as const);
-  return ['input', ...metadataPath(translatePath(path, table), input).map(String)];
+  return ['input', ...inForm(metadataPath(translatePath(path, table), input).map(String), input)];
 }
 
 /** Replaces a key of metadata by the position of its entry: commands have a map, and mutations a list. */
@@ -71,6 +64,13 @@ function metadataPath(path: FieldPath, input: unknown): FieldPath {
   // Whatever takes metadata takes it in this form, and the command has checked the input's own.
   const { metadata } = input as { readonly metadata: readonly { readonly key: string }[] };
   return [field, metadata.findIndex((entry) => entry.key === key)];
+}
+
+/** Adds the form in which an amount is written to a path that leads to one. */
+function inForm(path: string[], input: unknown): string[] {
+  const value = path.reduce<unknown>((of, step) => new Map(Object.entries(of ?? {})).get(step), input);
+  const [form = ''] = typeof value === 'object' ? Object.keys(value ?? {}) : [];
+  return form === 'units' || form === 'decimal' ? [...path, form] : path;
 }
 
 /** Replaces `chosenField` by the field that the input has there. The path ends early where the input has none. */
