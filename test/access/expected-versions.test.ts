@@ -31,6 +31,15 @@ const incoming = async () => {
   return id;
 };
 
+/** The customers that policies limit, by the ids of these. */
+const limited = new Map<string, string>();
+async function policy(): Promise<string> {
+  const subjectId = await newCustomer(platform);
+  const { id } = (await succeed(platform, 'setPolicy', { subjectId }, 'policy { id }')).policy;
+  limited.set(id, subjectId);
+  return id;
+}
+
 /** For each mutation that changes a record: a new record, and an input that differs each time. */
 const table: Partial<Record<Operation, readonly [make: () => Promise<string>, input: (id: string) => object]>> = {
   updateCustomer: [() => newCustomer(platform), (customerId) => ({ customerId, metadata: metadata() })],
@@ -63,6 +72,8 @@ const table: Partial<Record<Operation, readonly [make: () => Promise<string>, in
     async () => (await mint(platform, { customerId: await newCustomer(platform) })).tokenId,
     (tokenId) => ({ tokenId }),
   ],
+  setPolicy: [policy, (id) => ({ subjectId: limited.get(id), receiverUmaAddresses: [`$${++changes}@example.com`] })],
+  deletePolicy: [policy, (id) => ({ subjectId: limited.get(id) })],
   updatePlatform: [
     async () => (await platform.ask('{ platform { id } }')).platform.id,
     () => ({ currencies: ['USD', 'EUR', ['GBP', 'MXN', 'BRL', 'INR', 'NGN', 'CAD', 'PHP', 'SGD'][++changes % 8]] }),
@@ -78,6 +89,7 @@ const versions = [
   'ApiToken',
   'ClientToken',
   'Platform',
+  'Policy',
 ]
   .map((type) => `... on ${type} { version }`)
   .join(' ');

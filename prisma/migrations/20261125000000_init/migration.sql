@@ -177,6 +177,7 @@ create table policy (
   time_zone text not null,
   release_on policy_release[],
   used jsonb not null default '{}',
+  version integer not null default 1,
   created_at timestamptz(3) not null default clock_ms(),
   updated_at timestamptz(3) not null default clock_ms(),
   primary key (platform_id, id)
@@ -3040,6 +3041,7 @@ create trigger guard before update on customer for each row execute function sta
 create trigger stamp before update on platform for each row
   when ((old.uma_domain, old.currencies, old.trusted_documents) is distinct from (new.uma_domain, new.currencies, new.trusted_documents))
   execute function stamp_version();
+create trigger stamp before update of limits on policy for each row execute function stamp_version();
 create trigger stamp before update on webhook_endpoint for each row
   when ((old.url, old.event_types, old.description, old.status = 'DISABLED', old.secret, old.token_id)
     is distinct from (new.url, new.event_types, new.description, new.status = 'DISABLED', new.secret, new.token_id))

@@ -43,8 +43,8 @@ export const operations = {
   sendTestWebhook: { permission: 'MANAGE', reads: true },
   replayWebhookEvents: { permission: 'MANAGE', reads: true },
   resendWebhookDelivery: { permission: 'MANAGE', reads: true },
-  setPolicy: { permission: 'MANAGE', showsExisting: true },
-  deletePolicy: { permission: 'MANAGE' },
+  setPolicy: { permission: 'MANAGE', showsExisting: true, changes: true },
+  deletePolicy: { permission: 'MANAGE', changes: true },
   updatePlatform: { permission: 'MANAGE', showsExisting: true, changes: true },
 } as const satisfies Record<
   string,

@@ -2,6 +2,7 @@ import { type GivenAmount, smallestUnits } from '../../core/amounts.ts';
 import { checkAll } from '../../core/check-all.ts';
 import { countryFault } from '../../core/countries.ts';
 import { currencyOf } from '../../core/currencies.ts';
+import { checkVersion, type Expecting } from '../../core/expected-version.ts';
 import { accountNameIn, publicId, uuidOf } from '../../core/ids.ts';
 import { type FieldPath, pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
@@ -27,7 +28,7 @@ export interface GivenLimit {
 }
 
 /** The input of setPolicy: what is limited, and all that the policy then says. */
-export interface SetPolicy {
+export interface SetPolicy extends Expecting {
   readonly subjectId: string;
   readonly limits: readonly GivenLimit[];
   readonly kinds?: readonly PaymentKind[] | null | undefined;
@@ -78,7 +79,8 @@ export function setPolicy(
         await lockStatement(transaction.client, key.platformId, key.subjectId);
         const { now: updatedAt } = await readClock(transaction.client);
         const { policy: policies } = transaction.prisma;
-        const found = await policies.findFirst({ where: key, select: { id: true } });
+        const found = await policies.findFirst({ where: key });
+        checkPolicy(input, found);
         const policy = found
           ? // What counts is summed up anew when it is used next (spent.sql).
             await policies.update({ where: { platformId_subjectId: key }, data: { ...terms, used: {}, updatedAt } })
@@ -107,7 +109,7 @@ export function setPolicy(
 export function deletePolicy(
   database: Database,
   caller: Caller,
-  input: { readonly subjectId: string },
+  input: { readonly subjectId: string } & Expecting,
   idempotencyKey?: string | null,
 ): Promise<{ deletedId: string | null; replayed: boolean }> {
   return runIdempotent(database, caller, {
@@ -122,6 +124,7 @@ export function deletePolicy(
         const { policy, policyUse } = transaction.prisma;
         const { uuid: subjectId } = subject;
         const found = await policy.findFirst({ where: { AND: [visibleToPlatform(caller), { subjectId }] } });
+        checkPolicy(input, found);
         if (found) {
           // No payment is counted from then on: it is found no more.
           await policy.deleteMany({ where: { platformId: found.platformId, id: found.id } });
@@ -133,6 +136,11 @@ export function deletePolicy(
     },
     repeat: async ({ deletedId }) => ({ deletedId: typeof deletedId === 'string' ? deletedId : null }),
   });
+}
+
+/** @throws Refusal CONFLICT for another version than expected; where there is no policy, its version is 0 */
+function checkPolicy(input: Expecting, found: Policy | null): void {
+  checkVersion(input, found && publicId('Policy', found.id), found?.version ?? 0);
 }
 
 /** Lets one transaction at a time change policies of the platform, and none with a token that a policy limits. */

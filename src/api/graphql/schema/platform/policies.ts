@@ -106,6 +106,7 @@ const Policy = builder.prismaNode('Policy', {
       description: 'The time zone of its days, months and hours: Europe/Berlin.',
     }),
     releaseOn: t.expose('releaseOn', { type: [PolicyRelease], description: 'When a payment counts no longer.' }),
+    version: t.exposeInt('version', { description: 'How many times it was set; 0 stands for no policy.' }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
       description: 'When it was first set: it counts payments since.',
