@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import type { Operation } from '../../src/domain/access/operations.ts';
 import { between, fundedIn, lookUp, moving, quote, sender, succeed, usdToEur } from '../setup/acts.ts';
+import { mutationVariables } from '../setup/documents.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { payingApp, serverOf } from '../setup/new-credentials.ts';
 import { balanceOf, chargeFees, makeScene, ownAccount } from '../setup/scene.ts';
@@ -20,7 +22,7 @@ const fields = `__typename ... on UserError { code message path } ... on Validat
 async function dry(by: TestPlatform, name: string, input: object): Promise<Data> {
   const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`;
   const query = `mutation ($input: ${type}!) { ${name}(input: $input) { ${fields} } }`;
-  return (await by.ask(query, { input: { ...input, validateOnly: true } }))[name];
+  return (await by.ask(query, mutationVariables(name as Operation, { ...input, validateOnly: true })))[name];
 }
 
 /** All rows of the ledger, and what else a payment writes. */
@@ -93,12 +95,12 @@ test('a dry run of every payment says its price, and changes nothing', async () 
 test('a dry run is refused as the payment would be', async () => {
   const before = await everything();
   const nobody = 'ExternalAccount:019a0000-0000-7000-8000-000000000000';
-  for (const [input, code, path] of [
+  for (const [input, code, ...path] of [
     [moving(scene.usd, scene.outsideUsd, 1_000_000), 'INSUFFICIENT_BALANCE', 'sourceAccountId'],
     [moving(scene.usd, nobody, 1), 'ACCOUNT_NOT_FOUND', 'destinationAccountId'],
-    [moving(scene.usd, scene.outsideUsd, 0), 'INVALID_AMOUNT', 'amount'],
+    [moving(scene.usd, scene.outsideUsd, 0), 'INVALID_AMOUNT', 'amount', 'units'],
   ] as const)
-    expect(await dry(platform, 'transferOut', input)).toMatchObject({ code, path: ['input', path] });
+    expect(await dry(platform, 'transferOut', input)).toMatchObject({ code, path: ['input', ...path] });
   const reader = await serverOf(platform, 'VIEW');
   const input = moving(scene.usd, scene.outsideUsd, 1);
   expect(await dry(reader, 'transferOut', input)).toMatchObject({ code: 'FORBIDDEN' });
@@ -109,7 +111,7 @@ test('a dry run says what policies would leave, and uses nothing of them', async
   const me = await serverOf(platform, 'VIEW', 'TRANSACT');
   const app = await payingApp(platform, { customerId: scene.customerId });
   const limits = [
-    { period: 'DAY', currency: 'USD', amount: 2_000 },
+    { period: 'DAY', currency: 'USD', amount: { units: 2_000 } },
     { period: 'LAST_24_HOURS', payments: 3 },
   ];
   for (const subjectId of [me.tokenId, `Platform:${platform.platformId}`])

@@ -288,7 +288,7 @@ describe('a policy', () => {
     expect(await quote(me, fundedIn('USD', scene, 1_000))).toMatchObject({ code: 'LIMIT_EXCEEDED' });
     // What the deposit then does counts no second time.
     const last = await quote(me, fundedIn('USD', scene, 500));
-    await succeed(me, 'sandboxSend', { quoteId: last.id, currencyCode: 'USD' });
+    await succeed(me, 'sandboxSend', { quoteId: last.id, currency: 'USD' });
     expect(await left(me)).toMatchObject([{ usedAmount: { amount: '1500' } }]);
   });
 
