@@ -53,7 +53,11 @@ async function runGuide(guide: string, url = t.url): Promise<string> {
 }
 
 test('every guide with a program has a test here', () => {
-  expect(guides.filter((guide) => programOf(guide) !== '')).toEqual(['docs/guides/server.md', 'docs/guides/web.md']);
+  expect(guides.filter((guide) => programOf(guide) !== '')).toEqual([
+    'docs/guides/keys.md',
+    'docs/guides/server.md',
+    'docs/guides/web.md',
+  ]);
 });
 
 describe('the quickstart', () => {
@@ -94,6 +98,12 @@ describe('the quickstart', () => {
       /^USD account \$1,000\.00\nGood for \d+ s: €\d+\.\d\d\n(PENDING\n)?(PROCESSING\n)?COMPLETED\n$/,
     );
   });
+});
+
+test('the guide to keys makes a token that pays within its limits, and no more', async () => {
+  expect(await runGuide('docs/guides/keys.md')).toMatch(
+    /^300\.00 would be sent, and 200\.00 be left today\nPROCESSING\nLIMIT_EXCEEDED LIMIT DAY: 200\.00 is left until \d{4}-[\dT:.-]+Z\n$/,
+  );
 });
 
 test('the worked rate of the guide to money obeys the law that it states', () => {

@@ -51,3 +51,10 @@ test('a quote ends with its lock, and nobody executes it afterwards', async () =
   expect(await act(t.platform, 'executeQuote', { quoteId: id })).toMatchObject({ code: 'QUOTE_EXPIRED' });
   expect(await balanceOf(t.platform, scene.usd)).toBe(before);
 });
+
+test('a dry run asks the rail for no lock', async () => {
+  for (const immediatelyExecute of [false, true]) {
+    const input = ofAmount(wrongAmount('no time'), { immediatelyExecute, validateOnly: true });
+    expect(await act(t.platform, 'createQuote', input)).toMatchObject({ __typename: 'ValidatedPayment' });
+  }
+});

@@ -17,7 +17,15 @@ import type { Simulation } from '../../rails/simulation.ts';
 import type { Caller } from '../access/caller.ts';
 import { countCommand } from '../access/count-command.ts';
 import { authorize, type Operation } from '../access/operations.ts';
-import { commitPlan, firstOutcome, type Outcome, waitedForKey } from '../ledger/commit.ts';
+import { maySeePolicyOf } from '../access/visible.ts';
+import {
+  commitPlan,
+  firstOutcome,
+  type LimitState,
+  type Outcome,
+  validatePlan,
+  waitedForKey,
+} from '../ledger/commit.ts';
 import { LockTimeout } from '../ledger/commit-lanes.ts';
 import type { Plan, ResultType } from '../ledger/plan.ts';
 import { planRefusal, type RefusalOptions } from './plan-refusals.ts';
@@ -33,6 +41,15 @@ export interface Payments {
   readonly approvalMs: number;
   readonly cursors: Cursors;
   readonly log: Logger;
+  /** Set for a dry run: a command is carried out and rolled back, and hands over what it would have made. */
+  readonly validateOnly?: ((validated: Validated) => void) | undefined;
+}
+
+/** What a command that was rolled back would have made. */
+export interface Validated {
+  readonly row: SnapshotRows[ResultType];
+  /** The limits of the policies that would count the payment, with the payment in them: of those that the caller may see. */
+  readonly limits: readonly LimitState[];
 }
 
 /** Returns the rail of a tenant, or undefined where none is connected. */
@@ -125,7 +142,28 @@ export function runCommand<Type extends ResultType>(
   caller: Caller,
   command: Command<Type>,
 ): Promise<CommandResult<SnapshotRows[Type]>> {
-  return countCommand(command.operation, run(payments, caller, command));
+  if (payments.validateOnly) return validate(payments, caller, command, payments.validateOnly);
+  return countCommand(command.operation, run(payments, caller, command)).then((result) => {
+    noteMade(idOf(command.type, result.row));
+    return result;
+  });
+}
+
+/** Carries a command out and rolls it back. Nothing is stored under its key, nor looked for. */
+async function validate<Type extends ResultType>(
+  { database }: Payments,
+  caller: Caller,
+  command: Command<Type>,
+  done: (validated: Validated) => void,
+): Promise<CommandResult<SnapshotRows[Type]>> {
+  authorize(caller, command.operation);
+  const { result: id, ...plan } = await command.plan();
+  const result = { type: command.type, id };
+  const { outcome, policies } = await validatePlan(database, caller.platformId, { ...plan, result });
+  const made = toResult(outcome, command, caller);
+  const seen = policies.filter(({ subjectId }) => maySeePolicyOf(caller, subjectId));
+  done({ row: made.row, limits: seen.flatMap(({ limits }) => limits) });
+  return made;
 }
 
 async function run<Type extends ResultType>(
@@ -210,7 +248,6 @@ function toResult<Type extends ResultType>(
       throw planRefusal(outcome.refusal, command, caller, outcome.replayed);
     case 'done':
       if (!outcome.row) throw new Error(`${command.operation} has no result`);
-      noteMade(idOf(command.type, outcome.row));
       // The row has the type that the plan names, which is the type of the command.
       return { row: outcome.row as SnapshotRows[Type], replayed: outcome.replayed };
   }

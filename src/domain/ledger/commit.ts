@@ -4,7 +4,7 @@ import { sqlState } from '../../infra/database/faults.ts';
 import { retryLostRaces } from '../../infra/database/retry.ts';
 import { columnName, rowFromSnapshot, type SnapshotRows } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
-import { runCommitting } from '../../infra/database/transaction.ts';
+import { rolledBack, runCommitting } from '../../infra/database/transaction.ts';
 import { beginStatement } from '../../infra/instruments/spans.ts';
 import { divideIntoBatches } from './batches.ts';
 import { CommitLanes, LockTimeout } from './commit-lanes.ts';
@@ -194,6 +194,38 @@ const tableLockStatement = statement<{ isLocked: boolean }>(
        and l.mode in ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
        and c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')) as is_locked`,
 );
+
+const countedStatement = statement<CountedPolicy>(
+  'counted_policies',
+  `select p.subject_id, limits_of(p.platform_id, p.id) as limits from policy_use u
+   join policy p on p.platform_id = u.platform_id and p.id = u.policy_id
+   where u.platform_id = $1 and u.transaction_id = $2 order by p.id`,
+);
+
+/** A policy that counts a payment: what it limits, and its limits with the payment in them. */
+export interface CountedPolicy {
+  readonly subjectId: string;
+  readonly limits: readonly LimitState[];
+}
+
+/**
+ * Carries a plan out as `commitPlan` does, on its own, and rolls it back.
+ * @returns what its outcome would be, and the policies that would count its payment
+ */
+export async function validatePlan(
+  database: Database,
+  platformId: string,
+  plan: Plan,
+): Promise<{ readonly outcome: Outcome; readonly policies: readonly CountedPolicy[] }> {
+  const commit = prepareCommit([[{ platformId, plan }]]);
+  return retryLostRaces(() =>
+    rolledBack(database, async (client) => {
+      const [outcome] = await commit(client);
+      const policies = plan.spend ? await countedStatement(client, platformId, plan.spend.transactionId) : [];
+      return { outcome: requireOutcome(outcome), policies };
+    }),
+  );
+}
 
 /** Commits a plan on one connection, alone or as part of a larger transaction, without a retry. */
 export async function commitPlanOn(on: Queryable, platformId: string, plan: Plan): Promise<Outcome> {

@@ -108,7 +108,7 @@ async function planQuote(
     metadata,
   });
   const { quote, transaction } = rows;
-  if (source.kind === 'REALTIME_FUNDING') {
+  if (source.kind === 'REALTIME_FUNDING' && !payments.validateOnly) {
     quote.paymentInstructions = await instructions(payments, caller, quote, transaction.reference);
   }
   // What the customer's deposit will execute counts from now on, and no longer when it expires.
@@ -229,6 +229,8 @@ async function quotePrice(
       { path, value },
     );
   }
+  // The provider is asked for nothing that it would have to keep.
+  if (payments.validateOnly) return { price };
   const lock = await lockRate(payments, caller, { parties, to, sender, request, listed: price, orderId });
   return lock ? { price: lock.price, lock } : { price };
 }

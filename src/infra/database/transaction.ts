@@ -82,6 +82,23 @@ export async function inRolledBackTransaction<T>(client: pg.ClientBase, work: ()
   }
 }
 
+/** Runs `work` in a transaction of one connection of the pool that is rolled back in every case. */
+export async function rolledBack<T>(
+  { pool }: Pick<Database, 'pool'>,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  let broken: unknown;
+  try {
+    return await inRolledBackTransaction(client, () => work(client));
+  } catch (error) {
+    broken = isConnectionLost(error) || isReadOnly(error) ? error : undefined;
+    throw error;
+  } finally {
+    client.release(asError(broken));
+  }
+}
+
 /**
  * Runs one call of a function that commits by itself.
  * @throws OutcomeUnknown when it was sent and not answered; after any other error nothing has happened

@@ -77,6 +77,28 @@ export const policyBugs: Bugs = {
       test: 'a calendar day begins at midnight of its time zone, also where the clocks change',
     },
   },
+  'test/payments/dry-run.test.ts': {
+    'a dry run is not rolled back': {
+      file: 'src/infra/database/transaction.ts',
+      find: 'return await inRolledBackTransaction(client, () => work(client));',
+      put: 'return await work(client);',
+      test: 'a dry run of every payment says its price, and changes nothing',
+    },
+    'a dry run shows an app what others have used of a policy': {
+      file: 'src/domain/commands/command.ts',
+      find: 'policies.filter(({ subjectId }) => maySeePolicyOf(caller, subjectId))',
+      put: 'policies',
+      test: 'a dry run says what policies would leave, and uses nothing of them',
+    },
+  },
+  'test/rails/rate-locks.test.ts': {
+    'a dry run locks a rate at the provider': {
+      file: 'src/domain/quotes/quotes.ts',
+      find: 'if (payments.validateOnly) return { price };',
+      put: '',
+      test: 'a dry run asks the rail for no lock',
+    },
+  },
   'test/payments/policy-races.test.ts': {
     'a payment does not lock the policies that limit it': {
       file: 'prisma/functions/commit/lock_plans.sql',

@@ -4,6 +4,7 @@ import type { Cursors } from '../../../core/cursors.ts';
 import { Refusal, refusalIn } from '../../../core/refusal.ts';
 import { authorize, changesRecord, type Operation, showsExisting } from '../../../domain/access/operations.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Validated } from '../../../domain/commands/command.ts';
 import type { Context } from '../context.ts';
 import { abandoned } from '../failure.ts';
 import { findFurtherRead } from '../reading/further-read.ts';
@@ -25,6 +26,8 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   readonly success: {
     readonly [Name in Exclude<keyof Success, 'replayed'>]: SuccessField;
   };
+  /** Whether it has a dry run: `validateOnly` in its input, and its answer in the union. */
+  readonly validates?: true;
   /** What a scenario of the sandbox decides, where the mutation takes one beside its input. */
   readonly scenario?: string;
   /** The refusals that can come, beside the common ones (input, key, permission, load). */
@@ -86,6 +89,22 @@ const commonRefusals: readonly MemberName[] = [
   'OutcomeUnknownError',
 ];
 
+const validateOnly =
+  'Carry it out and roll it back: the answer is a ValidatedPayment, or the refusal. Nothing changes, and nothing is stored under the idempotency key, which may then be used.';
+
+/** What a dry run of a payment would have made. */
+export class ValidatedPayment {
+  readonly row: Validated['row'];
+  readonly limits: Validated['limits'];
+  constructor({ row, limits }: Validated) {
+    this.row = row;
+    this.limits = limits;
+  }
+}
+
+/** The type of the answer to a dry run; its fields are in payments/validated-payment.ts. */
+export const ValidatedPaymentType = builder.objectRef<ValidatedPayment>('ValidatedPayment');
+
 /**
  * Adds a mutation. All have the same shape: `name(input: NameInput!): NameResult!`, a union of the success and the refusals.
  */
@@ -105,6 +124,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
             'The version that you have seen of the record. If it has another one, the mutation is a ConflictError, whose `existing` is the record as it is now.',
         }),
       }),
+      ...(options.validates && { validateOnly: t.boolean({ defaultValue: false, description: validateOnly }) }),
       idempotencyKey: t.string({
         description:
           'Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces.',
@@ -133,8 +153,17 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
   const refusals = [...new Set([...(options.refusals ?? []), ...commonRefusals])];
   const result = builder.unionType(`${typeName}Result`, {
     description: `The result of ${name}: its success, or the error that says why it was refused.`,
-    types: [success, ...refusals.map((member) => memberTypes[member])],
-    resolveType: (value) => (isUserError(value) ? memberNameOf(value) : `${typeName}Success`),
+    types: [
+      success,
+      ...(options.validates ? [ValidatedPaymentType] : []),
+      ...refusals.map((member) => memberTypes[member]),
+    ],
+    resolveType: (value) =>
+      isUserError(value)
+        ? memberNameOf(value)
+        : value instanceof ValidatedPayment
+          ? 'ValidatedPayment'
+          : `${typeName}Success`,
   });
 
   builder.mutationField(name, (t) =>
@@ -160,7 +189,7 @@ function resolverOf<Input, Success>(
 ) {
   return async (
     _root: unknown,
-    args: { input: Input; sandboxScenario?: object | null },
+    args: { input: Input & { readonly validateOnly?: boolean | null }; sandboxScenario?: object | null },
     context: Context,
     info: GraphQLResolveInfo,
   ) => {
@@ -171,8 +200,19 @@ function resolverOf<Input, Success>(
       requireViewForFurtherRead(context.viewer, name, info);
       const wrong = wrongValuesRefusal(args);
       if (wrong) return asArgumentError(wrong);
-      const { input, sandboxScenario } = args;
-      return await resolve(sandboxScenario ? { ...input, sandboxScenario } : input, context, info);
+      const { validateOnly, ...input } = args.input;
+      const { sandboxScenario } = args;
+      const asked = { ...input, ...(sandboxScenario && { sandboxScenario }) } as Input;
+      if (!validateOnly) return await resolve(asked, context, info);
+      let validated: ValidatedPayment | undefined;
+      const payments = {
+        ...context.payments,
+        validateOnly: (made: Validated) => {
+          validated = new ValidatedPayment(made);
+        },
+      };
+      await resolve(asked, { ...context, payments }, info);
+      return validated;
     } catch (error) {
       const refusal = refusalIn(error);
       if (refusal) return asUserError(refusal, name, args.input);

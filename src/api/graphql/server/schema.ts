@@ -31,6 +31,7 @@ import '../schema/payments/sandbox.ts';
 import '../schema/webhooks/webhook-endpoint.ts';
 import '../schema/webhooks/webhook-mutations.ts';
 import '../schema/receipt.ts';
+import '../schema/payments/validated-payment.ts';
 import '../schema/platform/policies.ts';
 import '../schema/platform/tokens.ts';
 import '../schema/platform/client-tokens.ts';

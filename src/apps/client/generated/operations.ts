@@ -176,6 +176,8 @@ export type CreateQuoteInput = {
   senderCustomerInfo?: Array<InformationFieldInput> | null | undefined;
   /** Where the money comes from. */
   source: PaymentSourceInput;
+  /** Carry it out and roll it back: the answer is a ValidatedPayment, or the refusal. Nothing changes, and nothing is stored under the idempotency key, which may then be used. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** Conditions on customers. A customer must match all that are given. */
@@ -264,6 +266,8 @@ export type ExecuteQuoteInput = {
   idempotencyKey?: string | null | undefined;
   /** Quote:… */
   quoteId: string;
+  /** Carry it out and roll it back: the answer is a ValidatedPayment, or the refusal. Nothing changes, and nothing is stored under the idempotency key, which may then be used. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** The details of an external account: exactly one field, by its type. */
@@ -900,6 +904,8 @@ export type TransferInInput = {
   metadata?: Array<MetadataInput> | null | undefined;
   /** ExternalAccount:… */
   sourceAccountId: string;
+  /** Carry it out and roll it back: the answer is a ValidatedPayment, or the refusal. Nothing changes, and nothing is stored under the idempotency key, which may then be used. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** The input of transferOut. */
@@ -916,6 +922,8 @@ export type TransferOutInput = {
   metadata?: Array<MetadataInput> | null | undefined;
   /** InternalAccount:… */
   sourceAccountId: string;
+  /** Carry it out and roll it back: the answer is a ValidatedPayment, or the refusal. Nothing changes, and nothing is stored under the idempotency key, which may then be used. */
+  validateOnly?: boolean | null | undefined;
 };
 
 /** A wallet on Tron. */
@@ -1103,6 +1111,7 @@ export type CreateQuoteMutation = { createQuote:
     | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
     | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
     | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'ValidatedPayment' }
    };
 
 export type ExecuteQuoteMutationVariables = Exact<{
@@ -1137,6 +1146,7 @@ export type ExecuteQuoteMutation = { executeQuote:
     | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
     | { __typename: 'QuoteExpiredError', code: RefusalCode, message: string, expiredAt: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
     | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'ValidatedPayment' }
    };
 
 export type HistoryQueryVariables = Exact<{
@@ -1706,6 +1716,7 @@ export type SandboxQuoteMutation = { createQuote:
     | { code: RefusalCode, message: string, path: Array<string> | null }
     | { code: RefusalCode, message: string, path: Array<string> | null }
     | { code: RefusalCode, message: string, path: Array<string> | null }
+    | Record<PropertyKey, never>
    };
 
 export type DepositMutationVariables = Exact<{
@@ -1744,6 +1755,7 @@ export type TransferOutMutation = { transferOut:
     | { code: RefusalCode, message: string, path: Array<string> | null }
     | { transaction: { id: string, status: TransactionStatus } }
     | { code: RefusalCode, message: string, path: Array<string> | null }
+    | Record<PropertyKey, never>
    };
 
 export type TransferInMutationVariables = Exact<{
@@ -1762,6 +1774,7 @@ export type TransferInMutation = { transferIn:
     | { code: RefusalCode, message: string, path: Array<string> | null }
     | { transaction: { id: string, status: TransactionStatus } }
     | { code: RefusalCode, message: string, path: Array<string> | null }
+    | Record<PropertyKey, never>
    };
 
 export type ReceiveUmaMutationVariables = Exact<{

@@ -79,7 +79,8 @@ export const possibleTypes: Record<string, string[]> = {
     "LimitExceededError",
     "NotFoundError",
     "OutcomeUnknownError",
-    "UnavailableError"
+    "UnavailableError",
+    "ValidatedPayment"
   ],
   "CreateWebhookEndpointResult": [
     "ConflictError",
@@ -146,7 +147,8 @@ export const possibleTypes: Record<string, string[]> = {
     "NotFoundError",
     "OutcomeUnknownError",
     "QuoteExpiredError",
-    "UnavailableError"
+    "UnavailableError",
+    "ValidatedPayment"
   ],
   "ExternalAccountInfo": [
     "BaseWalletInfo",
@@ -358,7 +360,8 @@ export const possibleTypes: Record<string, string[]> = {
     "NotFoundError",
     "OutcomeUnknownError",
     "TransferInSuccess",
-    "UnavailableError"
+    "UnavailableError",
+    "ValidatedPayment"
   ],
   "TransferInternalResult": [
     "ConflictError",
@@ -370,7 +373,8 @@ export const possibleTypes: Record<string, string[]> = {
     "NotFoundError",
     "OutcomeUnknownError",
     "TransferInternalSuccess",
-    "UnavailableError"
+    "UnavailableError",
+    "ValidatedPayment"
   ],
   "TransferOutResult": [
     "ConflictError",
@@ -382,7 +386,8 @@ export const possibleTypes: Record<string, string[]> = {
     "NotFoundError",
     "OutcomeUnknownError",
     "TransferOutSuccess",
-    "UnavailableError"
+    "UnavailableError",
+    "ValidatedPayment"
   ],
   "UpdateCustomerResult": [
     "ConflictError",
@@ -661,6 +666,7 @@ export const embedded: string[] = [
   "UpiInstruction",
   "UsAccountInfo",
   "UsAccountInstruction",
+  "ValidatedPayment",
   "Viewer",
   "WebhookAttempt",
   "WebhookDeliveryConnection",

@@ -90,6 +90,7 @@ mutation('createQuote', {
   scenario: 'what shall happen to the payment once it is executed.',
   success: { quote: { type: Quote, description: 'The new quote.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
+  validates: true,
   resolve: async ({ idempotencyKey, source, destination, ...input }, { payments, viewer }) => {
     const from: CreateQuote['source'] | undefined = source.account
       ? { kind: 'ACCOUNT', accountId: source.account.accountId }
@@ -120,6 +121,7 @@ mutation('executeQuote', {
   scenario: "what shall happen to the payment, instead of the quote's own scenario.",
   success: { quote: { type: Quote, description: 'The quote, PROCESSING.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError', 'InsufficientFundsError', 'LimitExceededError'],
+  validates: true,
   resolve: async ({ sandboxScenario, idempotencyKey, ...input }, { payments, viewer }) => {
     const result = await executeQuote(payments, viewer, input, idempotencyKey, sandboxScenario);
     return { quote: result.row, replayed: result.replayed };

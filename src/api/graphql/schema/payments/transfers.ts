@@ -24,6 +24,7 @@ mutation('transferOut', {
   scenario: 'what shall happen to it.',
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
+  validates: true,
   resolve: async ({ idempotencyKey, amount, metadata, ...input }, { payments, viewer }) => {
     const result = await transferOut(
       payments,
@@ -51,6 +52,7 @@ mutation('transferIn', {
   scenario: 'what shall happen to it.',
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError', 'LimitExceededError'],
+  validates: true,
   resolve: async ({ idempotencyKey, amount, metadata, ...input }, { payments, viewer }) => {
     const result = await transferIn(
       payments,
@@ -85,6 +87,7 @@ mutation('transferInternal', {
   }),
   success: { transaction: { type: Transaction, description: "The payment on the source's side, COMPLETED." } },
   refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
+  validates: true,
   resolve: async ({ idempotencyKey, amount, metadata, ...input }, { payments, viewer }) => {
     const result = await transferInternal(
       payments,

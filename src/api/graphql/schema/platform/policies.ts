@@ -22,9 +22,9 @@ import { Viewer } from './viewer.ts';
 /** Policies: what payments a token, a customer or the platform may make, and what is left of it. */
 
 /** A limit as a statement reads it; of a refusal, with its time as a date. */
-type Limit = Omit<LimitState, 'renewsAt'> & { readonly renewsAt: Date | null };
+export type Limit = Omit<LimitState, 'renewsAt'> & { readonly renewsAt: Date | null };
 
-const PolicyLimit = builder.objectRef<Limit>('PolicyLimit').implement({
+export const PolicyLimit = builder.objectRef<Limit>('PolicyLimit').implement({
   description:
     'A limit of a policy, on an amount in one currency or on the number of payments, with what is left of it now.',
   fields: (t) => ({
@@ -225,6 +225,9 @@ mutation('deletePolicy', {
 const factsOf = ({ refusal }: UserError) => refusal.details as Partial<ExceededLimit>;
 const moment = (text: string | null | undefined) => (text ? new Date(text) : null);
 
+/** Returns a limit of an outcome as the schema shows it. */
+export const shownLimit = (limit: LimitState): Limit => ({ ...limit, renewsAt: moment(limit.renewsAt) });
+
 builder.objectFields(memberTypes.LimitExceededError, (t) => ({
   subjectId: t.id({
     nullable: true,
@@ -243,7 +246,7 @@ builder.objectFields(memberTypes.LimitExceededError, (t) => ({
     description: 'The limit that it exceeds, where the rule is LIMIT.',
     resolve: (error) => {
       const { limit } = factsOf(error);
-      return limit ? { ...limit, renewsAt: moment(limit.renewsAt) } : null;
+      return limit ? shownLimit(limit) : null;
     },
   }),
   freeAt: t.field({

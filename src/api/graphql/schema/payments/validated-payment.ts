@@ -1,0 +1,61 @@
+import { money } from '../../../../core/currencies.ts';
+import { type ValidatedPayment, ValidatedPaymentType } from '../mutation.ts';
+import { PolicyLimit, shownLimit } from '../platform/policies.ts';
+import { serverTime } from '../server-time.ts';
+
+/** What a dry run answers: the price of a payment, and what policies would leave after it. */
+
+/** Returns the amounts of the quote or the transaction that would have been made. */
+function amountsOf({ row }: ValidatedPayment) {
+  if ('totalSendingAmount' in row)
+    return {
+      sent: money(row.totalSendingAmount, row.sendingCurrency),
+      received: money(row.totalReceivingAmount, row.receivingCurrency),
+      fees: money(row.feesIncluded, row.sendingCurrency),
+      exchangeRate: row.exchangeRate,
+    };
+  // A transfer has both amounts, and neither fees nor a rate.
+  if (!('sentAmount' in row) || row.sentAmount === null || row.sentCurrency === null || row.receivedAmount === null)
+    throw new Error('a dry run has made no payment');
+  return {
+    sent: money(row.sentAmount, row.sentCurrency),
+    received: money(row.receivedAmount, row.receivedCurrency),
+    fees: money(0n, row.sentCurrency),
+    exchangeRate: null,
+  };
+}
+
+ValidatedPaymentType.implement({
+  description:
+    'The answer to a dry run: the payment would be made, with these amounts, if nothing else happens before. A rate may change, and the provider of a rail is not asked.',
+  fields: (t) => ({
+    sentAmount: t.field({
+      type: 'Money',
+      description: 'What would be sent, fees included.',
+      resolve: (validated) => amountsOf(validated).sent,
+    }),
+    receivedAmount: t.field({
+      type: 'Money',
+      description: 'What would arrive.',
+      resolve: (validated) => amountsOf(validated).received,
+    }),
+    feesIncluded: t.field({
+      type: 'Money',
+      description: 'The fees in what would be sent.',
+      resolve: (validated) => amountsOf(validated).fees,
+    }),
+    exchangeRate: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description: 'Sending units for one receiving unit, without fees; null for a transfer.',
+      resolve: (validated) => amountsOf(validated).exchangeRate,
+    }),
+    limits: t.field({
+      type: [PolicyLimit],
+      description:
+        'The limits of the policies that apply, with the payment counted: of those that the viewer may see. A quote that is not executed at once counts in none.',
+      resolve: ({ limits }) => limits.map(shownLimit),
+    }),
+    serverTime: t.field(serverTime),
+  }),
+});

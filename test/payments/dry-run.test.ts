@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest';
+import type { Operation } from '../../src/domain/access/operations.ts';
+import { between, fundedIn, lookUp, moving, quote, sender, succeed, usdToEur } from '../setup/acts.ts';
+import { mutationVariables } from '../setup/documents.ts';
+import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { payingApp, serverOf } from '../setup/new-credentials.ts';
+import { balanceOf, chargeFees, makeScene, ownAccount } from '../setup/scene.ts';
+
+// Dry runs: a mutation is carried out and rolled back, and its answer says what it would have made.
+
+// Nothing settles while a test looks at all rows.
+const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
+const { platform } = t;
+const scene = await makeScene(platform, 100_000n);
+await chargeFees(t, platform);
+
+const fields = `__typename ... on UserError { code message path } ... on ValidatedPayment {
+  sentAmount { amount currency { code } } receivedAmount { amount currency { code } } feesIncluded { amount } exchangeRate
+  limits { period usedAmount { amount } leftAmount { amount } leftPayments } }`;
+
+/** Runs a mutation dry, and answers what comes of it. */
+async function dry(by: TestPlatform, name: string, input: object): Promise<Data> {
+  const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`;
+  const query = `mutation ($input: ${type}!) { ${name}(input: $input) { ${fields} } }`;
+  return (await by.ask(query, mutationVariables(name as Operation, { ...input, validateOnly: true })))[name];
+}
+
+/** All rows of the ledger, and what else a payment writes. */
+async function everything(): Promise<unknown> {
+  const { rows } = await t.owner.query(
+    [
+      'transaction',
+      'quote',
+      'account',
+      'journal',
+      'posting',
+      'rail_order',
+      'idempotency_record',
+      'policy',
+      'policy_use',
+    ]
+      .map(
+        (table) =>
+          `select '${table}' as name, count(*)::text, md5(string_agg(r::text, ' ' order by r::text)) from ${table} r`,
+      )
+      .join(' union all '),
+  );
+  return rows;
+}
+
+const usd = (amount: string) => ({ amount, currency: { code: 'USD' } });
+
+test('a dry run of every payment says its price, and changes nothing', async () => {
+  const stored = await quote(platform, usdToEur(scene));
+  const uma = '$success.usd@sandbox.uma.money';
+  const lookupId = (await lookUp(platform, uma)).id;
+  const quoted = { lockedCurrencyAmount: 10_000, lockedCurrencySide: 'SENDING' };
+  const before = await everything();
+  const free = {
+    sentAmount: usd('500'),
+    receivedAmount: usd('500'),
+    feesIncluded: { amount: '0' },
+    exchangeRate: null,
+  };
+  const transfers = {
+    transferOut: moving(scene.usd, scene.outsideUsd, 500),
+    transferIn: moving(scene.outsideUsd, scene.usd, 500),
+    transferInternal: moving(scene.usd, await ownAccount(platform, 'USD'), 500),
+  };
+  for (const [name, input] of Object.entries(transfers))
+    expect(await dry(platform, name, { ...input, idempotencyKey: 'dry' })).toEqual({
+      ...{ __typename: 'ValidatedPayment', ...free, limits: [] },
+    });
+  const price = { __typename: 'ValidatedPayment', sentAmount: usd('1000'), exchangeRate: expect.any(String) };
+  for (const answer of [
+    await dry(platform, 'createQuote', usdToEur(scene)),
+    await dry(platform, 'createQuote', usdToEur(scene, { immediatelyExecute: true })),
+    await dry(platform, 'createQuote', fundedIn('USD', scene, 1_000)),
+    await dry(platform, 'executeQuote', { quoteId: stored.id }),
+  ]) {
+    expect(answer).toMatchObject({ ...price, receivedAmount: { currency: { code: 'EUR' } } });
+    expect(Number(answer.feesIncluded.amount)).toBeGreaterThanOrEqual(25);
+  }
+  const toUma = {
+    ...{ source: { account: { accountId: scene.usd } }, destination: { uma: { umaAddress: uma, currency: 'USD' } } },
+    ...{ lookupId, senderCustomerInfo: sender, immediatelyExecute: true, ...quoted },
+  };
+  expect(await dry(platform, 'createQuote', toUma)).toMatchObject({ sentAmount: usd('10000') });
+  expect(await everything()).toEqual(before);
+  expect(await balanceOf(platform, scene.usd)).toBe(100_000n);
+  // The key of the dry run may be used.
+  await succeed(platform, 'transferOut', { ...transfers.transferOut, idempotencyKey: 'dry' });
+});
+
+test('a dry run is refused as the payment would be', async () => {
+  const before = await everything();
+  const nobody = 'ExternalAccount:019a0000-0000-7000-8000-000000000000';
+  for (const [input, code, ...path] of [
+    [moving(scene.usd, scene.outsideUsd, 1_000_000), 'INSUFFICIENT_BALANCE', 'sourceAccountId'],
+    [moving(scene.usd, nobody, 1), 'ACCOUNT_NOT_FOUND', 'destinationAccountId'],
+    [moving(scene.usd, scene.outsideUsd, 0), 'INVALID_AMOUNT', 'amount', 'units'],
+  ] as const)
+    expect(await dry(platform, 'transferOut', input)).toMatchObject({ code, path: ['input', ...path] });
+  const reader = await serverOf(platform, 'VIEW');
+  const input = moving(scene.usd, scene.outsideUsd, 1);
+  expect(await dry(reader, 'transferOut', input)).toMatchObject({ code: 'FORBIDDEN' });
+  expect(await everything()).toEqual(before);
+});
+
+test('a dry run says what policies would leave, and uses nothing of them', async () => {
+  const me = await serverOf(platform, 'VIEW', 'TRANSACT');
+  const app = await payingApp(platform, { customerId: scene.customerId });
+  const limits = [
+    { period: 'DAY', currency: 'USD', amount: { units: 2_000 } },
+    { period: 'LAST_24_HOURS', payments: 3 },
+  ];
+  for (const subjectId of [me.tokenId, `Platform:${platform.platformId}`])
+    await succeed(platform, 'setPolicy', { subjectId, limits });
+  const before = await everything();
+  const input = between(scene.usd, scene.outsideEur, 1_500, { immediatelyExecute: true });
+  const expected = [
+    { period: 'DAY', usedAmount: { amount: '1500' }, leftAmount: { amount: '500' }, leftPayments: null },
+    { period: 'LAST_24_HOURS', usedAmount: null, leftAmount: null, leftPayments: 2 },
+  ];
+  expect((await dry(me, 'createQuote', input)).limits).toEqual([...expected, ...expected]);
+  expect((await dry(me, 'createQuote', input)).limits).toEqual([...expected, ...expected]);
+  // A quote that waits counts in none, and an app does not see what the platform has used.
+  expect((await dry(me, 'createQuote', usdToEur(scene))).limits).toEqual([]);
+  expect(await dry(app, 'createQuote', input)).toMatchObject({ __typename: 'ValidatedPayment', limits: [] });
+  expect(await dry(me, 'transferOut', moving(scene.usd, scene.outsideUsd, 2_001))).toMatchObject({
+    code: 'LIMIT_EXCEEDED',
+  });
+  expect(await everything()).toEqual(before);
+  await succeed(platform, 'deletePolicy', { subjectId: `Platform:${platform.platformId}` });
+});
