@@ -36,7 +36,7 @@ export interface AccountField extends AccountForm {
   requiredBeside?(details: AccountDetails): string | undefined;
   /** What spellings of the same differ in, in words. */
   readonly differIn?: string;
-  /** What is compared, where it is not the canonical form. */
+  /** The form to compare, if it is not the canonical form. */
   compared?(value: string): string;
   /** The form that depends on the value of another field, in place of its own. */
   readonly formBy?: { readonly field: string; readonly forms: Readonly<Record<string, AccountForm>> };
@@ -78,7 +78,7 @@ const alphanumeric = '[0-9A-Za-z]';
 
 /** Letters and digits that look alike: what may have been meant. */
 const lookalikes: Readonly<Record<string, string>> = { O: '0', o: '0', I: '1', l: '1', '|': '1', '0': 'O', '1': 'I' };
-/** How a person would say which of them it is. */
+/** How a message names a character. */
 const spoken = (character: string) =>
   /[0-9]/.test(character)
     ? `the digit ${character}`
@@ -185,7 +185,7 @@ export const text = (description: string, more: Partial<AccountField> = {}): Acc
 });
 /** The name of a bank, for people. */
 export const bankName = text('Name of the bank, for display only.', { optional: true });
-/** The name of a bank that tells its accounts from those of other banks. */
+/** The name of a bank, where it distinguishes the bank's accounts from those of other banks. */
 export const identifyingBankName = text('Name of the bank, which is part of what identifies the account.', {
   differIn: 'spaces, dashes, capitals',
   compared: (value) => foldedText(value.normalize('NFKC')).replace(gapsOfPrint, ''),

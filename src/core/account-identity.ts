@@ -2,10 +2,10 @@ import type { ExternalAccountType } from '../infra/database/generated/client/cli
 import { type AccountDetails, formOf } from './account-fields.ts';
 import { type AccountType, accountTypes } from './account-types.ts';
 
-/** What identifies an account among those of its type (decision 37), in canonical form. */
+/** The fields that identify an account among those of its type (decision 37), in canonical form. */
 export interface AccountIdentity {
   readonly identifier: string;
-  /** The code of its bank; null where the identifier is unique by itself. */
+  /** The code of its bank; null if the identifier is unique without it. */
   readonly bank: string | null;
 }
 

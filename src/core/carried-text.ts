@@ -5,7 +5,7 @@ interface CharacterSet {
   readonly allowed: RegExp;
   /** The most characters of a name. */
   readonly nameLength: number;
-  /** What stands for characters of ASCII that the set lacks. */
+  /** The replacements for ASCII characters that the set lacks. */
   readonly instead: Readonly<Record<string, string>>;
 }
 
@@ -41,7 +41,7 @@ export type CharacterSetName = keyof typeof characterSets;
 /** A text as a rail carries it. */
 export interface CarriedText {
   readonly text: string;
-  /** The characters that nothing stands for. */
+  /** The characters without a replacement. */
   readonly lost: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import { countrySpecs } from 'ibantools';
 /** The codes of ISO 3166-1. The library has XK besides, which no standard assigns. */
 const countries: ReadonlySet<string> = new Set(Object.keys(countrySpecs).filter((code) => code !== 'XK'));
 
-/** What is written for a country, and which code is meant. */
+/** Common mistakes for countries, with the right codes. */
 const meant: Readonly<Record<string, string>> = {
   UK: 'GB',
   EN: 'GB',

@@ -33,7 +33,7 @@ export function keyInHeader(field: string | undefined): string | undefined {
   return quoted?.replaceAll(/\\(.)/g, '$1') ?? field;
 }
 
-/** What a claim on an idempotency key is made of. */
+/** The data from which a claim on an idempotency key is made. */
 interface KeyedCommand {
   readonly operation: string;
   readonly input: object;

@@ -60,7 +60,7 @@ export interface InvalidField {
 export interface RefusalDetails {
   /** The path of the cause in the input of the command; the message names no field. */
   readonly path?: FieldPath | undefined;
-  /** All invalid fields, where there are several; `path` is that of the first. */
+  /** All invalid fields, if there are several; `path` is that of the first. */
   readonly errors?: readonly InvalidField[];
   /** Not allowed: the cause is named by `path` alone. */
   readonly field?: never;

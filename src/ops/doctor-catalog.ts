@@ -15,7 +15,7 @@ const kinds = {
 } as const;
 type Kind = keyof typeof kinds;
 
-/** What each kind of difference lets happen. */
+/** The consequence of each kind of difference. */
 const dangers: Readonly<Record<Kind, string>> = {
   objects: 'the service cannot work without it',
   rights: 'requests fail, or the restrictions of docs/database-roles.md do not hold',

@@ -10,7 +10,7 @@ export type Finding = {
   readonly detail: string;
 };
 
-/** What checks look at. */
+/** The data that checks examine. */
 export interface Patient {
   readonly config: Config;
   readonly database: Database;
@@ -24,5 +24,5 @@ export interface Limits {
   readonly lockSeconds: number;
 }
 
-/** A check by its name. Where it finds several things, each has a verdict; where it does not apply, there is none. */
+/** A named check. It returns a verdict for each thing that it finds, and none if it does not apply. */
 export type Checks<Of> = Readonly<Record<string, (of: Of) => Verdict[] | Promise<Verdict[]>>>;

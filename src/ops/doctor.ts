@@ -88,7 +88,7 @@ export const checkNames = [
   ...Object.keys({ ...settingsChecks, database: undefined, ...beginningChecks, ...databaseChecks }),
 ];
 
-/** Looks at everything, and changes nothing. */
+/** Runs all checks, and changes nothing. */
 export async function examine(
   environment: Readonly<Record<string, string | undefined>>,
   limits = usualLimits,

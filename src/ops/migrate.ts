@@ -13,7 +13,7 @@ export function addMigrate(program: Program): void {
     .action(withSettings(apply, asOwner));
 }
 
-/** Lets the owner's address be the only one: whoever migrates need not have the other. */
+/** Allows that only the owner's address is set: whoever migrates need not have the other one. */
 function asOwner(environment: Screen['environment']): Screen['environment'] {
   const { DATABASE_URL, DATABASE_URL_FILE, DATABASE_OWNER_URL, DATABASE_OWNER_URL_FILE } = environment;
   if (DATABASE_URL || DATABASE_URL_FILE) return environment;

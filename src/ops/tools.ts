@@ -16,12 +16,12 @@ import { messageForUser } from '../server/print-error.ts';
 import { findKeys } from '../server/start/key-file.ts';
 import { verifiedDatabase } from '../server/start/prepare-database.ts';
 
-/** What a command works with that needs the settings only. */
+/** The context of a command that needs only the settings. */
 export interface Settings extends Job {
   readonly config: Config;
 }
 
-/** What a command works with. It works for all platforms, and never migrates. */
+/** The context of a command. It sees all platforms, and never migrates. */
 export interface Tools extends Settings {
   readonly database: Database;
   readonly payments: Payments;

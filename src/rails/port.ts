@@ -27,7 +27,7 @@ export interface RailModule {
   open(settings: unknown, host: RailHost): Rail | Promise<Rail>;
 }
 
-/** What the gateway gives to a rail. */
+/** The services of the gateway for a rail. */
 export interface RailHost {
   /** The environment of the platforms that the rail serves. */
   readonly environment: 'SANDBOX' | 'PRODUCTION';

@@ -128,13 +128,13 @@ export type AccountCheck =
       readonly accepted: true;
       /** A new account cannot be INACTIVE: it is not accepted then. */
       readonly status: ExternalAccountStatus;
-      /** Null where there is no owner to compare. */
+      /** Null if there is no owner to compare. */
       readonly verification: BeneficiaryVerificationStatus | null;
       /** The name of the owner at the bank, where the rail knows it. */
       readonly verifiedName: string | null;
       /** The name that was compared; left out where it is the owner's name as the platform gave it. */
       readonly comparedName?: string | undefined;
-      /** The reason, in words; undefined where there is nothing to explain. */
+      /** The reason, for people; undefined if there is nothing to explain. */
       readonly explanation?: string | undefined;
       /** Check again after so many milliseconds; undefined when this answer is final. */
       readonly checkInMs?: number | undefined;
@@ -217,7 +217,7 @@ export type RailOutcome =
        * arrived.
        */
       readonly sent?: bigint | undefined;
-      /** What the receiving side has said about the receiver of a payment to a UMA address, by field name. */
+      /** What the receiving institution has reported about the receiver of a payment to a UMA address, by field name. */
       readonly information?: Readonly<Record<string, string>> | undefined;
     }
   /** It did not happen and will not. `explanation` is for the timeline. */
@@ -234,7 +234,7 @@ export type RailOutcome =
     }
   /** The receiving side refused it. */
   | { readonly kind: 'rejected'; readonly explanation: string }
-  /** It had settled and has come back. */
+  /** The order had settled, and its money was returned. */
   | { readonly kind: 'returned'; readonly explanation: string }
   /**
    * The provider contradicts an earlier report, such as failed after settled. Nothing changes, and an operator investigates.

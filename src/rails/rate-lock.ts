@@ -43,9 +43,9 @@ export interface UmaPayment {
 export interface RateLock {
   /** The provider's own reference of the lock. */
   readonly reference: string;
-  /** What the rail takes, in the sending currency, its fees included. */
+  /** The amount that the rail takes, in the sending currency, including its fees. */
   readonly sent: bigint;
-  /** What arrives, in the receiving currency. */
+  /** The amount that arrives, in the receiving currency. */
   readonly received: bigint;
   /** Sending units per receiving unit, major units, fee-exclusive, at most 15 significant digits. */
   readonly rate: string;

@@ -56,10 +56,10 @@ export type Scenario = {
   readonly deposit?: 'SHORT' | 'TWICE' | 'LATE' | undefined;
 };
 
-/** What is wrong with a scenario. */
+/** The error in a scenario. */
 export interface ScenarioFault {
   readonly field: keyof Scenario;
-  /** The reason, in words that name no field. */
+  /** The reason, without the name of the field. */
   readonly reason: string;
 }
 
@@ -75,7 +75,7 @@ export interface Deposit {
 
 /** The verification of the owner of an account. */
 export interface AccountVerification {
-  /** Null where there is no owner to compare. */
+  /** Null if there is no owner to compare. */
   readonly verification: BeneficiaryVerificationStatus | null;
   /** The name of the owner at the bank; null where the bank gives none. */
   readonly verifiedName: string | null;

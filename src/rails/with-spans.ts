@@ -23,7 +23,7 @@ export const askingParts = [
 ] as const satisfies readonly (keyof Rail)[];
 const isAsking = new Set<PropertyKey>(askingParts);
 
-/** Makes each call to a rail's provider a span of its own, where there are spans. */
+/** Makes each call to a rail's provider a separate span, if tracing is on. */
 export function withSpans(rail: Rail): Rail {
   if (!makesSpans()) return rail;
   return new Proxy(rail, {

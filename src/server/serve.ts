@@ -49,7 +49,7 @@ export interface ServingOptions {
     readonly statementMs?: number;
     readonly lockMs?: number;
     readonly idleMs?: number;
-    /** Whether Yoga answers every request to GraphQL, also those for which there is a shorter way. */
+    /** Whether Yoga answers every GraphQL request, even those that could bypass it. */
     readonly throughYoga?: boolean;
     /** How long a client has for the headers of a request. */
     readonly headersMs?: number;
@@ -226,7 +226,7 @@ function capsOf(config: GatewaySettings) {
 const operationMs = 10_000;
 /** The average time of a request, in milliseconds, above which the instance counts as overloaded. */
 const slowMs = 200;
-/** How many connections to the database the requests of one platform leave free for others, where there are others. */
+/** How many database connections the requests of one platform leave free for other platforms, if there are others. */
 const connectionsForOthers = 2;
 /** How many milliseconds a connection may stay idle when the instance stops: an active client sends its next request sooner. */
 const idleMs = 50;

@@ -352,7 +352,7 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
   [
     'a function for everybody',
     'rights',
-    /function find_receiver\(text,environment\) has the right EXECUTE for PUBLIC/,
+    /function find_receiver\(text,environment\) has the additional right EXECUTE for PUBLIC/,
     sql('grant execute on function find_receiver to public'),
   ],
   [
@@ -364,7 +364,7 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
   [
     'a right to change money',
     'rights',
-    /table posting has the right UPDATE for gateway_serving/,
+    /table posting has the additional right UPDATE for gateway_serving/,
     sql('grant update on posting to gateway_serving'),
   ],
   [
@@ -394,7 +394,7 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
   [
     'a policy that shows all',
     'row security',
-    /table quote has the policy all for PUBLIC/,
+    /table quote has the additional policy all for PUBLIC/,
     sql('create policy "all" on quote using (true)'),
   ],
   [
@@ -420,7 +420,7 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
   [
     'a trigger of somebody',
     'triggers',
-    /has the trigger mine/,
+    /has the additional trigger mine/,
     sql(
       'create trigger mine before update on lookup for each row execute function suppress_redundant_updates_trigger()',
     ),
@@ -467,14 +467,14 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
   [
     'a check that is not validated',
     'constraints',
-    /has the constraint mine/,
+    /has the additional constraint mine/,
     sql('alter table lookup add constraint mine check (false)'),
   ],
   ['an index that is gone', 'indexes', /table lookup lacks the index lookup_expiry/, sql('drop index lookup_expiry')],
   [
     'a unique index of somebody',
     'indexes',
-    /table quote has the unique index mine/,
+    /table quote has the additional unique index mine/,
     sql('create unique index mine on quote (created_at)'),
   ],
   [

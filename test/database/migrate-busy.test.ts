@@ -154,7 +154,7 @@ test('is stopped at a wait and at work: what was under way is rolled back, and t
     signal: waiting.signal,
     log: (line) => /waits for/.test(line) && waiting.abort(),
   });
-  await expect(first).rejects.toThrow(/^Stopped\. .*run it again/);
+  await expect(first).rejects.toThrow(/^Stopped\. .*Run the command again/);
   expect(await namesApplied(client)).toEqual(['1_first', '2_second']);
 
   await holder.query('rollback');

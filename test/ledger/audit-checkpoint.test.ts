@@ -123,7 +123,7 @@ describe('a checkpoint', () => {
   test('is refused where the rules have changed', async () => {
     await run();
     await t.owner.query(`update audit_checkpoint set rules_digest = 'other'`);
-    expect(await run()).toMatchObject({ ...allRows, whyAll: 'the rules have changed since' });
+    expect(await run()).toMatchObject({ ...allRows, whyAll: 'the rules have changed since the checkpoint' });
   });
 
   test('is that of one of several audits at once', async () => {

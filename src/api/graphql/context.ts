@@ -32,7 +32,7 @@ export interface Context {
   readonly eventStream?: ServerResponse | undefined;
   /** Writes why the connection of that stream is cut. */
   readonly farewell?: ((refusal: { readonly errors: readonly object[] }) => void) | undefined;
-  /** The cursor or the position after which a stream resumes, beside its own `after`: the later of the two holds. */
+  /** The cursor or position after which a stream resumes, in addition to its `after`: the later of the two applies. */
   readonly resumeAfter?: string | FeedPosition | undefined;
   /** The progress of the client of a stream that resumes by a key. */
   readonly resumePoint?: ResumePoint | undefined;

@@ -93,7 +93,7 @@ export async function admit(
   });
 }
 
-/** How much longer than its time a request waits for what its API says of it, in milliseconds. */
+/** How many milliseconds after its deadline a request still waits for its API's own answer. */
 const graceMs = 250;
 
 /** Answers a request whose API has not answered in time: what it changes may have happened. */

@@ -12,7 +12,7 @@ import type { AddressOf } from './client-address.ts';
 import { type EarlyRefusal, tooMany, unavailable } from './refusals.ts';
 import type { Tenant } from './turns.ts';
 
-/** How many milliseconds the look-up of credentials may take where nothing else says so. */
+/** The default limit for looking up credentials, in milliseconds. */
 const lookUpMs = 10_000;
 
 interface Known {

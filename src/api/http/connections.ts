@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { BoundedWaits } from './bounded-waits.ts';
 
-/** How many connections there may be, and whose. */
+/** The limits of open connections. */
 export interface ConnectionLimits {
   /**
    * The most of the instance. At most half may belong to strangers (clients without valid credentials), a quarter to one

@@ -76,7 +76,7 @@ export class InFlight {
 interface Load {
   /** The number of admitted requests. */
   count: number;
-  /** The same by tenant, for those that have any. */
+  /** The requests in flight by tenant, for tenants that have any. */
   readonly byTenant: Map<string, number>;
   /** The moving average of the processing time, in milliseconds. */
   averageMs: number;

@@ -3,7 +3,7 @@ import { unsupportedBody } from './bodies/body.ts';
 import { bodyBytes, isTooLong } from './bodies.ts';
 import type { Api } from './refusals.ts';
 
-/** The refusal of a request by its header fields alone, whoever sends it. */
+/** The refusal of a request by its header fields alone, whatever its credentials. */
 export interface WrongForm {
   readonly status: 400 | 413 | 415;
   readonly message: string;

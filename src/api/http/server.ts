@@ -54,7 +54,7 @@ export interface HttpOptions {
   readonly admission: AdmissionLimits;
   /** How many connections there may be. */
   readonly connections: ConnectionLimits;
-  /** For tests only: whether Yoga answers every request, also those for which there is a shorter way. */
+  /** For tests only: whether Yoga answers every request, even those that could bypass it. */
   readonly throughYoga?: boolean | undefined;
   /** For tests only: how many milliseconds a client has for its headers. */
   readonly headersMs?: number | undefined;
@@ -198,7 +198,7 @@ function refuseHost(response: ServerResponse): void {
 /** The methods of GraphQL's address (RFC 9110, 10.2.1). */
 const allow = [...graphqlMethods, 'OPTIONS'].join(', ');
 
-/** Says which methods and bodies GraphQL takes, to whoever asks or sends a QUERY (RFC 10008, 3). */
+/** Returns the methods and media types that GraphQL accepts, for the headers of its answers (RFC 10008, 3). */
 function describeGraphql({ method }: IncomingMessage, response: ServerResponse): void {
   if (method === 'OPTIONS' || !graphqlMethods.has(method ?? '')) response.setHeader('allow', allow);
   if (method === 'OPTIONS' || method === 'QUERY') response.setHeader('accept-query', 'application/json');

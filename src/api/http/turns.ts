@@ -157,7 +157,7 @@ function of(atWork: Map<string, AtWork>, key: string): AtWork {
   return own;
 }
 
-/** The turn of one piece of work, which others have while it waits for an external service. */
+/** The turn of one piece of work. While the work waits for an external service, others may use its turn. */
 class Turn implements WorkTurn {
   readonly #turns: Turns;
   readonly #tenant: Tenant;

@@ -39,7 +39,7 @@ export class Assets {
   }
 
   /**
-   * Reads what was made at the installation. Without it there are no assets.
+   * Reads the assets that the installation has built; without them there are none.
    * @param shown the pages whose files are served
    */
   static async open(shown: readonly string[]): Promise<Assets> {

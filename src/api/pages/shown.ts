@@ -1,4 +1,4 @@
-/** What the pages may show, according to the settings. */
+/** The parts of the pages that the settings allow. */
 export interface Shown {
   /** The platform whose credentials are publicly known: in the local sandbox only. */
   readonly sandbox: SandboxPlatform | undefined;

@@ -10,7 +10,7 @@ export interface RestEnvironment {
     /** The authenticated caller, set before any endpoint runs. */
     viewer: Viewer;
     cursors: Cursors;
-    /** The standbys that answer reads, where there are any. */
+    /** The standbys that answer reads, if there are any. */
     replicas: Replicas | undefined;
     /** Whether the endpoint only reads: then its answer has no token for later reads. */
     onlyReads?: true;

@@ -7,7 +7,7 @@ import type { RestEnvironment } from './environment.ts';
 /** The field of a request that sets what its reads must include, as errors name it. */
 const field = 'Payments-Read-After';
 
-/** Lets an endpoint that only reads read on replicas, where there are any. */
+/** Lets a read-only endpoint read from replicas, if there are any. */
 export const onReplicas: MiddlewareHandler<RestEnvironment> = async (context, next) => {
   const { platformId } = context.get('viewer');
   const sent = context.req.header(readAfterHeader);

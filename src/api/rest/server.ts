@@ -36,7 +36,7 @@ import { checkStorable, checkStorableQuery } from './text.ts';
 /** The dependencies and settings of the REST server. */
 export interface RestOptions extends RestModules, DocumentModules {
   readonly tokens: ApiTokens;
-  /** The standbys that answer reads, where there are any. */
+  /** The standbys that answer reads, if there are any. */
   readonly replicas: Replicas | undefined;
   /** The most bytes that a body may have. */
   readonly bodyBytes: number;

@@ -21,7 +21,7 @@ export interface Caller extends Tenant {
   readonly permissions: readonly Permission[];
   /** Extra rights that the platform gives the app of a customer; none for others. */
   readonly grants: readonly ClientGrant[];
-  /** The uuid of the token that it holds; null for the platform itself. */
+  /** The uuid of the caller's token; null for the platform itself. */
   readonly tokenId: string | null;
   /** The uuids of that token and of the API tokens that it was made by, one from the other: their policies limit it, too. */
   readonly makers: readonly string[];

@@ -3,7 +3,7 @@ import type { Transaction } from '../../infra/database/transaction.ts';
 
 /** An operator who runs a command that changes something (decision 79). */
 export interface Operator {
-  /** The name that was given, or that of the login on the machine. */
+  /** The given name, or else the name of the login on the machine. */
   readonly by: string;
   /** The command: `token revoke`. */
   readonly act: string;

@@ -27,7 +27,7 @@ export interface RateColumns {
 export const rateColumns = `p.rate_limit, p.rate_burst, p.api_token_rate_limit, p.api_token_rate_burst,
      p.client_token_rate_limit, p.client_token_rate_burst`;
 
-/** Returns a platform's own limits; null where those of the settings apply. */
+/** Returns a platform's own limits; null if the limits of the settings apply. */
 export function ownRates(row: RateColumns): Rates {
   return {
     platform: rateOf(row.rateLimit, row.rateBurst),

@@ -21,6 +21,6 @@ export interface Viewer extends Caller {
   readonly expiresAt: Date | null;
   /** Whether it may send registered documents only. */
   readonly trustedDocumentsOnly: boolean;
-  /** Its platform's own rate limits; null where those of the settings apply. */
+  /** Its platform's own rate limits; null if the limits of the settings apply. */
   readonly rates: Rates;
 }

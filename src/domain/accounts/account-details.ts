@@ -54,7 +54,7 @@ export function checkAccountInfo(
   return { info, identity: identityOf(type, info) };
 }
 
-/** What a new account is warned of: its details, and the name of its owner. */
+/** The warnings about a new account: about its details, and about the name of its owner. */
 interface WarnedAccount extends Pick<GivenAccount, 'accountType' | 'details'> {
   readonly beneficiary?: Beneficiary | null | undefined;
 }

@@ -35,7 +35,7 @@ export function ownerName(beneficiary: Beneficiary | null): string | undefined {
     : beneficiary.legalName;
 }
 
-/** What a rail says of an account and its owner. */
+/** The result of a rail's check of an account and its owner. */
 type SaidOfOwner = Pick<
   Extract<AccountCheck, { readonly accepted: true }>,
   'explanation' | 'comparedName' | 'verification' | 'verifiedName'

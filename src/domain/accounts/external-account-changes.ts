@@ -14,7 +14,7 @@ import type { AccountMove } from '../ledger/plan.ts';
 /** The input of updateExternalAccount. An absent field stays unchanged. */
 export interface UpdateExternalAccount extends Expecting {
   readonly accountId: string;
-  /** The platform's own id of it; null takes it away. */
+  /** The platform's own id of the account; null removes it. */
   readonly platformAccountId?: string | null | undefined;
   readonly defaultUmaDepositAccount?: boolean | null | undefined;
   /** Replaces all that was noted. */

@@ -250,7 +250,7 @@ function approvalMove(payments: Payments, caller: Caller, found: PendingApproval
   };
 }
 
-/** Returns what the record of the customer says, under the names of information fields. */
+/** Returns the data in the customer's record, under the names of information fields. */
 function informationOf(customer: Customer | null): Information {
   if (!customer) return {};
   const address = trustedJson<{ readonly country?: string } | null>(customer.address);

@@ -120,7 +120,7 @@ export async function rejectAdjustment(database: Database, id: string, operator:
   return refusedByHand(`${id} ${conflictWords(adjustment.status)}`);
 }
 
-/** Lists adjustments, the latest first: those that wait for a decision, or all. */
+/** Lists adjustments, latest first: those that await a decision, or all. */
 export async function listAdjustments(database: Database, { all }: { readonly all: boolean }): Promise<Adjustment[]> {
   const { now } = await readClock(database.pool);
   return database.prisma.adjustment.findMany({

@@ -174,7 +174,7 @@ export function adjustment(accountId: string, currency: string, amount: bigint):
 export interface Moves {
   /** What leaves the account. */
   readonly out?: { readonly currency: string; readonly amount: bigint };
-  /** What arrives on it. */
+  /** The amount that arrives on the account. */
   readonly in?: { readonly currency: string; readonly amount: bigint };
 }
 

@@ -40,7 +40,7 @@ export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, calle
   return new Refusal(code, message, { path, ...facts }, replayed);
 }
 
-/** The refusal of a quote whose lookup is older than ten minutes. */
+/** The message of the refusal of a quote whose lookup is older than ten minutes. */
 export const lookupExpired = 'the lookup has expired; look the receiver up again';
 
 interface RefusalParts {
@@ -157,7 +157,7 @@ const periods: Readonly<Record<LimitState['period'], string>> = {
   LAST_30_DAYS: 'in 30 days',
 };
 
-/** What a caller may learn of a customer that it cannot see. */
+/** The only refusal that a caller may get about a customer that it cannot see. */
 const stranger: RefusalParts = { code: 'USER_NOT_READY', message: 'a customer in this payment cannot move money' };
 
 /**

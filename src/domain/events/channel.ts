@@ -62,12 +62,12 @@ export class Channel<T> implements AsyncIterableIterator<T> {
     });
   }
 
-  /** Ends the channel; what is queued is still read. */
+  /** Ends the channel; queued messages can still be read. */
   end(): void {
     this.#close();
   }
 
-  /** Ends the channel with an error, after what is queued. */
+  /** Ends the channel with an error, after the queued messages. */
   fail(error: unknown): void {
     if (this.#ended) return;
     this.#error = error;

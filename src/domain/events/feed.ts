@@ -23,7 +23,7 @@ const pollMs = 1_000;
  * up from the database, and gets live events when it has reached the hub's position.
  */
 export class Feed {
-  /** The events before those that followers of lists look at. */
+  /** The previous events, which followers of lists need. */
   readonly previous: PreviousEvents;
   /** The rows that filters of followed lists refer to. */
   readonly referred: ReferredRows;

@@ -53,7 +53,7 @@ export class FeedListener {
     this.#missedPolls += 1;
   }
 
-  /** Drops a connection that brings no notifications, and connects again where there is none. */
+  /** Drops a connection that delivers no notifications, and reconnects if there is none. */
   renew(): void {
     if (this.#closed) return;
     if (this.#missedPolls >= maxMissedPolls) {

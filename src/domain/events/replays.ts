@@ -32,7 +32,7 @@ export class Replays {
     if (!channel.ended) hub.live.add(subscriber);
   }
 
-  /** Reads the next page, in memory where it is there. */
+  /** Reads the next page, from memory if it is there. */
   async #nextPage(hub: Hub, { position, filter }: Subscriber): Promise<Page> {
     const { platformId, head } = hub;
     if (this.#turns.isFull && head - position <= newestEvents) await this.#fill(hub);

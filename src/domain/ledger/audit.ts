@@ -11,7 +11,7 @@ import { allRows, type Rule } from './rule.ts';
 
 /** A broken rule of the ledger. */
 export interface Breach {
-  /** The rule, in words. */
+  /** The rule as a sentence. */
   readonly rule: string;
   /** The rows that break it, at most 20 of them. */
   readonly rows: readonly Readonly<Record<string, unknown>>[];

@@ -12,7 +12,7 @@ export interface Checkpoint {
   readonly runId: string | null;
   /** The moment that it covers. */
   readonly coversUntil: Date | null;
-  /** Why the next audit cannot go on from it, in words; null where it can. */
+  /** Why the next audit cannot continue from the checkpoint, as a sentence; null if it can. */
   readonly refusal: string | null;
   /** The current epoch of the feed. */
   readonly epochId: number | null;
@@ -69,7 +69,7 @@ function refusalOf(row: Found, history: string | null): string | null {
 /** A finished audit, to be stored. */
 export interface FinishedAudit {
   readonly rules: number;
-  /** The rules that did not hold, in words. */
+  /** The broken rules, each as a sentence. */
   readonly broken: readonly string[];
   readonly coversFrom: Date | null;
   readonly coversUntil: Date;

@@ -9,7 +9,7 @@ import type { Plan, PlatformPlan } from './plan.ts';
  * retried.
  */
 export class LockTimeout extends Error {
-  /** What it has waited for: its account, a table that somebody has locked, or its turn. */
+  /** What the plan has waited for: its account, a table locked by another session, or its turn. */
   readonly for: 'account' | 'table' | 'turn';
   constructor(waitedFor: LockTimeout['for'], options?: ErrorOptions) {
     super(`a plan has waited too long for its ${waitedFor}`, options);

@@ -131,7 +131,7 @@ export interface QuoteMove {
   readonly id: string;
   readonly from: readonly QuoteStatus[];
   readonly to: QuoteStatus;
-  /** The reason, in words for the timeline. */
+  /** The reason, for the timeline. */
   readonly reason?: string | undefined;
   /** Only before or only after the expiry of the quote, by the clock of the database once the quote is locked. */
   readonly expiry?: 'before' | 'after';

@@ -26,7 +26,7 @@ export interface Scope {
 
 /** A rule of the auditor. */
 export interface Rule {
-  /** The rule, in words. */
+  /** The rule as a sentence. */
   readonly rule: string;
   /** Whether it is about single payments and their rows: then it can be checked for some payments at a time. */
   readonly ofPayments?: true;

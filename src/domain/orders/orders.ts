@@ -25,7 +25,7 @@ export interface DueOrder extends Lease {
    */
   readonly fundingAccountId: string | undefined;
   readonly platformFee: bigint;
-  /** What the rail has locked for the payment. */
+  /** The rate lock of the payment at the rail. */
   readonly lock: RateLock | undefined;
   /** The account of the platform for its part of the fees, and whether it holds enough to return that part. */
   readonly platformAccount: { readonly id: string; readonly canReturnFee: boolean } | undefined;

@@ -30,7 +30,7 @@ export interface PlatformSettings extends Expecting {
   readonly umaDomain?: string | null | undefined;
   /** The currencies of the internal accounts of new customers; replaces the list. */
   readonly currencies?: readonly string[] | null | undefined;
-  /** Whose tokens may send registered documents only (decision 74). */
+  /** Which tokens may send only registered documents (decision 74). */
   readonly trustedDocuments?: TrustedDocumentPolicy | null | undefined;
 }
 

@@ -9,7 +9,7 @@ import type { Caller } from '../access/caller.ts';
 import { type Operator, recordAct } from '../access/operator-acts.ts';
 import { isFictional, isOfService, normalDomain } from '../commands/uma-domains.ts';
 
-/** The most domains that a platform of the sandbox takes, so that none takes them all. */
+/** The maximum number of domains of a sandbox platform, so that none can take them all. */
 export const maxSandboxDomains = 20;
 
 /**

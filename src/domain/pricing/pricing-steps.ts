@@ -4,7 +4,7 @@ import type { RateTerms } from '../../rails/rail.ts';
 
 /** The roundings behind the amounts of a quote, in words. They are stored with the quote, to explain every unit. */
 
-/** One rounding, in words. */
+/** One rounding, as text. */
 export interface PricingStep {
   /** The amount that was rounded. */
   readonly step:

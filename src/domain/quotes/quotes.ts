@@ -185,7 +185,7 @@ async function readQuoteParties(
   return readParties(payments.database.pool, caller, { ...from, destination: to, ids: 3 });
 }
 
-/** What a price depends on besides its parties. */
+/** The data besides the parties on which a price depends. */
 interface QuoteSides {
   readonly sending: Currency;
   readonly to: Destination;

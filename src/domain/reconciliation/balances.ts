@@ -18,9 +18,9 @@ import { railAnswer } from '../orders/rail-answer.ts';
 /** The two sides of a balance, in smallest units. */
 export interface BothBalances extends Beyond {
   readonly currency: string;
-  /** What the books say. */
+  /** The amount according to the books. */
   readonly booked: bigint;
-  /** What the provider holds; undefined where it reports no account in this currency. */
+  /** The amount that the provider holds; undefined if it reports no account in this currency. */
   readonly held: bigint | undefined;
 }
 

@@ -21,7 +21,7 @@ const depositsStatement = statement<{
 
 /** The deposits of a period, as they are compared with the movements there. */
 export interface DepositsHere {
-  /** Those that were credited, as if they were orders. */
+  /** The credited deposits, in the form of orders. */
   readonly credited: readonly OrderHere[];
   /** The movements, of which those of deposits name them instead of an order. */
   readonly movements: readonly RailMovement[];

@@ -94,7 +94,7 @@ async function askOnceMore(
   return { outcome, said, stands, moved };
 }
 
-/** Returns what the provider was to move on the platform's account there. */
+/** Returns what the provider was supposed to move on the platform's account at the provider. */
 function promisedOf(order: DueOrder): Moves {
   const { lock, kind, transaction, destination } = order;
   const { amount, currency } = railRequest(order, false);

@@ -27,11 +27,11 @@ export interface SuspendedRefund {
   readonly platformId: string;
   readonly platformName: string;
   readonly transaction: Transaction;
-  /** What the rail had locked for the payment, as its order stores it. */
+  /** The rate lock of the payment, as stored with its order. */
   readonly rateLock: Prisma.JsonValue;
   /** The internal account that the refund is for. */
   readonly refundAccountId: string;
-  /** Where the money goes on to if its customer is deleted; null otherwise. */
+  /** Where the money is forwarded to if the customer is deleted; null otherwise. */
   readonly onward: Onward | null;
   /** Whether its money is or was in suspense. */
   readonly wasSuspended: boolean;
@@ -155,7 +155,7 @@ async function payRefund(
   return undefined;
 }
 
-/** Plans that the refund of a deleted customer goes on to its platform. */
+/** Plans to forward the refund of a deleted customer to its platform. */
 function planOnward({ platformId, transaction, refundAccountId, onward }: SuspendedRefund): Plan {
   const { id, sentAmount: amount, sentCurrency: currency, customerId } = transaction;
   if (!onward?.accountId || amount === null || currency === null) return {};

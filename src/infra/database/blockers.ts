@@ -3,7 +3,7 @@ import { type Queryable, statement, statementTexts } from './statement.ts';
 /** A session that waits for a lock, or that others wait for. */
 export interface LockSession {
   readonly pid: number;
-  /** What it calls itself: connections of the service say what they are for, and the machine and process of the instance. */
+  /** Its application name: connections of the service say what they are for, and the machine and process of the instance. */
   readonly application: string;
   readonly login: string | null;
   /** `client backend`, `autovacuum worker`, `walsender` and so on. */
@@ -62,14 +62,14 @@ function shortened(query: string): string {
   return line.length > 80 ? `${line.slice(0, 79)}…` : line;
 }
 
-/** Says whose a session is, and since when, in words. */
+/** Describes a session, its login and its start, for people. */
 export function nameOf({ pid, application, login, kind, state, statement: text, openSeconds }: LockSession): string {
   const who = kind === 'client backend' ? `${application || 'no application name'}, login ${login}` : kind;
   const doing = text === '' ? '' : `: ${state === 'active' || state === null ? 'runs' : `${state} after`} "${text}"`;
   return `process ${pid} (${who}), whose transaction has been open for ${Math.round(openSeconds)} s${doing}`;
 }
 
-/** Returns those for whom others wait and who wait for nobody: what everything else waits for in the end. */
+/** Returns the sessions for which others wait and which do not wait themselves: the roots of all waiting. */
 export function rootsOf(sessions: readonly LockSession[]): LockSession[] {
   return sessions.filter(({ blockedBy }) => blockedBy.length === 0);
 }

@@ -33,7 +33,7 @@ interface Claim {
   readonly where?: string;
   /** Common table expressions that end with `due`, the `ctid as row` of each row to lease. By default $1 that are due first. */
   readonly due?: string;
-  /** The column of the end of a lease, where it is not that of the due time. */
+  /** The column with the end of the lease, if it is not the column of the due time. */
   readonly until?: string;
   /** The columns to read besides the fields of a lease. */
   readonly reads: string;

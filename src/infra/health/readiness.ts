@@ -9,7 +9,7 @@ import { statement } from '../database/statement.ts';
 import { inRolledBackTransaction } from '../database/transaction.ts';
 import { within } from '../instruments/within.ts';
 
-/** What an instance needs of its database. */
+/** The conditions that a database must meet for an instance. */
 export interface Readiness {
   /** Whether it answers in time. */
   readonly database: boolean;
@@ -117,7 +117,7 @@ export class ReadinessWatch {
     this.#forget();
   }
 
-  /** What the last check has seen. */
+  /** The result of the last check. */
   get last(): Readiness {
     return this.#last;
   }
@@ -130,7 +130,7 @@ export class ReadinessWatch {
     return this.#checking;
   }
 
-  /** Answers whoever asks for readiness: the status, and the body in JSON. */
+  /** Returns the answer to a readiness request: the status, and the body as JSON. */
   async answer(): Promise<{ readonly status: 200 | 503; readonly body: object }> {
     const readiness = await this.check();
     const ready = this.#isServing && isReady(readiness);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What is taken where the system does not say. */
+/** The value to use if the system does not report one. */
 const usual = 10_000;
 
 /** Returns how many files and connections this process may have open. Node has raised it to what the system allows. */

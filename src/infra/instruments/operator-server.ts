@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { refuseWrongAddresses } from './request-address.ts';
 
-/** What a path answers. */
+/** The answer of a path. */
 export interface OperatorAnswer {
   readonly status?: number;
   readonly type: string;
@@ -13,7 +13,7 @@ export interface OperatorAnswer {
 
 export interface OperatorServer {
   readonly url: string;
-  /** Ends also what is being answered. */
+  /** Also ends requests that are being answered. */
   close(): void;
 }
 

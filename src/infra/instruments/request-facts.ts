@@ -13,11 +13,11 @@ export interface RequestFacts {
   operation?: string;
   /** The public ids of what its commands have made or changed, the first of them. */
   made?: string[];
-  /** The client that sends it, where it says what it is. */
+  /** The client that sends the request, if it identifies itself. */
   client?: ClientFacts;
 }
 
-/** What a client calls itself. */
+/** The name by which a client identifies itself. */
 export interface ClientFacts {
   readonly name: string;
   /** Empty where it does not say. */

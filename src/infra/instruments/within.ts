@@ -1,4 +1,4 @@
-/** The error of work that has not ended in its time. It goes on, and nobody waits for it. */
+/** The error of work that has not ended in time. The work continues, but nobody waits for it. */
 export class TooLate extends Error {
   constructor(what: string, ms: number) {
     super(`${what} within ${Math.round(ms)} ms`);

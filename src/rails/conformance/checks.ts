@@ -17,7 +17,7 @@ export interface Check {
   readonly run: (tried: Tried) => Promise<void>;
 }
 
-/** A check with what it is of. */
+/** A check, with its subject. */
 export interface ReadyCheck extends Check {
   readonly kind: CheckResult['kind'];
 }
@@ -185,7 +185,7 @@ async function expectSettled(drive: TrialDrive, rail: Rail): Promise<void> {
     throw new Breach(`the provider settles the order, and the rail answered ${words(outcome)}`);
 }
 
-/** A settled order stays settled or has come back. */
+/** A settled order stays settled, or its money is returned. */
 const stands = ['settled', 'returned', 'unknown'];
 
 async function expectStanding(drive: TrialDrive, rail: Rail, kinds: readonly string[] = stands): Promise<void> {

@@ -135,7 +135,7 @@ export function expectLocked({ lock }: Locked, outcome: RailOutcome): void {
   }
 }
 
-/** What is sent without fees is worth what arrives, within one smallest unit of each currency. */
+/** The sent amount without fees is worth the received amount, within one smallest unit of each currency. */
 function expectRateLaw({ sending, receiving }: TrialLock, { sent, fees, received, rate }: RateLock): void {
   const unitsBought = divide(tenTo(receiving.decimals - sending.decimals), parseDecimal(rate));
   const worth = multiply(whole(sent - fees), unitsBought);

@@ -6,7 +6,7 @@ import { lockChecks } from './lock-checks.ts';
 import { receiverChecks } from './receiver-checks.ts';
 import type { CheckResult, RailTrial, TrialTimes } from './trial.ts';
 
-/** The usual times: those of the gateway. */
+/** The default times: those of the gateway. */
 const usualTimes: TrialTimes = { answerMs: 10_000, outcomeMs: 60_000 };
 
 /**

@@ -96,6 +96,6 @@ export interface CheckResult {
   readonly check: string;
   readonly kind: RailOrder['kind'] | 'WEBHOOK' | 'DEPOSIT' | 'RECEIVER';
   readonly result: 'passed' | 'failed' | 'not tried';
-  /** What was wrong, or why it was not tried. */
+  /** What was wrong, or why the check was skipped. */
   readonly reason?: string;
 }

@@ -29,7 +29,7 @@ export interface SandboxRailOptions {
   readonly rates: SandboxRates;
 }
 
-/** The rail of the sandbox: it has every method of the port but those of a provider. */
+/** The rail of the sandbox: it has every method of the port except those that need a provider. */
 export type SandboxRail = Required<
   Omit<
     Rail,

@@ -20,7 +20,7 @@ const messageSchema = z.object({
     .optional(),
 });
 
-/** What upstream says of a payment whose money is back. What had settled there before has come back. */
+/** The statuses upstream of a payment whose money was returned. */
 const returnStatuses: ReadonlySet<string> = new Set(['REFUNDED', 'FAILED', 'REJECTED']);
 
 /** Returns a header field that occurs once. */

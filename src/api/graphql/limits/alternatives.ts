@@ -1,7 +1,7 @@
 import { type GraphQLNamedType, type GraphQLSchema, isAbstractType, isObjectType } from 'graphql';
 import { type CostlyField, costlier } from './costliest.ts';
 
-/** What a selection set costs for one row. */
+/** The cost of a selection set for one row. */
 export interface Cost {
   readonly cost: number;
   /** The part of the cost that a list has once, not for each of its rows. */
@@ -9,7 +9,7 @@ export interface Cost {
   readonly costliest: CostlyField | undefined;
 }
 
-/** The cost of a selection set: that of every row, and in addition that of rows of one object type. */
+/** The cost of a selection set for every row, and the additional cost for rows of one object type. */
 export interface SelectionCost extends Cost {
   /** By the name of the object type; undefined where no fragment is on some types alone. */
   readonly alternatives: ReadonlyMap<string, Cost> | undefined;

@@ -165,7 +165,7 @@ const uncounted: Expansion = { ...nothing, depth: 1 };
 const leaf: Expansion = { ...uncounted, ownFields: 1, fields: 1, cost: 1 };
 const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
 
-/** The state of one pass over a document: what it looks up, and what it has counted so far. */
+/** The state of one pass over a document: its lookup tables, and its counts so far. */
 interface Pass {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;

@@ -22,7 +22,7 @@ interface DocumentsOptions {
   readonly schema: GraphQLSchema;
   /** Whether clients may read the schema. Otherwise it stays secret: no `__schema`, no `__type`, no suggestions. */
   readonly introspection: boolean;
-  /** The validation rules; those of the specification when left out. */
+  /** The validation rules; by default those of the GraphQL specification. */
   readonly rules?: readonly ValidationRule[];
 }
 

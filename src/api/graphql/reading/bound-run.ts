@@ -7,7 +7,7 @@ import { wrongArgument } from '../wrong-value.ts';
 import { errorJson, type Notes } from './finish.ts';
 import { literal, type Requirement, type Run } from './sql.ts';
 
-/** The input of a run, beside the viewer. */
+/** The input of a run, in addition to the viewer. */
 export interface RunInput {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly row?: string | undefined;
@@ -27,7 +27,7 @@ export class BoundRun extends Binding implements Run, Notes {
   readonly maxBytes: number;
   readonly notes: unknown[] = [];
   readonly errors: GraphQLError[] = [];
-  /** The requirements of which it is not known yet whether they hold. */
+  /** The requirements that have not been checked yet. */
   readonly unknown: Requirement[] = [];
   readonly #variables: Readonly<Record<string, unknown>>;
   readonly #known: RunInput['known'];

@@ -77,7 +77,7 @@ const accountOfKind =
   (env: Env, alias: string): Sql =>
     sql`${snapshot('Account')(env, alias)} and ${alias}.kind = ${literal(kind)}`;
 
-/** The row that changed, as of the change, of whatever type. */
+/** The changed row as of the change, of any type. */
 export const changedSubject: MadeRead = () => ({
   kind: 'rowOf',
   costs: 'past',
@@ -91,7 +91,7 @@ export const changedSubject: MadeRead = () => ({
   },
 });
 
-/** What the database brings for the body of a webhook. */
+/** The data for the body of a webhook, as the database returns it. */
 interface Material {
   readonly event: Record<string, unknown>;
   readonly related: RelatedFields;

@@ -33,7 +33,7 @@ export function cursorPlaceholder(list: string, position: Sql): Sql {
 
 const placeholders = new RegExp(`${delimiter}([^${delimiter}]*)${delimiter}`, 'g');
 
-/** The key of a JSON object that stands for an error: no field can have this name. */
+/** The key of a JSON object that represents an error: no field can have this name. */
 const errorKey = '!';
 
 /** The values that a run stores until its answer is finished. */
@@ -43,7 +43,7 @@ export interface Notes extends Pick<Run, 'viewer' | 'cursors'> {
   readonly errors: GraphQLError[];
 }
 
-/** Stores an error, and returns the JSON that stands for it. */
+/** Stores an error, and returns the JSON that represents it. */
 export function errorJson(error: GraphQLError, { errors }: Pick<Notes, 'errors'>): string {
   return `{"${errorKey}":${errors.push(error) - 1}}`;
 }

@@ -12,14 +12,14 @@ import { literal } from './sql.ts';
 
 /** The SQL of each kind of value that a field can be declared to be (schema/words.ts): here alone, for all fields of the kind. */
 
-/** What is known of a field when it gets its read. */
+/** The data about a field from which its read is made. */
 export interface FieldOf {
   /** The model whose rows have the field; undefined for a value, and for the rows of a query. */
   readonly model: string | undefined;
   readonly field: GraphQLField<unknown, unknown>;
 }
 
-/** Makes the read of a field from what it is declared to be. */
+/** Makes the read of a field from its declaration. */
 export type MadeRead = (of: FieldOf) => Read;
 
 type Visible = (viewer: Viewer) => object;
@@ -96,7 +96,7 @@ export const inJson =
     };
   };
 
-/** The members of a JSON object as a list: in its order, or in that of their names. */
+/** The members of a JSON object as a list: in the object's order, or sorted by name. */
 export const entriesOf =
   (column: string, [name, value]: readonly [string, string], isSorted: boolean): MadeRead =>
   () => ({
@@ -205,7 +205,7 @@ export interface ManyOptions {
   /** The values of an enum that a column of theirs has. */
   readonly only?: readonly [column: string, values: readonly string[]];
   readonly visible?: Visible;
-  /** The column of which a row has the parent's value or a later one as soon as all are there. */
+  /** The column in which some row has the parent's value, or a later one, once all rows are visible. */
   readonly completeBy?: string;
 }
 

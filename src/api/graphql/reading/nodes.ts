@@ -2,7 +2,7 @@ import { joinSql, literal, Part, type Run, type Sql, sql } from './sql.ts';
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** The ids of a run: as they were sent, and the uuids of those of known types, by type. */
+/** The ids of a run: as sent, and for known types the uuids, by type. */
 interface NodeQuery {
   readonly ids: readonly string[];
   readonly uuids: ReadonlyMap<string, readonly string[]>;

@@ -24,9 +24,9 @@ interface PageQuery {
 /** Writes what depends on the arguments of a connection: conditions, sizes, orders and cursors. */
 export class PageArguments {
   readonly size: Piece = (run) => String(this.#query(run).page.size);
-  /** One row more than the page has: it tells whether there are more. */
+  /** One row more than the page size, which shows whether there are more. */
   readonly limit: Piece = (run) => String(this.#query(run).page.size + 1);
-  /** The order of the rows as they were read, whose numbers are `n`, in which they are answered. */
+  /** The order in which the rows were read and are returned; their numbers are `n`. */
   readonly answerOrder: Piece = (run) => (this.#query(run).page.backward ? 'desc' : 'asc');
   /** The opposite of `answerOrder`. */
   readonly reverseOrder: Piece = (run) => (this.#query(run).page.backward ? 'asc' : 'desc');
@@ -61,7 +61,7 @@ export class PageArguments {
     }));
   }
 
-  /** Writes the FROM clause of all rows that match, on whatever page. */
+  /** Writes the FROM clause of all rows that match, on any page. */
   onAnyPage(alias: string): Sql {
     return this.#rows(alias, () => ({}));
   }

@@ -29,7 +29,7 @@ import type { Env, Read, Rows } from './reads.ts';
 import { type DocumentWalker, LeftToExecutor, type SelectedField } from './selected.ts';
 import { inScope, joinSql, literal, Part, type Run, type Sql, sql } from './sql.ts';
 
-/** What a planner needs beside the selections of a document. */
+/** The input of a planner, in addition to the selections of a document. */
 export interface PlannerOptions {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;

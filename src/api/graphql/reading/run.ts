@@ -30,7 +30,7 @@ export interface QueryPlan {
 /** Plans by the document's number, operation and values of directives' variables; null where a field is resolved in JavaScript. */
 const queryPlans = planCache<{ readonly plan: QueryPlan | null }>();
 
-/** What the keys of plans are made from. */
+/** The data from which the keys of plans are made. */
 interface DocumentInfo {
   readonly number: number;
   /** The variables of directives: their values are part of a plan's key. */

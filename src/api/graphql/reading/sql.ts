@@ -6,7 +6,7 @@ import type { Queryable } from '../../../infra/database/statement.ts';
 
 /** What must hold in the database before the statement of a run. */
 export interface Requirement {
-  /** What is required, as text: the same for the same requirement. */
+  /** The requirement as text; equal requirements have equal texts. */
   readonly key: string;
   readonly holds: (on: Queryable) => Promise<boolean>;
   /** Creates the error where it does not hold. */

@@ -6,7 +6,7 @@ import type { MadeRead } from './kinds.ts';
 import { type ArgumentsOf, byNumber, type Env, type PageRead, type Piece, type Run, sql } from './reads.ts';
 import { Shared } from './sql.ts';
 
-/** How the statements of accounts are read: their entries, and what these come to. */
+/** How account statements are read: their entries and totals. */
 
 /** Writes a moment of the arguments; null where it is not given. */
 const moment =

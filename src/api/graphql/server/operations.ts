@@ -74,7 +74,7 @@ export interface OperationsOptions {
   /** Finds and checks the documents that are sent. */
   readonly sent: SentDocuments;
   readonly sessions: Sessions;
-  /** The standbys that answer queries, where there are any. */
+  /** The standbys that answer queries, if there are any. */
   readonly replicas?: Replicas | undefined;
   /** How many subscriptions each token may have open. */
   readonly streams: TokenCap;
@@ -90,7 +90,7 @@ export interface OperationsOptions {
   readonly contextOf: (transport: Transport) => Promise<Context>;
   /** Converts an error to the one that clients see. */
   readonly present: (error: unknown) => GraphQLError;
-  /** The validation rules; those of the specification when left out. */
+  /** The validation rules; by default those of the GraphQL specification. */
   readonly rules?: readonly ValidationRule[];
 }
 

@@ -57,7 +57,7 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
   });
 }
 
-/** What graphql-js says of a variable that must have a value, and has none. */
+/** The message of graphql-js about a required variable without a value. */
 const lacksValue = /^Variable "\$\w+" of (required|non-null) type /;
 
 /** The id under which the log has the error: also a client without headers, as on a socket, can name it. */

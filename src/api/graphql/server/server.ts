@@ -25,7 +25,7 @@ import { schema } from './schema.ts';
 import { SentDocuments } from './sent-documents.ts';
 import { asResults } from './stream-messages.ts';
 
-/** What the GraphQL endpoint is served with. */
+/** The dependencies and settings of the GraphQL endpoint. */
 export interface GraphqlOptions {
   readonly payments: Payments;
   readonly feed: Feed;
@@ -36,7 +36,7 @@ export interface GraphqlOptions {
   /** Whether clients may have documents stored under their hashes. */
   readonly automaticPersistedQueries: boolean;
   readonly sessions: Sessions;
-  /** The standbys that answer queries, where there are any. */
+  /** The standbys that answer queries, if there are any. */
   readonly replicas: Replicas | undefined;
   /** How many subscriptions each token may have open. */
   readonly streams: TokenCap;

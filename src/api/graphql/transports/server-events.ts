@@ -64,7 +64,7 @@ export interface ServerEvent {
   readonly event: 'next' | 'complete';
   /** JSON, in one line; '' for none. */
   readonly data: string;
-  /** What a client sends as Last-Event-ID when it reconnects. */
+  /** The Last-Event-ID that a client sends when it reconnects. */
   readonly id?: string | undefined;
 }
 
@@ -84,7 +84,7 @@ export async function sendEvent(response: ServerResponse, { event, data, id }: S
   });
 }
 
-/** Ends a stream after what has been sent. */
+/** Ends a stream after the messages that have been sent. */
 export function endStream(response: ServerResponse): void {
   bodyOf(response).end();
 }

@@ -14,7 +14,7 @@ import { closeTryAgain, type Extra } from './socket-sessions.ts';
 export interface SocketOperation extends Prepared {
   readonly id: string;
   readonly extra: Extra;
-  /** What the log says of it. */
+  /** How the log describes the message. */
   readonly facts: RequestFacts;
   /** The key by which its stream resumes. */
   readonly resumeKey: ResumeKey | undefined;

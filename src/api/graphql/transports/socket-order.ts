@@ -24,7 +24,7 @@ export class SocketOrder {
   readonly #handle: (text: string) => Promise<void>;
   /** The running operations by their ids. */
   readonly #running = new Map<string, Promise<void>>();
-  /** What the next message with an id waits for. */
+  /** The promise that the next message with the same id waits for. */
   readonly #waits = new Map<string, Promise<void>>();
   /** The numbers of the operations that are open for the client, by their ids. */
   readonly #open = new Map<string, number>();

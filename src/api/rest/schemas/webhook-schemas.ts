@@ -12,7 +12,7 @@ const customer = {
   platformCustomerId: z.string().optional().describe("The platform's own id of the customer."),
 };
 
-/** What each type of webhook adds to the common fields, and what it says to whom. */
+/** The fields that each type of webhook adds to the common ones, and its descriptions. */
 const webhooks = {
   OUTGOING_PAYMENT: {
     name: 'OutgoingPaymentNotification',

@@ -42,7 +42,7 @@ export class RateLimits {
   readonly #rates: Rates;
   readonly #now: Clock;
   readonly #platforms = boundedCache<TokenBucket>(maxBuckets.platform);
-  /** Separate from those of apps: a platform with very many apps evicts no server's bucket. */
+  /** Separate from the buckets of client tokens, so that a platform with very many apps evicts no API token's bucket. */
   readonly #apiTokens = boundedCache<TokenBucket>(maxBuckets.token);
   readonly #clientTokens = boundedCache<TokenBucket>(maxBuckets.token);
 

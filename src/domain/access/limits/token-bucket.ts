@@ -13,7 +13,7 @@ export class TokenBucket {
     this.#at = now;
   }
 
-  /** How many tokens it held at the last refill, less those taken since. */
+  /** The number of tokens at the last refill, less those taken since. */
   get tokens(): number {
     return this.#tokens;
   }
@@ -24,7 +24,7 @@ export class TokenBucket {
     this.#at = now;
   }
 
-  /** Takes tokens, one by default: call `refill` first, and only where it holds them. */
+  /** Takes tokens, one by default. Call `refill` first, and do not take more than the bucket holds. */
   take(count = 1): void {
     this.#tokens -= count;
   }

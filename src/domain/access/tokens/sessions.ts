@@ -18,7 +18,7 @@ const rightsStatement = statement<Rights & { id: string }>(
  */
 const sweepMs = 1_000;
 
-/** Why a connection is closed: its token has ended, or no longer permits an open operation. */
+/** The reason why a connection is closed: its token has ended, or no longer permits an open operation. */
 export const endings = {
   ended: { code: 'UNAUTHENTICATED', message: 'the token has expired or was revoked: reconnect with a new one' },
   narrowed: { code: 'FORBIDDEN', message: 'the token no longer permits an open operation' },

@@ -31,7 +31,7 @@ export function serversOf(address: string): Server[] {
   });
 }
 
-/** Returns an address with its first host alone: pg knows no others. */
+/** Returns an address with only its first host, since pg supports only one. */
 export function firstServer(address: string): string {
   return address.replace(
     parts,
@@ -67,7 +67,7 @@ export function readAddress(given: string): DatabaseAddress {
   return { url: address.slice(0, start) + (query && `?${query}`), options, applicationName };
 }
 
-/** The parameters that pg knows, and those of libpq that change nothing here. */
+/** The parameters that pg supports, and those of libpq that have no effect here. */
 const knownParameters = new Set([
   ...ofSessions,
   ...['sslmode', 'ssl', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation', 'uselibpqcompat'],

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Connection } from './platform-statement.ts';
 import type { Planning } from './read-scope.ts';
 
-/** What the names of composed texts begin with, unlike those of the program's own statements. */
+/** The prefix of the names of composed statements, which the names of declared statements do not have. */
 const prefix = 'read_';
 
 /** The names of prepared statements. A composed text gets one when it comes for the second time. */

@@ -12,7 +12,7 @@ const planOnce = {
   text: "select set_config('plan_cache_mode', 'force_generic_plan', true)",
 } as const;
 
-/** What the server must have replayed before it answers a query (database/replicas). */
+/** The position that the server must have replayed before it answers a query (database/replicas). */
 export interface Replayed {
   /** A position in the log, as Postgres writes it. */
   readonly lsn: string;

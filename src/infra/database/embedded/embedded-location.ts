@@ -50,7 +50,7 @@ async function nativePackage(): Promise<string> {
   return join(folder, 'native');
 }
 
-/** The place for root's data in folders that are closed to others, as below /root. */
+/** The place for the data if root starts the service in a folder that is closed to other users, such as /root. */
 const elsewhere = '/var/lib/payments-graphql-gateway';
 
 /** Finds another user for the server, since Postgres refuses to run as root, and folders that this user can enter. */

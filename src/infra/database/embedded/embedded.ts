@@ -34,7 +34,7 @@ export interface EmbeddedOptions {
 
 type Warn = (line: string) => void;
 
-/** The variables that pg reads where an address does not say something. */
+/** The environment variables that pg reads if the address leaves something out. */
 const ofAnotherServer =
   /^PG(HOST|PORT|USER|PASSWORD|PASSFILE|DATABASE|OPTIONS|APPNAME|BINARY|REPLICATION|CLIENT_ENCODING|CONNECT_TIMEOUT|SSL.*)$/;
 

@@ -49,7 +49,7 @@ export interface MigrateOptions {
   readonly log?: (line: string) => void;
   /** How long it waits for locks: for tests only. */
   readonly patience?: Patience;
-  /** Ends what is under way, which is rolled back. */
+  /** Stops the migration under way, which is rolled back. */
   readonly signal?: AbortSignal;
 }
 
@@ -124,7 +124,7 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
   });
 }
 
-/** What the connections that migrate are for, as their names say. */
+/** The purpose in the names of connections that run migrations. */
 const use = 'migrate';
 const cancelStatement =
   'select pg_cancel_backend(pid) from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid()';
@@ -222,7 +222,7 @@ async function readRecords(client: Queryable) {
 
 const UNDEFINED_TABLE = '42P01';
 
-/** What a migration is applied with. */
+/** The dependencies of applying a migration. */
 interface Attempts {
   readonly client: pg.Client;
   readonly locks: WantedLocks;

@@ -18,7 +18,7 @@ const strongLocks = `select l.relation::regclass::text as table, upper(regexp_re
 /** The SQLSTATEs of a lock timeout and a deadlock. */
 const lockStates = new Set(['55P03', '40P01']);
 
-/** Says whether a statement has failed because others hold a lock. */
+/** Says whether a statement has failed because another session holds a lock. */
 export const isLocked = (error: unknown) => lockStates.has(sqlState(error) ?? '');
 
 /**

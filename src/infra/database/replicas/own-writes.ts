@@ -6,7 +6,7 @@ const maxPlatforms = 10_000;
 /** Where the log ended after the last write of each platform through this instance. */
 export class OwnWrites {
   readonly #positions = new Map<string, Position>();
-  /** The newest position of those that were forgotten: of an unknown platform. */
+  /** The newest of the forgotten positions, used for platforms that are not in memory. */
   #floor: Position | undefined;
 
   note(platformId: string, position: Position): void {

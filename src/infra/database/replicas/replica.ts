@@ -35,7 +35,7 @@ const answerMs = 1_000;
  */
 const statementMs = 3_000;
 
-/** The settings of its sessions beside those of the primary's: each statement has a snapshot of its own, after the guard's. */
+/** The settings of a replica's sessions, in addition to the primary's: each statement gets its own snapshot, after that of the guard. */
 const settings = ['default_transaction_isolation=read\\ committed'];
 
 const stateStatement = statement<{ lsn: string | null; follows: boolean }>(

@@ -1,7 +1,7 @@
 /** The parts of `invoices` (BOLT 11 payment requests) that are used here; the package has no types of its own. */
 declare module 'invoices' {
   interface UnsignedRequest {
-    /** What is signed, as hex. */
+    /** The signed data, in hex. */
     readonly hash: string;
     /** The part before the separator: network and amount. */
     readonly hrp: string;
