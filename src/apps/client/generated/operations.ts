@@ -12,13 +12,13 @@ export type AccountCategory =
   /** A savings account. */
   | 'SAVINGS';
 
-/** A payment to an account. */
+/** An account as the destination of a payment. */
 export type AccountDestinationInput = {
   /** The account that receives: InternalAccount:… or ExternalAccount:… */
   accountId: string;
 };
 
-/** A payment from an account. */
+/** An account as the source of a payment. */
 export type AccountSourceInput = {
   /** The account that pays: InternalAccount:…, or the ExternalAccount:… of a bank, from which the money is pulled. */
   accountId: string;
@@ -434,7 +434,7 @@ export type JournalKind =
   | 'DELIVERY'
   /** Money comes in. */
   | 'DEPOSIT'
-  /** A provider moved another amount than was agreed. */
+  /** A provider moved a different amount than was agreed. */
   | 'DIFFERENCE'
   /** The money of a payment goes back to its source. */
   | 'REFUND'
@@ -449,7 +449,7 @@ export type JournalKind =
 
 /** The status of a customer's identity check. Only customers with APPROVED or MANUALLY_APPROVED may move money. */
 export type KycStatus =
-  /** The check was passed. */
+  /** The customer passed the check. */
   | 'APPROVED'
   /** The check was abandoned. */
   | 'CANCELED'
@@ -461,7 +461,7 @@ export type KycStatus =
   | 'MANUALLY_REJECTED'
   /** The check is in progress. */
   | 'PENDING_REVIEW'
-  /** The check was failed. */
+  /** The customer failed the check. */
   | 'REJECTED';
 
 /** A wallet on the second-layer Bitcoin network. */
@@ -470,7 +470,7 @@ export type Layer2WalletInput = {
   address: string;
 };
 
-/** The other party of a ledger entry that does not belong to an account visible to the caller. */
+/** The party of a ledger entry that is not an account visible to the caller. */
 export type LedgerParty =
   /** The other side of balance corrections by the operator of the service. */
   | 'ADJUSTMENTS'
@@ -651,7 +651,7 @@ export type QuoteStatus =
   /** The quote was executed or funded, and its payment is in progress. */
   | 'PROCESSING';
 
-/** A payment that is funded by a deposit from outside: the quote's `paymentInstructions` say where to send it. */
+/** A deposit from outside as the source of a payment: the quote's `paymentInstructions` say where to send it. */
 export type RealtimeFundingSourceInput = {
   /** In which currency, e.g. USDC or BTC. */
   currency: string;
@@ -924,7 +924,7 @@ export type TronWalletInput = {
   address: string;
 };
 
-/** A payment to a UMA address that was looked up (`lookupId`). */
+/** A UMA address that was looked up (`lookupId`) as the destination of a payment. */
 export type UmaDestinationInput = {
   /** What shall arrive; the receiver's first currency when left out. */
   currency?: string | null | undefined;

@@ -12,7 +12,7 @@ import { InformationFieldInput } from '../values/information.ts';
 import { MetadataInput, metadataOf, newMetadata } from '../values/metadata.ts';
 
 const AccountSourceInput = builder.inputType('AccountSourceInput', {
-  description: 'A payment from an account.',
+  description: 'An account as the source of a payment.',
   fields: (t) => ({
     accountId: t.id({
       required: true,
@@ -24,7 +24,7 @@ const AccountSourceInput = builder.inputType('AccountSourceInput', {
 
 const RealtimeFundingSourceInput = builder.inputType('RealtimeFundingSourceInput', {
   description:
-    "A payment that is funded by a deposit from outside: the quote's `paymentInstructions` say where to send it.",
+    "A deposit from outside as the source of a payment: the quote's `paymentInstructions` say where to send it.",
   fields: (t) => ({
     customerId: t.id({ required: true, description: 'The customer who makes the deposit: Customer:…' }),
     currency: t.string({ required: true, description: 'In which currency, e.g. USDC or BTC.' }),
@@ -44,7 +44,7 @@ const PaymentSourceInput = builder.inputType('PaymentSourceInput', {
 });
 
 const AccountDestinationInput = builder.inputType('AccountDestinationInput', {
-  description: 'A payment to an account.',
+  description: 'An account as the destination of a payment.',
   fields: (t) => ({
     accountId: t.id({
       required: true,
@@ -54,7 +54,7 @@ const AccountDestinationInput = builder.inputType('AccountDestinationInput', {
 });
 
 const UmaDestinationInput = builder.inputType('UmaDestinationInput', {
-  description: 'A payment to a UMA address that was looked up (`lookupId`).',
+  description: 'A UMA address that was looked up (`lookupId`) as the destination of a payment.',
   fields: (t) => ({
     umaAddress: t.string({ required: true, description: 'The UMA address that receives: $name@domain.' }),
     currency: t.string({ description: "What shall arrive; the receiver's first currency when left out." }),
