@@ -2,12 +2,12 @@ import type { CurrencyCode } from '../../core/currencies.ts';
 
 /** The payment rails that currencies are delivered by, with their names for people (specification 1, decision 16). */
 export const paymentRails = {
-  RTP: 'RTP: real-time payments in the United States.',
-  SEPA_INSTANT: 'SEPA Instant: the euro area.',
-  FASTER_PAYMENTS: 'Faster Payments: the United Kingdom.',
-  SPEI: 'SPEI: Mexico.',
-  PIX: 'Pix: Brazil.',
-  UPI: 'UPI: India.',
+  RTP: 'RTP, real-time payments in the United States.',
+  SEPA_INSTANT: 'SEPA Instant, in the euro area.',
+  FASTER_PAYMENTS: 'Faster Payments, in the United Kingdom.',
+  SPEI: 'SPEI, in Mexico.',
+  PIX: 'Pix, in Brazil.',
+  UPI: 'UPI, in India.',
   BANK_TRANSFER: 'A bank transfer by the usual system of the country.',
   LIGHTNING: 'The Lightning network.',
   SOLANA: 'The Solana network.',

@@ -93,7 +93,7 @@ export const outerEdgeBugs: Bugs = {
   'test/rest/examples.test.ts': {
     'the document knows no cursor of webhooks': {
       file: 'src/api/rest/schemas/webhook-schemas.ts',
-      find: "      cursor: z.string().describe('The position in the feed, after which a stream can resume.'),\n",
+      find: "      cursor: z.string().describe('The position of the event in the feed: a stream can resume after it.'),\n",
       put: '',
       test: 'each webhook is what the document says of its type, with the header fields of its signature',
     },

@@ -79,7 +79,7 @@ builder.queryType({
 });
 builder.mutationType({
   description:
-    'Everything that can be done. Every mutation takes an optional idempotencyKey, and returns its success or its refusal as data. What a mutation created or changed can be selected without VIEW. Anything else, such as the customer of a payment or an object that existed before (except its id), needs VIEW.',
+    'Everything that can be done. Every mutation takes an optional idempotencyKey, and returns its success or its refusal as data. Without VIEW only what it created or moved can be selected, such as a new payment, and the id of what it changed. Anything else, such as the customer of a payment, needs VIEW.',
 });
 builder.subscriptionType({
   description:

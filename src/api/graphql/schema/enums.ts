@@ -31,7 +31,7 @@ export const TrustedDocumentPolicy = builder.enumType('TrustedDocumentPolicy', {
 });
 
 export const LedgerParty = builder.enumType('LedgerParty', {
-  description: 'The other party of a ledger entry that does not belong to an account visible to the caller.',
+  description: 'The party of a ledger entry that is not an account visible to the caller.',
   values: describe({
     OUTSIDE: 'The world beyond the payment rails: money that enters or leaves the service.',
     CLEARING: 'Money in transit.',
@@ -100,7 +100,7 @@ export const JournalKind = builder.enumType('JournalKind', {
     DEPOSIT: 'Money comes in.',
     ARRIVAL: 'Money comes in that is then passed on.',
     ADJUSTMENT: 'The operator of the service corrects the balance of an account.',
-    DIFFERENCE: 'A provider moved another amount than was agreed.',
+    DIFFERENCE: 'A provider moved a different amount than was agreed.',
   }),
 });
 
@@ -132,8 +132,8 @@ export const KycStatus = builder.enumType('KycStatus', {
   description:
     "The status of a customer's identity check. Only customers with APPROVED or MANUALLY_APPROVED may move money.",
   values: describe({
-    APPROVED: 'The check was passed.',
-    REJECTED: 'The check was failed.',
+    APPROVED: 'The customer passed the check.',
+    REJECTED: 'The customer failed the check.',
     PENDING_REVIEW: 'The check is in progress.',
     EXPIRED: 'The check has expired and must be repeated.',
     CANCELED: 'The check was abandoned.',

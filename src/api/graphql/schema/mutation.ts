@@ -121,7 +121,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       ...(changesRecord(name) && {
         expectedVersion: t.int({
           description:
-            'The version that you have seen of the record. If it has another one, the mutation is a ConflictError, whose `existing` is the record as it is now.',
+            'The version of the record that you have seen. If it has changed since, the mutation is refused with a ConflictError, whose `existing` is the record as it is now.',
         }),
       }),
       ...(options.validates && { validateOnly: t.boolean({ defaultValue: false, description: validateOnly }) }),

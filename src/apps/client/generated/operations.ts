@@ -12,15 +12,15 @@ export type AccountCategory =
   /** A savings account. */
   | 'SAVINGS';
 
-/** Pay to an account. */
+/** An account as the destination of a payment. */
 export type AccountDestinationInput = {
-  /** InternalAccount:… or ExternalAccount:… */
+  /** The account that receives: InternalAccount:… or ExternalAccount:… */
   accountId: string;
 };
 
-/** Pay from an account. */
+/** An account as the source of a payment. */
 export type AccountSourceInput = {
-  /** InternalAccount:…, or ExternalAccount:… of a bank, which the money is pulled from. */
+  /** The account that pays: InternalAccount:…, or the ExternalAccount:… of a bank, from which the money is pulled. */
   accountId: string;
 };
 
@@ -42,9 +42,9 @@ export type AddressInput = {
 
 /** An amount of money: exactly one field. The same amount in either form is the same input for an idempotency key. */
 export type AmountInput =
-  {   /** In major units, exact: "12.50". */
+  {   /** The amount in major units, exact: "12.50". */
   decimal: string; units?: never; }
-  |  { decimal?: never;   /** In the currency's smallest unit: 1250 is 12.50 where there are 2 decimals. */
+  |  { decimal?: never;   /** The amount in the smallest unit of its currency: 1250 is 12.50 if the currency has 2 decimals. */
   units: string | number; };
 
 /** A range of amounts in one currency, with inclusive bounds. */
@@ -111,11 +111,11 @@ export type CadAccountInput = {
 
 /** The input of cancelQuote. */
 export type CancelQuoteInput = {
-  /** The version that you have seen of the record. If it has another one, the mutation is a ConflictError, whose `existing` is the record as it is now. */
+  /** The version of the record that you have seen. If it has changed since, the mutation is refused with a ConflictError, whose `existing` is the record as it is now. */
   expectedVersion?: number | null | undefined;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** Quote:… */
+  /** The quote: Quote:… */
   quoteId: string;
 };
 
@@ -156,25 +156,25 @@ export type CreateExternalAccountInput = {
 
 /** The input of createQuote. */
 export type CreateQuoteInput = {
-  /** Memo. */
+  /** A note for the payment. */
   description?: string | null | undefined;
-  /** Where it goes. */
+  /** Where the money goes: exactly one field. */
   destination: PaymentDestinationInput;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** Execute at once, at the current rate. */
+  /** Whether to execute the quote at once, at the current rate. */
   immediatelyExecute?: boolean | null | undefined;
   /** The fixed amount: 1 to 9000000000000000 smallest units of its currency. */
   lockedCurrencyAmount: AmountInput;
-  /** Which amount is fixed. */
+  /** The side whose amount is fixed; the other is computed. */
   lockedCurrencySide: LockedCurrencySide;
-  /** Lookup:…, of the receiver; required for a UMA destination. */
+  /** The lookup of the receiver, required for a UMA destination: Lookup:… */
   lookupId?: string | null | undefined;
-  /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. The transaction has the same. At most 100. */
+  /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. The quote's transaction gets them, too. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
-  /** Information about the sender, for a UMA address: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT. An external account takes PURPOSE_OF_PAYMENT too. At most 100. */
+  /** Information about the sender. For a UMA destination: all mandatory fields of the lookup's `requiredPayerFields`, and PURPOSE_OF_PAYMENT. For an external account: PURPOSE_OF_PAYMENT. At most 100. */
   senderCustomerInfo?: Array<InformationFieldInput> | null | undefined;
-  /** Where the money comes from. */
+  /** Where the money comes from: exactly one field. */
   source: PaymentSourceInput;
   /** Carry it out and roll it back: the answer is a ValidatedPayment, or the refusal. Nothing changes, and nothing is stored under the idempotency key, which may then be used. */
   validateOnly?: boolean | null | undefined;
@@ -204,11 +204,11 @@ export type CustomerFilter = {
   updatedBefore?: string | null | undefined;
 };
 
-/** A customer of the platform: exactly one field. */
+/** A customer of the platform, named by exactly one field. */
 export type CustomerReferenceInput =
-  {   /** Customer:… */
+  {   /** The id of the customer: Customer:… */
   customerId: string; umaAddress?: never; }
-  |  { customerId?: never;   /** The customer's UMA address, $name@domain. */
+  |  { customerId?: never;   /** The UMA address of the customer: $name@domain. */
   umaAddress: string; };
 
 /** Whether a customer is a person or a company. */
@@ -260,11 +260,11 @@ export type EventType =
 
 /** The input of executeQuote. */
 export type ExecuteQuoteInput = {
-  /** The version that you have seen of the record. If it has another one, the mutation is a ConflictError, whose `existing` is the record as it is now. */
+  /** The version of the record that you have seen. If it has changed since, the mutation is refused with a ConflictError, whose `existing` is the record as it is now. */
   expectedVersion?: number | null | undefined;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** Quote:… */
+  /** The quote: Quote:… */
   quoteId: string;
   /** Carry it out and roll it back: the answer is a ValidatedPayment, or the refusal. Nothing changes, and nothing is stored under the idempotency key, which may then be used. */
   validateOnly?: boolean | null | undefined;
@@ -370,20 +370,20 @@ export type FailureReason =
   /** The money arrived after the quote had expired, or the quote expired unused. */
   | 'QUOTE_EXPIRED';
 
-/** Which accounts a stream follows: exactly one field. */
+/** The accounts that a stream follows: exactly one field. */
 export type FollowedAccountsInput =
-  {   /** Only this one: InternalAccount:… or ExternalAccount:… */
+  {   /** A single account: InternalAccount:… or ExternalAccount:… */
   accountId: string; customerId?: never; }
-  |  { accountId?: never;   /** Only this customer's. */
+  |  { accountId?: never;   /** All accounts of this customer: Customer:… */
   customerId: string; };
 
-/** Which transactions a stream follows: exactly one field. */
+/** The transactions that a stream follows: exactly one field. */
 export type FollowedTransactionsInput =
-  {   /** Only this customer's. */
+  {   /** All transactions of this customer: Customer:… */
   customerId: string; transactionId?: never; transactionIds?: never; }
-  |  { customerId?: never;   /** Only this one. */
+  |  { customerId?: never;   /** A single transaction: Transaction:… */
   transactionId: string; transactionIds?: never; }
-  |  { customerId?: never; transactionId?: never;   /** Only these: at least one. At most 100. */
+  |  { customerId?: never; transactionId?: never;   /** These transactions, at least one: Transaction:… At most 100. */
   transactionIds: Array<string>; };
 
 /** A bank account in the United Kingdom. */
@@ -438,7 +438,7 @@ export type JournalKind =
   | 'DELIVERY'
   /** Money comes in. */
   | 'DEPOSIT'
-  /** A provider moved another amount than was agreed. */
+  /** A provider moved a different amount than was agreed. */
   | 'DIFFERENCE'
   /** The money of a payment goes back to its source. */
   | 'REFUND'
@@ -453,7 +453,7 @@ export type JournalKind =
 
 /** The status of a customer's identity check. Only customers with APPROVED or MANUALLY_APPROVED may move money. */
 export type KycStatus =
-  /** The check was passed. */
+  /** The customer passed the check. */
   | 'APPROVED'
   /** The check was abandoned. */
   | 'CANCELED'
@@ -465,7 +465,7 @@ export type KycStatus =
   | 'MANUALLY_REJECTED'
   /** The check is in progress. */
   | 'PENDING_REVIEW'
-  /** The check was failed. */
+  /** The customer failed the check. */
   | 'REJECTED';
 
 /** A wallet on the second-layer Bitcoin network. */
@@ -474,7 +474,7 @@ export type Layer2WalletInput = {
   address: string;
 };
 
-/** The other party of a ledger entry that does not belong to an account visible to the caller. */
+/** The party of a ledger entry that is not an account visible to the caller. */
 export type LedgerParty =
   /** The other side of balance corrections by the operator of the service. */
   | 'ADJUSTMENTS'
@@ -529,9 +529,9 @@ export type LockedCurrencySide =
 export type LookUpReceiverInput = {
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** The customer who would send. The app of a customer may leave it out: then it is that customer. */
+  /** The customer who would send. In an app of a customer, that customer by default. */
   sender?: CustomerReferenceInput | null | undefined;
-  /** $name@domain. */
+  /** The UMA address to look up: $name@domain. */
   umaAddress: string;
 };
 
@@ -553,18 +553,18 @@ export type NgnAccountInput = {
   purposeOfPayment: PurposeOfPayment;
 };
 
-/** Where the money goes: exactly one field. */
+/** The destination of a payment: exactly one field. */
 export type PaymentDestinationInput =
-  {   /** To an account. */
+  {   /** The payment goes to an account. */
   account: AccountDestinationInput; uma?: never; }
-  |  { account?: never;   /** To a UMA address. */
+  |  { account?: never;   /** The payment goes to a UMA address. */
   uma: UmaDestinationInput; };
 
-/** Where the money comes from: exactly one field. */
+/** The source of a payment: exactly one field. */
 export type PaymentSourceInput =
-  {   /** From an account. */
+  {   /** The payment is made from an account. */
   account: AccountSourceInput; realtimeFunding?: never; }
-  |  { account?: never;   /** From outside, for this payment alone. */
+  |  { account?: never;   /** The payment is funded by a deposit from outside, for this payment alone. */
   realtimeFunding: RealtimeFundingSourceInput; };
 
 /** What a token is allowed to do. */
@@ -655,11 +655,11 @@ export type QuoteStatus =
   /** The quote was executed or funded, and its payment is in progress. */
   | 'PROCESSING';
 
-/** Pay in from outside, for this payment alone. */
+/** A deposit from outside as the source of a payment: the quote's `paymentInstructions` say where to send it. */
 export type RealtimeFundingSourceInput = {
   /** In which currency, e.g. USDC or BTC. */
   currency: string;
-  /** Who pays. */
+  /** The customer who makes the deposit: Customer:… */
   customerId: string;
 };
 
@@ -760,19 +760,19 @@ export type SandboxDeposit =
 
 /** The input of sandboxReceiveUma. */
 export type SandboxReceiveUmaInput = {
-  /** What arrives: 1 to 9000000000000000 smallest units of the currency. */
+  /** The amount that arrives: 1 to 9000000000000000 smallest units of the currency. */
   amount: AmountInput;
   /** The currency that arrives. */
   currency: string;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** The receiving customer. */
+  /** The customer who receives the payment. */
   receiver: CustomerReferenceInput;
-  /** More facts about the receiver that the sender requires: TAX_ID, … At most 100. */
+  /** The names of further information about the receiver that the sender requires: TAX_ID, … At most 100. */
   requestedReceiverFields?: Array<string> | null | undefined;
-  /** What shall happen to it once approved. */
+  /** How the payment turns out once it is approved. */
   sandboxScenario?: SandboxScenarioInput | null | undefined;
-  /** Any; of sandbox.uma.money, $pending.long.usd takes long, $fail.compliance.usd and $fail.timeout.usd fail after approval. */
+  /** The UMA address of the sender: any. At sandbox.uma.money, $pending.long.usd takes long, and $fail.compliance.usd and $fail.timeout.usd fail after approval. */
   senderUmaAddress: string;
 };
 
@@ -892,17 +892,17 @@ export type TransactionType =
 
 /** The input of transferIn. */
 export type TransferInInput = {
-  /** What is pulled, no more than the destination may hold. Without it the provider pulls what the account offers; the sandbox pulls 10000 smallest units. */
+  /** The amount to pull, no more than the destination may hold. Without it the provider pulls what the account offers; the sandbox pulls 10000 smallest units. */
   amount?: AmountInput | null | undefined;
-  /** Memo. */
+  /** A note for the payment. */
   description?: string | null | undefined;
-  /** InternalAccount:… */
+  /** The account to credit: InternalAccount:… */
   destinationAccountId: string;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
   /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
-  /** ExternalAccount:… */
+  /** The account to pull from: ExternalAccount:… */
   sourceAccountId: string;
   /** Carry it out and roll it back: the answer is a ValidatedPayment, or the refusal. Nothing changes, and nothing is stored under the idempotency key, which may then be used. */
   validateOnly?: boolean | null | undefined;
@@ -910,17 +910,17 @@ export type TransferInInput = {
 
 /** The input of transferOut. */
 export type TransferOutInput = {
-  /** What is sent: 1 to 9000000000000000 smallest units of the accounts' currency. */
+  /** The amount to send: 1 to 9000000000000000 smallest units of the accounts' currency. */
   amount: AmountInput;
-  /** Memo. */
+  /** A note for the payment. */
   description?: string | null | undefined;
-  /** ExternalAccount:… */
+  /** The account to pay: ExternalAccount:… */
   destinationAccountId: string;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
   /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
-  /** InternalAccount:… */
+  /** The account to debit: InternalAccount:… */
   sourceAccountId: string;
   /** Carry it out and roll it back: the answer is a ValidatedPayment, or the refusal. Nothing changes, and nothing is stored under the idempotency key, which may then be used. */
   validateOnly?: boolean | null | undefined;
@@ -932,11 +932,11 @@ export type TronWalletInput = {
   address: string;
 };
 
-/** Pay to a UMA address, with the lookupId of a receiver lookup. */
+/** A UMA address that was looked up (`lookupId`) as the destination of a payment. */
 export type UmaDestinationInput = {
   /** What shall arrive; the receiver's first currency when left out. */
   currency?: string | null | undefined;
-  /** $name@domain. */
+  /** The UMA address that receives: $name@domain. */
   umaAddress: string;
 };
 

@@ -26,15 +26,15 @@ builder.prismaObjectFields(Transaction, (t) => ({
 
 mutation('approveTransaction', {
   description:
-    'Approves an incoming payment before its approvalDueAt. Facts in the customer record count as given; a mandatory field that is missing ends the payment FAILED with MISSING_MANDATORY_PAYEE_DATA. A payment that does not wait for approval is a ConflictError, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
+    'Approves an incoming payment before its `approvalDueAt`. Information in the customer record counts as given; if mandatory information is missing, the payment ends FAILED with MISSING_MANDATORY_PAYEE_DATA. A payment that is not waiting for approval: ConflictError, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
   input: (t) => ({
-    transactionId: t.id({ required: true, description: 'Transaction:…, INCOMING and PENDING.' }),
+    transactionId: t.id({ required: true, description: 'The incoming payment, which must be PENDING: Transaction:…' }),
     receiverCustomerInfo: t.field({
       type: [InformationFieldInput],
-      description: 'The facts that requestedReceiverInformation names.',
+      description: 'The information about the receiver that `requestedReceiverInformation` lists.',
     }),
   }),
-  success: { transaction: { type: Transaction, description: 'The payment, PROCESSING.' } },
+  success: { transaction: { type: Transaction, description: 'The payment, which is now PROCESSING.' } },
   refusals: ['NotFoundError'],
   resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
     const result = await approveTransaction(payments, viewer, input, idempotencyKey);
@@ -44,12 +44,12 @@ mutation('approveTransaction', {
 
 mutation('rejectTransaction', {
   description:
-    'Rejects an incoming payment before its approvalDueAt: it ends REJECTED, and the sender has the money back.',
+    'Rejects an incoming payment before its `approvalDueAt`: it ends REJECTED, and the sender gets the money back.',
   input: (t) => ({
-    transactionId: t.id({ required: true, description: 'Transaction:…, INCOMING and PENDING.' }),
-    reason: t.string({ description: 'Why, for the timeline.' }),
+    transactionId: t.id({ required: true, description: 'The incoming payment, which must be PENDING: Transaction:…' }),
+    reason: t.string({ description: 'Why the payment is rejected, for its timeline.' }),
   }),
-  success: { transaction: { type: Transaction, description: 'The payment, REJECTED.' } },
+  success: { transaction: { type: Transaction, description: 'The payment, which is now REJECTED.' } },
   refusals: ['NotFoundError'],
   resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
     const result = await rejectTransaction(payments, viewer, input, idempotencyKey);
@@ -59,26 +59,33 @@ mutation('rejectTransaction', {
 
 mutation('sandboxReceiveUma', {
   description:
-    'Sandbox only: announces a payment from a UMA address outside to a customer. It is PENDING until approved or rejected.',
+    'Sandbox only: simulates an incoming payment from an outside UMA address to a customer. It is PENDING until it is approved or rejected.',
   input: (t) => ({
     senderUmaAddress: t.string({
       required: true,
       description:
-        'Any; of sandbox.uma.money, $pending.long.usd takes long, $fail.compliance.usd and $fail.timeout.usd fail after approval.',
+        'The UMA address of the sender: any. At sandbox.uma.money, $pending.long.usd takes long, and $fail.compliance.usd and $fail.timeout.usd fail after approval.',
     }),
-    receiver: t.field({ type: CustomerReferenceInput, required: true, description: 'The receiving customer.' }),
+    receiver: t.field({
+      type: CustomerReferenceInput,
+      required: true,
+      description: 'The customer who receives the payment.',
+    }),
     currency: t.string({ required: true, description: 'The currency that arrives.' }),
     amount: t.field({
       type: AmountInput,
       required: true,
-      description: `What arrives: 1 to ${maxAmount} smallest units of the currency.`,
+      description: `The amount that arrives: 1 to ${maxAmount} smallest units of the currency.`,
     }),
     requestedReceiverFields: t.stringList({
-      description: 'More facts about the receiver that the sender requires: TAX_ID, …',
+      description: 'The names of further information about the receiver that the sender requires: TAX_ID, …',
     }),
-    sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'What shall happen to it once approved.' }),
+    sandboxScenario: t.field({
+      type: SandboxScenarioInput,
+      description: 'How the payment turns out once it is approved.',
+    }),
   }),
-  success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
+  success: { transaction: { type: Transaction, description: 'The new payment, PENDING.' } },
   refusals: ['NotFoundError'],
   resolve: async ({ idempotencyKey, receiver, currency, amount, ...input }, { payments, viewer }) => {
     const received = {

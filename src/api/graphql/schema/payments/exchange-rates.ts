@@ -39,13 +39,13 @@ builder.queryField('exchangeRates', (t) =>
   t.field({
     type: [ExchangeRateType],
     ...executedRead,
-    description: 'Indicative rates from one currency to others.',
+    description: 'Indicative exchange rates from one currency to others.',
     args: {
       source: t.arg.string({ required: true, description: 'Currency code to send in.' }),
       destinations: t.arg.stringList({ description: 'Currency codes to receive in; all when left out.' }),
       sendingAmount: t.arg({
         type: AmountInput,
-        description: 'The amount to price, fees included; 10000 smallest units when left out.',
+        description: 'The amount to price, fees included; 10000 smallest units by default.',
       }),
     },
     resolve: (_root, { sendingAmount, ...args }, { payments, viewer }) =>

@@ -63,15 +63,15 @@ export const Lookup = builder.prismaNode('Lookup', {
 
 mutation('lookUpReceiver', {
   description:
-    'Asks what the receiver behind a UMA address can be paid (specification 4.14). Nobody there: a NotFoundError with the code UMA_NOT_FOUND. The app of a customer may where its token has the grant LOOK_UP_RECEIVERS, for that customer.',
+    'Looks up what the receiver at a UMA address accepts. If nobody can be reached there: NotFoundError, UMA_NOT_FOUND. The app of a customer needs the grant LOOK_UP_RECEIVERS, and looks up for that customer.',
   input: (t) => ({
-    umaAddress: t.string({ required: true, description: '$name@domain.' }),
+    umaAddress: t.string({ required: true, description: 'The UMA address to look up: $name@domain.' }),
     sender: t.field({
       type: CustomerReferenceInput,
-      description: 'The customer who would send. The app of a customer may leave it out: then it is that customer.',
+      description: 'The customer who would send. In an app of a customer, that customer by default.',
     }),
   }),
-  success: { lookup: { type: Lookup, description: 'What the receiver takes, for ten minutes.' } },
+  success: { lookup: { type: Lookup, description: 'The lookup, which is valid for ten minutes.' } },
   refusals: ['NotFoundError'],
   resolve: async ({ idempotencyKey, umaAddress, sender }, { payments, viewer }) => {
     const input = { umaAddress, customerId: sender?.customerId, senderUmaAddress: sender?.umaAddress };

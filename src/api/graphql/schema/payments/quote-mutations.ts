@@ -12,82 +12,102 @@ import { InformationFieldInput } from '../values/information.ts';
 import { MetadataInput, metadataOf, newMetadata } from '../values/metadata.ts';
 
 const AccountSourceInput = builder.inputType('AccountSourceInput', {
-  description: 'Pay from an account.',
+  description: 'An account as the source of a payment.',
   fields: (t) => ({
     accountId: t.id({
       required: true,
-      description: 'InternalAccount:…, or ExternalAccount:… of a bank, which the money is pulled from.',
+      description:
+        'The account that pays: InternalAccount:…, or the ExternalAccount:… of a bank, from which the money is pulled.',
     }),
   }),
 });
 
 const RealtimeFundingSourceInput = builder.inputType('RealtimeFundingSourceInput', {
-  description: 'Pay in from outside, for this payment alone.',
+  description:
+    "A deposit from outside as the source of a payment: the quote's `paymentInstructions` say where to send it.",
   fields: (t) => ({
-    customerId: t.id({ required: true, description: 'Who pays.' }),
+    customerId: t.id({ required: true, description: 'The customer who makes the deposit: Customer:…' }),
     currency: t.string({ required: true, description: 'In which currency, e.g. USDC or BTC.' }),
   }),
 });
 
 const PaymentSourceInput = builder.inputType('PaymentSourceInput', {
-  description: 'Where the money comes from: exactly one field.',
+  description: 'The source of a payment: exactly one field.',
   isOneOf: true,
   fields: (t) => ({
-    account: t.field({ type: AccountSourceInput, description: 'From an account.' }),
+    account: t.field({ type: AccountSourceInput, description: 'The payment is made from an account.' }),
     realtimeFunding: t.field({
       type: RealtimeFundingSourceInput,
-      description: 'From outside, for this payment alone.',
+      description: 'The payment is funded by a deposit from outside, for this payment alone.',
     }),
   }),
 });
 
 const AccountDestinationInput = builder.inputType('AccountDestinationInput', {
-  description: 'Pay to an account.',
-  fields: (t) => ({ accountId: t.id({ required: true, description: 'InternalAccount:… or ExternalAccount:…' }) }),
+  description: 'An account as the destination of a payment.',
+  fields: (t) => ({
+    accountId: t.id({
+      required: true,
+      description: 'The account that receives: InternalAccount:… or ExternalAccount:…',
+    }),
+  }),
 });
 
 const UmaDestinationInput = builder.inputType('UmaDestinationInput', {
-  description: 'Pay to a UMA address, with the lookupId of a receiver lookup.',
+  description: 'A UMA address that was looked up (`lookupId`) as the destination of a payment.',
   fields: (t) => ({
-    umaAddress: t.string({ required: true, description: '$name@domain.' }),
+    umaAddress: t.string({ required: true, description: 'The UMA address that receives: $name@domain.' }),
     currency: t.string({ description: "What shall arrive; the receiver's first currency when left out." }),
   }),
 });
 
 const PaymentDestinationInput = builder.inputType('PaymentDestinationInput', {
-  description: 'Where the money goes: exactly one field.',
+  description: 'The destination of a payment: exactly one field.',
   isOneOf: true,
   fields: (t) => ({
-    account: t.field({ type: AccountDestinationInput, description: 'To an account.' }),
-    uma: t.field({ type: UmaDestinationInput, description: 'To a UMA address.' }),
+    account: t.field({ type: AccountDestinationInput, description: 'The payment goes to an account.' }),
+    uma: t.field({ type: UmaDestinationInput, description: 'The payment goes to a UMA address.' }),
   }),
 });
 
 mutation('createQuote', {
-  description: 'Locks a rate and fees for a few minutes (specification 4.1). Execute it before expiresAt.',
+  description:
+    'Creates a quote: locks a rate and fees for a few minutes. No money moves until the quote is executed before its `expiresAt`, or funded by a deposit.',
   input: (t) => ({
-    source: t.field({ type: PaymentSourceInput, required: true, description: 'Where the money comes from.' }),
-    destination: t.field({ type: PaymentDestinationInput, required: true, description: 'Where it goes.' }),
-    lockedCurrencySide: t.field({ type: LockedCurrencySide, required: true, description: 'Which amount is fixed.' }),
+    source: t.field({
+      type: PaymentSourceInput,
+      required: true,
+      description: 'Where the money comes from: exactly one field.',
+    }),
+    destination: t.field({
+      type: PaymentDestinationInput,
+      required: true,
+      description: 'Where the money goes: exactly one field.',
+    }),
+    lockedCurrencySide: t.field({
+      type: LockedCurrencySide,
+      required: true,
+      description: 'The side whose amount is fixed; the other is computed.',
+    }),
     lockedCurrencyAmount: t.field({
       type: AmountInput,
       required: true,
       description: `The fixed amount: 1 to ${maxAmount} smallest units of its currency.`,
     }),
-    lookupId: t.id({ description: 'Lookup:…, of the receiver; required for a UMA destination.' }),
+    lookupId: t.id({ description: 'The lookup of the receiver, required for a UMA destination: Lookup:…' }),
     immediatelyExecute: t.boolean({
       defaultValue: false,
-      description: 'Execute at once, at the current rate.',
+      description: 'Whether to execute the quote at once, at the current rate.',
     }),
-    description: t.string({ description: 'Memo.' }),
+    description: t.string({ description: 'A note for the payment.' }),
     senderCustomerInfo: t.field({
       type: [InformationFieldInput],
       description:
-        "Information about the sender, for a UMA address: all mandatory fields of the lookup's requiredPayerFields, and PURPOSE_OF_PAYMENT. An external account takes PURPOSE_OF_PAYMENT too.",
+        "Information about the sender. For a UMA destination: all mandatory fields of the lookup's `requiredPayerFields`, and PURPOSE_OF_PAYMENT. For an external account: PURPOSE_OF_PAYMENT.",
     }),
-    metadata: t.field({ type: [MetadataInput], description: `${newMetadata} The transaction has the same.` }),
+    metadata: t.field({ type: [MetadataInput], description: `${newMetadata} The quote's transaction gets them, too.` }),
   }),
-  scenario: 'what shall happen to the payment once it is executed.',
+  scenario: 'how the payment turns out once the quote is executed.',
   success: { quote: { type: Quote, description: 'The new quote.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
   validates: true,
@@ -114,12 +134,12 @@ mutation('createQuote', {
 
 mutation('executeQuote', {
   description:
-    'Executes a quote before its expiry (specification 4.3): the source is debited at once, or pulled from when it is outside, and the quote is PROCESSING.',
+    'Executes a quote before it expires. An internal account is debited at once, an external one is pulled from; the quote is then PROCESSING.',
   input: (t) => ({
-    quoteId: t.id({ required: true, description: 'Quote:…' }),
+    quoteId: t.id({ required: true, description: 'The quote: Quote:…' }),
   }),
-  scenario: "what shall happen to the payment, instead of the quote's own scenario.",
-  success: { quote: { type: Quote, description: 'The quote, PROCESSING.' } },
+  scenario: "how the payment turns out, overriding the quote's own scenario.",
+  success: { quote: { type: Quote, description: 'The quote, which is now PROCESSING.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError', 'InsufficientFundsError', 'LimitExceededError'],
   validates: true,
   resolve: async ({ sandboxScenario, idempotencyKey, ...input }, { payments, viewer }) => {
@@ -130,9 +150,9 @@ mutation('executeQuote', {
 
 mutation('cancelQuote', {
   description:
-    'Cancels a quote that nobody has executed or paid: it is EXPIRED at once, with its transaction. A deposit that comes afterwards is credited to the account of the customer.',
-  input: (t) => ({ quoteId: t.id({ required: true, description: 'Quote:…' }) }),
-  success: { quote: { type: Quote, description: 'The quote, EXPIRED.' } },
+    "Cancels a quote that was neither executed nor funded: it is EXPIRED at once, with its transaction. A later deposit is credited to the customer's account.",
+  input: (t) => ({ quoteId: t.id({ required: true, description: 'The quote: Quote:…' }) }),
+  success: { quote: { type: Quote, description: 'The quote, which is now EXPIRED.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError'],
   resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
     const result = await cancelQuote(payments, viewer, input, idempotencyKey);

@@ -8,14 +8,14 @@ import { SandboxScenarioInput } from '../scenario.ts';
 import { AmountInput, givenAmount } from '../values/amount-input.ts';
 
 mutation('sandboxFundAccount', {
-  description: 'Sandbox only: lets money arrive in an internal account.',
+  description: 'Sandbox only: simulates a deposit to an internal account.',
   input: (t) => ({
-    accountId: t.id({ required: true, description: 'InternalAccount:…' }),
+    accountId: t.id({ required: true, description: 'The account to fund: InternalAccount:…' }),
     amount: t.field({
       type: AmountInput,
       required: true,
       description:
-        "What arrives: 1 to 100000000000 smallest units of the account's currency, and no more than the account may hold.",
+        "The amount that arrives: 1 to 100000000000 smallest units of the account's currency, and no more than the account may hold.",
     }),
   }),
   success: { account: { type: InternalAccount, description: 'The account with its new balance.' } },
@@ -28,12 +28,15 @@ mutation('sandboxFundAccount', {
 
 mutation('sandboxSend', {
   description:
-    'Sandbox only: lets the deposit for a real-time funded quote arrive (specification 4.7). Exactly what the quote asks for is converted and delivered at once. Less, more or too late: the payment fails, and the money is in the account that the customer has in that currency. A quote that is paid already: CONFLICT. A customer who is deleted: CUSTOMER_DELETED, and the money goes back to its payer.',
+    "Sandbox only: simulates the deposit for a real-time funded quote. Exactly the quoted amount is converted and delivered at once. If it is less, more or too late, the payment fails and the money is credited to the customer's account in that currency. A quote that is already paid: CONFLICT. A deleted customer: CUSTOMER_DELETED, and the money goes back to its payer.",
   input: (t) => ({
-    quoteId: t.id({ required: true, description: 'Quote:…' }),
+    quoteId: t.id({ required: true, description: 'The quote to fund: Quote:…' }),
     currency: t.string({ required: true, description: 'The currency of the money sent: that of the quote.' }),
-    amount: t.field({ type: AmountInput, description: 'What is sent: exactly the amount of the quote when left out.' }),
-    sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'What shall happen to the payment.' }),
+    amount: t.field({
+      type: AmountInput,
+      description: 'The amount of the deposit; exactly the amount of the quote by default.',
+    }),
+    sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'How the payment turns out.' }),
   }),
   success: { transaction: { type: Transaction, description: 'The payment that the deposit funds.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError'],
@@ -46,17 +49,20 @@ mutation('sandboxSend', {
 
 mutation('sandboxSetExternalAccountStatus', {
   description:
-    "Sandbox only: moves an external account's status (specification 3.3) or beneficiary verification, as its bank would. Moves: PENDING to ACTIVE, UNDER_REVIEW or INACTIVE; ACTIVE to UNDER_REVIEW or INACTIVE; UNDER_REVIEW to ACTIVE or INACTIVE; INACTIVE to ACTIVE. Any other: CONFLICT.",
+    "Sandbox only: changes an external account's status or verification, as its bank would. Possible changes: PENDING to ACTIVE, UNDER_REVIEW or INACTIVE; ACTIVE to UNDER_REVIEW or INACTIVE; UNDER_REVIEW to ACTIVE or INACTIVE; INACTIVE to ACTIVE. Any other: CONFLICT.",
   input: (t) => ({
-    accountId: t.id({ required: true, description: 'ExternalAccount:…' }),
-    status: t.field({ type: ExternalAccountStatus, description: 'What it becomes; its status stays when left out.' }),
+    accountId: t.id({ required: true, description: 'The account to change: ExternalAccount:…' }),
+    status: t.field({
+      type: ExternalAccountStatus,
+      description: 'The new status of the account; no change when left out.',
+    }),
     beneficiaryVerificationStatus: t.field({
       type: BeneficiaryVerificationStatus,
-      description: 'What its verification becomes; stays when left out. For bank accounts only.',
+      description: "The new status of the owner's verification; no change when left out. For bank accounts only.",
     }),
-    reason: t.string({ description: 'Why, for its `statusReason`: at most 500 characters.' }),
+    reason: t.string({ description: "The account's new `statusReason`: at most 500 characters." }),
   }),
-  success: { account: { type: ExternalAccount, description: 'The account as it is now.' } },
+  success: { account: { type: ExternalAccount, description: 'The changed account.' } },
   refusals: ['NotFoundError'],
   resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
     const result = await setExternalAccountStatus(payments, viewer, input, idempotencyKey);
@@ -66,16 +72,17 @@ mutation('sandboxSetExternalAccountStatus', {
 
 mutation('sandboxSetKycStatus', {
   description:
-    "Sandbox only: decides a customer's identity check, as its provider would. Any status may follow any other; a new name decides it again.",
+    "Sandbox only: decides a customer's identity check, as its provider would. Any status may follow any other; a new name decides the check again.",
   input: (t) => ({
-    customerId: t.id({ required: true, description: 'Customer:…' }),
+    customerId: t.id({ required: true, description: 'The customer whose identity check is decided: Customer:…' }),
     kycStatus: t.field({
       type: KycStatus,
       required: true,
-      description: 'Its new status. Only with APPROVED or MANUALLY_APPROVED a customer moves money.',
+      description:
+        'The new status of the identity check. Only with APPROVED or MANUALLY_APPROVED may the customer move money.',
     }),
   }),
-  success: { customer: { type: Customer, description: 'The customer as it is now.' } },
+  success: { customer: { type: Customer, description: 'The changed customer.' } },
   refusals: ['NotFoundError'],
   resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
     const result = await setKycStatus(payments, viewer, input, idempotencyKey);

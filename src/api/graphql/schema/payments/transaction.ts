@@ -26,7 +26,7 @@ const Refund = builder.prismaObject('Transaction', {
     settledAt: t.expose('refundSettledAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the refund arrived; null while it has not.',
+      description: 'When the refund arrived; null until then.',
     }),
   }),
 });
@@ -71,7 +71,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   sentAmount: t.money('sentAmount', 'sentCurrency', {
     nullable: true,
     description:
-      'The amount that the source is debited, fees included; null if the sender did not tell, as for payments from UMA addresses.',
+      'The amount that the source is debited, fees included; null if it is unknown, as for payments from UMA addresses.',
   }),
   receivedAmount: t.money('receivedAmount', 'receivedCurrency', {
     nullable: true,

@@ -8,21 +8,20 @@ import { AmountInput, givenAmount } from '../values/amount-input.ts';
 import { MetadataInput, metadataOf, newMetadata } from '../values/metadata.ts';
 
 mutation('transferOut', {
-  description:
-    'Sends money in one currency from an internal to an external account (specification 4.12). No rate is involved.',
+  description: 'Sends money from an internal to an external account in one currency, without an exchange rate.',
   input: (t) => ({
-    sourceAccountId: t.id({ required: true, description: 'InternalAccount:…' }),
-    destinationAccountId: t.id({ required: true, description: 'ExternalAccount:…' }),
+    sourceAccountId: t.id({ required: true, description: 'The account to debit: InternalAccount:…' }),
+    destinationAccountId: t.id({ required: true, description: 'The account to pay: ExternalAccount:…' }),
     amount: t.field({
       type: AmountInput,
       required: true,
-      description: `What is sent: 1 to ${maxAmount} smallest units of the accounts' currency.`,
+      description: `The amount to send: 1 to ${maxAmount} smallest units of the accounts' currency.`,
     }),
-    description: t.string({ description: 'Memo.' }),
+    description: t.string({ description: 'A note for the payment.' }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
-  scenario: 'what shall happen to it.',
-  success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
+  scenario: 'how the payment turns out.',
+  success: { transaction: { type: Transaction, description: 'The new payment, PENDING.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
   validates: true,
   resolve: async ({ idempotencyKey, amount, metadata, ...input }, { payments, viewer }) => {
@@ -37,20 +36,21 @@ mutation('transferOut', {
 });
 
 mutation('transferIn', {
-  description: 'Pulls money in one currency from an external to an internal account (specification 4.6).',
+  description:
+    'Pulls money from an external to an internal account in one currency. The internal account is credited when the money has arrived.',
   input: (t) => ({
-    sourceAccountId: t.id({ required: true, description: 'ExternalAccount:…' }),
-    destinationAccountId: t.id({ required: true, description: 'InternalAccount:…' }),
+    sourceAccountId: t.id({ required: true, description: 'The account to pull from: ExternalAccount:…' }),
+    destinationAccountId: t.id({ required: true, description: 'The account to credit: InternalAccount:…' }),
     amount: t.field({
       type: AmountInput,
       description:
-        'What is pulled, no more than the destination may hold. Without it the provider pulls what the account offers; the sandbox pulls 10000 smallest units.',
+        'The amount to pull, no more than the destination may hold. Without it the provider pulls what the account offers; the sandbox pulls 10000 smallest units.',
     }),
-    description: t.string({ description: 'Memo.' }),
+    description: t.string({ description: 'A note for the payment.' }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
-  scenario: 'what shall happen to it.',
-  success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
+  scenario: 'how the payment turns out.',
+  success: { transaction: { type: Transaction, description: 'The new payment, PENDING.' } },
   refusals: ['NotFoundError', 'LimitExceededError'],
   validates: true,
   resolve: async ({ idempotencyKey, amount, metadata, ...input }, { payments, viewer }) => {
@@ -66,26 +66,26 @@ mutation('transferIn', {
 
 mutation('transferInternal', {
   description:
-    'Moves money in one currency between internal accounts of different owners: a customer and the platform, or two customers. It is COMPLETED at once, and the receiver has an INCOMING transaction of its own.',
+    'Moves money in one currency between internal accounts of different owners: a customer and the platform, or two customers. The payment is COMPLETED at once, and the receiver gets an INCOMING transaction of its own.',
   input: (t) => ({
-    sourceAccountId: t.id({ required: true, description: 'InternalAccount:…' }),
+    sourceAccountId: t.id({ required: true, description: 'The account to debit: InternalAccount:…' }),
     destinationAccountId: t.id({
       required: true,
       description:
-        "InternalAccount:… in the same currency. To the platform's own account, money also comes from a customer who may move none.",
+        "The account to credit, in the same currency: InternalAccount:… The platform's own account can also receive money from a customer who may not move money.",
     }),
     amount: t.field({
       type: AmountInput,
       required: true,
-      description: 'What is moved, no more than the destination may hold.',
+      description: 'The amount to move, no more than the destination may hold.',
     }),
-    description: t.string({ description: 'Memo.' }),
+    description: t.string({ description: 'A note for the payment.' }),
     metadata: t.field({
       type: [MetadataInput],
-      description: `${newMetadata} The receiver's transaction does not have it.`,
+      description: `${newMetadata} The receiver's transaction does not get them.`,
     }),
   }),
-  success: { transaction: { type: Transaction, description: "The payment on the source's side, COMPLETED." } },
+  success: { transaction: { type: Transaction, description: 'The OUTGOING payment of the source, COMPLETED.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
   validates: true,
   resolve: async ({ idempotencyKey, amount, metadata, ...input }, { payments, viewer }) => {

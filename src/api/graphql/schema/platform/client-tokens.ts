@@ -48,7 +48,7 @@ export const ClientToken = builder.prismaNode('ClientToken', {
         'Whether the token was created for registered documents only. `Platform.trustedDocuments` may limit it as well.',
     }),
     version: t.int({
-      description: 'Rises with each change: 1, and 2 once the token is revoked.',
+      description: 'Increases with each change: 1, and 2 once the token is revoked.',
       select: { revokedAt: true },
       resolve: ({ revokedAt }) => tokenVersion(revokedAt !== null),
     }),

@@ -23,7 +23,7 @@ export const ApiToken = builder.prismaNode('ApiToken', {
     name: t.exposeString('name', { description: 'The name of the token, for people.' }),
     permissions: t.expose('permissions', { type: [Permission], description: 'The permissions of the token.' }),
     version: t.int({
-      description: 'Rises with each change: 1, and 2 once the token is revoked.',
+      description: 'Increases with each change: 1, and 2 once the token is revoked.',
       select: { revokedAt: true },
       resolve: ({ revokedAt }) => tokenVersion(revokedAt !== null),
     }),
@@ -98,48 +98,52 @@ mutation('revokeApiToken', {
 });
 
 const ClientTokenBindingInput = builder.inputType('ClientTokenBindingInput', {
-  description: 'What a client token shows: exactly one field.',
+  description: 'What a client token is bound to: exactly one field.',
   isOneOf: true,
   fields: (t) => ({
-    customerId: t.id({ description: 'A customer, with its accounts, quotes and transactions.' }),
-    quoteId: t.id({ description: 'A quote, with its transaction.' }),
-    transactionId: t.id({ description: 'A transaction, with its quote.' }),
+    customerId: t.id({ description: 'A customer: the token shows it with its accounts, quotes and transactions.' }),
+    quoteId: t.id({ description: 'A quote: the token shows it with its transaction.' }),
+    transactionId: t.id({ description: 'A transaction: the token shows it with its quote.' }),
   }),
 });
 
 mutation('createClientToken', {
   description:
-    'Mints a short-lived token for a web or mobile app, sent as Authorization: Bearer …; it shows exactly one customer, or one quote or transaction with its other half.',
+    'Creates a short-lived token for a web or mobile app, to be sent as Authorization: Bearer … It shows exactly one customer, or one quote with its transaction.',
   input: (t) => ({
-    boundTo: t.field({ type: ClientTokenBindingInput, required: true, description: 'What it shows.' }),
+    boundTo: t.field({
+      type: ClientTokenBindingInput,
+      required: true,
+      description: 'The customer, quote or transaction that the token is bound to: exactly one field.',
+    }),
     permissions: t.field({
       type: [Permission],
       required: true,
       defaultValue: ['VIEW'],
-      description: 'VIEW, and TRANSACT if it may also pay.',
+      description: 'The permissions of the token: VIEW, and TRANSACT to let it move money.',
     }),
     grants: t.field({
       type: [ClientGrant],
       required: true,
       defaultValue: [],
-      description: 'What it may do besides, for a customer alone. None by default.',
+      description: 'The rights of the token beyond its permissions, only for a token of a customer. None by default.',
     }),
     trustedDocumentsOnly: t.boolean({
       required: true,
       defaultValue: false,
       description:
-        'Whether it may send registered documents only. A setting of the platform may say so for all tokens.',
+        'Whether to limit the token to registered documents. `Platform.trustedDocuments` may limit all tokens.',
     }),
     expiresInSeconds: t.int({
       required: true,
       defaultValue: 900,
-      description: `How long it is good for: 1 to ${maxClientSeconds} seconds.`,
+      description: `The lifetime of the token in seconds: 1 to ${maxClientSeconds}.`,
     }),
   }),
   success: {
-    token: { type: 'String', description: 'The token itself, shown this once.' },
-    tokenId: { type: 'ID', description: 'To revoke it by.' },
-    expiresAt: { type: 'DateTime', description: 'When it ends.' },
+    token: { type: 'String', description: 'The token itself. It is shown only this once.' },
+    tokenId: { type: 'ID', description: 'The id of the token, by which it can be revoked: ClientToken:…' },
+    expiresAt: { type: 'DateTime', description: 'When the token expires.' },
   },
   refusals: ['NotFoundError'],
   resolve: ({ idempotencyKey, boundTo, ...input }, { payments, viewer, clientTokens }) =>

@@ -100,11 +100,11 @@ function accountStream(context: Context, id: string): RowStream<AccountRow, Acco
 }
 
 const FollowedAccountsInput = builder.inputType('FollowedAccountsInput', {
-  description: 'Which accounts a stream follows: exactly one field.',
+  description: 'The accounts that a stream follows: exactly one field.',
   isOneOf: true,
   fields: (t) => ({
-    accountId: t.id({ description: 'Only this one: InternalAccount:… or ExternalAccount:…' }),
-    customerId: t.id({ description: "Only this customer's." }),
+    accountId: t.id({ description: 'A single account: InternalAccount:… or ExternalAccount:…' }),
+    customerId: t.id({ description: 'All accounts of this customer: Customer:…' }),
   }),
 });
 
@@ -114,7 +114,10 @@ builder.subscriptionField('accountUpdates', (t) =>
     description:
       'Changes of accounts: of one account (its current state first), of all accounts of a customer, or of all accounts that the caller may see (the next change first). With `after`, every change after that cursor.',
     args: {
-      of: t.arg({ type: FollowedAccountsInput, description: 'Only these; all that the caller may see when left out.' }),
+      of: t.arg({
+        type: FollowedAccountsInput,
+        description: 'The accounts to follow; by default all that the caller may see.',
+      }),
       after: t.arg.string({ description: afterDescription }),
     },
     subscribe: async (_root, { of, after }, context) => {

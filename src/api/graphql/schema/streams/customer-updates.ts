@@ -86,7 +86,9 @@ builder.subscriptionField('customerUpdates', (t) =>
     description:
       'Changes of customers and their identity checks: of one customer (its current state first; completes after its deletion), or of all customers that the caller may see (the next change first). With `after`, every change after that cursor.',
     args: {
-      customerId: t.arg.id({ description: 'Only this one.' }),
+      customerId: t.arg.id({
+        description: 'The customer to follow: Customer:… By default all that the caller may see.',
+      }),
       after: t.arg.string({ description: afterDescription }),
     },
     subscribe: async (_root, { customerId, after }, context) => {

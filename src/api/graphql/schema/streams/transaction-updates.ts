@@ -124,12 +124,12 @@ function transactionStream(
 }
 
 const FollowedTransactionsInput = builder.inputType('FollowedTransactionsInput', {
-  description: 'Which transactions a stream follows: exactly one field.',
+  description: 'The transactions that a stream follows: exactly one field.',
   isOneOf: true,
   fields: (t) => ({
-    transactionId: t.id({ description: 'Only this one.' }),
-    transactionIds: t.idList({ description: 'Only these: at least one.' }),
-    customerId: t.id({ description: "Only this customer's." }),
+    transactionId: t.id({ description: 'A single transaction: Transaction:…' }),
+    transactionIds: t.idList({ description: 'These transactions, at least one: Transaction:…' }),
+    customerId: t.id({ description: 'All transactions of this customer: Customer:…' }),
   }),
 });
 
@@ -141,7 +141,7 @@ builder.subscriptionField('transactionUpdates', (t) =>
     args: {
       of: t.arg({
         type: FollowedTransactionsInput,
-        description: 'Only these; all that the caller may see when left out.',
+        description: 'The transactions to follow; by default all that the caller may see.',
       }),
       until: t.arg({
         type: StreamEnd,

@@ -8,9 +8,9 @@ export const AmountInput = builder.inputType('AmountInput', {
   fields: (t) => ({
     units: t.field({
       type: 'BigInt',
-      description: "In the currency's smallest unit: 1250 is 12.50 where there are 2 decimals.",
+      description: 'The amount in the smallest unit of its currency: 1250 is 12.50 if the currency has 2 decimals.',
     }),
-    decimal: t.field({ type: 'Decimal', description: 'In major units, exact: "12.50".' }),
+    decimal: t.field({ type: 'Decimal', description: 'The amount in major units, exact: "12.50".' }),
   }),
 });
 

@@ -67,7 +67,7 @@ export const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
     }),
     version: t.exposeInt('version', {
       description:
-        'Rises with each change of the settings or the secret of the endpoint, and when it is disabled or enabled.',
+        'Increases when the settings or the secret of the endpoint change, and when it is enabled or disabled.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the endpoint was created.' }),
     failingSince: t.expose('failingSince', {

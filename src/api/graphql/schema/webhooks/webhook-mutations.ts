@@ -8,23 +8,23 @@ import { mutation } from '../mutation.ts';
 import { WebhookDelivery, WebhookEndpoint } from './webhook-endpoint.ts';
 
 const secretDescription =
-  'The signing secret (whsec_…), shown this once: a repeat of the call is refused with CONFLICT.';
-const endpointIdDescription = 'WebhookEndpoint:…';
+  'The signing secret (whsec_…). It is shown only this once: repeating the call is refused with CONFLICT.';
+const endpointIdDescription = 'The webhook endpoint: WebhookEndpoint:…';
 
 mutation('createWebhookEndpoint', {
-  description: 'Has events sent to an address from now on, and a test event at once.',
+  description: 'Creates a webhook endpoint: from now on events are sent to its URL, and a test event at once.',
   input: (t) => ({
     url: t.string({
       required: true,
       description:
-        'https, port 443 or 8443, with a public host name; in the sandbox also http on the loopback interface.',
+        'The URL to send events to: https with a public host name, on port 443 or 8443; in the sandbox also http on the loopback interface.',
     }),
     eventTypes: t.field({
       type: [EventType],
       description:
-        'Which events; all that webhooks carry when left out. INCOMING_PAYMENT needs a token with TRANSACT: answers to it approve payments.',
+        'The types of events to send; all types with a webhook by default. INCOMING_PAYMENT needs a token with TRANSACT, because answers to it approve payments.',
     }),
-    description: t.string({ description: "The platform's own words for it, at most 500 characters." }),
+    description: t.string({ description: "The platform's own description of the endpoint, at most 500 characters." }),
   }),
   success: {
     endpoint: { type: WebhookEndpoint, description: 'The new endpoint.' },
@@ -36,27 +36,32 @@ mutation('createWebhookEndpoint', {
 
 mutation('updateWebhookEndpoint', {
   description:
-    'Changes an endpoint. What is left out stays as it is. A new url gets a test event. To move or enable one for INCOMING_PAYMENT, or to add that type, needs a token with TRANSACT.',
+    'Changes a webhook endpoint. Fields that are left out stay as they are. A new URL gets a test event. Moving or enabling an endpoint for INCOMING_PAYMENT, or adding that type, needs a token with TRANSACT.',
   input: (t) => ({
     endpointId: t.id({ required: true, description: endpointIdDescription }),
-    url: t.string({ description: 'As in createWebhookEndpoint.' }),
-    eventTypes: t.field({ type: [EventType], description: 'Which events it gets from now on.' }),
-    description: t.string({ description: 'At most 500 characters; null takes it away.' }),
+    url: t.string({
+      description:
+        'The new URL to send events to: https with a public host name, on port 443 or 8443; in the sandbox also http on the loopback interface.',
+    }),
+    eventTypes: t.field({ type: [EventType], description: 'The types of events to send from now on.' }),
+    description: t.string({
+      description: "The platform's own description of the endpoint, at most 500 characters; null removes it.",
+    }),
     enabled: t.boolean({
       description:
-        'false: it gets nothing, and what waits for it has failed. true: it gets events from now on; what it missed can be replayed.',
+        'False disables the endpoint, and its pending deliveries fail. True enables it: it receives events from now on, and those that it missed can be replayed.',
     }),
   }),
-  success: { endpoint: { type: WebhookEndpoint, description: 'The endpoint as it is now.' } },
+  success: { endpoint: { type: WebhookEndpoint, description: 'The changed endpoint.' } },
   refusals: ['NotFoundError'],
   resolve: ({ idempotencyKey, ...input }, { webhooks, viewer }) =>
     updateEndpoint(webhooks, viewer, input, idempotencyKey),
 });
 
 mutation('deleteWebhookEndpoint', {
-  description: 'Removes an endpoint with all its deliveries.',
+  description: 'Deletes a webhook endpoint with all its deliveries.',
   input: (t) => ({ endpointId: t.id({ required: true, description: endpointIdDescription }) }),
-  success: { deletedId: { type: 'ID', description: 'The id that it had.' } },
+  success: { deletedId: { type: 'ID', description: 'The id of the deleted endpoint.' } },
   refusals: ['NotFoundError'],
   resolve: ({ idempotencyKey, ...input }, { webhooks, viewer }) =>
     deleteEndpoint(webhooks, viewer, input, idempotencyKey),
@@ -64,10 +69,10 @@ mutation('deleteWebhookEndpoint', {
 
 mutation('rotateWebhookSecret', {
   description:
-    'Gives an endpoint a new signing secret. For 24 hours its events carry two signatures, of the new secret and of the one before.',
+    'Gives a webhook endpoint a new signing secret. For 24 hours its events have two signatures, by the new secret and by the previous one.',
   input: (t) => ({ endpointId: t.id({ required: true, description: endpointIdDescription }) }),
   success: {
-    endpoint: { type: WebhookEndpoint, description: 'The endpoint.' },
+    endpoint: { type: WebhookEndpoint, description: 'The endpoint with the new secret.' },
     secret: { type: 'String', description: secretDescription },
   },
   refusals: ['NotFoundError'],
@@ -77,11 +82,15 @@ mutation('rotateWebhookSecret', {
 
 mutation('sendTestWebhook', {
   description:
-    'Sends a test event to an endpoint and waits some seconds for the outcome of its first attempt. The event is tried again like any other.',
+    'Sends a test event to a webhook endpoint and waits some seconds for the outcome of the first attempt. The event is retried like any other.',
   input: (t) => ({ endpointId: t.id({ required: true, description: endpointIdDescription }) }),
   success: {
-    delivered: { type: 'Boolean', description: 'Whether the receiver took it.' },
-    responseStatus: { type: 'Int', nullable: true, description: 'Its HTTP status; null when it gave none in time.' },
+    delivered: { type: 'Boolean', description: 'Whether the receiver accepted the event.' },
+    responseStatus: {
+      type: 'Int',
+      nullable: true,
+      description: "The HTTP status of the receiver's response; null if there was none in time.",
+    },
   },
   refusals: ['NotFoundError'],
   resolve: async ({ idempotencyKey, ...input }, { webhooks, viewer }) => {
@@ -91,29 +100,36 @@ mutation('sendTestWebhook', {
 });
 
 const FeedRangeInput = builder.inputType('FeedRangeInput', {
-  description: 'A part of the feed: at least one field.',
+  description: 'A part of the feed between two cursors, both exclusive: at least one field.',
   fields: (t) => ({
-    after: t.string({ description: 'A cursor of the feed: only what came after it.' }),
-    before: t.string({ description: 'A cursor of the feed: only what came before it.' }),
+    after: t.string({ description: 'Only events after this cursor of the feed.' }),
+    before: t.string({ description: 'Only events before this cursor of the feed.' }),
   }),
 });
 
 const ReplayedEventsInput = builder.inputType('ReplayedEventsInput', {
-  description: 'What is sent again: exactly one field.',
+  description: 'The events to replay: exactly one field.',
   isOneOf: true,
   fields: (t) => ({
-    eventId: t.id({ description: "One event: Event:…, or the webhook's own id." }),
-    between: t.field({ type: FeedRangeInput, description: 'Events of the types of the endpoint, at most 10000.' }),
+    eventId: t.id({ description: 'A single event: Event:…, or the id of its webhook.' }),
+    between: t.field({
+      type: FeedRangeInput,
+      description: "The events of the endpoint's types in a part of the feed, at most 10000.",
+    }),
   }),
 });
 
 mutation('replayWebhookEvents', {
-  description: 'Sends events to an endpoint again, each under the id that it always had.',
+  description: 'Sends past events to a webhook endpoint again, each with its original webhook id.',
   input: (t) => ({
     endpointId: t.id({ required: true, description: endpointIdDescription }),
-    events: t.field({ type: ReplayedEventsInput, required: true, description: 'What is sent again.' }),
+    events: t.field({
+      type: ReplayedEventsInput,
+      required: true,
+      description: 'The events to replay: exactly one field.',
+    }),
   }),
-  success: { count: { type: 'Int', description: 'How many events are sent.' } },
+  success: { count: { type: 'Int', description: 'The number of events that will be sent.' } },
   refusals: ['NotFoundError'],
   resolve: ({ idempotencyKey, endpointId, events: { eventId, between } }, { webhooks, viewer }) =>
     replay(webhooks, viewer, { endpointId, eventId, ...between }, idempotencyKey),
@@ -121,9 +137,9 @@ mutation('replayWebhookEvents', {
 
 mutation('resendWebhookDelivery', {
   description:
-    'Sends one delivery again, whatever became of it. It has the id that it always had, and the record of its attempts stays. CONFLICT: its endpoint is disabled.',
-  input: (t) => ({ deliveryId: t.id({ required: true, description: 'WebhookDelivery:…' }) }),
-  success: { delivery: { type: WebhookDelivery, description: 'The delivery, PENDING.' } },
+    'Resends a delivery, whatever its outcome was. It keeps its id and its history of attempts. If its endpoint is disabled: CONFLICT.',
+  input: (t) => ({ deliveryId: t.id({ required: true, description: 'The delivery to resend: WebhookDelivery:…' }) }),
+  success: { delivery: { type: WebhookDelivery, description: 'The delivery, which is now PENDING.' } },
   refusals: ['NotFoundError'],
   resolve: ({ idempotencyKey, ...input }, { webhooks, viewer }) => resend(webhooks, viewer, input, idempotencyKey),
 });
