@@ -43,7 +43,14 @@ const readers: readonly (readonly [reader: string, files: readonly string[]])[] 
   [
     'Build a server',
     [
-      ...['docs/guides/server.md', 'docs/guides/keys.md', 'docs/rest.md', 'src/api/webhooks/README.md', 'docs/accounts.md', 'docs/limits.md'],
+      ...[
+        'docs/guides/server.md',
+        'docs/guides/keys.md',
+        'docs/rest.md',
+        'src/api/webhooks/README.md',
+        'docs/accounts.md',
+        'docs/limits.md',
+      ],
       ...['src/rails/sandbox/README.md', 'docs/command-line.md', 'docs/interface-specification.md'],
       'docs/compatibility.md',
     ],
