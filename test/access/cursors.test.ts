@@ -53,7 +53,10 @@ for (const name of Object.keys(schema.getSubscriptionType()?.getFields() ?? {}))
 }
 for (const argument of ['after', 'before']) {
   places.set(`replayWebhookEvents(${argument}:)`, async (cursor) => {
-    const { code, path } = await act(t.platform, 'replayWebhookEvents', { endpointId, [argument]: cursor });
+    const { code, path } = await act(t.platform, 'replayWebhookEvents', {
+      endpointId,
+      events: { between: { [argument]: cursor } },
+    });
     return { code, at: path?.at(-1) };
   });
 }

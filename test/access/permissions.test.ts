@@ -285,7 +285,10 @@ test('whoever lets events be read, or reads one by an endpoint, needs VIEW, on b
     ['sendTestWebhook', { endpointId: id }],
     [
       'replayWebhookEvents',
-      { endpointId: id, before: (await t.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor },
+      {
+        endpointId: id,
+        events: { between: { before: (await t.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor } },
+      },
     ],
     ['resendWebhookDelivery', { deliveryId: deliveries[0].id }],
   ];
@@ -320,7 +323,9 @@ test('whoever makes or moves an endpoint whose answers approve payments needs TR
     ['updateWebhookEndpoint', { endpointId: disabled, enabled: true }],
     ['updateWebhookEndpoint', { endpointId: other, eventTypes: ['TEST', 'INCOMING_PAYMENT'] }],
   ];
-  const message = expect.stringMatching(/^this token lacks the permission TRANSACT, which an endpoint for INCOMING/);
+  const message = expect.stringMatching(
+    /^this token lacks the permission TRANSACT, which is required for an endpoint for INCOMING/,
+  );
   const refusal = { code: 'FORBIDDEN', message };
   for (const [name, input] of attempts) expect([name, await act(manager, name, input)]).toMatchObject([name, refusal]);
   const rest = await restClient(t.url, manager.authorization);

@@ -121,7 +121,7 @@ test('everything can be stopped at each moment: nothing is thrown, and no socket
     await token();
     expect({ moment, openedAfter }).toEqual({ moment, openedAfter: 0 });
   }
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0));
+  await expect.poll(() => t.gateway.feed.subscriptions).toBe(0);
   expect(thrown).toEqual([]);
 });
 
@@ -207,10 +207,10 @@ test('Apollo: pages become one list, streams write into it, and nothing older re
       .getCurrentResult()
       .data?.transactions?.edges?.map((edge) => edge?.node?.id)
       .slice(0, 3);
-  await vi.waitFor(() => expect(ids()).toEqual(paid.slice(0, 2)));
+  await expect.poll(() => ids()).toEqual(paid.slice(0, 2));
   const after = list.getCurrentResult().data?.transactions?.pageInfo?.endCursor;
   await list.fetchMore({ variables: { after } });
-  await vi.waitFor(() => expect(ids()).toEqual(paid));
+  await expect.poll(() => ids()).toEqual(paid);
 
   // The end of the list is another list, and so are those named by a directive.
   const page = '{ edges { cursor node { id } } pageInfo { startCursor } }';

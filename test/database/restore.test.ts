@@ -226,7 +226,7 @@ describe('cursors of the feed after a restore', () => {
     const cursorOf = async (raw: RawSocket) => (await raw.receive('next')).payload.data.events.cursor;
     const first = await start();
     const begun = async () => (await t.owner.query('select position, epoch from resume_point')).rows;
-    await vi.waitFor(async () => expect(await begun()).toHaveLength(1));
+    await expect.poll(() => begun()).toHaveLength(1);
     expect((await begun())[0].epoch).toBeGreaterThan(0);
     await fund(platform, scene.usd, 1n);
     const shown = await cursorOf(first);

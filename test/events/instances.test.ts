@@ -38,13 +38,13 @@ test('a change committed by one instance reaches a subscriber of the other, and 
 
 test('an instance reads the events of those platforms only that its own subscribers follow', async () => {
   const followed = await a.newPlatform('followed');
-  await vi.waitFor(() => expect([a, b].map(({ gateway }) => gateway.feed.subscriptions)).toEqual([0, 0]));
+  await expect.poll(() => [a, b].map(({ gateway }) => gateway.feed.subscriptions)).toEqual([0, 0]);
   const other = connect(b.url, followed.platformId, followed.authorization);
   const before = await liveReadsOf(b);
   const [here, elsewhere] = [other.watch(events), a.platform.watch(events)];
   // A subscription is sent when its first message is requested.
   for (const stream of [here, elsewhere]) stream.next().catch(() => undefined);
-  await vi.waitFor(() => expect([a, b].map(({ gateway }) => gateway.feed.subscriptions)).toEqual([1, 1]));
+  await expect.poll(() => [a, b].map(({ gateway }) => gateway.feed.subscriptions)).toEqual([1, 1]);
   const start = await liveReadsOf(a);
   for (let times = 0; times < 20; times += 1) await fund(a.platform, scene.usd, 1n);
   await vi.waitFor(async () => expect((await liveReadsOf(a)) - start).toBeGreaterThanOrEqual(20), { timeout: 10_000 });

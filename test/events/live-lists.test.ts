@@ -93,7 +93,7 @@ test('several changes come in one message where the client waits: each row once,
       if ([usd, eur].every((id) => last.get(id)?.balance.amount === '10')) return;
     }
   })();
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1));
+  await expect.poll(() => t.gateway.feed.subscriptions).toBe(1);
   for (let count = 0; count < 10; count += 1) for (const id of [usd, eur]) await fund(t.platform, id, 1n);
   await reading;
   expect(counts.length).toBeLessThan(20);
@@ -117,7 +117,7 @@ test('what enters and leaves a list while its client waits has not been there, a
     return [...rows.values()];
   };
   const all = follow(['PENDING', 'PROCESSING', 'COMPLETED']);
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1));
+  await expect.poll(() => t.gateway.feed.subscriptions).toBe(1);
   for (let count = 0; count < 5; count += 1) await pay(t.platform, scene);
   expect(await all).toEqual(Array(5).fill('COMPLETED'));
 });

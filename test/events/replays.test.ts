@@ -67,11 +67,11 @@ test('while replays wait for the database, live events and requests do not; thos
   await commit(300);
   const live = near.watch(events);
   const next = nextOf(live);
-  await vi.waitFor(() => expect(wired.gateway.feed.subscriptions).toBe(1));
+  await expect.poll(() => wired.gateway.feed.subscriptions).toBe(1);
   sent = 0;
   isHeld = true;
   const replays = Array.from({ length: 20 }, () => take(near.watch(events, { after: start }), 301));
-  await vi.waitFor(() => expect([wired.gateway.feed.subscriptions, held.length]).toEqual([21, 3]));
+  await expect.poll(() => [wired.gateway.feed.subscriptions, held.length]).toEqual([21, 3]);
   await commit(1);
   expect((await next).data.events.type).toBe('TEST');
   for (let request = 0; request < 12; request += 1) {
@@ -87,7 +87,7 @@ test('while replays wait for the database, live events and requests do not; thos
   for (const other of others) expect(other).toEqual(first);
   expect(sent).toBe(3);
   await live.return?.();
-  await vi.waitFor(() => expect(wired.gateway.feed.subscriptions).toBe(0));
+  await expect.poll(() => wired.gateway.feed.subscriptions).toBe(0);
 });
 
 test('a replay of one type reads that type alone, however many events of others lie between', async () => {

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { quote as makeQuote, usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
@@ -9,7 +9,7 @@ import { makeScene } from '../setup/scene.ts';
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const scene = await makeScene(t.platform, 10_000n);
 const quote = await makeQuote(t.platform, usdToEur(scene));
-await vi.waitFor(async () => expect((await t.owner.query('select from outbox')).rowCount).toBe(0));
+await expect.poll(async () => (await t.owner.query('select from outbox')).rowCount).toBe(0);
 const sql = new pg.Client({ connectionString: t.databaseUrl, options: '-c timezone=UTC' });
 await sql.connect();
 afterAll(() => sql.end());

@@ -206,7 +206,7 @@ test('a cursor expires only where something that the stream wants lies after it 
     raw.socket.terminate();
     await refusal.catch(() => undefined);
     opened.catch(() => undefined);
-    await vi.waitFor(() => expect(feed.subscriptions).toBe(0));
+    await expect.poll(() => feed.subscriptions).toBe(0);
     return code === 'CURSOR_EXPIRED';
   };
   for (const [document, variables, isExpired] of [

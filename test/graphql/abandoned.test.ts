@@ -120,7 +120,7 @@ test('a subscription that its client ends while it opens is over', async () => {
   await lock.release();
   send({ id: 'two', type: 'subscribe', payload: { query: '{ viewer { kind } }' } });
   expect(JSON.parse(String((await once(socket, 'message'))[0]))).toMatchObject({ id: 'two' });
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0));
+  await expect.poll(() => t.gateway.feed.subscriptions).toBe(0);
   socket.close();
 });
 

@@ -4,7 +4,7 @@ import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { parseRange } from '../../src/api/http/client-address.ts';
 import type { Bundle } from '../../src/api/pages/assets.ts';
@@ -187,7 +187,7 @@ describe('a socket whose client breaks the protocol', () => {
     await once(socket, 'open');
     for (const message of messages) socket.send(message);
     const [code] = await once(socket, 'close');
-    await vi.waitFor(() => expect(child.output().slice(before)).toContain('WebSocket protocol'));
+    await expect.poll(() => child.output().slice(before)).toContain('WebSocket protocol');
     const lines = child.output().slice(before).trimEnd().split('\n');
     expect(lines.filter((line) => /WebSocket|^\s+at |Internal error/.test(line))).toEqual([
       expect.stringContaining('a client violated the WebSocket protocol'),

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
 import { parse } from 'graphql';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { readConfig } from '../../src/server/config.ts';
 import { type ChildGateway, startChildGateway, temporaryDataDirectory } from '../setup/child-gateway.ts';
@@ -243,7 +243,7 @@ describe('the sandbox, whose credentials everybody knows', () => {
       expect((await preflight(gateway.url, origin)).get('access-control-allow-origin')).toBeNull();
     }
     const logged = (text: string) => gateway.output().split(text).length - 1;
-    await vi.waitFor(() => expect(logged('"setting":"CORS_ORIGINS=*"')).toBe(1));
+    await expect.poll(() => logged('"setting":"CORS_ORIGINS=*"')).toBe(1);
     expect(logged('"setting":"CORS_ORIGINS=https://app.example"')).toBe(1);
     expect(logged('"setting":"CORS_ORIGINS=http://localhost.example"')).toBe(1);
   });

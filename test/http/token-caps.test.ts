@@ -19,7 +19,7 @@ test('a client token has two sockets; the third is told to try again, and may wh
   const first = await openRawSocket(t.url, authorization);
   const second = await openRawSocket(t.url, authorization);
   const third = await openRawSocket(t.url, authorization);
-  expect(await third.closed).toEqual({ code: 1013, reason: 'a client token has at most 2 sockets at once' });
+  expect(await third.closed).toEqual({ code: 1013, reason: 'a client token can have at most 2 sockets at once' });
   // Another token is not concerned.
   const other = await openRawSocket(t.url, t.platform.authorization);
   expect(other.socket.readyState).toBe(other.socket.OPEN);
@@ -33,15 +33,15 @@ test('a client token has two sockets; the third is told to try again, and may wh
 });
 
 test('a client token has three subscriptions over all transports; a fourth alone is refused, until one ends', async () => {
-  const message = 'a client token has at most 3 subscriptions at once';
+  const message = 'a client token can have at most 3 subscriptions at once';
   const refused = [{ message, extensions: { code: 'RATE_LIMITED', retryAfter: 1 } }];
   const raw = await openRawSocket(t.url, authorization);
   const subscribe = (id: string) => raw.send({ id, type: 'subscribe', payload: subscription });
   subscribe('1');
   subscribe('2');
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(2));
+  await expect.poll(() => t.gateway.feed.subscriptions).toBe(2);
   const stream = await openEventStream(`${t.url}/graphql`, authorization, subscription);
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(3));
+  await expect.poll(() => t.gateway.feed.subscriptions).toBe(3);
 
   subscribe('3');
   expect(await raw.receive('next')).toMatchObject({ id: '3', payload: { errors: refused } });
@@ -52,11 +52,11 @@ test('a client token has three subscriptions over all transports; a fourth alone
   expect(await raw.receive('next')).toMatchObject({ id: '4', payload: { data: {} } });
 
   stream.cut();
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(2));
+  await expect.poll(() => t.gateway.feed.subscriptions).toBe(2);
   subscribe('5');
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(3));
+  await expect.poll(() => t.gateway.feed.subscriptions).toBe(3);
   raw.send({ id: '5', type: 'complete' });
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(2));
+  await expect.poll(() => t.gateway.feed.subscriptions).toBe(2);
   // One that is refused itself takes nothing.
   for (const id of ['6', '7', '8', '9']) {
     raw.send({
@@ -70,10 +70,10 @@ test('a client token has three subscriptions over all transports; a fourth alone
     });
   }
   subscribe('10');
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(3));
+  await expect.poll(() => t.gateway.feed.subscriptions).toBe(3);
   raw.socket.close();
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0));
+  await expect.poll(() => t.gateway.feed.subscriptions).toBe(0);
   const after = await openEventStream(`${t.url}/graphql`, authorization, subscription);
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1));
+  await expect.poll(() => t.gateway.feed.subscriptions).toBe(1);
   after.cut();
 });

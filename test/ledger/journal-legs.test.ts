@@ -48,7 +48,7 @@ async function payQuote(sandboxScenario?: object, to: string = scene.outsideEur,
 async function receiveAndPassOn(): Promise<Data> {
   const { customerId } = await makeScene(platform, 0n);
   await succeed(platform, 'createExternalAccount', {
-    receiver: { customerId },
+    customerId,
     currency: 'USD',
     accountInfo: { usAccount: { accountNumber: '55500100', routingNumber: '021000021', accountCategory: 'CHECKING' } },
     beneficiary: { individual: { fullName: 'Grace Hopper' } },

@@ -126,7 +126,7 @@ test('the access log has each request once, and of no request its query, its cre
     requestId: expect.any(String),
   });
   await post('/graphql', { query: '{ viewer { kind } }' });
-  await vi.waitFor(() => expect(parsed().filter(({ msg }) => msg === 'request')).toHaveLength(2));
+  await expect.poll(() => parsed().filter(({ msg }) => msg === 'request')).toHaveLength(2);
   expect(parsed()[1]).toMatchObject({ status: 200, platform: t.platform.platformId, operation: 'query viewer' });
   expect(parsed()[1]).toMatchObject({ tokenId: (await t.owner.query('select id from api_token')).rows[0].id });
   const [, credentials = ''] = t.platform.authorization.split(' ');
@@ -153,7 +153,7 @@ test('a webhook is found by the request that caused it, and the request by the w
   await receiver.until((received) => received.some(({ body }) => body.transaction?.status === 'COMPLETED'));
   const lineOf = (requestId: string | undefined) => parsed().find((line) => line.requestId === requestId);
   const webhook = receiver.received.find(({ body }) => body.transaction?.status === 'COMPLETED');
-  await vi.waitFor(() => expect(lineOf(webhook?.headers['x-request-id'])).toBeDefined());
+  await expect.poll(() => lineOf(webhook?.headers['x-request-id'])).toBeDefined();
   expect(lineOf(webhook?.headers['x-request-id'])).toMatchObject({
     ...{ msg: 'webhook', status: 200, platform: t.platform.platformId, quote: quoted.id },
     ...{ transaction: webhook?.body.transaction.id, event: webhook?.body.eventId },

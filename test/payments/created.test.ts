@@ -33,7 +33,7 @@ async function lookedUp(sandboxScenario: object, gateway: TestGateway = t) {
 async function told(after: string, id: string, status: string): Promise<Data[]> {
   const updates: Data[] = [];
   const stream = t.platform.watch(
-    `subscription ($after: String, $id: ID!) { transactionUpdates(after: $after, transactionId: $id) {
+    `subscription ($after: String, $id: ID!) { transactionUpdates(after: $after, of: { transactionId: $id }) {
        previousStatus status terminal transaction { type approvalDueAt reconciliationReference } } }`,
     { after, id },
   );

@@ -112,7 +112,7 @@ describe('a frozen customer', () => {
     });
     await freeze(scene.customerId);
     const registered = {
-      receiver: { customerId: scene.customerId },
+      customerId: scene.customerId,
       currency: 'EUR',
       accountInfo: { iban: { iban: 'DE00500105175407324931', swiftBic: 'COBADEFF' } },
       beneficiary: { individual: { fullName: 'Ada Lovelace' } },

@@ -93,7 +93,7 @@ function filterOf({ startDate, endDate, minAmount: min, maxAmount: max, ...rest 
   if (min === undefined && max === undefined) return filter;
   const { currency } = rest;
   if (currency == null)
-    throw new Refusal('INVALID_INPUT', 'minAmount and maxAmount need a currency', { path: ['currency'] });
+    throw new Refusal('INVALID_INPUT', 'a range of amounts needs a currency', { path: ['currency'] });
   return { ...filter, currency: undefined, amount: { currency, min, max } };
 }
 

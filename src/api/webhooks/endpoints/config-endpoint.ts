@@ -81,7 +81,7 @@ export async function testConfigEndpoint(
     : findEndpointByUrl(prisma, caller, url));
   if (!endpoint) {
     throw url === undefined
-      ? new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'the platform has no webhookEndpoint: set one first')
+      ? new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'the platform has no webhook endpoint: set one first')
       : new Refusal('WEBHOOK_ENDPOINT_NOT_SET', 'no webhook endpoint has this URL', { path: ['url'], value: url });
   }
   const endpointId = publicId('WebhookEndpoint', endpoint.id);

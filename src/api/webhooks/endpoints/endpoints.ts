@@ -141,7 +141,9 @@ function readTypes(types: readonly EventType[] | null | undefined): EventType[] 
       ['eventTypes'],
     );
   if (types.length === 0)
-    throw new Refusal('INVALID_INPUT', 'give at least one event type, or leave eventTypes out for all', ['eventTypes']);
+    throw new Refusal('INVALID_INPUT', 'give at least one type of event, or leave the list out for all', [
+      'eventTypes',
+    ]);
   return [...new Set(types)];
 }
 
