@@ -26,7 +26,7 @@ export const foundBy = (how: FoundBy) => ({ extensions: { foundBy: how } }) as c
 const AmountRange = builder.inputType('AmountRange', {
   description: 'A range of amounts in one currency. Both ends belong to it.',
   fields: (t) => ({
-    currency: t.string({ required: true, description: 'The currency code.' }),
+    currency: t.field({ type: 'CurrencyCode', required: true, description: 'The currency of both.' }),
     min: t.field({ type: 'BigInt', description: "At least this, in the currency's smallest unit." }),
     max: t.field({ type: 'BigInt', description: "At most this, in the currency's smallest unit." }),
   }),
@@ -60,7 +60,7 @@ export const TransactionFilter = builder.inputType('TransactionFilter', {
     failureReason: t.field({ type: [FailureReason], description: 'Any of these.', ...foundBy('index') }),
     reference: t.string({ description: 'The reconciliation reference.', ...foundBy('one') }),
     accountId: t.id({ description: 'The account on either side, source or destination.', ...foundBy('index') }),
-    currency: t.string({ description: 'The currency of what is sent or of what is received.' }),
+    currency: t.field({ type: 'CurrencyCode', description: 'The currency of what is sent or of what is received.' }),
     amount: t.field({ type: AmountRange, description: 'What is sent or what is received lies in this range.' }),
     executed: t.boolean({
       description:
@@ -94,7 +94,7 @@ export const AccountFilter = builder.inputType('AccountFilter', {
   description: 'Which accounts (specification 4.9, 4.10, 4.13). What is given combines with AND.',
   fields: (t) => ({
     kind: t.field({ type: AccountKind, description: 'Internal or external.', ...foundBy('kind') }),
-    currency: t.string({ description: 'The currency code.', ...foundBy('index') }),
+    currency: t.field({ type: 'CurrencyCode', description: 'The currency.', ...foundBy('index') }),
     customerId: t.id({ description: 'The owner.', ...foundBy('index') }),
     platformOwned: t.boolean({ description: "Only the platform's own, or only its customers'.", ...foundBy('index') }),
     isIncludingDeleted: t.boolean({

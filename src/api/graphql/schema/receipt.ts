@@ -4,6 +4,7 @@ import { type Receipt, readReceipt } from '../../../domain/commands/receipts.ts'
 import { executedRead } from '../reading/derive.ts';
 import { readNode } from '../reading/planned.ts';
 import { builder } from './builder.ts';
+import { inCapitals } from './enums.ts';
 import { nodeTypes } from './node.ts';
 import { RefusalCode } from './refusal-code.ts';
 
@@ -21,15 +22,15 @@ const MutationOutcome = builder.enumType('MutationOutcome', {
 
 const MutationName = builder.enumType('MutationName', {
   description: 'A mutation.',
-  values: Object.fromEntries(operationNames.map((name) => [name, { description: `The mutation ${name}.` }])) as {
-    readonly [Name in Operation]: { readonly description: string };
-  },
+  values: Object.fromEntries(
+    operationNames.map((name) => [inCapitals(name), { value: name, description: `The mutation ${name}.` }]),
+  ) as { readonly [Name in string]: { readonly value: Operation; readonly description: string } },
 });
 
 const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement({
   description: 'What came of the first call with an idempotency key: for a client that lost the answer.',
   fields: (t) => ({
-    operation: t.expose('operation', { type: MutationName, description: "The mutation's name." }),
+    operation: t.expose('operation', { type: MutationName, description: 'The mutation.' }),
     idempotencyKey: t.exposeString('idempotencyKey', { description: 'The key.' }),
     outcome: t.expose('outcome', { type: MutationOutcome, description: 'Whether it took effect.' }),
     code: t.expose('code', {
@@ -64,7 +65,7 @@ builder.queryField('mutationReceipt', (t) =>
     description:
       'Did it happen? What came of a mutation, by its idempotency key. An error of this field says nothing about the mutation.',
     args: {
-      operation: t.arg({ type: MutationName, required: true, description: "The mutation's name." }),
+      operation: t.arg({ type: MutationName, required: true, description: 'The mutation.' }),
       idempotencyKey: t.arg.string({ required: true, description: 'The key that it was called with.' }),
     },
     resolve: (_root, { operation, idempotencyKey }, { payments, viewer }) =>

@@ -1,4 +1,5 @@
 import { invalidFieldsOf } from '../../../core/check-all.ts';
+import type { FieldPath as Path } from '../../../core/path.ts';
 import { type RefusalCode as Code, type InvalidField, Refusal } from '../../../core/refusal.ts';
 import type { Operation } from '../../../domain/access/operations.ts';
 import { builder } from './builder.ts';
@@ -8,13 +9,13 @@ import { RefusalCode } from './refusal-code.ts';
 /** A refusal as a member of a mutation's result union. */
 export interface UserError {
   readonly refusal: Refusal;
-  readonly path: readonly string[] | null;
+  readonly path: Path | null;
   readonly fields: readonly RefusedField[];
 }
 
 /** A field of a mutation's input that is at fault. */
 export interface RefusedField {
-  readonly path: readonly string[];
+  readonly path: Path;
   readonly code: Code;
   readonly message: string;
 }
@@ -22,8 +23,9 @@ export interface RefusedField {
 export const RefusedFieldType = builder.objectRef<RefusedField>('RefusedField').implement({
   description: 'A field of the input that is at fault.',
   fields: (t) => ({
-    path: t.stringList({
-      description: 'Where it is: ["input", "amount"].',
+    path: t.field({
+      type: ['PathSegment'],
+      description: 'Where it is: ["input", "metadata", 0, "key"].',
       resolve: ({ path }) => [...path],
     }),
     code: t.expose('code', { type: RefusalCode, description: 'What is wrong with it, for programs.' }),
@@ -43,10 +45,11 @@ const UserErrorType = builder.interfaceRef<UserError>('UserError').implement({
       description: 'The reason, for people. Amounts are in major units.',
       resolve: ({ refusal }) => refusal.message,
     }),
-    path: t.stringList({
+    path: t.field({
+      type: ['PathSegment'],
       nullable: true,
       description:
-        'The first field of the input that is at fault: ["input", "amount"]. Null when the cause lies in no field.',
+        'The first field of the input that is at fault: ["input", "metadata", 0, "key"]. Null when the cause lies in no field.',
       resolve: ({ path }) => path && [...path],
     }),
     fields: t.field({
@@ -157,7 +160,7 @@ export function asRefusedFields(fields: readonly InvalidField[], name: Operation
 
 /** Returns the value of the union member for a refusal whose paths are those of the mutation's arguments. */
 export function asArgumentError(refusal: Refusal): UserError {
-  const fields = invalidFieldsOf(refusal).map((field) => ({ ...field, path: field.path.map(String) }));
+  const fields = invalidFieldsOf(refusal);
   return { refusal, path: fields[0]?.path ?? null, fields };
 }
 

@@ -49,7 +49,7 @@ export type AmountInput =
 
 /** A range of amounts in one currency. Both ends belong to it. */
 export type AmountRange = {
-  /** The currency code. */
+  /** The currency of both. */
   currency: string;
   /** At most this, in the currency's smallest unit. */
   max?: string | number | null | undefined;
@@ -138,7 +138,7 @@ export type CreateExternalAccountInput = {
   accountInfo: ExternalAccountInfoInput;
   /** Who owns it: required for bank accounts, not for wallets. */
   beneficiary?: BeneficiaryInput | null | undefined;
-  /** ISO 4217 code or asset code. */
+  /** Its currency. */
   currency: string;
   /** Its owner; without one it is the platform’s own, or that of the customer whose app this is. */
   customerId?: string | null | undefined;
@@ -649,7 +649,7 @@ export type QuoteStatus =
 
 /** Pay in from outside, for this payment alone. */
 export type RealtimeFundingSourceInput = {
-  /** In which currency, e.g. USDC or BTC. */
+  /** In which currency. */
   currency: string;
   /** Who pays. */
   customerId: string;
@@ -983,7 +983,7 @@ export type AddPayeeMutationVariables = Exact<{
 
 
 export type AddPayeeMutation = { createExternalAccount:
-    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }>, existing:
+    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }>, existing:
         | { id: string }
         | { id: string }
         | { id: string }
@@ -998,7 +998,7 @@ export type AddPayeeMutation = { createExternalAccount:
         | { id: string }
         | { id: string }
        | null }
-    | { __typename: 'CreateExternalAccountSuccess', replayed: boolean, warnings: Array<{ path: Array<string>, message: string }>, accountEdge: { cursor: string, node:
+    | { __typename: 'CreateExternalAccountSuccess', replayed: boolean, warnings: Array<{ path: Array<string | number>, message: string }>, accountEdge: { cursor: string, node:
           | { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, displayName: string, maskedNumber: string, accountInfo:
               | { accountType: ExternalAccountType }
               | { accountType: ExternalAccountType }
@@ -1019,12 +1019,12 @@ export type AddPayeeMutation = { createExternalAccount:
             , currency: { code: string, symbol: string, decimals: number } }
           | { id: string, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } }
          } }
-    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
    };
 
 export type CancelQuoteMutationVariables = Exact<{
@@ -1065,7 +1065,7 @@ export type CreateQuoteMutationVariables = Exact<{
 
 
 export type CreateQuoteMutation = { createQuote:
-    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'CreateQuoteSuccess', serverTime: string, quote: { id: string, status: QuoteStatus, version: number, createdAt: string, expiresAt: string, description: string | null, lockedCurrencySide: LockedCurrencySide, exchangeRate: string, totalSendingAmount: { amount: string, decimal: string, formatted: string, currency: { code: string } }, totalReceivingAmount: { amount: string, decimal: string, formatted: string, currency: { code: string } }, feesIncluded: { amount: string, decimal: string, formatted: string, currency: { code: string } }, source:
           | { displayName: string, maskedNumber: string | null }
           | { displayName: string, maskedNumber: string | null }
@@ -1091,14 +1091,14 @@ export type CreateQuoteMutation = { createQuote:
           | { __typename: 'UpiInstruction', accountType: ExternalAccountType, reference: string | null }
           | { __typename: 'UsAccountInstruction', accountType: ExternalAccountType, reference: string | null }
         >, transaction: { id: string, status: TransactionStatus } } }
-    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'InsufficientFundsError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }>, available: { formatted: string } | null, required: { formatted: string } | null }
-    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'LimitExceededError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'InsufficientFundsError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }>, available: { formatted: string } | null, required: { formatted: string } | null }
+    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'LimitExceededError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
    };
 
 export type ExecuteQuoteMutationVariables = Exact<{
@@ -1108,7 +1108,7 @@ export type ExecuteQuoteMutationVariables = Exact<{
 
 
 export type ExecuteQuoteMutation = { executeQuote:
-    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }>, existing:
+    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }>, existing:
         | { id: string }
         | { id: string }
         | { id: string }
@@ -1124,15 +1124,15 @@ export type ExecuteQuoteMutation = { executeQuote:
         | { id: string }
        | null }
     | { __typename: 'ExecuteQuoteSuccess', replayed: boolean, quote: { id: string, status: QuoteStatus, version: number, transaction: { id: string, status: TransactionStatus, version: number } } }
-    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'InsufficientFundsError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }>, available: { formatted: string } | null, required: { formatted: string } | null }
-    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'LimitExceededError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'QuoteExpiredError', code: RefusalCode, message: string, expiredAt: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'InsufficientFundsError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }>, available: { formatted: string } | null, required: { formatted: string } | null }
+    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'LimitExceededError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'QuoteExpiredError', code: RefusalCode, message: string, expiredAt: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
    };
 
 export type HistoryQueryVariables = Exact<{
@@ -1178,14 +1178,14 @@ export type LookUpReceiverMutationVariables = Exact<{
 
 
 export type LookUpReceiverMutation = { lookUpReceiver:
-    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'LookUpReceiverSuccess', serverTime: string, lookup: { id: string, umaAddress: string, vaspName: string | null, expiresAt: string, supportedCurrencies: Array<{ estimatedExchangeRate: string | null, currency: { code: string, name: string, symbol: string, decimals: number }, minAmount: { amount: string, decimal: string, formatted: string }, maxAmount: { amount: string, decimal: string, formatted: string } }>, requiredPayerFields: Array<{ name: string, mandatory: boolean }> } }
-    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
    };
 
 export type PayInQueryVariables = Exact<{
@@ -1485,27 +1485,27 @@ export type SupportViewQuery = { viewer: { serverTime: string, feedCursor: strin
             | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
           , counterpartyInformation: Array<{ name: string, value: string }>, requestedReceiverInformation: Array<{ name: string, mandatory: boolean }>, metadata: Array<{ key: string, value: string }>, quote: { id: string, status: QuoteStatus, expiresAt: string } | null, refund: { reference: string, initiatedAt: string, settledAt: string | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: string }>, ledgerEntries: Array<{ kind: JournalKind, system: LedgerParty | null, occurredAt: string, account: { id: string } | null, amount: { formatted: string } }> } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null, webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, failingSince: string | null, deliveries: { edges: Array<{ cursor: string, node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: string | null, event: { id: string, type: EventType, occurredAt: string, transaction: { id: string } | null, customer: { id: string } | null }, attempts: Array<{ at: string, responseStatus: number | null, error: string | null }> } }> } } }> } };
 
-type Refused_ConflictError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+type Refused_ConflictError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
-type Refused_CustomerInUseError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+type Refused_CustomerInUseError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
-type Refused_ForbiddenError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+type Refused_ForbiddenError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
-type Refused_IdempotencyMismatchError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+type Refused_IdempotencyMismatchError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
-type Refused_InsufficientFundsError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+type Refused_InsufficientFundsError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
-type Refused_InvalidInputError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+type Refused_InvalidInputError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
-type Refused_LimitExceededError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+type Refused_LimitExceededError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
-type Refused_NotFoundError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+type Refused_NotFoundError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
-type Refused_OutcomeUnknownError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+type Refused_OutcomeUnknownError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
-type Refused_QuoteExpiredError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+type Refused_QuoteExpiredError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
-type Refused_UnavailableError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+type Refused_UnavailableError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
 export type RefusedFragment =
   | Refused_ConflictError_Fragment
@@ -1528,14 +1528,14 @@ export type ResendMutationVariables = Exact<{
 
 
 export type ResendMutation = { resendWebhookDelivery:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { delivery: { id: string, status: WebhookDeliveryStatus } }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type ReplayMutationVariables = Exact<{
@@ -1546,14 +1546,14 @@ export type ReplayMutationVariables = Exact<{
 
 
 export type ReplayMutation = { replayWebhookEvents:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { count: number }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type TestEndpointMutationVariables = Exact<{
@@ -1563,14 +1563,14 @@ export type TestEndpointMutationVariables = Exact<{
 
 
 export type TestEndpointMutation = { sendTestWebhook:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { delivered: boolean, responseStatus: number | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type FindCustomerQueryVariables = Exact<{
@@ -1588,13 +1588,13 @@ export type CreateCustomerMutationVariables = Exact<{
 
 
 export type CreateCustomerMutation = { createCustomer:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { customer: { id: string, kycStatus: KycStatus } }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type NoteOnCustomerMutationVariables = Exact<{
@@ -1605,13 +1605,13 @@ export type NoteOnCustomerMutationVariables = Exact<{
 
 
 export type NoteOnCustomerMutation = { updateCustomer:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { customer: { id: string } }
    };
 
@@ -1639,13 +1639,13 @@ export type NameAccountMutationVariables = Exact<{
 
 
 export type NameAccountMutation = { updateExternalAccount:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { account: { id: string } }
    };
 
@@ -1657,14 +1657,14 @@ export type SetAccountStatusMutationVariables = Exact<{
 
 
 export type SetAccountStatusMutation = { sandboxSetExternalAccountStatus:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { account: { id: string, status: ExternalAccountStatus } }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type FundMutationVariables = Exact<{
@@ -1675,14 +1675,14 @@ export type FundMutationVariables = Exact<{
 
 
 export type FundMutation = { sandboxFundAccount:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { account: { id: string, balance: { formatted: string } } }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type SandboxQuoteMutationVariables = Exact<{
@@ -1692,16 +1692,16 @@ export type SandboxQuoteMutationVariables = Exact<{
 
 
 export type SandboxQuoteMutation = { createQuote:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { quote: { id: string, status: QuoteStatus, totalSendingAmount: { formatted: string }, transaction: { id: string, status: TransactionStatus } } }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type DepositMutationVariables = Exact<{
@@ -1712,15 +1712,15 @@ export type DepositMutationVariables = Exact<{
 
 
 export type DepositMutation = { sandboxSend:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { transaction: { id: string, status: TransactionStatus } }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type TransferOutMutationVariables = Exact<{
@@ -1730,16 +1730,16 @@ export type TransferOutMutationVariables = Exact<{
 
 
 export type TransferOutMutation = { transferOut:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { transaction: { id: string, status: TransactionStatus } }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type TransferInMutationVariables = Exact<{
@@ -1749,15 +1749,15 @@ export type TransferInMutationVariables = Exact<{
 
 
 export type TransferInMutation = { transferIn:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { transaction: { id: string, status: TransactionStatus } }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type ReceiveUmaMutationVariables = Exact<{
@@ -1766,14 +1766,14 @@ export type ReceiveUmaMutationVariables = Exact<{
 
 
 export type ReceiveUmaMutation = { sandboxReceiveUma:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { transaction: { id: string, status: TransactionStatus } }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type EventPartsFragment = { id: string, cursor: string, type: EventType, occurredAt: string, subject:
@@ -2343,7 +2343,7 @@ export const PayIn = /* @__PURE__ */ document<PayInQuery, PayInQueryVariables>(`
   }
 }`);
 
-export const PayeeForm = /* @__PURE__ */ document<PayeeFormQuery, PayeeFormQueryVariables>(`query PayeeForm($currency: String) {
+export const PayeeForm = /* @__PURE__ */ document<PayeeFormQuery, PayeeFormQueryVariables>(`query PayeeForm($currency: CurrencyCode) {
   externalAccountForms(currency: $currency) {
     accountType
     description

@@ -115,7 +115,12 @@ builder.queryField('externalAccountForms', (t) =>
     type: [ExternalAccountForm],
     ...executed,
     description: 'What createExternalAccount asks for, for each type of account: a screen can make its form of it.',
-    args: { currency: t.arg.string({ description: 'Only the types of account that can have this currency.' }) },
+    args: {
+      currency: t.arg({
+        type: 'CurrencyCode',
+        description: 'Only the types of account that can have this currency.',
+      }),
+    },
     resolve: (_root, { currency: code }) => {
       if (code === null || code === undefined) return forms;
       const currency = currencyOf(code);

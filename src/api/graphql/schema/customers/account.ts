@@ -113,7 +113,7 @@ mutation('createExternalAccount', {
   description:
     'Registers a bank account or wallet to pay to or pull from (specification 4.8). In the sandbox it is ACTIVE at once, unless its suffix says otherwise. The app of a customer may where its token has the grant ADD_BENEFICIARIES, for that customer.',
   input: (t) => ({
-    currency: t.string({ required: true, description: 'ISO 4217 code or asset code.' }),
+    currency: t.field({ type: 'CurrencyCode', required: true, description: 'Its currency.' }),
     accountInfo: t.field({
       type: ExternalAccountInfoInput,
       required: true,

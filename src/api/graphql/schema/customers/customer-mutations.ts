@@ -28,7 +28,7 @@ const BeneficialOwnerInput = builder.inputType('BeneficialOwnerInput', {
     birthDate: t.field({ type: 'Date', description: 'Day of birth.' }),
     nationality: t.string({ description: 'ISO 3166-1 alpha-2.' }),
     address: t.field({ type: AddressInput, description: 'Postal address.' }),
-    percentageOwnership: t.float({ description: 'Share of the company, 0 to 100.' }),
+    percentageOwnership: t.field({ type: 'Decimal', description: 'Share of the company, 0 to 100: "33.5".' }),
     title: t.string({ description: 'Title.' }),
   }),
 });
@@ -58,7 +58,19 @@ type DetailsInput = typeof CustomerDetailsInput.$inferInput;
 /** Returns the domain's form of the input. A @oneOf input has exactly one field. */
 function detailsOf(input: DetailsInput): Details {
   if (input.individual) return { customerType: 'INDIVIDUAL', ...input.individual };
-  if (input.business) return { customerType: 'BUSINESS', ...input.business };
+  if (input.business) {
+    const { beneficialOwners, ...business } = input.business;
+    const owners = beneficialOwners?.map(({ percentageOwnership: share, ...owner }) => ({
+      ...owner,
+      // The specification has a JSON number.
+      percentageOwnership: typeof share === 'string' ? Number(share) : share,
+    }));
+    return {
+      customerType: 'BUSINESS',
+      ...business,
+      ...(beneficialOwners !== undefined && { beneficialOwners: owners }),
+    };
+  }
   throw new Error('a @oneOf input has one field');
 }
 

@@ -34,9 +34,11 @@ const BeneficialOwner = builder.objectRef<Owner>('BeneficialOwner').implement({
     birthDate: t.expose('birthDate', { type: 'Date', nullable: true, description: 'Day of birth.' }),
     nationality: t.exposeString('nationality', { nullable: true, description: 'ISO 3166-1 alpha-2.' }),
     address: t.expose('address', { type: AddressType, nullable: true, description: 'Postal address.' }),
-    percentageOwnership: t.exposeFloat('percentageOwnership', {
+    percentageOwnership: t.field({
+      type: 'Decimal',
       nullable: true,
-      description: 'Share of the company, 0 to 100.',
+      description: 'Share of the company, 0 to 100: "33.5".',
+      resolve: ({ percentageOwnership: share }) => share?.toLocaleString('en', { maximumFractionDigits: 15 }),
     }),
     title: t.exposeString('title', { nullable: true, description: 'Title.' }),
   }),

@@ -67,7 +67,7 @@ mutation('sandboxReceiveUma', {
         'Any; of sandbox.uma.money, $pending.long.usd takes long, $fail.compliance.usd and $fail.timeout.usd fail after approval.',
     }),
     receiver: t.field({ type: CustomerReferenceInput, required: true, description: 'The receiving customer.' }),
-    currency: t.string({ required: true, description: 'The currency that arrives.' }),
+    currency: t.field({ type: 'CurrencyCode', required: true, description: 'The currency that arrives.' }),
     amount: t.field({
       type: AmountInput,
       required: true,

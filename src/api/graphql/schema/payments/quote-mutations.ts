@@ -25,7 +25,7 @@ const RealtimeFundingSourceInput = builder.inputType('RealtimeFundingSourceInput
   description: 'Pay in from outside, for this payment alone.',
   fields: (t) => ({
     customerId: t.id({ required: true, description: 'Who pays.' }),
-    currency: t.string({ required: true, description: 'In which currency, e.g. USDC or BTC.' }),
+    currency: t.field({ type: 'CurrencyCode', required: true, description: 'In which currency.' }),
   }),
 });
 
@@ -50,7 +50,10 @@ const UmaDestinationInput = builder.inputType('UmaDestinationInput', {
   description: 'Pay to a UMA address, with the lookupId of a receiver lookup.',
   fields: (t) => ({
     umaAddress: t.string({ required: true, description: '$name@domain.' }),
-    currency: t.string({ description: "What shall arrive; the receiver's first currency when left out." }),
+    currency: t.field({
+      type: 'CurrencyCode',
+      description: "What shall arrive; the receiver's first currency when left out.",
+    }),
   }),
 });
 

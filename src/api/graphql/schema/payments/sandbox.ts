@@ -31,7 +31,11 @@ mutation('sandboxSend', {
     'Sandbox only: lets the deposit for a real-time funded quote arrive (specification 4.7). Exactly what the quote asks for is converted and delivered at once. Less, more or too late: the payment fails, and the money is in the account that the customer has in that currency. A quote that is paid already: CONFLICT. A customer who is deleted: CUSTOMER_DELETED, and the money goes back to its payer.',
   input: (t) => ({
     quoteId: t.id({ required: true, description: 'Quote:…' }),
-    currency: t.string({ required: true, description: 'The currency of the money sent: that of the quote.' }),
+    currency: t.field({
+      type: 'CurrencyCode',
+      required: true,
+      description: 'The currency of the money sent: that of the quote.',
+    }),
     amount: t.field({ type: AmountInput, description: 'What is sent: exactly the amount of the quote when left out.' }),
     sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'What shall happen to the payment.' }),
   }),

@@ -85,7 +85,8 @@ mutation('updatePlatform', {
       description:
         "The domain of new customers' UMA addresses. In production the operator of the service gives a platform its domain; any other is refused (CONFLICT).",
     }),
-    currencies: t.stringList({
+    currencies: t.field({
+      type: ['CurrencyCode'],
       description: 'The codes of the currencies in which new customers get internal accounts: replaces the list.',
     }),
     trustedDocuments: t.field({

@@ -6,7 +6,7 @@ import { builder } from '../builder.ts';
 builder.objectType('Currency', {
   description: 'A currency or asset (specification 2.1).',
   fields: (t) => ({
-    code: t.exposeString('code', { description: 'ISO 4217 code, or an asset code such as USDC or BTC.' }),
+    code: t.expose('code', { type: 'CurrencyCode', description: 'Its code.' }),
     name: t.exposeString('name', { description: 'Name for people, in English.' }),
     symbol: t.exposeString('symbol', { description: 'Symbol for people.' }),
     decimals: t.exposeInt('decimals', { description: 'Decimal places of the smallest unit: 2 for cents.' }),
