@@ -96,7 +96,7 @@ test('idempotency keys of one app are not those of another, nor of the platform'
   const other = await quoted(b, theirs, { idempotencyKey: 'one' });
   expect(other).toMatchObject({ replayed: false });
   expect(other.quote.id).not.toBe(first.quote.id);
-  const receipt = '{ mutationReceipt(operation: createQuote, idempotencyKey: "one") { outcome result { id } } }';
+  const receipt = '{ mutationReceipt(operation: CREATE_QUOTE, idempotencyKey: "one") { outcome result { id } } }';
   expect((await a.ask(receipt)).mutationReceipt.result.id).toBe(first.quote.id);
   expect((await b.ask(receipt)).mutationReceipt.result.id).toBe(other.quote.id);
   expect((await t.platform.ask(receipt)).mutationReceipt).toEqual({ outcome: 'NONE', result: null });
@@ -205,7 +205,7 @@ test('a token that was answered once is not answered again, but its key tells wh
   expect(repeat.message).toContain(tokenId);
   expect(await minted({ ...input, customerId: theirs.customerId })).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
   const { mutationReceipt } = await t.platform.ask(
-    '{ mutationReceipt(operation: createClientToken, idempotencyKey: "mint-1") { outcome code result { id } } }',
+    '{ mutationReceipt(operation: CREATE_CLIENT_TOKEN, idempotencyKey: "mint-1") { outcome code result { id } } }',
   );
   expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', code: null, result: { id: tokenId } });
 });

@@ -135,7 +135,7 @@ const neededArguments: Readonly<Record<string, (things: Things) => string>> = {
   quote: ({ quoteId }) => `id: "${quoteId}"`,
   transaction: ({ transactionId }) => `id: "${transactionId}"`,
   exchangeRates: () => 'source: "USD"',
-  mutationReceipt: () => 'operation: createApiToken, idempotencyKey: "same-in-both"',
+  mutationReceipt: () => 'operation: CREATE_API_TOKEN, idempotencyKey: "same-in-both"',
   node: ({ endpointId }) => `id: "${endpointId}"`,
   nodes: ({ receiverUmaAddress: _address, tokenId: _token, ...named }) =>
     `ids: ${JSON.stringify(Object.values(named))}`,

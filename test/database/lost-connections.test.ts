@@ -3,7 +3,7 @@ import type { ThrowawayDatabase } from '../../src/infra/database/migrations/thro
 import { act, ended, execute, quote } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { commit, type DatabaseProxy, databaseProxy, planWithKey } from '../setup/database-proxy.ts';
-import { mutationDocument } from '../setup/documents.ts';
+import { mutationDocument, mutationName, mutationVariables } from '../setup/documents.ts';
 import { type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { withNewCredentials } from '../setup/new-credentials.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
@@ -56,7 +56,7 @@ const receipt = async (operation: string, key: string) =>
   (
     await platform.ask(
       'query ($operation: MutationName!, $key: String!) { mutationReceipt(operation: $operation, idempotencyKey: $key) { outcome code } }',
-      { operation, key },
+      { operation: mutationName(operation), key },
     )
   ).mutationReceipt;
 
@@ -125,13 +125,13 @@ describe('a command whose answer is lost on its way', () => {
     proxy.loseAnswer(planWithKey('partly'), true);
     const answer = await platform.send(
       mutationDocument('transferOut', 'transaction { id ledgerEntries { amount { amount } } timeline { status } }'),
-      { input: { ...input, idempotencyKey: 'partly' } },
+      mutationVariables('transferOut', { ...input, idempotencyKey: 'partly' }),
     );
     proxy.reopen();
     expect(answer.errors?.map(({ extensions }) => extensions.code)).toContain('OUTCOME_UNKNOWN');
     expect(answer.errors?.map(({ extensions }) => extensions.code)).not.toContain('SERVICE_UNAVAILABLE');
     expect(
-      await askUntilAnswered('{ mutationReceipt(operation: transferOut, idempotencyKey: "partly") { outcome } }'),
+      await askUntilAnswered('{ mutationReceipt(operation: TRANSFER_OUT, idempotencyKey: "partly") { outcome } }'),
     ).toEqual({ mutationReceipt: { outcome: 'SUCCEEDED' } });
 
     const body = { source: { accountId: scene.usd }, destination: { accountId: scene.outsideUsd }, amount: 100 };
@@ -191,7 +191,7 @@ describe('while the database is out of reach', () => {
     await transfer('happened');
     proxy.shut();
     const { data, errors } = await platform.send(
-      '{ viewer { kind } mutationReceipt(operation: transferOut, idempotencyKey: "happened") { outcome } }',
+      '{ viewer { kind } mutationReceipt(operation: TRANSFER_OUT, idempotencyKey: "happened") { outcome } }',
     );
     expect(errors?.[0]?.extensions.code).toBe('SERVICE_UNAVAILABLE');
     expect(data?.mutationReceipt ?? null).toBeNull();

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sequenceIn } from '../setup/cursors.ts';
+import { mutationName } from '../setup/documents.ts';
 import type { Data, TestPlatform } from '../setup/gateway.ts';
 import type { Change, Command, Payment, Receipt } from './history.ts';
 
@@ -70,7 +71,7 @@ export async function readReceipts(
     const some = history.slice(at, at + receiptsAtOnce);
     const fields = some.map(
       ({ operation, key }, index) =>
-        `r${index}: mutationReceipt(operation: ${operation}, idempotencyKey: "${key}") { outcome }`,
+        `r${index}: mutationReceipt(operation: ${mutationName(operation)}, idempotencyKey: "${key}") { outcome }`,
     );
     const answers = await ask(platform, `{ ${fields.join(' ')} }`);
     for (const [index, { key }] of some.entries()) receipts.set(key, answers[`r${index}`]);

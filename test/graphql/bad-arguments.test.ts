@@ -93,7 +93,8 @@ test.each([
   ['accounts', 'currency'],
 ])('%s filtered by a %s that cannot be finds nothing, without an error', async (list, field) => {
   for (const value of ['\0', '$\0', '\ud800', '', 'Customer:', `Customer:${uuid}`, `InternalAccount:${uuid}`]) {
-    const type = field.endsWith('Id') && field !== 'platformCustomerId' ? 'ID' : 'String';
+    const isId = field.endsWith('Id') && field !== 'platformCustomerId';
+    const type = field === 'currency' ? 'CurrencyCode' : isId ? 'ID' : 'String';
     const query = `query ($value: ${type}) { ${list}(filter: { ${field}: $value }) { totalCount edges { node { id } } } }`;
     expect(await t.platform.ask(query, { value })).toEqual({ [list]: { totalCount: 0, edges: [] } });
   }
@@ -310,7 +311,7 @@ test.each([
 ])('no exchange rates are asked for %d, which no payment may move', async (amount, code) => {
   for (const destinations of [null, ['EUR']]) {
     const { errors } = await t.platform.send(
-      'query ($a: BigInt!, $d: [String!]) { exchangeRates(source: "USD", sendingAmount: { units: $a }, destinations: $d) { rate } }',
+      'query ($a: BigInt!, $d: [CurrencyCode!]) { exchangeRates(source: "USD", sendingAmount: { units: $a }, destinations: $d) { rate } }',
       { a: amount, d: destinations },
     );
     expect(errors).toMatchObject([{ path: ['exchangeRates'], extensions: { code, field: 'sendingAmount' } }]);
@@ -358,8 +359,8 @@ test('a receipt of an impossible key says that nothing was done, of an unknown o
       },
     );
   const none = { mutationReceipt: { outcome: 'NONE', code: null } };
-  expect((await receipt('executeQuote', '\0')).data).toEqual(none);
-  expect((await receipt('executeQuote', 'never used')).data).toEqual(none);
+  expect((await receipt('EXECUTE_QUOTE', '\0')).data).toEqual(none);
+  expect((await receipt('EXECUTE_QUOTE', 'never used')).data).toEqual(none);
   const wrong = await receipt('drop', 'key');
   expect(wrong).toMatchObject({ status: 422, errors: [{ extensions: { code: 'INVALID_INPUT' } }] });
 });

@@ -210,7 +210,7 @@ test.each([...amounts, ...ids, ...others])(
       __typename: expect.stringMatching(/Error$/),
       code,
       message: expect.stringMatching(/\w+ \w+/),
-      path: ['input', ...path.split('.')],
+      path: ['input', ...path.split('.').map((step) => (/^\d+$/.test(step) ? Number(step) : step))],
     });
     expect(await everything()).toEqual(before);
   },

@@ -44,7 +44,7 @@ test.each([
     'createCustomer',
     ['details', 'beneficialOwners', 1, 'taxId'],
     { details: { business: {} } },
-    ['input', 'details', 'business', 'beneficialOwners', '1', 'taxId'],
+    ['input', 'details', 'business', 'beneficialOwners', 1, 'taxId'],
   ],
   ['transferOut', ['amount'], { amount: { units: 1n } }, ['input', 'amount', 'units']],
   ['sandboxSend', ['currencyAmount'], { amount: { decimal: '1' } }, ['input', 'amount', 'decimal']],

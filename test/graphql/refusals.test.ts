@@ -59,7 +59,7 @@ describe('one refusal has all invalid fields, each with its path, its code and i
   });
 
   test('of a new customer, wrong addresses of its owners among them', async () => {
-    const owner = { fullName: 'Ada', individualType: 'DIRECTOR', phoneNumber: '1', percentageOwnership: 101 };
+    const owner = { fullName: 'Ada', individualType: 'DIRECTOR', phoneNumber: '1', percentageOwnership: '101' };
     const address = { line1: 'x', postalCode: ' ', country: 'de' };
     const refused = await refusalOf(t.platform, 'createCustomer', {
       platformCustomerId: ' ',
@@ -104,7 +104,7 @@ describe('one refusal has all invalid fields, each with its path, its code and i
       },
     });
     expect(refused).toMatchObject({ __typename: 'InvalidInputError', code: 'INVALID_INPUT' });
-    expect(refused.fields.map(({ path }: Data) => path.at(-2))).toEqual(['0', '2']);
+    expect(refused.fields.map(({ path }: Data) => path.at(-2))).toEqual([0, 2]);
   });
 });
 

@@ -45,7 +45,7 @@ const known: Readonly<Record<string, string>> = {
   quoteId,
   endpointId: endpoint.id,
   transactionId: transaction.id,
-  operation: 'executeQuote',
+  operation: 'EXECUTE_QUOTE',
   currency: 'USD',
   source: 'USD',
   senderUmaAddress: '$sender@example.com',

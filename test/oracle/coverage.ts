@@ -9,6 +9,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
+import { mutationName } from '../setup/documents.ts';
 import type { Choices } from './choices.ts';
 import { type DrawnDocument, moving } from './documents.ts';
 import type { Material } from './material.ts';
@@ -132,7 +133,7 @@ class DirectedWriter {
     this.#material = material;
     this.#isPlain = isPlain;
     const [operation = '', idempotencyKey = ''] = material.keys[turn % material.keys.length] ?? [];
-    this.#receipt = { operation, idempotencyKey };
+    this.#receipt = { operation: mutationName(operation), idempotencyKey };
   }
 
   document(way: Way, target: GraphQLObjectType, fields: readonly Field[]): DrawnDocument {

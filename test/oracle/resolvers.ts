@@ -6,6 +6,7 @@ import { type AccountType, accountTypes } from '../../src/core/account-types.ts'
 import { currencies, currencyOf, formatDecimal, formatMoney } from '../../src/core/currencies.ts';
 import { accountPublicId, publicId, uuidOf } from '../../src/core/ids.ts';
 import { Refusal } from '../../src/core/refusal.ts';
+import { operations } from '../../src/domain/access/operations.ts';
 import { platformItself } from '../../src/domain/access/platform-itself.ts';
 import { displayName, maskedNumber } from '../../src/domain/accounts/account-names.ts';
 import type { Payments } from '../../src/domain/commands/command.ts';
@@ -31,6 +32,7 @@ import {
 } from '../../src/infra/database/generated/client/client.ts';
 import { rowFromSnapshot, type SnapshotRows } from '../../src/infra/database/rows.ts';
 import { cursors } from '../setup/cursors.ts';
+import { mutationName } from '../setup/documents.ts';
 import type { Data } from '../setup/gateway.ts';
 import {
   accountsWanted,
@@ -494,7 +496,8 @@ function refusalCode(operation: string, code: string): string {
   return code;
 }
 
-async function receipt({ operation, idempotencyKey }: Data, { viewer, reads }: Asking) {
+async function receipt({ operation: asked, idempotencyKey }: Data, { viewer, reads }: Asking) {
+  const operation = Object.keys(operations).find((one) => mutationName(one) === asked) ?? '';
   // The keys of an app are its own.
   const name = viewer.kind === 'CLIENT' ? `${operation}@${viewer.subject}` : operation;
   const isKey = /^[\x21-\x7e]{1,255}$/.test(idempotencyKey);
@@ -504,7 +507,7 @@ async function receipt({ operation, idempotencyKey }: Data, { viewer, reads }: A
   const [record] = records;
   const refusal = record?.refusal as { code: string } | null | undefined;
   return {
-    operation,
+    operation: asked,
     idempotencyKey,
     outcome: record ? (refusal ? 'REFUSED' : 'SUCCEEDED') : 'NONE',
     code: refusal ? refusalCode(operation, refusal.code) : null,
@@ -680,7 +683,11 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     exchangeRate: ({ exchangeRate }) => exchangeRate.toFixed(),
     rateDetails: ({ pricing, sendingCurrency, receivingCurrency }) =>
       rateDetailsOf((pricing as Data).rateDetails, sendingCurrency, receivingCurrency),
-    pricingSteps: ({ pricing }) => (pricing as Data).steps,
+    pricingSteps: ({ pricing }) =>
+      (pricing as Data).steps.map(({ after, currency, ...step }: Data) => ({
+        ...step,
+        after: money(BigInt(after), currency),
+      })),
     metadata: notedOn,
     paymentInstructions: ({ paymentInstructions }) => instructionsIn(paymentInstructions),
     customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
@@ -688,6 +695,9 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   }),
   AccountSource: accountEnd,
   AccountDestination: accountEnd,
+  BeneficialOwner: fieldsOf<{ percentageOwnership?: number | null }>({
+    percentageOwnership: ({ percentageOwnership: share }) => share?.toString(),
+  }),
   PricingStep: fieldsOf<{ step: string }>({
     step: ({ step }) => step.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase(),
   }),

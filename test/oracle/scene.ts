@@ -123,7 +123,7 @@ async function makeCustomers(platform: TestPlatform): Promise<Customers> {
           {
             fullName: 'Ada Lovelace',
             individualType: 'DIRECTOR',
-            percentageOwnership: 33.5,
+            percentageOwnership: '33.5',
             address,
             birthDate: '1985-12-10',
           },

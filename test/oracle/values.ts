@@ -1,5 +1,6 @@
 import { type GraphQLInputType, isEnumType, isInputObjectType, isListType, isNonNullType } from 'graphql';
 import { operations } from '../../src/domain/access/operations.ts';
+import { mutationName } from '../setup/documents.ts';
 import type { Choices } from './choices.ts';
 import type { Material } from './material.ts';
 
@@ -178,6 +179,6 @@ const byName: Readonly<Record<string, Draw>> = {
       ? { units: choices.oneOf([10_000, '123456', 1, 0, '9223372036854775807']) }
       : { decimal: choices.oneOf(['1', '12.50', '0.001', '-1', 'x']) },
   operation: (choices, { keys }) =>
-    choices.oneOf([...keys.map(([operation]) => operation), ...Object.keys(operations).slice(0, 2)]),
+    choices.oneOf([...keys.map(([operation]) => operation), ...Object.keys(operations).slice(0, 2)].map(mutationName)),
   idempotencyKey: (choices, { keys }) => choices.oneOf([...keys.map(([, key]) => key), 'a b']),
 };

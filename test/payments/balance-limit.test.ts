@@ -90,7 +90,7 @@ describe('an account that holds as much as it may', () => {
     await sendOut(scene, 100n);
     expect(await act(t.platform, 'sandboxFundAccount', input, 'account { id }')).toEqual(first);
     const { mutationReceipt } = await t.platform.ask(
-      '{ mutationReceipt(operation: sandboxFundAccount, idempotencyKey: "full-account") { outcome code } }',
+      '{ mutationReceipt(operation: SANDBOX_FUND_ACCOUNT, idempotencyKey: "full-account") { outcome code } }',
     );
     expect(mutationReceipt).toEqual({ outcome: 'REFUSED', code: 'AMOUNT_OUT_OF_RANGE' });
     expect(await fundAccount(scene.usd, 5n)).toMatchObject({ __typename: 'SandboxFundAccountSuccess' });

@@ -43,7 +43,7 @@ test('a repeat is the first answer, and asks nobody', async () => {
   expect(again).toEqual({ row: first.row, replayed: true });
   expect(asked).toBe(1);
   const { mutationReceipt } = await t.platform.ask(
-    '{ mutationReceipt(operation: lookUpReceiver, idempotencyKey: "lookup-again") { outcome result { id } } }',
+    '{ mutationReceipt(operation: LOOK_UP_RECEIVER, idempotencyKey: "lookup-again") { outcome result { id } } }',
   );
   expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', result: { id: `Lookup:${first.row.id}` } });
   await expect(

@@ -173,7 +173,7 @@ test.each([
     { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, ...payment },
     'transaction { id }',
   );
-  expect(made).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'metadata', ...at.map(String)] });
+  expect(made).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'metadata', ...at] });
   const map = Object.fromEntries(metadata.map((one) => [one.key, one.value]));
   const body = {
     source: { accountId: scene.usd },
@@ -200,7 +200,7 @@ test('every entry that is refused is named, and a key that is given twice', asyn
     usdToEur(scene, { metadata: [entry('a', '1'), entry('a', '1')] }),
     'quote { id }',
   );
-  expect(twice).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'metadata', '1'] });
+  expect(twice).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'metadata', 1] });
 });
 
 test('apps see what is noted on what they see, and note nothing themselves', async () => {

@@ -220,7 +220,7 @@ describe('a quote to a UMA address', () => {
         lockedCurrencyAmount: 10_000,
         senderCustomerInfo: [{ name, value }],
       });
-    const refused = { code: 'INVALID_INPUT', path: ['input', 'senderCustomerInfo', '0'] };
+    const refused = { code: 'INVALID_INPUT', path: ['input', 'senderCustomerInfo', 0] };
     expect(await to(outsideEur, 'PURPOSE_OF_PAYMENT', 'GIFT')).toMatchObject({ status: 'PENDING' });
     expect(await to(outsideEur, 'FULL_NAME', 'Grace Hopper')).toMatchObject({
       ...refused,

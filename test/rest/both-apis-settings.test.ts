@@ -147,8 +147,8 @@ const platformAsRest = ({ id, supportedCurrencies, ...others }: Data) => ({
 test('a platform refuses over GraphQL what it refuses over REST, and names the field', async () => {
   const refusals = [
     [{ currencies: [] }, { supportedCurrencies: [] }, 'INVALID_INPUT', ['input', 'currencies']],
-    [{ currencies: ['USD', 'XXX'] }, ['USD', 'XXX'], 'INVALID_CURRENCY', ['input', 'currencies', '1']],
-    [{ currencies: ['USD', 'USD'] }, ['USD', 'USD'], 'INVALID_INPUT', ['input', 'currencies', '1']],
+    [{ currencies: ['USD', 'XXX'] }, ['USD', 'XXX'], 'INVALID_CURRENCY', ['input', 'currencies', 1]],
+    [{ currencies: ['USD', 'USD'] }, ['USD', 'USD'], 'INVALID_INPUT', ['input', 'currencies', 1]],
     [{ umaDomain: 'localhost' }, { umaDomain: 'localhost' }, 'INVALID_INPUT', ['input', 'umaDomain']],
     [{ umaDomain: '' }, { umaDomain: '' }, 'INVALID_INPUT', ['input', 'umaDomain']],
   ] as const;

@@ -181,7 +181,9 @@ const customerCall = fc
       input: {
         platformCustomerId,
         metadata: entriesOf(metadata),
-        details: business ? { business: { ...company, address, beneficialOwners: [owner] } } : { individual: person },
+        details: business
+          ? { business: { ...company, address, beneficialOwners: [{ ...owner, percentageOwnership: '12.5' }] } }
+          : { individual: person },
       },
       result: results.customer,
     };

@@ -199,5 +199,9 @@ export function externalAccountAsRest({
 export function customerAsRest({ details, metadata, ...customer }: Data): Data {
   const { __typename, legalName, registrationNumber, taxId, ...rest } = details;
   const business = __typename === 'BusinessDetails' ? { businessInfo: { legalName, registrationNumber, taxId } } : {};
-  return bare({ ...customer, ...rest, ...business, metadata: mapOf(metadata) });
+  const beneficialOwners = rest.beneficialOwners?.map(({ percentageOwnership: share, ...owner }: Data) => ({
+    ...owner,
+    percentageOwnership: share === null ? null : Number(share),
+  }));
+  return bare({ ...customer, ...rest, ...business, beneficialOwners, metadata: mapOf(metadata) });
 }

@@ -1,5 +1,8 @@
 import type { Operation } from '../../src/domain/access/operations.ts';
 
+/** The name of a mutation as the enum MutationName has it: createQuote is CREATE_QUOTE. */
+export const mutationName = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+
 /** The mutations that take a scenario of the sandbox besides their input. */
 const withScenario: ReadonlySet<Operation> = new Set(['createQuote', 'executeQuote', 'transferOut', 'transferIn']);
 

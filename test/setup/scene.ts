@@ -45,7 +45,7 @@ export async function newCustomer(platform: TestPlatform, fullName = 'Grace Hopp
 /** The id of a customer's internal account in a currency. */
 export async function internalAccount(platform: TestPlatform, customerId: string, currency: string): Promise<string> {
   const { accounts } = await platform.ask(
-    'query ($customerId: ID!, $currency: String!) { accounts(filter: { kind: INTERNAL, customerId: $customerId, currency: $currency }) { edges { node { id } } } }',
+    'query ($customerId: ID!, $currency: CurrencyCode!) { accounts(filter: { kind: INTERNAL, customerId: $customerId, currency: $currency }) { edges { node { id } } } }',
     { customerId, currency },
   );
   return accounts.edges[0].node.id;
@@ -111,7 +111,7 @@ export async function chargeFees(
 /** The id of the platform's own internal account in a currency. */
 export async function ownAccount(platform: TestPlatform, currency: string): Promise<string> {
   const { accounts } = await platform.ask(
-    'query ($currency: String!) { accounts(filter: { kind: INTERNAL, platformOwned: true, currency: $currency }) { edges { node { id } } } }',
+    'query ($currency: CurrencyCode!) { accounts(filter: { kind: INTERNAL, platformOwned: true, currency: $currency }) { edges { node { id } } } }',
     { currency },
   );
   return accounts.edges[0].node.id;

@@ -244,7 +244,7 @@ test('a test on demand tells what the receiver answered', async () => {
   expect(await sendTest(t.platform, id, 'one-test')).toMatchObject({ responseStatus: 500, replayed: false });
   expect(await sendTest(t.platform, id, 'one-test')).toMatchObject({ responseStatus: 500, replayed: true });
   const { mutationReceipt } = await t.platform.ask(
-    '{ mutationReceipt(operation: sendTestWebhook, idempotencyKey: "one-test") { outcome result { id } } }',
+    '{ mutationReceipt(operation: SEND_TEST_WEBHOOK, idempotencyKey: "one-test") { outcome result { id } } }',
   );
   expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', result: null });
 });
@@ -262,7 +262,7 @@ test('a secret is shown once: a repeated key is refused with the id of what it m
     code: 'IDEMPOTENCY_MISMATCH',
   });
   const { mutationReceipt } = await t.platform.ask(
-    '{ mutationReceipt(operation: createWebhookEndpoint, idempotencyKey: "one-endpoint") { outcome result { id } } }',
+    '{ mutationReceipt(operation: CREATE_WEBHOOK_ENDPOINT, idempotencyKey: "one-endpoint") { outcome result { id } } }',
   );
   expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', result: { id } });
 });
@@ -360,7 +360,7 @@ test('a delivery is sent again whatever became of it, under its own id, and its 
   expect(attempts.map(({ responseStatus }: Data) => responseStatus)).toEqual([503, 500, 204, 204]);
   expect(receiver.received.map((one) => one.id)).toEqual(Array(4).fill(event.id.replace('Event:', 'Webhook:')));
   const { mutationReceipt } = await t.platform.ask(
-    '{ mutationReceipt(operation: resendWebhookDelivery, idempotencyKey: "once-more") { outcome result { id } } }',
+    '{ mutationReceipt(operation: RESEND_WEBHOOK_DELIVERY, idempotencyKey: "once-more") { outcome result { id } } }',
   );
   expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', result: { id } });
 

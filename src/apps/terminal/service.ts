@@ -169,8 +169,8 @@ function reasonOf(error: unknown): string {
 interface Refusal {
   readonly code: string;
   readonly message: string;
-  readonly path?: readonly string[] | null;
-  readonly fields?: readonly { readonly path: readonly string[] }[];
+  readonly path?: readonly (string | number)[] | null;
+  readonly fields?: readonly { readonly path: readonly (string | number)[] }[];
 }
 
 /** Returns the success of a mutation. Throws a Failure for its refusal. */

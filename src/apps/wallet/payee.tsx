@@ -236,7 +236,10 @@ function show(cache: ApolloCache, data: AddPayeeMutation | null | undefined): vo
   });
 }
 
-type Refused = { readonly message: string; readonly fields: readonly { path: readonly string[]; message: string }[] };
+type Refused = {
+  readonly message: string;
+  readonly fields: readonly { path: readonly (string | number)[]; message: string }[];
+};
 
 /** Puts what is wrong beside its field; what belongs to none of them is said of the whole. */
 function refused(form: Form, { message, fields }: Refused): Outcome {

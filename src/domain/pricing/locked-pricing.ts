@@ -14,7 +14,7 @@ import {
 } from '../../core/fraction.ts';
 import type { RateLock } from '../../rails/rate-lock.ts';
 import type { Pricing, PricingRefusal, RateDetails } from './pricing.ts';
-import type { PricingStep } from './pricing-steps.ts';
+import { type PricingStep, stepOf } from './pricing-steps.ts';
 import type { PricingRequest } from './pricing-terms.ts';
 
 /**
@@ -78,10 +78,12 @@ function platformPart({ rate, platformFee, sending }: PricingRequest, { sent }: 
   const variable = parseDecimal(platformFee.variableFeeRate);
   if (variable.numerator === 0n) return { fee: platformFee.fixedFee };
   const net = sent > rate.serviceFixedFee ? sent - rate.serviceFixedFee : 0n;
-  const amount = roundHalfUp(divide(multiply(whole(net), variable), subtract(whole(1n), variable)));
+  const exact = divide(multiply(whole(net), variable), subtract(whole(1n), variable));
+  const amount = roundHalfUp(exact);
   const formula = `${net} × ${platformFee.variableFeeRate} ÷ (1 − ${platformFee.variableFeeRate})`;
-  const value = `${formula}, rounded half up to ${amount} (${formatMajor(amount, sending)})`;
-  return { fee: platformFee.fixedFee + amount, step: { step: 'platformVariableFee', value } as const };
+  const text = `${formula}, rounded half up to ${amount} (${formatMajor(amount, sending)})`;
+  const step = stepOf('platformVariableFee', { exact, amount }, sending, 'HALF_UP', text);
+  return { fee: platformFee.fixedFee + amount, step };
 }
 
 function partOf(steps: readonly PricingStep[]): readonly PricingStep[] {
@@ -90,15 +92,22 @@ function partOf(steps: readonly PricingStep[]): readonly PricingStep[] {
 
 function lockedStep({ lockedSide, sending, receiving }: PricingRequest, lock: RateLock, send: bigint): PricingStep {
   const terms = `locked outside at ${lock.rate}, with fees of ${formatMajor(lock.fees, sending)}`;
+  const named = (amount: bigint) => ({ exact: whole(amount), amount });
   return lockedSide === 'SENDING'
-    ? {
-        step: 'totalReceivingAmount',
-        value: `${formatMajor(lock.sent, sending)} ${terms}: ${lock.received} (${formatMajor(lock.received, receiving)})`,
-      }
-    : {
-        step: 'totalSendingAmount',
-        value: `${formatMajor(lock.received, receiving)} ${terms}: ${lock.sent}, and ${send - lock.sent} for the platform: ${send} (${formatMajor(send, sending)})`,
-      };
+    ? stepOf(
+        'totalReceivingAmount',
+        named(lock.received),
+        receiving,
+        'NONE',
+        `${formatMajor(lock.sent, sending)} ${terms}: ${lock.received} (${formatMajor(lock.received, receiving)})`,
+      )
+    : stepOf(
+        'totalSendingAmount',
+        named(send),
+        sending,
+        'NONE',
+        `${formatMajor(lock.received, receiving)} ${terms}: ${lock.sent}, and ${send - lock.sent} for the platform: ${send} (${formatMajor(send, sending)})`,
+      );
 }
 
 function rateDetails(

@@ -2,9 +2,9 @@ import { type Currency, formatMajor } from '../../core/currencies.ts';
 import { type Fraction, rateDigits, tenTo, toDecimal, toExactDecimal, toRatio } from '../../core/fraction.ts';
 import type { RateTerms } from '../../rails/rail.ts';
 
-/** The roundings behind the amounts of a quote, in words. They are stored with the quote, to explain every unit. */
+/** The roundings behind the amounts of a quote. They are stored with the quote, to explain every unit. */
 
-/** One rounding, as text. */
+/** One rounding. */
 export interface PricingStep {
   /** The amount that was rounded. */
   readonly step:
@@ -14,8 +14,28 @@ export interface PricingStep {
     | 'platformVariableFee'
     | 'serviceVariableFee'
     | 'roundingSurplus';
-  /** The exact value and the rounded one, in smallest units: "950 × 0.003 = 2.85, rounded half up to 3 (0.03 USD)". */
-  readonly value: string;
+  /** The exact value in smallest units; to 30 digits where its decimals do not end. */
+  readonly before: string;
+  /** The rounded value, in smallest units. */
+  readonly after: bigint;
+  /** The code of the currency of both. */
+  readonly currency: string;
+  /** NONE: a provider has named the amount. */
+  readonly rounding: 'HALF_UP' | 'UP' | 'DOWN' | 'NONE';
+  /** The whole step in words: "950 × 0.003 = 2.85, rounded half up to 3 (0.03 USD)". */
+  readonly text: string;
+}
+
+/** Makes a step from the value before and after its rounding. */
+export function stepOf(
+  step: PricingStep['step'],
+  { exact, amount }: Rounded,
+  { code }: Currency,
+  rounding: PricingStep['rounding'],
+  text: string,
+): PricingStep {
+  const before = toExactDecimal(exact) ?? toDecimal(exact, 30);
+  return { step, before, after: amount, currency: code, rounding, text };
 }
 
 /** An amount in whole smallest units, with its value before the rounding. */
@@ -43,7 +63,7 @@ export function counterpartyFeeStep(
   fee: Rounded,
 ): PricingStep {
   const formula = `${rate.counterpartyFixedFee} × ${rate.rate}${shift(sending.decimals - receiving.decimals)}`;
-  return { step: 'counterpartyFixedFee', value: `${formula} = ${roundedHalfUp(fee, sending)}` };
+  return stepOf('counterpartyFixedFee', fee, sending, 'HALF_UP', `${formula} = ${roundedHalfUp(fee, sending)}`);
 }
 
 /** Describes how the receiving side was computed from the locked sending side. */
@@ -51,15 +71,16 @@ export function receivingStep({ request, fixedFees, shareAfterFee, rate }: Compu
   const { sending, receiving, lockedAmount } = request;
   const net = `(${lockedAmount} − ${fixedFees}) × ${formatExact(shareAfterFee)}`;
   const formula = `${net} ÷ ${formatExact(rate)}${shift(receiving.decimals - sending.decimals)}`;
-  return { step: 'totalReceivingAmount', value: `${formula} = ${roundedHalfUp(receive, receiving)}` };
+  const text = `${formula} = ${roundedHalfUp(receive, receiving)}`;
+  return stepOf('totalReceivingAmount', receive, receiving, 'HALF_UP', text);
 }
 
 /** Describes how the sending side was computed from the locked receiving side. */
 export function sendingStep({ request, fixedFees, shareAfterFee, rate }: Computation, send: Rounded): PricingStep {
   const { sending, receiving, lockedAmount } = request;
   const gross = `${lockedAmount} × ${formatExact(rate)}${shift(sending.decimals - receiving.decimals)} ÷ ${formatExact(shareAfterFee)}`;
-  const value = `${fixedFees} + ${gross} = ${formatExact(send.exact)}, rounded up to ${send.amount} (${formatMajor(send.amount, sending)})`;
-  return { step: 'totalSendingAmount', value };
+  const text = `${fixedFees} + ${gross} = ${formatExact(send.exact)}, rounded up to ${send.amount} (${formatMajor(send.amount, sending)})`;
+  return stepOf('totalSendingAmount', send, sending, 'UP', text);
 }
 
 /** Describes a value that was rounded half up. */

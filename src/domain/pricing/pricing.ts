@@ -33,6 +33,7 @@ import {
   receivingStep,
   roundedHalfUp,
   sendingStep,
+  stepOf,
 } from './pricing-steps.ts';
 import {
   convertToReceiving,
@@ -171,7 +172,15 @@ function variableFees({ request, fixedFees, platformRate, serviceRate }: Terms, 
   const step = (name: 'platformVariableFee' | 'serviceVariableFee', rate: Fraction, fee: Rounded): PricingStep[] =>
     rate.numerator === 0n
       ? []
-      : [{ step: name, value: `${charged} × ${formatExact(rate)} = ${roundedHalfUp(fee, request.sending)}` }];
+      : [
+          stepOf(
+            name,
+            fee,
+            request.sending,
+            'HALF_UP',
+            `${charged} × ${formatExact(rate)} = ${roundedHalfUp(fee, request.sending)}`,
+          ),
+        ];
   return {
     charged,
     platform: platform.amount,
@@ -196,8 +205,10 @@ function withSurplus(terms: Terms, receive: bigint, fees: VariableFees): Variabl
   if (keepsRateLaw) return fees;
 
   const earner = terms.serviceRate.numerator > 0n ? 'service' : 'platform';
-  const value = `${formatExact(left)} − ${formatExact(worth)} = ${formatExact(surplus)} left over, 1 of it to the ${earner}'s variable fee`;
-  return { ...fees, [earner]: fees[earner] + 1n, steps: [...fees.steps, { step: 'roundingSurplus', value }] };
+  const text = `${formatExact(left)} − ${formatExact(worth)} = ${formatExact(surplus)} left over, 1 of it to the ${earner}'s variable fee`;
+  const unit = { exact: surplus, amount: 1n };
+  const step = stepOf('roundingSurplus', unit, terms.request.sending, 'DOWN', text);
+  return { ...fees, [earner]: fees[earner] + 1n, steps: [...fees.steps, step] };
 }
 
 function rateDetails(terms: Terms, serviceVariableFee: bigint): RateDetails {

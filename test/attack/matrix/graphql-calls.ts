@@ -186,7 +186,7 @@ const args: Readonly<Record<string, readonly ((own: Things) => Variables)[]>> = 
   'Query.node': [(own) => ({ id: own.Customer })],
   'Query.nodes': [(own) => ({ ids: [own.Customer] })],
   'Query.exchangeRates': [() => ({ source: 'USD', destinations: ['EUR'] })],
-  'Query.mutationReceipt': [() => ({ operation: 'transferOut', idempotencyKey: 'never-used' })],
+  'Query.mutationReceipt': [() => ({ operation: 'TRANSFER_OUT', idempotencyKey: 'never-used' })],
   'Customer.accounts': [(own) => ({ parent: own.Customer, filter: {} })],
   'Customer.quotes': [(own) => ({ parent: own.Customer, filter: {} })],
   'Customer.transactions': [(own) => ({ parent: own.Customer, filter: {} })],

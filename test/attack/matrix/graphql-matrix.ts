@@ -1,4 +1,4 @@
-import type { Operation } from '../../../src/domain/access/operations.ts';
+import { mutationName } from '../../setup/documents.ts';
 import {
   compare,
   differenceOf,
@@ -190,7 +190,7 @@ async function receiptOf({ owner }: MatrixWorld, operation: string, idempotencyK
   if (!calls.some((call) => call.kind === 'mutation' && call.field === operation)) return 'NONE';
   const { mutationReceipt } = await owner.ask(
     'query ($operation: MutationName!, $key: String!) { mutationReceipt(operation: $operation, idempotencyKey: $key) { outcome } }',
-    { operation: operation as Operation, key: idempotencyKey },
+    { operation: mutationName(operation), key: idempotencyKey },
   );
   return mutationReceipt.outcome;
 }

@@ -24,7 +24,7 @@ const cursors: Readonly<Record<string, readonly Kind[]>> = {
   'InternalAccount.transactions': ['cursor:Transaction'],
   'ExternalAccount.transactions': ['cursor:Transaction'],
   'WebhookEndpoint.deliveries': ['cursor:WebhookDelivery'],
-  ReplayWebhookEventsInput: ['cursor:feed'],
+  FeedRangeInput: ['cursor:feed'],
 };
 
 const named: Readonly<Record<string, readonly Kind[]>> = {

@@ -27,6 +27,8 @@ export interface SchemaConfig {
     Decimal: { Input: string; Output: string | { toFixed(): string } };
     DateTime: { Input: Date; Output: Date };
     Date: { Input: string; Output: string | Date };
+    CurrencyCode: { Input: string; Output: string };
+    PathSegment: { Input: string | number; Output: string | number };
   };
   Objects: { Currency: Currency; Money: Money };
   Connection: { readonly totalCount: number };

@@ -26,7 +26,7 @@ export const foundBy = (how: FoundBy) => ({ extensions: { foundBy: how } }) as c
 const AmountRange = builder.inputType('AmountRange', {
   description: 'A range of amounts in one currency, with inclusive bounds.',
   fields: (t) => ({
-    currency: t.string({ required: true, description: 'The currency code of the amounts.' }),
+    currency: t.field({ type: 'CurrencyCode', required: true, description: 'The currency code of the amounts.' }),
     min: t.field({
       type: 'BigInt',
       description:
@@ -106,7 +106,10 @@ export const TransactionFilter = builder.inputType('TransactionFilter', {
       description: 'Transactions from or to this account: InternalAccount:… or ExternalAccount:…',
       ...foundBy('index'),
     }),
-    currency: t.string({ description: 'Transactions that are sent or received in the currency with this code.' }),
+    currency: t.field({
+      type: 'CurrencyCode',
+      description: 'Transactions that are sent or received in the currency with this code.',
+    }),
     amount: t.field({ type: AmountRange, description: 'Transactions whose sent or received amount is in this range.' }),
     executed: t.boolean({
       description:
@@ -186,7 +189,11 @@ export const AccountFilter = builder.inputType('AccountFilter', {
   description: 'Conditions on accounts. An account must match all that are given.',
   fields: (t) => ({
     kind: t.field({ type: AccountKind, description: 'Only internal or only external accounts.', ...foundBy('kind') }),
-    currency: t.string({ description: 'Accounts in the currency with this code.', ...foundBy('index') }),
+    currency: t.field({
+      type: 'CurrencyCode',
+      description: 'Accounts in the currency with this code.',
+      ...foundBy('index'),
+    }),
     customerId: t.id({ description: 'Accounts that belong to this customer: Customer:…', ...foundBy('index') }),
     platformOwned: t.boolean({
       description: "True returns only the platform's own accounts, false only those of its customers.",

@@ -51,10 +51,10 @@ export const inputPaths: { readonly [Name in Operation]?: readonly PathMapping[]
  * Converts a path of a command's input to the path of the mutation's argument: `["input", "source", "account", "accountId"]`.
  * A scenario is an argument of its own, except in the mutations of the sandbox, where it is a field of the input.
  */
-export function argumentPath(name: Operation, path: FieldPath, input: unknown): string[] {
-  if (path[0] === 'sandboxScenario' && !name.startsWith('sandbox')) return path.map(String);
+export function argumentPath(name: Operation, path: FieldPath, input: unknown): FieldPath {
+  if (path[0] === 'sandboxScenario' && !name.startsWith('sandbox')) return path;
   const table = (inputPaths[name] ?? []).map(([from, to]) => [from, pathInInput(to, input)] as const);
-  return ['input', ...inForm(metadataPath(translatePath(path, table), input).map(String), input)];
+  return ['input', ...inForm(metadataPath(translatePath(path, table), input), input)];
 }
 
 /** Replaces a key of metadata by the position of its entry: commands have a map, and mutations a list. */
@@ -67,8 +67,8 @@ function metadataPath(path: FieldPath, input: unknown): FieldPath {
 }
 
 /** Adds the form in which an amount is written to a path that leads to one. */
-function inForm(path: string[], input: unknown): string[] {
-  const value = path.reduce<unknown>((of, step) => new Map(Object.entries(of ?? {})).get(step), input);
+function inForm(path: FieldPath, input: unknown): FieldPath {
+  const value = path.reduce<unknown>((of, step) => new Map(Object.entries(of ?? {})).get(String(step)), input);
   const [form = ''] = typeof value === 'object' ? Object.keys(value ?? {}) : [];
   return form === 'units' || form === 'decimal' ? [...path, form] : path;
 }

@@ -4,6 +4,7 @@ import { type Receipt, readReceipt } from '../../../domain/commands/receipts.ts'
 import { executedRead } from '../reading/derive.ts';
 import { readNode } from '../reading/planned.ts';
 import { builder } from './builder.ts';
+import { inCapitals } from './enums.ts';
 import { nodeTypes } from './node.ts';
 import { RefusalCode } from './refusal-code.ts';
 
@@ -21,9 +22,9 @@ const MutationOutcome = builder.enumType('MutationOutcome', {
 
 const MutationName = builder.enumType('MutationName', {
   description: 'The name of a mutation.',
-  values: Object.fromEntries(operationNames.map((name) => [name, { description: `The mutation ${name}.` }])) as {
-    readonly [Name in Operation]: { readonly description: string };
-  },
+  values: Object.fromEntries(
+    operationNames.map((name) => [inCapitals(name), { value: name, description: `The mutation ${name}.` }]),
+  ) as { readonly [Name in string]: { readonly value: Operation; readonly description: string } },
 });
 
 const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement({

@@ -1,4 +1,5 @@
 import { invalidFieldsOf } from '../../../core/check-all.ts';
+import type { FieldPath as Path } from '../../../core/path.ts';
 import { type RefusalCode as Code, type InvalidField, Refusal } from '../../../core/refusal.ts';
 import type { Operation } from '../../../domain/access/operations.ts';
 import { builder } from './builder.ts';
@@ -8,13 +9,13 @@ import { RefusalCode } from './refusal-code.ts';
 /** A refusal as a member of a mutation's result union. */
 export interface UserError {
   readonly refusal: Refusal;
-  readonly path: readonly string[] | null;
+  readonly path: Path | null;
   readonly fields: readonly RefusedField[];
 }
 
 /** A field of a mutation's input that is at fault. */
 export interface RefusedField {
-  readonly path: readonly string[];
+  readonly path: Path;
   readonly code: Code;
   readonly message: string;
 }
@@ -22,7 +23,8 @@ export interface RefusedField {
 export const RefusedFieldType = builder.objectRef<RefusedField>('RefusedField').implement({
   description: 'A field of the input, with what is wrong with it.',
   fields: (t) => ({
-    path: t.stringList({
+    path: t.field({
+      type: ['PathSegment'],
       description: 'The path to the field, beginning with the argument: ["input", "amount"].',
       resolve: ({ path }) => [...path],
     }),
@@ -43,10 +45,11 @@ const UserErrorType = builder.interfaceRef<UserError>('UserError').implement({
       description: 'Why the mutation was refused, for people. Amounts are in major units.',
       resolve: ({ refusal }) => refusal.message,
     }),
-    path: t.stringList({
+    path: t.field({
+      type: ['PathSegment'],
       nullable: true,
       description:
-        'The path to the first invalid field of the input: ["input", "amount"]. Null if no field is the cause.',
+        'The path to the first invalid field of the input: ["input", "metadata", 0, "key"]. Null if no field is the cause.',
       resolve: ({ path }) => path && [...path],
     }),
     fields: t.field({
@@ -158,7 +161,7 @@ export function asRefusedFields(fields: readonly InvalidField[], name: Operation
 
 /** Returns the value of the union member for a refusal whose paths are those of the mutation's arguments. */
 export function asArgumentError(refusal: Refusal): UserError {
-  const fields = invalidFieldsOf(refusal).map((field) => ({ ...field, path: field.path.map(String) }));
+  const fields = invalidFieldsOf(refusal);
   return { refusal, path: fields[0]?.path ?? null, fields };
 }
 

@@ -995,7 +995,7 @@ export type AddPayeeMutationVariables = Exact<{
 
 
 export type AddPayeeMutation = { createExternalAccount:
-    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }>, existing:
+    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }>, existing:
         | { id: string }
         | { id: string }
         | { id: string }
@@ -1010,7 +1010,7 @@ export type AddPayeeMutation = { createExternalAccount:
         | { id: string }
         | { id: string }
        | null }
-    | { __typename: 'CreateExternalAccountSuccess', replayed: boolean, warnings: Array<{ path: Array<string>, message: string }>, accountEdge: { cursor: string, node:
+    | { __typename: 'CreateExternalAccountSuccess', replayed: boolean, warnings: Array<{ path: Array<string | number>, message: string }>, accountEdge: { cursor: string, node:
           | { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, displayName: string, maskedNumber: string, accountInfo:
               | { accountType: ExternalAccountType }
               | { accountType: ExternalAccountType }
@@ -1031,12 +1031,12 @@ export type AddPayeeMutation = { createExternalAccount:
             , currency: { code: string, symbol: string, decimals: number } }
           | { id: string, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } }
          } }
-    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
    };
 
 export type CancelQuoteMutationVariables = Exact<{
@@ -1077,7 +1077,7 @@ export type CreateQuoteMutationVariables = Exact<{
 
 
 export type CreateQuoteMutation = { createQuote:
-    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'CreateQuoteSuccess', serverTime: string, quote: { id: string, status: QuoteStatus, version: number, createdAt: string, expiresAt: string, description: string | null, lockedCurrencySide: LockedCurrencySide, exchangeRate: string, totalSendingAmount: { amount: string, decimal: string, formatted: string, currency: { code: string } }, totalReceivingAmount: { amount: string, decimal: string, formatted: string, currency: { code: string } }, feesIncluded: { amount: string, decimal: string, formatted: string, currency: { code: string } }, source:
           | { displayName: string, maskedNumber: string | null }
           | { displayName: string, maskedNumber: string | null }
@@ -1103,14 +1103,14 @@ export type CreateQuoteMutation = { createQuote:
           | { __typename: 'UpiInstruction', accountType: ExternalAccountType, reference: string | null }
           | { __typename: 'UsAccountInstruction', accountType: ExternalAccountType, reference: string | null }
         >, transaction: { id: string, status: TransactionStatus } } }
-    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'InsufficientFundsError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }>, available: { formatted: string } | null, required: { formatted: string } | null }
-    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'LimitExceededError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'InsufficientFundsError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }>, available: { formatted: string } | null, required: { formatted: string } | null }
+    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'LimitExceededError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'ValidatedPayment' }
    };
 
@@ -1121,7 +1121,7 @@ export type ExecuteQuoteMutationVariables = Exact<{
 
 
 export type ExecuteQuoteMutation = { executeQuote:
-    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }>, existing:
+    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }>, existing:
         | { id: string }
         | { id: string }
         | { id: string }
@@ -1137,15 +1137,15 @@ export type ExecuteQuoteMutation = { executeQuote:
         | { id: string }
        | null }
     | { __typename: 'ExecuteQuoteSuccess', replayed: boolean, quote: { id: string, status: QuoteStatus, version: number, transaction: { id: string, status: TransactionStatus, version: number } } }
-    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'InsufficientFundsError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }>, available: { formatted: string } | null, required: { formatted: string } | null }
-    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'LimitExceededError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'QuoteExpiredError', code: RefusalCode, message: string, expiredAt: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'InsufficientFundsError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }>, available: { formatted: string } | null, required: { formatted: string } | null }
+    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'LimitExceededError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'QuoteExpiredError', code: RefusalCode, message: string, expiredAt: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'ValidatedPayment' }
    };
 
@@ -1192,14 +1192,14 @@ export type LookUpReceiverMutationVariables = Exact<{
 
 
 export type LookUpReceiverMutation = { lookUpReceiver:
-    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'LookUpReceiverSuccess', serverTime: string, lookup: { id: string, umaAddress: string, vaspName: string | null, expiresAt: string, supportedCurrencies: Array<{ estimatedExchangeRate: string | null, currency: { code: string, name: string, symbol: string, decimals: number }, minAmount: { amount: string, decimal: string, formatted: string }, maxAmount: { amount: string, decimal: string, formatted: string } }>, requiredPayerFields: Array<{ name: string, mandatory: boolean }> } }
-    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
-    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string>, code: RefusalCode, message: string }> }
+    | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
    };
 
 export type PayInQueryVariables = Exact<{
@@ -1499,27 +1499,27 @@ export type SupportViewQuery = { viewer: { serverTime: string, feedCursor: strin
             | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
           , counterpartyInformation: Array<{ name: string, value: string }>, requestedReceiverInformation: Array<{ name: string, mandatory: boolean }>, metadata: Array<{ key: string, value: string }>, quote: { id: string, status: QuoteStatus, expiresAt: string } | null, refund: { reference: string, initiatedAt: string, settledAt: string | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: string }>, ledgerEntries: Array<{ kind: JournalKind, system: LedgerParty | null, occurredAt: string, account: { id: string } | null, amount: { formatted: string } }> } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null, webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, failingSince: string | null, deliveries: { edges: Array<{ cursor: string, node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: string | null, event: { id: string, type: EventType, occurredAt: string, transaction: { id: string } | null, customer: { id: string } | null }, attempts: Array<{ at: string, responseStatus: number | null, error: string | null }> } }> } } }> } };
 
-type Refused_ConflictError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+type Refused_ConflictError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
-type Refused_CustomerInUseError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+type Refused_CustomerInUseError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
-type Refused_ForbiddenError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+type Refused_ForbiddenError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
-type Refused_IdempotencyMismatchError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+type Refused_IdempotencyMismatchError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
-type Refused_InsufficientFundsError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+type Refused_InsufficientFundsError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
-type Refused_InvalidInputError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+type Refused_InvalidInputError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
-type Refused_LimitExceededError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+type Refused_LimitExceededError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
-type Refused_NotFoundError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+type Refused_NotFoundError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
-type Refused_OutcomeUnknownError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+type Refused_OutcomeUnknownError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
-type Refused_QuoteExpiredError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+type Refused_QuoteExpiredError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
-type Refused_UnavailableError_Fragment = { code: RefusalCode, message: string, path: Array<string> | null };
+type Refused_UnavailableError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
 export type RefusedFragment =
   | Refused_ConflictError_Fragment
@@ -1542,14 +1542,14 @@ export type ResendMutationVariables = Exact<{
 
 
 export type ResendMutation = { resendWebhookDelivery:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { delivery: { id: string, status: WebhookDeliveryStatus } }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type ReplayMutationVariables = Exact<{
@@ -1560,14 +1560,14 @@ export type ReplayMutationVariables = Exact<{
 
 
 export type ReplayMutation = { replayWebhookEvents:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { count: number }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type TestEndpointMutationVariables = Exact<{
@@ -1577,14 +1577,14 @@ export type TestEndpointMutationVariables = Exact<{
 
 
 export type TestEndpointMutation = { sendTestWebhook:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { delivered: boolean, responseStatus: number | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type FindCustomerQueryVariables = Exact<{
@@ -1602,13 +1602,13 @@ export type CreateCustomerMutationVariables = Exact<{
 
 
 export type CreateCustomerMutation = { createCustomer:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { customer: { id: string, kycStatus: KycStatus } }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type NoteOnCustomerMutationVariables = Exact<{
@@ -1619,13 +1619,13 @@ export type NoteOnCustomerMutationVariables = Exact<{
 
 
 export type NoteOnCustomerMutation = { updateCustomer:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { customer: { id: string } }
    };
 
@@ -1653,13 +1653,13 @@ export type NameAccountMutationVariables = Exact<{
 
 
 export type NameAccountMutation = { updateExternalAccount:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { account: { id: string } }
    };
 
@@ -1671,14 +1671,14 @@ export type SetAccountStatusMutationVariables = Exact<{
 
 
 export type SetAccountStatusMutation = { sandboxSetExternalAccountStatus:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { account: { id: string, status: ExternalAccountStatus } }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type FundMutationVariables = Exact<{
@@ -1689,14 +1689,14 @@ export type FundMutationVariables = Exact<{
 
 
 export type FundMutation = { sandboxFundAccount:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { account: { id: string, balance: { formatted: string } } }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type SandboxQuoteMutationVariables = Exact<{
@@ -1706,16 +1706,16 @@ export type SandboxQuoteMutationVariables = Exact<{
 
 
 export type SandboxQuoteMutation = { createQuote:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { quote: { id: string, status: QuoteStatus, totalSendingAmount: { formatted: string }, transaction: { id: string, status: TransactionStatus } } }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | Record<PropertyKey, never>
    };
 
@@ -1727,15 +1727,15 @@ export type DepositMutationVariables = Exact<{
 
 
 export type DepositMutation = { sandboxSend:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { transaction: { id: string, status: TransactionStatus } }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type TransferOutMutationVariables = Exact<{
@@ -1745,16 +1745,16 @@ export type TransferOutMutationVariables = Exact<{
 
 
 export type TransferOutMutation = { transferOut:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { transaction: { id: string, status: TransactionStatus } }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | Record<PropertyKey, never>
    };
 
@@ -1765,15 +1765,15 @@ export type TransferInMutationVariables = Exact<{
 
 
 export type TransferInMutation = { transferIn:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { transaction: { id: string, status: TransactionStatus } }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | Record<PropertyKey, never>
    };
 
@@ -1783,14 +1783,14 @@ export type ReceiveUmaMutationVariables = Exact<{
 
 
 export type ReceiveUmaMutation = { sandboxReceiveUma:
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
     | { transaction: { id: string, status: TransactionStatus } }
-    | { code: RefusalCode, message: string, path: Array<string> | null }
+    | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
 export type EventPartsFragment = { id: string, cursor: string, type: EventType, occurredAt: string, subject:
@@ -2360,7 +2360,7 @@ export const PayIn = /* @__PURE__ */ document<PayInQuery, PayInQueryVariables>(`
   }
 }`);
 
-export const PayeeForm = /* @__PURE__ */ document<PayeeFormQuery, PayeeFormQueryVariables>(`query PayeeForm($currency: String) {
+export const PayeeForm = /* @__PURE__ */ document<PayeeFormQuery, PayeeFormQueryVariables>(`query PayeeForm($currency: CurrencyCode) {
   externalAccountForms(currency: $currency) {
     accountType
     description

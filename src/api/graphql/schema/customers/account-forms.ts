@@ -123,9 +123,10 @@ builder.queryField('externalAccountForms', (t) =>
   t.field({
     type: [ExternalAccountForm],
     ...executed,
-    description: 'What createExternalAccount asks for, for each type of account, so that an app can build its form.',
+    description: 'What createExternalAccount asks for, for each type of account: a screen can make its form of it.',
     args: {
-      currency: t.arg.string({
+      currency: t.arg({
+        type: 'CurrencyCode',
         description: 'Returns only the types of account that can have the currency with this code.',
       }),
     },

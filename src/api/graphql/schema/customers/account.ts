@@ -118,7 +118,11 @@ mutation('createExternalAccount', {
   description:
     'Registers a bank account or wallet to pay to or to pull money from. In the sandbox it is ACTIVE at once, unless its magic suffix says otherwise. The app of a customer needs the grant ADD_BENEFICIARIES, and registers accounts of that customer.',
   input: (t) => ({
-    currency: t.string({ required: true, description: 'The currency of the account, as an ISO 4217 or asset code.' }),
+    currency: t.field({
+      type: 'CurrencyCode',
+      required: true,
+      description: 'The currency of the account, as an ISO 4217 or asset code.',
+    }),
     accountInfo: t.field({
       type: ExternalAccountInfoInput,
       required: true,

@@ -28,7 +28,8 @@ const BeneficialOwnerInput = builder.inputType('BeneficialOwnerInput', {
     birthDate: t.field({ type: 'Date', description: "The person's date of birth." }),
     nationality: t.string({ description: "The person's nationality, as an ISO 3166-1 alpha-2 code." }),
     address: t.field({ type: AddressInput, description: "The person's postal address." }),
-    percentageOwnership: t.float({
+    percentageOwnership: t.field({
+      type: 'Decimal',
       description: 'The share of the company that the person owns, in percent: 0 to 100.',
     }),
     title: t.string({ description: "The person's title in the company." }),
@@ -63,7 +64,19 @@ type DetailsInput = typeof CustomerDetailsInput.$inferInput;
 /** Returns the domain's form of the input. A @oneOf input has exactly one field. */
 function detailsOf(input: DetailsInput): Details {
   if (input.individual) return { customerType: 'INDIVIDUAL', ...input.individual };
-  if (input.business) return { customerType: 'BUSINESS', ...input.business };
+  if (input.business) {
+    const { beneficialOwners, ...business } = input.business;
+    const owners = beneficialOwners?.map(({ percentageOwnership: share, ...owner }) => ({
+      ...owner,
+      // The specification has a JSON number.
+      percentageOwnership: typeof share === 'string' ? Number(share) : share,
+    }));
+    return {
+      customerType: 'BUSINESS',
+      ...business,
+      ...(beneficialOwners !== undefined && { beneficialOwners: owners }),
+    };
+  }
   throw new Error('a @oneOf input has one field');
 }
 

@@ -40,9 +40,11 @@ const BeneficialOwner = builder.objectRef<Owner>('BeneficialOwner').implement({
       description: 'Nationality (ISO 3166-1 alpha-2), if known.',
     }),
     address: t.expose('address', { type: AddressType, nullable: true, description: 'Postal address, if known.' }),
-    percentageOwnership: t.exposeFloat('percentageOwnership', {
+    percentageOwnership: t.field({
+      type: 'Decimal',
       nullable: true,
       description: 'Share of the company in percent, 0 to 100, if known.',
+      resolve: ({ percentageOwnership: share }) => share?.toLocaleString('en', { maximumFractionDigits: 15 }),
     }),
     title: t.exposeString('title', { nullable: true, description: 'Title in the company, if known.' }),
   }),

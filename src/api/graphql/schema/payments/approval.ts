@@ -71,7 +71,7 @@ mutation('sandboxReceiveUma', {
       required: true,
       description: 'The customer who receives the payment.',
     }),
-    currency: t.string({ required: true, description: 'The currency that arrives.' }),
+    currency: t.field({ type: 'CurrencyCode', required: true, description: 'The currency that arrives.' }),
     amount: t.field({
       type: AmountInput,
       required: true,

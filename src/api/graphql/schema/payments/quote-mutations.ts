@@ -27,7 +27,7 @@ const RealtimeFundingSourceInput = builder.inputType('RealtimeFundingSourceInput
     "A deposit from outside as the source of a payment: the quote's `paymentInstructions` say where to send it.",
   fields: (t) => ({
     customerId: t.id({ required: true, description: 'The customer who makes the deposit: Customer:…' }),
-    currency: t.string({ required: true, description: 'In which currency, e.g. USDC or BTC.' }),
+    currency: t.field({ type: 'CurrencyCode', required: true, description: 'In which currency, e.g. USDC or BTC.' }),
   }),
 });
 
@@ -57,7 +57,10 @@ const UmaDestinationInput = builder.inputType('UmaDestinationInput', {
   description: 'A UMA address that was looked up (`lookupId`) as the destination of a payment.',
   fields: (t) => ({
     umaAddress: t.string({ required: true, description: 'The UMA address that receives: $name@domain.' }),
-    currency: t.string({ description: "What shall arrive; the receiver's first currency when left out." }),
+    currency: t.field({
+      type: 'CurrencyCode',
+      description: "What shall arrive; the receiver's first currency when left out.",
+    }),
   }),
 });
 

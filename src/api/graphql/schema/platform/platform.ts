@@ -93,7 +93,8 @@ mutation('updatePlatform', {
       description:
         'The domain of the UMA addresses of new customers. In production only a domain that the operator of the service gave the platform is accepted; any other is refused with CONFLICT.',
     }),
-    currencies: t.stringList({
+    currencies: t.field({
+      type: ['CurrencyCode'],
       description: 'The codes of the currencies in which new customers get internal accounts. This replaces the list.',
     }),
     trustedDocuments: t.field({

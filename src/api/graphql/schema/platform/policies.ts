@@ -143,7 +143,7 @@ const PolicyLimitInput = builder.inputType('PolicyLimitInput', {
   description: 'A limit of a policy: an amount in a currency, or a number of payments.',
   fields: (t) => ({
     period: t.field({ type: PolicyPeriod, required: true, description: 'Which payments it limits together.' }),
-    currency: t.string({ description: 'The code of the currency of the amount.' }),
+    currency: t.field({ type: 'CurrencyCode', description: 'The currency of the amount.' }),
     amount: t.field({ type: AmountInput, description: 'The most that may be sent, fees included.' }),
     payments: t.int({ description: 'The most payments, 0 or more, in place of currency and amount.' }),
   }),

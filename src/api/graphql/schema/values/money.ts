@@ -6,7 +6,8 @@ import { builder } from '../builder.ts';
 builder.objectType('Currency', {
   description: 'A currency or asset.',
   fields: (t) => ({
-    code: t.exposeString('code', {
+    code: t.expose('code', {
+      type: 'CurrencyCode',
       description: 'The ISO 4217 code of the currency, or an asset code such as USDC or BTC.',
     }),
     name: t.exposeString('name', { description: 'The English name of the currency, for people.' }),

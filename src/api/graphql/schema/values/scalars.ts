@@ -44,6 +44,11 @@ function parseDecimal(value: unknown): string | WrongValue {
   return new WrongValue('INVALID_AMOUNT', 'a decimal is a string of digits with an optional point, such as "12.50"');
 }
 
+/** Parses a currency code: any text. Which are known, the commands and filters say that get one. */
+function parseCurrencyCode(value: unknown): string | WrongValue {
+  return typeof value === 'string' ? value : new WrongValue('INVALID_CURRENCY', 'a currency is a code such as "USD"');
+}
+
 /** Returns a parser of literals, which takes their text: an integer of any length stays exact, a float is refused like any other text. */
 function literal<T>(parse: (value: unknown) => T, kinds: readonly Kind[]) {
   return (node: ValueNode): T => parse('value' in node && kinds.includes(node.kind) ? String(node.value) : undefined);
@@ -72,6 +77,18 @@ builder.scalarType('Decimal', {
   description: 'An exact decimal number as a string, never a float: "12.50".',
   serialize: (value) => (typeof value === 'string' ? value : value.toFixed()),
   ...parsers(parseDecimal, [Kind.STRING]),
+});
+
+builder.scalarType('CurrencyCode', {
+  description: 'The code of a currency: an ISO 4217 code, or an asset code such as USDC or BTC, in capitals.',
+  serialize: (code) => code,
+  ...parsers(parseCurrencyCode, [Kind.STRING]),
+});
+
+builder.scalarType('PathSegment', {
+  description:
+    'A step of a path into an input: the name of a field, as a string, or a position in a list from 0, as an integer.',
+  serialize: (step) => step,
 });
 
 builder.scalarType('DateTime', {
