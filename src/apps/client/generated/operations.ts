@@ -1072,7 +1072,7 @@ export type CancelQuoteMutation = { cancelQuote:
 
 export type CreateQuoteMutationVariables = Exact<{
   input: CreateQuoteInput;
-  locale?: string;
+  locale?: string | null | undefined;
 }>;
 
 
@@ -1116,7 +1116,7 @@ export type CreateQuoteMutation = { createQuote:
 
 export type ExecuteQuoteMutationVariables = Exact<{
   input: ExecuteQuoteInput;
-  locale?: string;
+  locale?: string | null | undefined;
 }>;
 
 
@@ -1151,10 +1151,10 @@ export type ExecuteQuoteMutation = { executeQuote:
 
 export type HistoryQueryVariables = Exact<{
   filter?: TransactionFilter | null | undefined;
-  orderBy?: ListOrder;
-  first?: number;
+  orderBy?: ListOrder | null | undefined;
+  first?: number | null | undefined;
   after?: string | null | undefined;
-  locale?: string;
+  locale?: string | null | undefined;
 }>;
 
 
@@ -1168,8 +1168,8 @@ export type HistoryQuery = { viewer: { feedCursor: string }, transactions: { tot
          } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type HomeQueryVariables = Exact<{
-  recent?: number;
-  locale?: string;
+  recent?: number | null | undefined;
+  locale?: string | null | undefined;
 }>;
 
 
@@ -1187,7 +1187,7 @@ export type HomeQuery = { viewer: { serverTime: string, feedCursor: string, expi
 
 export type LookUpReceiverMutationVariables = Exact<{
   input: LookUpReceiverInput;
-  locale?: string;
+  locale?: string | null | undefined;
 }>;
 
 
@@ -1204,7 +1204,7 @@ export type LookUpReceiverMutation = { lookUpReceiver:
 
 export type PayInQueryVariables = Exact<{
   quoteId: string;
-  locale?: string;
+  locale?: string | null | undefined;
 }>;
 
 
@@ -1235,9 +1235,9 @@ export type PayeeFormQueryVariables = Exact<{
 export type PayeeFormQuery = { externalAccountForms: Array<{ accountType: ExternalAccountType, description: string, inputField: string, isBeneficiaryRequired: boolean, exactlyOneOf: Array<string>, currencies: Array<{ code: string, symbol: string, decimals: number }>, fields: Array<{ name: string, description: string, isRequired: boolean, allowedValues: Array<string> | null, format: string | null, pattern: string | null, formatDependsOn: string | null, formatsByValue: Array<{ value: string, format: string, pattern: string }> }> }> };
 
 export type PayeePickerQueryVariables = Exact<{
-  first?: number;
+  first?: number | null | undefined;
   after?: string | null | undefined;
-  locale?: string;
+  locale?: string | null | undefined;
 }>;
 
 
@@ -1271,7 +1271,7 @@ export type PayeePickerQuery = { viewer: { permissions: Array<Permission>, grant
 
 export type QuoteQueryVariables = Exact<{
   quoteId: string;
-  locale?: string;
+  locale?: string | null | undefined;
 }>;
 
 
@@ -1303,7 +1303,7 @@ export type QuoteQuery = { viewer: { serverTime: string, feedCursor: string }, q
 
 export type ReceiptQueryVariables = Exact<{
   transactionId: string;
-  locale?: string;
+  locale?: string | null | undefined;
 }>;
 
 
@@ -1320,9 +1320,9 @@ export type StatementQueryVariables = Exact<{
   accountId: string;
   from: string;
   to: string;
-  first?: number;
+  first?: number | null | undefined;
   after?: string | null | undefined;
-  locale?: string;
+  locale?: string | null | undefined;
 }>;
 
 
@@ -1362,7 +1362,7 @@ export type TransactionsQueryVariables = Exact<{
   filter?: TransactionFilter | null | undefined;
   first?: number | null | undefined;
   after?: string | null | undefined;
-  locale?: string;
+  locale?: string | null | undefined;
 }>;
 
 
@@ -1377,7 +1377,7 @@ export type TransactionsQuery = { viewer: { feedCursor: string }, transactions: 
 
 export type TransactionQueryVariables = Exact<{
   id: string;
-  locale?: string;
+  locale?: string | null | undefined;
 }>;
 
 
@@ -1392,7 +1392,7 @@ export type TransactionQuery = { transaction: { id: string, version: number, typ
 
 export type FollowTransactionSubscriptionVariables = Exact<{
   id: string;
-  locale?: string;
+  locale?: string | null | undefined;
 }>;
 
 
@@ -1407,7 +1407,7 @@ export type FollowTransactionSubscription = { transactionUpdates: { cursor: stri
 
 export type FollowTransactionsSubscriptionVariables = Exact<{
   of?: FollowedTransactionsInput | null | undefined;
-  locale?: string;
+  locale?: string | null | undefined;
 }>;
 
 
@@ -1423,7 +1423,7 @@ export type FollowTransactionsSubscription = { transactionUpdates: { cursor: str
 export type TransactionListSubscriptionVariables = Exact<{
   filter?: TransactionFilter | null | undefined;
   first?: number | null | undefined;
-  locale?: string;
+  locale?: string | null | undefined;
 }>;
 
 
@@ -1445,7 +1445,7 @@ export type TransactionListSubscription = { transactionChanges: { cursor: string
 
 export type FollowAccountsSubscriptionVariables = Exact<{
   of?: FollowedAccountsInput | null | undefined;
-  locale?: string;
+  locale?: string | null | undefined;
 }>;
 
 
@@ -1465,7 +1465,7 @@ export type SupportSearchQuery = { customers: { totalCount: number, edges: Array
 export type SupportViewQueryVariables = Exact<{
   customerId: string;
   payments?: TransactionFilter | null | undefined;
-  first?: number;
+  first?: number | null | undefined;
   after?: string | null | undefined;
 }>;
 
@@ -1497,7 +1497,7 @@ export type SupportViewQuery = { viewer: { serverTime: string, feedCursor: strin
            | null, destination:
             | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
             | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
-          , counterpartyInformation: Array<{ name: string, value: string }>, requestedReceiverInformation: Array<{ name: string, mandatory: boolean }>, metadata: Array<{ key: string, value: string }>, quote: { id: string, status: QuoteStatus, expiresAt: string } | null, refund: { reference: string, initiatedAt: string, settledAt: string | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: string }>, ledgerEntries: Array<{ kind: JournalKind, system: LedgerParty | null, occurredAt: string, account: { id: string } | null, amount: { formatted: string } }> } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null, webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, failingSince: string | null, deliveries: { edges: Array<{ cursor: string, node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: string | null, event: { id: string, type: EventType, occurredAt: string, transaction: { id: string } | null, customer: { id: string } | null }, attempts: Array<{ at: string, responseStatus: number | null, error: string | null }> } }> } } }> } };
+          , counterpartyInformation: Array<{ name: string, value: string }>, requestedReceiverInformation: Array<{ name: string, mandatory: boolean }>, metadata: Array<{ key: string, value: string }>, quote: { id: string, status: QuoteStatus, expiresAt: string } | null, refund: { reference: string, initiatedAt: string, settledAt: string | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: string }>, ledgerEntries: Array<{ id: string, kind: JournalKind, system: LedgerParty | null, occurredAt: string, account: { id: string } | null, amount: { formatted: string } }> } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null, webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, failingSince: string | null, deliveries: { edges: Array<{ cursor: string, node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: string | null, event: { id: string, type: EventType, occurredAt: string, transaction: { id: string } | null, customer: { id: string } | null }, attempts: Array<{ at: string, responseStatus: number | null, error: string | null }> } }> } } }> } };
 
 type Refused_ConflictError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
@@ -1964,7 +1964,7 @@ export const CancelQuote = /* @__PURE__ */ document<CancelQuoteMutation, CancelQ
   }
 }`);
 
-export const CreateQuote = /* @__PURE__ */ document<CreateQuoteMutation, CreateQuoteMutationVariables>(`mutation CreateQuote($input: CreateQuoteInput!, $locale: String! = "en") {
+export const CreateQuote = /* @__PURE__ */ document<CreateQuoteMutation, CreateQuoteMutationVariables>(`mutation CreateQuote($input: CreateQuoteInput!, $locale: String = "en") {
   createQuote(input: $input) {
     __typename
     ... on CreateQuoteSuccess {
@@ -2041,7 +2041,7 @@ export const CreateQuote = /* @__PURE__ */ document<CreateQuoteMutation, CreateQ
   }
 }`);
 
-export const ExecuteQuote = /* @__PURE__ */ document<ExecuteQuoteMutation, ExecuteQuoteMutationVariables>(`mutation ExecuteQuote($input: ExecuteQuoteInput!, $locale: String! = "en") {
+export const ExecuteQuote = /* @__PURE__ */ document<ExecuteQuoteMutation, ExecuteQuoteMutationVariables>(`mutation ExecuteQuote($input: ExecuteQuoteInput!, $locale: String = "en") {
   executeQuote(input: $input) {
     __typename
     ... on ExecuteQuoteSuccess {
@@ -2085,7 +2085,7 @@ export const ExecuteQuote = /* @__PURE__ */ document<ExecuteQuoteMutation, Execu
   }
 }`);
 
-export const History = /* @__PURE__ */ document<HistoryQuery, HistoryQueryVariables>(`query History($filter: TransactionFilter = {executed: true}, $orderBy: ListOrder! = CREATED, $first: Int! = 20, $after: String, $locale: String! = "en") {
+export const History = /* @__PURE__ */ document<HistoryQuery, HistoryQueryVariables>(`query History($filter: TransactionFilter = {executed: true}, $orderBy: ListOrder = CREATED, $first: Int = 20, $after: String, $locale: String = "en") {
   viewer {
     feedCursor
   }
@@ -2136,7 +2136,7 @@ export const History = /* @__PURE__ */ document<HistoryQuery, HistoryQueryVariab
   }
 }`);
 
-export const Home = /* @__PURE__ */ document<HomeQuery, HomeQueryVariables>(`query Home($recent: Int! = 10, $locale: String! = "en") {
+export const Home = /* @__PURE__ */ document<HomeQuery, HomeQueryVariables>(`query Home($recent: Int = 10, $locale: String = "en") {
   viewer {
     serverTime
     feedCursor
@@ -2219,7 +2219,7 @@ export const Home = /* @__PURE__ */ document<HomeQuery, HomeQueryVariables>(`que
   }
 }`);
 
-export const LookUpReceiver = /* @__PURE__ */ document<LookUpReceiverMutation, LookUpReceiverMutationVariables>(`mutation LookUpReceiver($input: LookUpReceiverInput!, $locale: String! = "en") {
+export const LookUpReceiver = /* @__PURE__ */ document<LookUpReceiverMutation, LookUpReceiverMutationVariables>(`mutation LookUpReceiver($input: LookUpReceiverInput!, $locale: String = "en") {
   lookUpReceiver(input: $input) {
     __typename
     ... on LookUpReceiverSuccess {
@@ -2266,7 +2266,7 @@ export const LookUpReceiver = /* @__PURE__ */ document<LookUpReceiverMutation, L
   }
 }`);
 
-export const PayIn = /* @__PURE__ */ document<PayInQuery, PayInQueryVariables>(`query PayIn($quoteId: ID!, $locale: String! = "en") {
+export const PayIn = /* @__PURE__ */ document<PayInQuery, PayInQueryVariables>(`query PayIn($quoteId: ID!, $locale: String = "en") {
   viewer {
     serverTime
     feedCursor
@@ -2389,7 +2389,7 @@ export const PayeeForm = /* @__PURE__ */ document<PayeeFormQuery, PayeeFormQuery
   }
 }`);
 
-export const PayeePicker = /* @__PURE__ */ document<PayeePickerQuery, PayeePickerQueryVariables>(`query PayeePicker($first: Int! = 20, $after: String, $locale: String! = "en") {
+export const PayeePicker = /* @__PURE__ */ document<PayeePickerQuery, PayeePickerQueryVariables>(`query PayeePicker($first: Int = 20, $after: String, $locale: String = "en") {
   viewer {
     permissions
     grants
@@ -2475,7 +2475,7 @@ export const PayeePicker = /* @__PURE__ */ document<PayeePickerQuery, PayeePicke
   }
 }`);
 
-export const Quote = /* @__PURE__ */ document<QuoteQuery, QuoteQueryVariables>(`query Quote($quoteId: ID!, $locale: String! = "en") {
+export const Quote = /* @__PURE__ */ document<QuoteQuery, QuoteQueryVariables>(`query Quote($quoteId: ID!, $locale: String = "en") {
   viewer {
     serverTime
     feedCursor
@@ -2533,7 +2533,7 @@ export const Quote = /* @__PURE__ */ document<QuoteQuery, QuoteQueryVariables>(`
   }
 }`);
 
-export const Receipt = /* @__PURE__ */ document<ReceiptQuery, ReceiptQueryVariables>(`query Receipt($transactionId: ID!, $locale: String! = "en") {
+export const Receipt = /* @__PURE__ */ document<ReceiptQuery, ReceiptQueryVariables>(`query Receipt($transactionId: ID!, $locale: String = "en") {
   viewer {
     serverTime
     feedCursor
@@ -2616,7 +2616,7 @@ export const Receipt = /* @__PURE__ */ document<ReceiptQuery, ReceiptQueryVariab
   }
 }`);
 
-export const Statement = /* @__PURE__ */ document<StatementQuery, StatementQueryVariables>(`query Statement($accountId: ID!, $from: DateTime!, $to: DateTime!, $first: Int! = 50, $after: String, $locale: String! = "en") {
+export const Statement = /* @__PURE__ */ document<StatementQuery, StatementQueryVariables>(`query Statement($accountId: ID!, $from: DateTime!, $to: DateTime!, $first: Int = 50, $after: String, $locale: String = "en") {
   account(id: $accountId) {
     id
     displayName
@@ -2698,7 +2698,7 @@ export const Statement = /* @__PURE__ */ document<StatementQuery, StatementQuery
   }
 }`);
 
-export const Transactions = /* @__PURE__ */ document<TransactionsQuery, TransactionsQueryVariables>(`query Transactions($filter: TransactionFilter, $first: Int, $after: String, $locale: String! = "en") {
+export const Transactions = /* @__PURE__ */ document<TransactionsQuery, TransactionsQueryVariables>(`query Transactions($filter: TransactionFilter, $first: Int, $after: String, $locale: String = "en") {
   viewer {
     feedCursor
   }
@@ -2751,7 +2751,7 @@ fragment MoneyParts on Money {
   }
 }`);
 
-export const Transaction = /* @__PURE__ */ document<TransactionQuery, TransactionQueryVariables>(`query Transaction($id: ID!, $locale: String! = "en") {
+export const Transaction = /* @__PURE__ */ document<TransactionQuery, TransactionQueryVariables>(`query Transaction($id: ID!, $locale: String = "en") {
   transaction(id: $id) {
     ...TransactionParts
     timeline {
@@ -2797,7 +2797,7 @@ fragment MoneyParts on Money {
   }
 }`);
 
-export const FollowTransaction = /* @__PURE__ */ document<FollowTransactionSubscription, FollowTransactionSubscriptionVariables>(`subscription FollowTransaction($id: ID!, $locale: String! = "en") {
+export const FollowTransaction = /* @__PURE__ */ document<FollowTransactionSubscription, FollowTransactionSubscriptionVariables>(`subscription FollowTransaction($id: ID!, $locale: String = "en") {
   transactionUpdates(of: {transactionId: $id}) {
     cursor
     status
@@ -2848,7 +2848,7 @@ fragment MoneyParts on Money {
   }
 }`);
 
-export const FollowTransactions = /* @__PURE__ */ document<FollowTransactionsSubscription, FollowTransactionsSubscriptionVariables>(`subscription FollowTransactions($of: FollowedTransactionsInput, $locale: String! = "en") {
+export const FollowTransactions = /* @__PURE__ */ document<FollowTransactionsSubscription, FollowTransactionsSubscriptionVariables>(`subscription FollowTransactions($of: FollowedTransactionsInput, $locale: String = "en") {
   transactionUpdates(of: $of) {
     cursor
     previousStatus
@@ -2895,7 +2895,7 @@ fragment MoneyParts on Money {
   }
 }`);
 
-export const TransactionList = /* @__PURE__ */ document<TransactionListSubscription, TransactionListSubscriptionVariables>(`subscription TransactionList($filter: TransactionFilter, $first: Int, $locale: String! = "en") {
+export const TransactionList = /* @__PURE__ */ document<TransactionListSubscription, TransactionListSubscriptionVariables>(`subscription TransactionList($filter: TransactionFilter, $first: Int, $locale: String = "en") {
   transactionChanges(filter: $filter, waitMs: 100) {
     cursor
     snapshot(first: $first) {
@@ -2955,7 +2955,7 @@ fragment MoneyParts on Money {
   }
 }`);
 
-export const FollowAccounts = /* @__PURE__ */ document<FollowAccountsSubscription, FollowAccountsSubscriptionVariables>(`subscription FollowAccounts($of: FollowedAccountsInput, $locale: String! = "en") {
+export const FollowAccounts = /* @__PURE__ */ document<FollowAccountsSubscription, FollowAccountsSubscriptionVariables>(`subscription FollowAccounts($of: FollowedAccountsInput, $locale: String = "en") {
   accountUpdates(of: $of) {
     cursor
     account {
@@ -3042,7 +3042,7 @@ export const SupportSearch = /* @__PURE__ */ document<SupportSearchQuery, Suppor
   }
 }`);
 
-export const SupportView = /* @__PURE__ */ document<SupportViewQuery, SupportViewQueryVariables>(`query SupportView($customerId: ID!, $payments: TransactionFilter, $first: Int! = 20, $after: String) {
+export const SupportView = /* @__PURE__ */ document<SupportViewQuery, SupportViewQueryVariables>(`query SupportView($customerId: ID!, $payments: TransactionFilter, $first: Int = 20, $after: String) {
   viewer {
     serverTime
     feedCursor
@@ -3181,6 +3181,7 @@ export const SupportView = /* @__PURE__ */ document<SupportViewQuery, SupportVie
             occurredAt
           }
           ledgerEntries {
+            id
             kind
             system
             account {
