@@ -86,10 +86,14 @@ begin
       select policy_id from policy_use where platform_id = any (v_platforms) and released_at is null
         and transaction_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.transactions[*].id'))));
   end if;
-  if v_changed <> '{}' or p_plans @? '$[*].plan.spend' then
+  v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.spend.subjects[*]'));
+  if v_changed <> '{}' then
     return array(
-      select id from policy where platform_id = any (v_platforms)
-        and (subject_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.spend.subjects[*]'))) or id = any (v_changed))
+      select id from policy where platform_id = any (v_platforms) and (subject_id = any (v_active) or id = any (v_changed))
+      order by platform_id, id for no key update);
+  elsif v_active <> '{}' then
+    return array(
+      select id from policy where platform_id = any (v_platforms) and subject_id = any (v_active)
       order by platform_id, id for no key update);
   end if;
   return '{}';
