@@ -297,7 +297,7 @@ test('a balance that refunds have brought beyond 2^53 is told as an error that n
 
 test('a payment is refused for what a policy allows, with the limit, what is used and when it is free again', async () => {
   const customer = await restScene(rest, 1_000, 'Ada Lovelace');
-  const limits = [{ period: 'LAST_24_HOURS', currency: 'USD', amount: 500 }];
+  const limits = [{ period: 'LAST_24_HOURS', currency: 'USD', amount: { units: 500 } }];
   await succeed(t.platform, 'setPolicy', { subjectId: customer.customer.id, limits });
   const send = (amount: number) =>
     rest.call('POST', '/transfer-out', { body: restTransfer(customer.usd.id, customer.outsideUsd.id, amount) });
