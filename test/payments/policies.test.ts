@@ -329,6 +329,16 @@ describe('a policy', () => {
   });
 });
 
+test('a payment leaves a rolling window while others are made', async () => {
+  const me = await limited({ limits: [usd('LAST_24_HOURS', 100), { period: 'LAST_24_HOURS', payments: 3 }] });
+  expect(await made(me, 60)).toEqual([true]);
+  await passHours(t, 23.75);
+  expect(await made(me, 40, 1)).toEqual([true, false]);
+  await passHours(t, 0.5);
+  expect(await left(me)).toMatchObject([{ usedAmount: { amount: '40' } }, { usedPayments: 1 }]);
+  expect(await made(me, 61, 60)).toEqual([false, true]);
+});
+
 test('a calendar day begins at midnight of its time zone, also where the clocks change', async () => {
   const start = async (period: string, zone: string, at: string) => {
     const { rows } = await t.owner.query('select window_start($1, $2, $3) as start', [period, zone, at]);

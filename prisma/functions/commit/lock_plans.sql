@@ -80,16 +80,16 @@ begin
     order by platform_id, id for share;
   end if;
 
-  v_changed := '{}';
+  v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.spend.subjects[*]'));
   if p_plans @? '$[*].plan ? (exists (@.otherwise) || exists (@.transactions[*] ? (@.to == "FAILED" || @.to == "REJECTED" || @.to == "EXPIRED" || @.to == "REFUNDED")))' then
-    v_changed := array(
-      select policy_id from policy_use where platform_id = any (v_platforms) and released_at is null
-        and transaction_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.transactions[*].id'))));
+    v_active := v_active || array(
+      select p.subject_id from policy_use u join policy p on p.platform_id = u.platform_id and p.id = u.policy_id
+      where u.platform_id = any (v_platforms) and u.released_at is null
+        and u.transaction_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.transactions[*].id'))));
   end if;
-  if v_changed <> '{}' or p_plans @? '$[*].plan.spend' then
+  if v_active <> '{}' then
     return array(
-      select id from policy where platform_id = any (v_platforms)
-        and (subject_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.spend.subjects[*]'))) or id = any (v_changed))
+      select id from policy where platform_id = any (v_platforms) and subject_id = any (v_active)
       order by platform_id, id for no key update);
   end if;
   return '{}';

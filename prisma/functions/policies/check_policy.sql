@@ -41,12 +41,15 @@ begin
     v_most := coalesce(v_limit ->> 'amount', v_limit ->> 'payments');
     v_more := case when v_limit ? 'payments' then 1 else (p_spend ->> 'amount')::numeric end;
     v_start := window_start(v_limit ->> 'period', p_policy.time_zone, p_at);
-    v_spent := case when v_start is null then 0 else spent(p_policy, v_limit, v_start) end;
+    v_key := concat_ws(' ', v_limit ->> 'period', v_limit ->> 'currency');
+    -- Mostly the window is still the one that is stored: a comparison costs less than a call.
+    v_spent := case when v_start is null then 0
+      when (v_used #>> array[v_key, 'from'])::timestamptz = v_start then (v_used #> array[v_key, 'used'])::numeric
+      else spent(p_policy, v_limit, v_start) end;
     if v_spent + v_more > v_most then
       v_rule := 'LIMIT';
       v_free_at := case when v_more <= v_most then frees_at(p_policy, v_limit, p_at, v_spent + v_more - v_most) end;
     elsif v_start is not null then
-      v_key := concat_ws(' ', v_limit ->> 'period', v_limit ->> 'currency');
       v_used := v_used || jsonb_build_object(v_key, jsonb_build_object('from', v_start, 'used', v_spent + v_more));
     end if;
   end loop;

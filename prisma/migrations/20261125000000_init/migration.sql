@@ -1772,12 +1772,15 @@ begin
     v_most := coalesce(v_limit ->> 'amount', v_limit ->> 'payments');
     v_more := case when v_limit ? 'payments' then 1 else (p_spend ->> 'amount')::numeric end;
     v_start := window_start(v_limit ->> 'period', p_policy.time_zone, p_at);
-    v_spent := case when v_start is null then 0 else spent(p_policy, v_limit, v_start) end;
+    v_key := concat_ws(' ', v_limit ->> 'period', v_limit ->> 'currency');
+    -- Mostly the window is still the one that is stored: a comparison costs less than a call.
+    v_spent := case when v_start is null then 0
+      when (v_used #>> array[v_key, 'from'])::timestamptz = v_start then (v_used #> array[v_key, 'used'])::numeric
+      else spent(p_policy, v_limit, v_start) end;
     if v_spent + v_more > v_most then
       v_rule := 'LIMIT';
       v_free_at := case when v_more <= v_most then frees_at(p_policy, v_limit, p_at, v_spent + v_more - v_most) end;
     elsif v_start is not null then
-      v_key := concat_ws(' ', v_limit ->> 'period', v_limit ->> 'currency');
       v_used := v_used || jsonb_build_object(v_key, jsonb_build_object('from', v_start, 'used', v_spent + v_more));
     end if;
   end loop;
@@ -2581,16 +2584,16 @@ begin
     order by platform_id, id for share;
   end if;
 
-  v_changed := '{}';
+  v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.spend.subjects[*]'));
   if p_plans @? '$[*].plan ? (exists (@.otherwise) || exists (@.transactions[*] ? (@.to == "FAILED" || @.to == "REJECTED" || @.to == "EXPIRED" || @.to == "REFUNDED")))' then
-    v_changed := array(
-      select policy_id from policy_use where platform_id = any (v_platforms) and released_at is null
-        and transaction_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.transactions[*].id'))));
+    v_active := v_active || array(
+      select p.subject_id from policy_use u join policy p on p.platform_id = u.platform_id and p.id = u.policy_id
+      where u.platform_id = any (v_platforms) and u.released_at is null
+        and u.transaction_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.transactions[*].id'))));
   end if;
-  if v_changed <> '{}' or p_plans @? '$[*].plan.spend' then
+  if v_active <> '{}' then
     return array(
-      select id from policy where platform_id = any (v_platforms)
-        and (subject_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.spend.subjects[*]'))) or id = any (v_changed))
+      select id from policy where platform_id = any (v_platforms) and subject_id = any (v_active)
       order by platform_id, id for no key update);
   end if;
   return '{}';

@@ -102,8 +102,8 @@ export const policyBugs: Bugs = {
   'test/payments/policy-races.test.ts': {
     'a payment does not lock the policies that limit it': {
       file: 'prisma/functions/commit/lock_plans.sql',
-      find: 'or id = any (v_changed))\n      order by platform_id, id for no key update);',
-      put: 'or id = any (v_changed)));',
+      find: 'and subject_id = any (v_active)\n      order by platform_id, id for no key update);',
+      put: 'and subject_id = any (v_active));',
       test: 'of many payments at once by two gateways, a limit takes none too many, and none is refused that fits',
     },
   },
