@@ -171,7 +171,7 @@ describe('an amount', () => {
     const sent = { quoteId: funded.id, currency: 'USDC', amount: { decimal: '2.5000001' } };
     expect(await refusalOf(t.platform, 'sandboxSend', sent)).toMatchObject({
       path: ['input', 'amount', 'decimal'],
-      message: 'USDC has at most 6 decimal places, and 2.5000001 has 7',
+      message: 'USDC has at most 6 decimal places, but 2.5000001 has 7',
     });
 
     const filled = { accountId: scene.usd, amount: { decimal: '0.01' } };
