@@ -187,7 +187,7 @@ export const text = (description: string, more: Partial<AccountField> = {}): Acc
 export const bankName = text('Name of the bank, for display only.', { optional: true });
 /** The name of a bank, where it distinguishes the bank's accounts from those of other banks. */
 export const identifyingBankName = text('Name of the bank, which is part of what identifies the account.', {
-  differIn: 'spaces, dashes, capitals',
+  differIn: 'spaces, dashes, letter case',
   compared: (value) => foldedText(value.normalize('NFKC')).replace(gapsOfPrint, ''),
 });
 
@@ -222,7 +222,7 @@ export const choice = (description: string, values: readonly string[], enumName:
 export const lettersOrDigits = numberField(
   'Account number.',
   written('4 to 34 letters or digits', { runs: [[alphanumeric, 4, 34]], capitals: true }),
-  { differIn: 'spaces, dashes, capitals' },
+  { differIn: 'spaces, dashes, letter case' },
 );
 
 /** Defines the IBAN of an account. */
@@ -237,7 +237,7 @@ export const ibanField = (check: AccountForm['check']) =>
       ],
       capitals: true,
     }),
-    { differIn: 'spaces, dashes, capitals', check },
+    { differIn: 'spaces, dashes, letter case', check },
   );
 
 /** Defines the BIC of a bank. Its head office is the bank itself (ISO 9362): XXX at the end says no more. */
@@ -260,7 +260,7 @@ export function bicField(description: string, more: Partial<AccountField> = {}):
       explain: (value) => (of8.explain?.(value) === undefined ? undefined : of11.explain?.(value)),
       check: (value) => (isValidBIC(value) ? undefined : 'characters 5 and 6 are not the code of a country'),
     },
-    { differIn: 'spaces, dashes, capitals, XXX at the end', ...more },
+    { differIn: 'spaces, dashes, letter case, a final XXX', ...more },
   );
 }
 
@@ -319,7 +319,7 @@ export const pixKeyForms = {
 /** A Pix key, in the form of its type. */
 export const pixKey = text('The Pix key, in the format of its type.', {
   formBy: { field: 'pixKeyType', forms: pixKeyForms },
-  differIn: 'punctuation, spaces, capitals',
+  differIn: 'punctuation, spaces, letter case',
 });
 
 /** The tax number of the owner of a Pix key: that of a person or of a company. */
@@ -332,7 +332,7 @@ export const pixTaxId = numberField(
     explain: (value) => (cpf.explain?.(value) === undefined ? undefined : cnpj.explain?.(value)),
     check: (value, details, given) => (value.length === 11 ? cpfForm : cnpjForm).check?.(value, details, given),
   },
-  { differIn: 'punctuation, spaces, capitals' },
+  { differIn: 'punctuation, spaces, letter case' },
 );
 
 /** Defines a sort code, stored as people write it. */
@@ -354,7 +354,7 @@ export const atAddress = (
   form,
   pattern,
   canonical: (value) => value.trim().toLowerCase(),
-  differIn: 'capitals, spaces around',
+  differIn: 'letter case, surrounding spaces',
   ...more,
 });
 

@@ -95,7 +95,7 @@ export const evmAddress = numberField(
   {
     maxLength: 200,
     canonical: (value) => eip55(bare(value).slice(2)),
-    differIn: 'capitals throughout, spaces',
+    differIn: 'upper or lower case throughout, spaces',
     check: (value, _details, given) => {
       const digits = bare(given).slice(2);
       if (/^0+$/.test(digits)) return 'nobody owns this address: money sent to it would be lost';
@@ -118,7 +118,7 @@ export const layer2Address = address(
   /^\s*(?:[0-9A-Za-z]\s*){20,120}$/,
   {
     canonical: (value) => (isCapital(value) ? bare(value).toLowerCase() : bare(value)),
-    differIn: 'capitals throughout, spaces',
+    differIn: 'upper or lower case throughout, spaces',
     check: (value) => (bech32m.decodeUnsafe(value, false) ? undefined : wrongChecksum),
   },
 );
@@ -138,7 +138,7 @@ export const lightningInvoice = address(
     optional: true,
     explain: () => undefined,
     canonical: withoutScheme,
-    differIn: 'capitals, spaces, lightning: before it',
+    differIn: 'letter case, spaces, the prefix lightning:',
     check: (value) => {
       const decoded = bech32.decodeUnsafe(value, false);
       if (!decoded) return wrongChecksum;
@@ -157,7 +157,7 @@ export const lightningOffer = address(
     optional: true,
     explain: () => undefined,
     canonical: (value) => withoutScheme(value.replaceAll('+', '')),
-    differIn: 'capitals, spaces, + between lines, lightning: before it',
+    differIn: 'letter case, spaces, + at line breaks, the prefix lightning:',
     check: (value) =>
       /^lno1[02-9ac-hj-np-z]+$/.test(value) ? undefined : 'it has a character that offers never contain',
   },

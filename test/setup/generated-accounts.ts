@@ -121,9 +121,9 @@ export const respelled = ({ accountType, details }: GeneratedAccount): fc.Arbitr
 function differences(accountType: string, name: string, details: AccountDetails, differIn = ''): string {
   if (accountType !== 'PIX' || name !== 'pixKey') return differIn;
   const ofType: Readonly<Record<string, string>> = {
-    EMAIL: 'capitals, spaces around',
+    EMAIL: 'letter case, surrounding spaces',
     PHONE: 'spaces, punctuation',
-    RANDOM: 'spaces, dashes, capitals',
+    RANDOM: 'spaces, dashes, letter case',
   };
   return ofType[details.pixKeyType ?? ''] ?? differIn;
 }
@@ -131,10 +131,10 @@ function differences(accountType: string, name: string, details: AccountDetails,
 function spelling(value: string, differIn: string): fc.Arbitrary<string> {
   if (differIn === '') return fc.constant(value);
   const gaps: readonly string[] = [
-    ...(differIn.includes('spaces') && !differIn.includes('around') ? spaces : ['']),
+    ...(differIn.includes('spaces') && !differIn.includes('surrounding') ? spaces : ['']),
     ...(differIn.includes('dashes') ? dashes : []),
     ...(differIn.includes('punctuation') ? ['.', '/', ...dashes] : []),
-    ...(differIn.includes('+ between') ? ['+', '+\n '] : []),
+    ...(differIn.includes('+ at line') ? ['+', '+\n '] : []),
   ];
   const ends = from(differIn.includes('spaces') ? spaces : ['']);
   const bare = differIn.includes('dashes') || differIn.includes('punctuation') ? value.replace(/[\s-]/g, '') : value;
@@ -159,7 +159,7 @@ function spelling(value: string, differIn: string): fc.Arbitrary<string> {
 }
 
 function casing(value: string, letters: string, differIn: string): string {
-  if (!differIn.includes('capitals') || letters === '') return value;
+  if (!differIn.includes('case') || letters === '') return value;
   if (letters === 'lower' || (letters === 'mixed' && differIn.includes('throughout'))) return value.toLowerCase();
   if (letters === 'upper') return value.toUpperCase();
   return [...value].map((letter, place) => (place % 2 === 0 ? letter.toUpperCase() : letter.toLowerCase())).join('');
