@@ -84,7 +84,7 @@ export const UpdateCustomerBody = z
   .discriminatedUnion('customerType', [
     z
       .strictObject({
-        customerType: z.literal('INDIVIDUAL').describe('The type of the customer: a person, which cannot change.'),
+        customerType: z.literal('INDIVIDUAL').describe('The type of the customer, which cannot change: a person.'),
         umaAddress: umaAddress.nullish(),
         metadata: changedMetadata,
         fullName: individualFields.fullName.nullable(),
@@ -95,7 +95,7 @@ export const UpdateCustomerBody = z
       .openapi('UpdateIndividualCustomer'),
     z
       .strictObject({
-        customerType: z.literal('BUSINESS').describe('The type of the customer: a company, which cannot change.'),
+        customerType: z.literal('BUSINESS').describe('The type of the customer, which cannot change: a company.'),
         umaAddress: umaAddress.nullish(),
         metadata: changedMetadata,
         businessInfo: z
