@@ -6,7 +6,7 @@ type Document = ReturnType<RestApp['getOpenAPI31Document']>;
 
 const tags = {
   Quotes: 'A rate and fees, locked until they expire.',
-  Transactions: 'Payments, out and in.',
+  Transactions: 'Outgoing and incoming payments.',
   Transfers: 'Payments in one currency, without a rate.',
   Customers: 'The people and companies for whom the platform moves money.',
   'Internal accounts': 'Balances held by this service.',
@@ -17,7 +17,7 @@ const tags = {
   Tokens: "Credentials of the platform's servers.",
   'Trusted documents': 'The GraphQL documents that apps may send, registered by their hashes.',
   Webhooks: 'Events that are posted to the platform, and their deliveries.',
-  Sandbox: 'Simulates deposits and incoming payments.',
+  Sandbox: 'Simulated deposits, incoming payments and identity checks.',
 } as const;
 
 /** Makes the OpenAPI 3.1 document of the definitions that validate the requests. Call it once, after all are added. */

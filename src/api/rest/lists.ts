@@ -127,9 +127,9 @@ export const orderParameters = {
       type: 'string',
       enum: ['created', 'updated'],
       default: 'created',
-      description: 'The sort key. A cursor is valid only for the order that it came with.',
+      description: 'The sort key. A cursor is valid only for the sort key that it was returned for.',
     }),
-  sortOrder: z.enum(['asc', 'desc']).default('desc').describe('Newest first unless asc.'),
+  sortOrder: z.enum(['asc', 'desc']).default('desc').describe('Newest first by default, oldest first with asc.'),
 };
 
 /** The definition of a list endpoint. */

@@ -264,8 +264,8 @@ export const PaymentKind = builder.enumType('PaymentKind', {
 export const PolicyRelease = builder.enumType('PolicyRelease', {
   description: 'When a payment no longer counts towards the limits of a policy.',
   values: describe({
-    FAILED: 'When it fails, is rejected or expires, and so was not delivered.',
-    REFUNDED: 'When it is returned after its delivery.',
+    FAILED: 'When the payment fails, is rejected or expires, and so was not delivered.',
+    REFUNDED: 'When the payment is returned after its delivery.',
   }),
 });
 

@@ -90,7 +90,7 @@ const commonRefusals: readonly MemberName[] = [
 ];
 
 const validateOnly =
-  'Carry it out and roll it back: the answer is a ValidatedPayment, or the refusal. Nothing changes, and nothing is stored under the idempotency key, which may then be used.';
+  'Whether to validate the payment only: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused.';
 
 /** What a dry run of a payment would have made. */
 export class ValidatedPayment {

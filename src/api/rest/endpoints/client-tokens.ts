@@ -34,7 +34,7 @@ const list = pagedEndpoint({
     operationId: 'listClientTokens',
     tags: ['Tokens'],
     summary: 'List client tokens',
-    description: 'Includes tokens that expired or were revoked in the last 30 days.',
+    description: 'The client tokens of the platform, including those that expired or were revoked in the last 30 days.',
   }),
   path: '/client-tokens',
   filters: {

@@ -58,11 +58,9 @@ const requiredByProvider = {
   ),
 };
 
-const webhookEndpoint = z.string().openapi({
-  description:
-    'The URL for events: https, a public host, port 443 or 8443; in the sandbox also this machine. Setting it needs TRANSACT as well as MANAGE and VIEW, because its answers can approve payments.',
-  example: 'https://example.com/webhooks',
-});
+const urlDescription =
+  'The URL for events: https, a public host, port 443 or 8443; in the sandbox also this machine. Setting it needs TRANSACT as well as MANAGE and VIEW, because its answers can approve payments.';
+const webhookEndpoint = z.string().openapi({ description: urlDescription, example: 'https://example.com/webhooks' });
 
 const trustedDocuments = z
   .enum(TrustedDocumentPolicy)
@@ -123,7 +121,7 @@ const UpdateConfigBody = z
     webhookEndpoint: webhookEndpoint
       .nullable()
       .optional()
-      .describe(`${webhookEndpoint.description ?? ''} A new URL gets a TEST event. null removes it.`),
+      .describe(`${urlDescription} A new URL gets a TEST event; null removes it.`),
     supportedCurrencies: changed(
       listOf(
         z.strictObject({

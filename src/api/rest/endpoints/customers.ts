@@ -42,7 +42,7 @@ const create = createRoute({
   ...commandEndpoint('createCustomer', {
     tags,
     summary: 'Create a customer',
-    description: 'The customer gets an internal account in each currency of the platform.',
+    description: 'Creates a customer, with an internal account in each currency of the platform.',
   }),
   method: 'post',
   path: '/customers',
@@ -64,7 +64,7 @@ const list = pagedEndpoint({
     ...createdParameters,
     ...updatedParameters,
     umaAddress: z.string().optional().describe('Only the customer with this UMA address, case-insensitively.'),
-    kycStatus: anyOf(KycStatus, 'Any of these.'),
+    kycStatus: anyOf(KycStatus, 'Only customers with any of these statuses.'),
     name: z.string().optional().describe('Only customers whose full or legal name begins with this, in any case.'),
     isIncludingDeleted: flag('Whether to include deleted customers.'),
     ...orderParameters,

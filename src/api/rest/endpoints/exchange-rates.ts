@@ -21,7 +21,9 @@ const RateSchema = z
     receivingAmount: amount('The amount that would arrive, in the smallest unit of the destination currency.'),
     minSendingAmount: amount('The smallest amount that can be sent, in the smallest unit of the source currency.'),
     maxSendingAmount: amount('The largest amount that can be sent, in the smallest unit of the source currency.'),
-    exchangeRate: rate('Sending currency units per receiving currency unit, fee-exclusive.'),
+    exchangeRate: rate(
+      'Units of the source currency per unit of the destination currency, in major units and without fees.',
+    ),
     fees: z
       .object({
         fixed: amount('The fixed fees, in the smallest unit of the source currency.'),
@@ -46,7 +48,7 @@ const list = wholeEndpoint({
     sourceCurrency: z.string().openapi({ description: 'The code of the currency to send.', example: 'USD' }),
     destinationCurrency: repeatable(
       z.string(),
-      'Currency code to receive in. Repeat the parameter for several; all when left out.',
+      'The code of the currency to receive; all by default. Repeat the parameter for several.',
     ),
     sendingAmount: z
       .string()

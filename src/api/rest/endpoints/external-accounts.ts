@@ -29,9 +29,9 @@ const tags = ['External accounts'];
 /** The filters of both lists. */
 const filters = {
   currency: z.string().optional().openapi({ description: 'The code of the currency.', example: 'EUR' }),
-  status: anyOf(ExternalAccountStatus, 'Any of these.'),
-  accountType: anyOf(ExternalAccountType, 'Any of these.'),
-  beneficiaryVerificationStatus: anyOf(BeneficiaryVerificationStatus, 'Any of these.'),
+  status: anyOf(ExternalAccountStatus, 'Only accounts with any of these values.'),
+  accountType: anyOf(ExternalAccountType, 'Only accounts with any of these values.'),
+  beneficiaryVerificationStatus: anyOf(BeneficiaryVerificationStatus, 'Only accounts with any of these values.'),
 };
 
 const ExternalAccountSchema = z

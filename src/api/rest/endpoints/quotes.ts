@@ -61,7 +61,7 @@ const list = pagedEndpoint({
     receivingAccountId: id('ExternalAccount', 'Only quotes that pay to this account.').optional(),
     sendingUmaAddress: z.string().optional().describe('Only quotes sent by the customer with this UMA address.'),
     receivingUmaAddress: z.string().optional().describe('Only quotes that pay to this UMA address.'),
-    status: anyOf(QuoteStatus, 'Any of these.'),
+    status: anyOf(QuoteStatus, 'Only quotes with any of these statuses.'),
     ...createdParameters,
   },
   item: QuoteSchema,

@@ -36,7 +36,7 @@ const send = createRoute({
           quoteId: id('Quote', 'The quote to fund.'),
           currencyCode: z.string().openapi({ description: 'The currency of the deposit.', example: 'USDC' }),
           currencyAmount: amountInput(
-            'In its smallest unit; exactly the amount of the quote when left out.',
+            'The amount, in the smallest unit of its currency; by default exactly the amount of the quote.',
           ).optional(),
         })
         .openapi('SandboxSend'),
@@ -60,7 +60,9 @@ const fund = createRoute({
     query: noQuery,
     params: z.object({ accountId: id('InternalAccount', 'The id of the account.') }),
     body: body(
-      z.strictObject({ amount: amountInput("In the currency's smallest unit.", maxFunding) }).openapi('FundAccount'),
+      z
+        .strictObject({ amount: amountInput('The amount, in the smallest unit of the currency.', maxFunding) })
+        .openapi('FundAccount'),
     ),
   },
   responses: {
@@ -84,7 +86,7 @@ const receive = createRoute({
         .strictObject({
           senderUmaAddress: z.string().describe('The UMA address of the sender, $name@domain.'),
           receivingCurrencyCode: z.string().openapi({ description: 'The currency that arrives.', example: 'USD' }),
-          receivingCurrencyAmount: amountInput('The amount that arrives, in its smallest unit.'),
+          receivingCurrencyAmount: amountInput('The amount that arrives, in the smallest unit of the currency.'),
           receiverUmaAddress: z
             .string()
             .optional()
@@ -108,7 +110,9 @@ const kyc = createRoute({
   request: {
     query: noQuery,
     params: z.object({ customerId: id('Customer', 'The id of the customer.') }),
-    body: body(z.strictObject({ kycStatus: z.enum(KycStatus).describe('Its new status.') }).openapi('SetKycStatus')),
+    body: body(
+      z.strictObject({ kycStatus: z.enum(KycStatus).describe('The new KYC status.') }).openapi('SetKycStatus'),
+    ),
   },
   responses: { 200: commandResponse(CustomerSchema, 'The customer as it is now.'), ...commandErrors(404, 410, 412) },
 });

@@ -26,8 +26,8 @@ const get = createRoute({
   request: {
     params: z.object({ accountId: id('InternalAccount', 'The id of the account.') }),
     query: z.strictObject({
-      from: requiredMoment('Where the period begins; this moment belongs to it.'),
-      to: requiredMoment('Where the period ends; this moment does not belong to it, so that periods join.'),
+      from: requiredMoment('The start of the period, inclusive.'),
+      to: requiredMoment('The end of the period, exclusive, so that consecutive periods do not overlap.'),
       format: z
         .enum(['csv', 'camt.053'])
         .default('csv')

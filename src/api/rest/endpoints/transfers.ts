@@ -51,7 +51,7 @@ const TransferOutBody = z
   .strictObject({
     source: sourceAccount('InternalAccount', 'The internal account that pays.'),
     destination: destinationAccount('ExternalAccount', 'The external account that receives.'),
-    amount: amountInput("In the currency's smallest unit."),
+    amount: amountInput('The amount, in the smallest unit of the currency.'),
     description: memo,
     metadata: newMetadata,
   })
@@ -62,7 +62,7 @@ const TransferInBody = z
     source: sourceAccount('ExternalAccount', 'The external account to pull from.'),
     destination: destinationAccount('InternalAccount', 'The internal account that receives.'),
     amount: amountInput(
-      "In the currency's smallest unit. When it is left out, the payment rail decides (in the sandbox: 10000).",
+      'The amount, in the smallest unit of the currency. Without it the provider pulls what the account offers; the sandbox pulls 10000.',
     ).optional(),
     description: memo,
     metadata: newMetadata,
@@ -73,7 +73,7 @@ const TransferInternalBody = z
   .strictObject({
     source: sourceAccount('InternalAccount', 'The internal account that pays.'),
     destination: destinationAccount('InternalAccount', "Another owner's internal account, which receives."),
-    amount: amountInput("In the currency's smallest unit."),
+    amount: amountInput('The amount, in the smallest unit of the currency.'),
     description: memo,
     metadata: newMetadata,
   })

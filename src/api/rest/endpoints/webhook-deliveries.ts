@@ -52,7 +52,7 @@ const list = pagedEndpoint({
   path: '/webhooks/deliveries',
   filters: {
     endpointId: id('WebhookEndpoint', 'The id of the endpoint; by default that of the settings.').optional(),
-    status: anyOf(WebhookDeliveryStatus, 'Any of these.'),
+    status: anyOf(WebhookDeliveryStatus, 'Only deliveries with any of these statuses.'),
   },
   item: DeliverySchema,
   name: 'WebhookDeliveryPage',
@@ -68,7 +68,10 @@ const again = createRoute({
   method: 'post',
   path: '/webhooks/deliveries/{deliveryId}/resend',
   request: { params: z.object({ deliveryId: id('WebhookDelivery', 'The id of the delivery.') }), query: noQuery },
-  responses: { 204: emptyCommandResponse('It is sent again; the list shows the attempts.'), ...commandErrors(404) },
+  responses: {
+    204: emptyCommandResponse('The delivery is sent again; the list shows its attempts.'),
+    ...commandErrors(404),
+  },
 });
 
 interface Filter {

@@ -11,7 +11,7 @@ import { AddressSchema, countryCode, ownKey, text } from './people.ts';
 
 const IndividualBeneficiary = z
   .strictObject({
-    beneficiaryType: z.literal('INDIVIDUAL').describe('A person.'),
+    beneficiaryType: z.literal('INDIVIDUAL').describe('The type of the owner: a person.'),
     fullName: text(longest.name).describe('Full name.'),
     birthDate: day('Date of birth.').optional(),
     nationality: countryCode('Nationality, as an ISO 3166-1 alpha-2 code.').optional(),
@@ -21,7 +21,7 @@ const IndividualBeneficiary = z
 
 const BusinessBeneficiary = z
   .strictObject({
-    beneficiaryType: z.literal('BUSINESS').describe('A company.'),
+    beneficiaryType: z.literal('BUSINESS').describe('The type of the owner: a company.'),
     legalName: text(longest.name).describe('Legal name.'),
     registrationNumber: text(longest.number).optional().describe('Number in the company register.'),
     taxId: text(longest.number).optional().describe('Tax number.'),

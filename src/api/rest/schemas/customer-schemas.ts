@@ -62,14 +62,14 @@ export const CreateCustomerBody = z
   .discriminatedUnion('customerType', [
     z
       .strictObject({
-        customerType: z.literal('INDIVIDUAL').describe('A person.'),
+        customerType: z.literal('INDIVIDUAL').describe('The type of the customer: a person.'),
         ...created,
         ...individualFields,
       })
       .openapi('CreateIndividualCustomer'),
     z
       .strictObject({
-        customerType: z.literal('BUSINESS').describe('A company.'),
+        customerType: z.literal('BUSINESS').describe('The type of the customer: a company.'),
         ...created,
         businessInfo,
         address: AddressSchema.optional(),
@@ -84,7 +84,7 @@ export const UpdateCustomerBody = z
   .discriminatedUnion('customerType', [
     z
       .strictObject({
-        customerType: z.literal('INDIVIDUAL').describe('A person; the type cannot change.'),
+        customerType: z.literal('INDIVIDUAL').describe('The type of the customer, which cannot change: a person.'),
         umaAddress: umaAddress.nullish(),
         metadata: changedMetadata,
         fullName: individualFields.fullName.nullable(),
@@ -95,7 +95,7 @@ export const UpdateCustomerBody = z
       .openapi('UpdateIndividualCustomer'),
     z
       .strictObject({
-        customerType: z.literal('BUSINESS').describe('A company; the type cannot change.'),
+        customerType: z.literal('BUSINESS').describe('The type of the customer, which cannot change: a company.'),
         umaAddress: umaAddress.nullish(),
         metadata: changedMetadata,
         businessInfo: z
@@ -138,14 +138,14 @@ export const CustomerSchema = z
   .discriminatedUnion('customerType', [
     z
       .object({
-        customerType: z.literal('INDIVIDUAL').describe('A person.'),
+        customerType: z.literal('INDIVIDUAL').describe('The type of the customer: a person.'),
         ...common,
         ...individualFields,
       })
       .openapi('IndividualCustomer'),
     z
       .object({
-        customerType: z.literal('BUSINESS').describe('A company.'),
+        customerType: z.literal('BUSINESS').describe('The type of the customer: a company.'),
         ...common,
         businessInfo,
         address: AddressSchema.optional(),

@@ -16,7 +16,7 @@ const currencyCode = z.string().openapi({ description: 'The code of the currency
 
 const AccountSource = z
   .object({
-    sourceType: z.literal('ACCOUNT').describe('The source of a payment that is an account.'),
+    sourceType: z.literal('ACCOUNT').describe('The type of the source: an account.'),
     accountId: id('InternalAccount', 'The account that pays.'),
     customerId: id('Customer', 'The customer who owns the account.').optional(),
     currency: currencyCode,
@@ -25,7 +25,7 @@ const AccountSource = z
 
 const RealtimeFundingSource = z
   .object({
-    sourceType: z.literal('REALTIME_FUNDING').describe('The source of a payment that a deposit funds.'),
+    sourceType: z.literal('REALTIME_FUNDING').describe('The type of the source: a deposit for this payment alone.'),
     customerId: id('Customer', 'The customer who makes the deposit.').optional(),
     currency: currencyCode,
   })
@@ -33,7 +33,7 @@ const RealtimeFundingSource = z
 
 const UmaSource = z
   .object({
-    sourceType: z.literal('UMA_ADDRESS').describe('The source of a payment that is a UMA address.'),
+    sourceType: z.literal('UMA_ADDRESS').describe('The type of the source: a UMA address.'),
     umaAddress: z.string().describe('The UMA address: $name@domain.'),
     currency: currencyCode,
   })
@@ -45,7 +45,7 @@ const SourceSchema = z
 
 const AccountDestination = z
   .object({
-    destinationType: z.literal('ACCOUNT').describe('The destination of a payment that is an account.'),
+    destinationType: z.literal('ACCOUNT').describe('The type of the destination: an account.'),
     accountId: id('ExternalAccount', 'The account that receives.'),
     currency: currencyCode,
   })
@@ -53,7 +53,7 @@ const AccountDestination = z
 
 const UmaDestination = z
   .object({
-    destinationType: z.literal('UMA_ADDRESS').describe('The destination of a payment that is a UMA address.'),
+    destinationType: z.literal('UMA_ADDRESS').describe('The type of the destination: a UMA address.'),
     umaAddress: z.string().describe('The UMA address: $name@domain.'),
     currency: currencyCode,
   })
@@ -86,13 +86,11 @@ export const PaymentInstructionSchema = z
 
 const RateDetailsSchema = z
   .object({
-    counterpartyMultiplier: rate('Receiving smallest units per millisatoshi.').optional(),
+    counterpartyMultiplier: rate('Smallest units of the receiving currency per millisatoshi.').optional(),
     counterpartyFixedFee: amount('The fixed fee of the receiving side, in the receiving currency.').optional(),
-    serviceApiMultiplier: rate('Millisatoshi per sending smallest unit.').optional(),
+    serviceApiMultiplier: rate('Millisatoshi per smallest unit of the sending currency.').optional(),
     serviceApiFixedFee: amount('The fixed fee of the service, in the sending currency.').optional(),
-    serviceApiVariableFeeRate: rate(
-      'Rate of the variable fee of the service, as a fraction: 0.003 is 0.3 %.',
-    ).optional(),
+    serviceApiVariableFeeRate: rate('The variable fee of the service as a fraction: 0.003 is 0.3 %.').optional(),
     serviceApiVariableFeeAmount: amount('The variable fee as an amount, in the sending currency.').optional(),
   })
   .openapi('RateDetails', { description: 'The parts of a price: multipliers and fees.' });

@@ -176,7 +176,7 @@ export type CreateQuoteInput = {
   senderCustomerInfo?: Array<InformationFieldInput> | null | undefined;
   /** Where the money comes from: exactly one field. */
   source: PaymentSourceInput;
-  /** Carry it out and roll it back: the answer is a ValidatedPayment, or the refusal. Nothing changes, and nothing is stored under the idempotency key, which may then be used. */
+  /** Whether to validate the payment only: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -266,7 +266,7 @@ export type ExecuteQuoteInput = {
   idempotencyKey?: string | null | undefined;
   /** The quote: Quote:… */
   quoteId: string;
-  /** Carry it out and roll it back: the answer is a ValidatedPayment, or the refusal. Nothing changes, and nothing is stored under the idempotency key, which may then be used. */
+  /** Whether to validate the payment only: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -904,7 +904,7 @@ export type TransferInInput = {
   metadata?: Array<MetadataInput> | null | undefined;
   /** The account to pull from: ExternalAccount:… */
   sourceAccountId: string;
-  /** Carry it out and roll it back: the answer is a ValidatedPayment, or the refusal. Nothing changes, and nothing is stored under the idempotency key, which may then be used. */
+  /** Whether to validate the payment only: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -922,7 +922,7 @@ export type TransferOutInput = {
   metadata?: Array<MetadataInput> | null | undefined;
   /** The account to debit: InternalAccount:… */
   sourceAccountId: string;
-  /** Carry it out and roll it back: the answer is a ValidatedPayment, or the refusal. Nothing changes, and nothing is stored under the idempotency key, which may then be used. */
+  /** Whether to validate the payment only: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused. */
   validateOnly?: boolean | null | undefined;
 };
 

@@ -41,7 +41,7 @@ const StatementSum = builder.objectRef<Sum>('StatementSum').implement({
   description: 'The ledger entries of a statement in one direction, summed up.',
   fields: (t) => ({
     count: t.exposeInt('count', { description: 'The number of entries.' }),
-    amount: t.money('amount', 'currency', { description: 'The sum of the entries, without a sign.' }),
+    amount: t.money('amount', 'currency', { description: 'The sum of the entries, as an amount without a sign.' }),
   }),
 });
 

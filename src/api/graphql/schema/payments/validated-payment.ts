@@ -27,33 +27,34 @@ function amountsOf({ row }: ValidatedPayment) {
 
 ValidatedPaymentType.implement({
   description:
-    'The answer to a dry run: the payment would be made, with these amounts, if nothing else happens before. A rate may change, and the provider of a rail is not asked.',
+    'The result of a dry run: the payment would be made with these amounts, if nothing else happens before. The rate may still change, and the provider of the rail is not asked.',
   fields: (t) => ({
     sentAmount: t.field({
       type: 'Money',
-      description: 'What would be sent, fees included.',
+      description: 'The amount that the source would be debited, fees included.',
       resolve: (validated) => amountsOf(validated).sent,
     }),
     receivedAmount: t.field({
       type: 'Money',
-      description: 'What would arrive.',
+      description: 'The amount that the destination would receive.',
       resolve: (validated) => amountsOf(validated).received,
     }),
     feesIncluded: t.field({
       type: 'Money',
-      description: 'The fees in what would be sent.',
+      description: 'All fees of the payment, which `sentAmount` includes.',
       resolve: (validated) => amountsOf(validated).fees,
     }),
     exchangeRate: t.field({
       type: 'Decimal',
       nullable: true,
-      description: 'Sending units for one receiving unit, without fees; null for a transfer.',
+      description:
+        'Units of the sending currency per unit of the receiving currency, in major units and without fees; null for a transfer.',
       resolve: (validated) => amountsOf(validated).exchangeRate,
     }),
     limits: t.field({
       type: [PolicyLimit],
       description:
-        'The limits of the policies that apply, with the payment counted: of those that the viewer may see. A quote that is not executed at once counts in none.',
+        'The limits of the policies that apply and that the viewer may see, with this payment counted. A quote that is not executed at once counts in none.',
       resolve: ({ limits }) => limits.map(shownLimit),
     }),
     serverTime: t.field(serverTime),
