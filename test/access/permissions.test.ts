@@ -285,7 +285,10 @@ test('whoever lets events be read, or reads one by an endpoint, needs VIEW, on b
     ['sendTestWebhook', { endpointId: id }],
     [
       'replayWebhookEvents',
-      { endpointId: id, before: (await t.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor },
+      {
+        endpointId: id,
+        events: { between: { before: (await t.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor } },
+      },
     ],
     ['resendWebhookDelivery', { deliveryId: deliveries[0].id }],
   ];

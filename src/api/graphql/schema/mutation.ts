@@ -27,6 +27,8 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   };
   /** What a scenario of the sandbox decides, where the mutation takes one beside its input. */
   readonly scenario?: string;
+  /** Whether its input must have a key: it moves money, and nothing else tells a repeat from a second payment. */
+  readonly isKeyRequired?: true;
   /** The refusals that can come, beside the common ones (input, key, permission, load). */
   readonly refusals?: readonly MemberName[];
   readonly resolve: (
@@ -98,6 +100,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
     fields: (t) => ({
       ...options.input(t),
       idempotencyKey: t.string({
+        required: options.isKeyRequired ?? false,
         description:
           'Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent.',
       }),

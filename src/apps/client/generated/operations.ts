@@ -891,7 +891,7 @@ export type TransferInInput = {
   /** InternalAccount:… */
   destinationAccountId: string;
   /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
-  idempotencyKey?: string | null | undefined;
+  idempotencyKey: string;
   /** Key-value pairs that the platform stores with it. Client tokens cannot set them. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** ExternalAccount:… */
@@ -907,7 +907,7 @@ export type TransferOutInput = {
   /** ExternalAccount:… */
   destinationAccountId: string;
   /** Any 1 to 255 printable ASCII characters without spaces. The same key with the same input has one effect and one answer, however often it is sent. */
-  idempotencyKey?: string | null | undefined;
+  idempotencyKey: string;
   /** Key-value pairs that the platform stores with it. Client tokens cannot set them. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** InternalAccount:… */

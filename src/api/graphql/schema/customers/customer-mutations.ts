@@ -1,14 +1,16 @@
 import { deleteCustomer, updateCustomer } from '../../../../domain/customers/customer-changes.ts';
 import { createCustomer, type CustomerDetails as Details } from '../../../../domain/customers/customers.ts';
-import { builder } from '../builder.ts';
+import { builder, type SchemaConfig } from '../builder.ts';
 import { mutation } from '../mutation.ts';
 import { Customer } from '../nouns.ts';
 import { changedMetadata, MetadataInput, metadataOf, newMetadata } from '../values/metadata.ts';
 import { AddressInput } from '../values/people.ts';
 import { IndividualType } from './customer.ts';
 
+type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
+
 const IndividualDetailsInput = builder.inputType('IndividualDetailsInput', {
-  description: 'What is known of a person.',
+  description: 'What is known of a person, or what changes of it: all of it may be left out.',
   fields: (t) => ({
     fullName: t.string({ description: 'Full name.' }),
     birthDate: t.field({ type: 'Date', description: 'Day of birth.' }),
@@ -33,15 +35,21 @@ const BeneficialOwnerInput = builder.inputType('BeneficialOwnerInput', {
   }),
 });
 
+const companyFields = (t: PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>) => ({
+  registrationNumber: t.string({ description: 'Number in the company register.' }),
+  taxId: t.string({ description: 'Tax number.' }),
+  address: t.field({ type: AddressInput, description: 'Postal address.' }),
+  beneficialOwners: t.field({ type: [BeneficialOwnerInput], description: 'Who owns or controls it.' }),
+});
+
 const BusinessDetailsInput = builder.inputType('BusinessDetailsInput', {
   description: 'What is known of a company.',
-  fields: (t) => ({
-    legalName: t.string({ description: 'Legal name; required for a new customer.' }),
-    registrationNumber: t.string({ description: 'Number in the company register.' }),
-    taxId: t.string({ description: 'Tax number.' }),
-    address: t.field({ type: AddressInput, description: 'Postal address.' }),
-    beneficialOwners: t.field({ type: [BeneficialOwnerInput], description: 'Who owns or controls it.' }),
-  }),
+  fields: (t) => ({ legalName: t.string({ required: true, description: 'Legal name.' }), ...companyFields(t) }),
+});
+
+const BusinessChangesInput = builder.inputType('BusinessChangesInput', {
+  description: 'What changes of a company: what is left out stays.',
+  fields: (t) => ({ legalName: t.string({ description: 'Legal name.' }), ...companyFields(t) }),
 });
 
 const CustomerDetailsInput = builder.inputType('CustomerDetailsInput', {
@@ -53,7 +61,16 @@ const CustomerDetailsInput = builder.inputType('CustomerDetailsInput', {
   }),
 });
 
-type DetailsInput = typeof CustomerDetailsInput.$inferInput;
+const CustomerChangesInput = builder.inputType('CustomerChangesInput', {
+  description: 'What changes of a customer: exactly one field, its type.',
+  isOneOf: true,
+  fields: (t) => ({
+    individual: t.field({ type: IndividualDetailsInput, description: 'A person.' }),
+    business: t.field({ type: BusinessChangesInput, description: 'A company.' }),
+  }),
+});
+
+type DetailsInput = typeof CustomerChangesInput.$inferInput;
 
 /** Returns the domain's form of the input. A @oneOf input has exactly one field. */
 function detailsOf(input: DetailsInput): Details {
@@ -101,7 +118,7 @@ mutation('updateCustomer', {
       description: 'A new UMA address, $name@domain, in the domain of the platform.',
     }),
     details: t.field({
-      type: CustomerDetailsInput,
+      type: CustomerChangesInput,
       description: 'What changes, under its type; null empties a field.',
     }),
     metadata: t.field({ type: [MetadataInput], description: changedMetadata }),

@@ -22,6 +22,7 @@ mutation('transferOut', {
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
   scenario: 'what shall happen to it.',
+  isKeyRequired: true,
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
   resolve: async ({ idempotencyKey, amount, metadata, ...input }, { payments, viewer }) => {
@@ -49,6 +50,7 @@ mutation('transferIn', {
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
   scenario: 'what shall happen to it.',
+  isKeyRequired: true,
   success: { transaction: { type: Transaction, description: 'The payment, PENDING.' } },
   refusals: ['NotFoundError', 'LimitExceededError'],
   resolve: async ({ idempotencyKey, amount, metadata, ...input }, { payments, viewer }) => {
@@ -83,6 +85,7 @@ mutation('transferInternal', {
       description: `${newMetadata} The receiver's transaction does not have it.`,
     }),
   }),
+  isKeyRequired: true,
   success: { transaction: { type: Transaction, description: "The payment on the source's side, COMPLETED." } },
   refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
   resolve: async ({ idempotencyKey, amount, metadata, ...input }, { payments, viewer }) => {
