@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import pg from 'pg';
 import { expect, test, vi } from 'vitest';
@@ -23,7 +24,10 @@ const twoTransfers = `mutation ($one: TransferOutInput!, $two: TransferOutInput!
 
 const variables = () => {
   const transfer = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd };
-  return { one: { ...transfer, amount: { units: 11 } }, two: { ...transfer, amount: { units: 12 } } };
+  return {
+    one: { ...transfer, amount: { units: 11 }, idempotencyKey: randomUUID() },
+    two: { ...transfer, amount: { units: 12 }, idempotencyKey: randomUUID() },
+  };
 };
 
 /** Runs the two transfers and has their client leave during the first one. Answers the amounts that were paid afterwards. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { mutationDocument } from '../setup/documents.ts';
 import { type Answer, connect, testGateway } from '../setup/gateway.ts';
@@ -102,7 +103,7 @@ test.each([
 
 describe('an amount', () => {
   const transfer = (amount: string) =>
-    `transferOut(input: { sourceAccountId: "${scene.usd}", destinationAccountId: "${scene.outsideUsd}", amount: { units: ${amount} } })
+    `transferOut(input: { sourceAccountId: "${scene.usd}", destinationAccountId: "${scene.outsideUsd}", amount: { units: ${amount} }, idempotencyKey: "${randomUUID()}" })
       { __typename ... on UserError { code path } }`;
 
   test.each([

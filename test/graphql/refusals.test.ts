@@ -63,7 +63,7 @@ describe('one refusal has all invalid fields, each with its path, its code and i
     const address = { line1: 'x', postalCode: ' ', country: 'de' };
     const refused = await refusalOf(t.platform, 'createCustomer', {
       platformCustomerId: ' ',
-      details: { business: { taxId: 'a\0', beneficialOwners: [{ ...owner, address }] } },
+      details: { business: { legalName: ' ', taxId: 'a\0', beneficialOwners: [{ ...owner, address }] } },
       umaAddress: 'nobody',
     });
     expect(refused.fields.map(({ path }: Data) => path.slice(1).join('.'))).toEqual([
@@ -143,7 +143,9 @@ describe('an amount', () => {
     'given as %j does not fit the schema: it is written in exactly one of two ways',
     async (amount) => {
       const document = mutationDocument('transferOut');
-      const { status, errors } = await t.platform.send(document, { input: transfer({ amount }) });
+      const { status, errors } = await t.platform.send(document, {
+        input: transfer({ amount, idempotencyKey: 'fits' }),
+      });
       expect({ status, errors }).toMatchObject({ status: 422, errors: [{ extensions: { code: 'INVALID_INPUT' } }] });
     },
   );

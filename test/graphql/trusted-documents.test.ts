@@ -223,7 +223,12 @@ test("urql's persisted exchange sends the hashes of a manifest, and never a text
     generateHash: async (_text, document: DocumentNode & { __meta__?: { hash: string } }) => document.__meta__?.hash,
   });
   expect(await app.query(generated(queryText), {}).toPromise()).toMatchObject({ data: { viewer: { kind: 'CLIENT' } } });
-  const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: { units: 100 } };
+  const input = {
+    sourceAccountId: scene.usd,
+    destinationAccountId: scene.outsideUsd,
+    amount: { units: 100 },
+    idempotencyKey: 'hashed',
+  };
   expect(await app.mutation(generated(mutationText), { input }).toPromise()).toMatchObject({
     data: { transferOut: { transaction: { id: expect.any(String) } } },
   });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, expect, test, vi } from 'vitest';
 import { freshDatabase } from '../setup/database.ts';
 import { databaseProxy } from '../setup/database-proxy.ts';
@@ -34,7 +35,7 @@ const rest = (method: string, path: string, body?: object, by = platform) =>
   });
 const graphql = (query: string, by = platform) => by.post({ query });
 const payment = () =>
-  `mutation { transferOut(input: { sourceAccountId: "${scene.usd}", destinationAccountId: "${scene.outsideUsd}", amount: { units: 1 } }) { __typename } }`;
+  `mutation { transferOut(input: { sourceAccountId: "${scene.usd}", destinationAccountId: "${scene.outsideUsd}", amount: { units: 1 }, idempotencyKey: "${randomUUID()}" }) { __typename } }`;
 const read = '{ customers(first: 1) { totalCount } }';
 
 async function codeOf(sent: Promise<Response>): Promise<unknown> {

@@ -138,9 +138,11 @@ describe('updating', () => {
   });
 
   test('a new customer needs the legal name of its business', async () => {
-    expect(
-      await change('createCustomer', { platformCustomerId: 'nameless', details: { business: { taxId: '1' } } }),
-    ).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'details', 'business', 'legalName'] });
+    const named = (legalName?: string) =>
+      change('createCustomer', { platformCustomerId: 'nameless', details: { business: { taxId: '1', legalName } } });
+    await expect(named()).rejects.toThrow(/legalName/);
+    const path = ['input', 'details', 'business', 'legalName'];
+    expect(await named(' ')).toMatchObject({ code: 'INVALID_INPUT', path });
   });
 });
 

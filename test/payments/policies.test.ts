@@ -13,6 +13,7 @@ import {
   untilStatus,
   usdToEur,
 } from '../setup/acts.ts';
+import { mutationVariables } from '../setup/documents.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { payingApp, serverOf } from '../setup/new-credentials.ts';
 import { passDelay, passHours } from '../setup/passing-time.ts';
@@ -49,7 +50,7 @@ async function send(by: TestPlatform, amount: number, rest: object = {}): Promis
   const input = moving(scene.usd, scene.outsideUsd, amount, rest);
   const query = `mutation ($input: TransferOutInput!) { transferOut(input: $input) {
     ... on TransferOutSuccess { transaction { id } replayed } ${refusalFields} } }`;
-  const { transferOut } = await by.ask(query, { input });
+  const { transferOut } = await by.ask(query, mutationVariables('transferOut', input));
   return transferOut.transaction?.id ?? transferOut;
 }
 

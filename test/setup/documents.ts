@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Operation } from '../../src/domain/access/operations.ts';
 
 /** The name of a mutation as the enum MutationName has it: createQuote is CREATE_QUOTE. */
@@ -19,17 +20,21 @@ export function mutationDocument(name: Operation, selection = ''): string {
     ... on ${typeName}Success { replayed ${selection} } ... on UserError { code message path } ... on UnavailableError { retryAfter } } }`;
 }
 
+/** The mutations that need an idempotency key. */
+const needsKey: ReadonlySet<Operation> = new Set(['transferOut', 'transferIn', 'transferInternal']);
+
 /** The fields of inputs that are amounts. */
 const amounts: ReadonlySet<string> = new Set(['amount', 'lockedCurrencyAmount']);
 
 /**
- * The variables of a mutation's document. A number is an amount in smallest units. A scenario is separate from the input of the
- * mutations of production.
+ * The variables of a mutation's document. A number is an amount in smallest units. An input that needs an idempotency key and has none
+ * gets one. A scenario is separate from the input of the mutations of production.
  */
 export function mutationVariables(name: Operation, input: object): object {
   const { sandboxScenario, ...rest }: { sandboxScenario?: object | null } = input;
+  const key = needsKey.has(name) && { idempotencyKey: randomUUID() };
   const given = Object.fromEntries(
-    Object.entries(rest).map(([field, value]) => [
+    Object.entries({ ...key, ...rest }).map(([field, value]) => [
       field,
       amounts.has(field) && /^(number|bigint|string)$/.test(typeof value) ? { units: value } : value,
     ]),

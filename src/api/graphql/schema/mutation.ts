@@ -30,6 +30,8 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   readonly validates?: true;
   /** What a scenario of the sandbox decides, where the mutation takes one beside its input. */
   readonly scenario?: string;
+  /** Whether its input must have a key: it moves money, and nothing else tells a repeat from a second payment. */
+  readonly isKeyRequired?: true;
   /** The refusals that can come, beside the common ones (input, key, permission, load). */
   readonly refusals?: readonly MemberName[];
   readonly resolve: (
@@ -126,6 +128,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       }),
       ...(options.validates && { validateOnly: t.boolean({ defaultValue: false, description: validateOnly }) }),
       idempotencyKey: t.string({
+        required: options.isKeyRequired ?? false,
         description:
           'Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces.',
       }),

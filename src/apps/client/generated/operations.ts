@@ -899,7 +899,7 @@ export type TransferInInput = {
   /** The account to credit: InternalAccount:… */
   destinationAccountId: string;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
-  idempotencyKey?: string | null | undefined;
+  idempotencyKey: string;
   /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** The account to pull from: ExternalAccount:… */
@@ -917,7 +917,7 @@ export type TransferOutInput = {
   /** The account to pay: ExternalAccount:… */
   destinationAccountId: string;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
-  idempotencyKey?: string | null | undefined;
+  idempotencyKey: string;
   /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most 100. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** The account to debit: InternalAccount:… */

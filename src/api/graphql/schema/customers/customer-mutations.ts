@@ -1,14 +1,16 @@
 import { deleteCustomer, updateCustomer } from '../../../../domain/customers/customer-changes.ts';
 import { createCustomer, type CustomerDetails as Details } from '../../../../domain/customers/customers.ts';
-import { builder } from '../builder.ts';
+import { builder, type SchemaConfig } from '../builder.ts';
 import { mutation } from '../mutation.ts';
 import { Customer } from '../nouns.ts';
 import { changedMetadata, MetadataInput, metadataOf, newMetadata } from '../values/metadata.ts';
 import { AddressInput } from '../values/people.ts';
 import { IndividualType } from './customer.ts';
 
+type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
+
 const IndividualDetailsInput = builder.inputType('IndividualDetailsInput', {
-  description: 'The details of a person.',
+  description: 'The details of a person; all may be left out.',
   fields: (t) => ({
     fullName: t.string({ description: "The person's full name." }),
     birthDate: t.field({ type: 'Date', description: "The person's date of birth." }),
@@ -36,18 +38,27 @@ const BeneficialOwnerInput = builder.inputType('BeneficialOwnerInput', {
   }),
 });
 
+const companyFields = (t: PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>) => ({
+  registrationNumber: t.string({ description: "The company's number in its register." }),
+  taxId: t.string({ description: "The company's tax number." }),
+  address: t.field({ type: AddressInput, description: "The company's postal address." }),
+  beneficialOwners: t.field({
+    type: [BeneficialOwnerInput],
+    description: 'The persons who own or control the company.',
+  }),
+});
+
 const BusinessDetailsInput = builder.inputType('BusinessDetailsInput', {
   description: 'The details of a company.',
   fields: (t) => ({
-    legalName: t.string({ description: "The company's legal name; required for a new customer." }),
-    registrationNumber: t.string({ description: "The company's number in its register." }),
-    taxId: t.string({ description: "The company's tax number." }),
-    address: t.field({ type: AddressInput, description: "The company's postal address." }),
-    beneficialOwners: t.field({
-      type: [BeneficialOwnerInput],
-      description: 'The persons who own or control the company.',
-    }),
+    legalName: t.string({ required: true, description: "The company's legal name." }),
+    ...companyFields(t),
   }),
+});
+
+const BusinessChangesInput = builder.inputType('BusinessChangesInput', {
+  description: 'The details of a company to change. Fields that are left out stay as they are.',
+  fields: (t) => ({ legalName: t.string({ description: "The company's legal name." }), ...companyFields(t) }),
 });
 
 const CustomerDetailsInput = builder.inputType('CustomerDetailsInput', {
@@ -59,7 +70,16 @@ const CustomerDetailsInput = builder.inputType('CustomerDetailsInput', {
   }),
 });
 
-type DetailsInput = typeof CustomerDetailsInput.$inferInput;
+const CustomerChangesInput = builder.inputType('CustomerChangesInput', {
+  description: 'What changes of a customer: exactly one field, its type.',
+  isOneOf: true,
+  fields: (t) => ({
+    individual: t.field({ type: IndividualDetailsInput, description: 'A person.' }),
+    business: t.field({ type: BusinessChangesInput, description: 'A company.' }),
+  }),
+});
+
+type DetailsInput = typeof CustomerChangesInput.$inferInput;
 
 /** Returns the domain's form of the input. A @oneOf input has exactly one field. */
 function detailsOf(input: DetailsInput): Details {
@@ -111,7 +131,7 @@ mutation('updateCustomer', {
       description: "The customer's new UMA address, $name@domain, in the domain of the platform.",
     }),
     details: t.field({
-      type: CustomerDetailsInput,
+      type: CustomerChangesInput,
       description: "The details to change, under the customer's type; null clears a field.",
     }),
     metadata: t.field({ type: [MetadataInput], description: changedMetadata }),
