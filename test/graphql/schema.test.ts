@@ -63,10 +63,10 @@ test('every mutation takes one input with an idempotency key and answers its suc
   const userError = schema.getType('UserError');
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     const name = `${field.name.charAt(0).toUpperCase()}${field.name.slice(1)}`;
-    const [first, ...others] = field.args.map((arg) => `${arg.name}: ${arg.type}`);
+    const [first, ...further] = field.args.map((arg) => `${arg.name}: ${arg.type}`);
     expect(first).toBe(`input: ${name}Input!`);
     // Arguments of the sandbox alone are separate from the input of production.
-    expect(others).toEqual(takesScenario.has(field.name) ? ['sandboxScenario: SandboxScenarioInput'] : []);
+    expect(further).toEqual(takesScenario.has(field.name) ? ['sandboxScenario: SandboxScenarioInput'] : []);
     expect(String(field.type)).toBe(`${name}Result`);
 
     const input = schema.getType(`${name}Input`);
@@ -75,7 +75,11 @@ test('every mutation takes one input with an idempotency key and answers its suc
     // Where money moves, only a key tells a repeat from a second payment; quotes are executed once.
     const isKeyRequired = field.name.startsWith('transfer');
     expect(String(input.getFields().idempotencyKey?.type)).toBe(isKeyRequired ? 'String!' : 'String');
-    const [success, ...refusals] = result.getTypes();
+    const [success, ...others] = result.getTypes();
+    // What moves money can be validated without moving any.
+    const validated = input.getFields().validateOnly ? ['ValidatedPayment'] : [];
+    const refusals = others.filter((type) => !validated.includes(type.name));
+    expect(refusals.length).toBe(others.length - validated.length);
     expect(success?.name).toBe(`${name}Success`);
     expect(String(success?.getFields().replayed?.type)).toBe('Boolean!');
     for (const refusal of refusals) expect(refusal.getInterfaces().map(String)).toContain(String(userError));
