@@ -179,7 +179,7 @@ export const conditionBugs: Bugs = {
     },
     'what a rail says of an account counts after a change of it': {
       file: 'src/domain/accounts/account-moves.ts',
-      find: '    version: account.version,\n',
+      find: ", expected: { type: 'Account', id: account.id, version: account.version }",
       test: 'what the rail says of an account as it was before a change is forgotten, and the rail is asked again',
     },
     'an account of a time that has not come yet is new': {
