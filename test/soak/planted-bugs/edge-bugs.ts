@@ -26,8 +26,8 @@ export const edgeBugs: Bugs = {
   'test/ledger/plan-checks.test.ts': {
     'a change of an external account ignores the version that it was made for': {
       file: 'prisma/functions/commit/check_version.sql',
-      find: "when 'Account' then select version into v_version from account where platform_id = p_platform and id = v_id",
-      put: "when 'Account' then v_version := (p_expected ->> 'version')::int",
+      find: "    when 'Account' then select version into v_version from account where platform_id = p_platform and id = v_id;",
+      put: "    when 'Account' then v_version := (p_expected ->> 'version')::int;",
       test: 'a change of an external account that was made for an earlier version of it is refused',
     },
     'the end of a case of another amount closes other cases of the payment, too': {
