@@ -64,8 +64,8 @@ async function oneOfEverything(t: TestGateway, platform: TestPlatform) {
   const scene = await makeScene(platform, 10_000n);
   const closed = await makeScene(platform, 10_000n, '003');
   const limits = [
-    { period: 'DAY', currency: 'USD', amount: 100_000 },
-    { period: 'DAY', currency: 'USDC', amount: 1_000_000_000_000 },
+    { period: 'DAY', currency: 'USD', amount: { units: 100_000 } },
+    { period: 'DAY', currency: 'USDC', amount: { units: 1_000_000_000_000 } },
     { period: 'LAST_24_HOURS', payments: 50 },
   ];
   await succeed(platform, 'setPolicy', { subjectId: scene.customerId, limits });

@@ -53,9 +53,9 @@ beforeAll(async () => {
   coming = { id: made?.id ?? '', order: order?.id ?? '' };
   // Two policies: a customer's, which some of its payments fill, and one that the payments of both customers share.
   const limits = [
-    [{ period: 'DAY', currency: 'USD', amount: 400 }],
+    [{ period: 'DAY', currency: 'USD', amount: { units: 400 } }],
     [
-      { period: 'LAST_24_HOURS', currency: 'USD', amount: 700 },
+      { period: 'LAST_24_HOURS', currency: 'USD', amount: { units: 700 } },
       { period: 'DAY', payments: 3 },
     ],
   ];

@@ -524,9 +524,9 @@ async function limitSome(platform: TestPlatform, { payers }: Customers, callers:
   const { tokenId } = callers.find(({ viewer }) => viewer.kind === 'CLIENT')?.viewer ?? {};
   const periods = ['PAYMENT', 'DAY', 'MONTH', 'LAST_24_HOURS', 'LAST_30_DAYS'];
   const limits = [
-    ...periods.map((period) => ({ period, currency: 'USD', amount: 1_000_000 })),
+    ...periods.map((period) => ({ period, currency: 'USD', amount: { units: 1_000_000 } })),
     ...periods.slice(1).map((period) => ({ period, payments: 9 })),
-    { period: 'DAY', currency: 'EUR', amount: 1 },
+    { period: 'DAY', currency: 'EUR', amount: { units: 1 } },
   ];
   await act(platform, 'setPolicy', { subjectId: payer.customerId, limits, timeZone: 'Asia/Tokyo' }, '');
   for (const amount of [30, 40]) await pay(platform, payer, amount);

@@ -28,8 +28,8 @@ test(
     const server = await serverOf(t.platform, 'VIEW', 'TRANSACT');
     const most = payments * 2;
     const limits = [
-      { period: 'DAY', currency: 'USD', amount: most },
-      { period: 'LAST_24_HOURS', currency: 'USD', amount: most },
+      { period: 'DAY', currency: 'USD', amount: { units: most } },
+      { period: 'LAST_24_HOURS', currency: 'USD', amount: { units: most } },
       { period: 'MONTH', payments: payments * 0.75 },
     ];
     await succeed(t.platform, 'setPolicy', { subjectId: server.tokenId, limits });
@@ -127,7 +127,7 @@ async function play(t: TestGateway, scene: Scene, first: readonly Limit[], steps
   const set = (terms: readonly Limit[]) =>
     succeed(t.platform, 'setPolicy', {
       ...{ subjectId: server.tokenId, timeZone },
-      limits: terms.map((one) => ({ ...one, ...('amount' in one && { currency: 'USD' }) })),
+      limits: terms.map((one) => ('amount' in one ? { ...one, amount: { units: one.amount }, currency: 'USD' } : one)),
     });
   const uses: Use[] = [];
   let terms = first;
