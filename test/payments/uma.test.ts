@@ -190,7 +190,7 @@ describe('a quote to a UMA address', () => {
     expect(await ask(wrong)).toMatchObject({
       code: 'INVALID_INPUT',
       message: expect.stringContaining(name),
-      path: ['input', 'senderCustomerInfo', String(facts.length)],
+      path: ['input', 'senderCustomerInfo', facts.length],
     });
     if (right !== undefined) expect(await ask(right)).toMatchObject({ status: 'PENDING' });
   });
