@@ -243,6 +243,7 @@ describe('in REST', async () => {
   });
 
   test('the settings have one entity tag, for what any API changes of them', async () => {
+    await rest.ask('PATCH', '/config', { webhookEndpoint: 'https://example.com/own' });
     const tag = async () => (await rest.call('GET', '/config')).headers.get('etag');
     const before = await tag();
     await succeed(platform, 'updatePlatform', { trustedDocuments: 'APPS' });
