@@ -434,7 +434,14 @@ const accountEnd = fieldsOf<{ platformId: string; uuid: string; name: string | n
   },
 });
 
+/** Whose a row is, as far as the caller may see it. */
+async function ownerOf({ customerId }: { readonly customerId: string | null }, _args: Data, asking: Asking) {
+  if (customerId === null) return 'PLATFORM';
+  return (await customerSeen(customerId, asking)) ? 'CUSTOMER' : 'HIDDEN';
+}
+
 const account = fieldsOf<Account>({
+  owner: ownerOf,
   displayName,
   maskedNumber,
   id: ({ kind, id }) => accountPublicId(kind, id),
@@ -617,6 +624,7 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     },
   }),
   Transaction: fieldsOf<Transaction>({
+    owner: ownerOf,
     id: ({ id }) => publicId('Transaction', id),
     terminal: ({ status }) => ['COMPLETED', 'REJECTED', 'FAILED', 'REFUNDED', 'EXPIRED'].includes(status),
     sentAmount: ({ sentAmount, sentCurrency }) => moneyIfKnown(sentAmount, sentCurrency),
@@ -670,6 +678,7 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
     },
   }),
   Quote: fieldsOf<Quote>({
+    owner: ownerOf,
     id: ({ id }) => publicId('Quote', id),
     source: async (row, _args, asking) =>
       sourceOf(row, null, row.sendingCurrency, await transactionOfQuote(row, asking)),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { execute, feedEnd, mint, pay, quote, seen, succeed, umaAddressOf, umaQuote, usdToEur } from '../setup/acts.ts';
 import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { externalAccount, makeScene, type Scene } from '../setup/scene.ts';
+import { externalAccount, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 
 let t: TestGateway;
@@ -181,4 +181,34 @@ describe('the parties of a payment have their names', () => {
       expect(data.transactionUpdates.transaction.destination).toEqual(transactions.edges[0].node.destination);
     }
   });
+});
+
+test('whose a payment is, is said where the customer is null: the platform’s own, or a customer’s whom the viewer may not see', async () => {
+  const ownerOf = async (platform: TestPlatform, id: string) =>
+    (
+      await platform.ask(
+        `query ($id: ID!) { transaction(id: $id) { owner customer { id } quote { owner customer { id } } } }`,
+        { id },
+      )
+    ).transaction;
+  const { transaction, id: quoteId } = await quote(t.platform, usdToEur(payer));
+  const customer = { id: payer.customerId };
+  const seen = { owner: 'CUSTOMER', customer };
+  expect(await ownerOf(t.platform, transaction.id)).toEqual({ ...seen, quote: seen });
+  const hidden = { owner: 'HIDDEN', customer: null };
+  for (const bound of [{ transactionId: transaction.id }, { quoteId }])
+    expect(await ownerOf(await appOf(bound), transaction.id)).toEqual({ ...hidden, quote: hidden });
+
+  const treasury = await ownAccount(t.platform, 'USD');
+  await succeed(t.platform, 'sandboxFundAccount', { accountId: treasury, amount: 1_000 });
+  const own = await quote(t.platform, usdToEur({ ...payer, usd: treasury }));
+  const ofPlatform = { owner: 'PLATFORM', customer: null };
+  expect(await ownerOf(t.platform, own.transaction.id)).toEqual({ ...ofPlatform, quote: ofPlatform });
+  const accounts = '{ accounts(first: 100, filter: { currency: "USD", kind: INTERNAL }) { nodes { id owner } } }';
+  expect((await t.platform.ask(accounts)).accounts.nodes).toEqual(
+    expect.arrayContaining([
+      { id: treasury, owner: 'PLATFORM' },
+      { id: payer.usd, owner: 'CUSTOMER' },
+    ]),
+  );
 });

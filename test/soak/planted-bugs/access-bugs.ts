@@ -142,6 +142,12 @@ export const accessBugs: Bugs = {
     },
   },
   'test/payments/names.test.ts': {
+    'a customer whom the viewer may not see is called the platform': {
+      file: 'src/api/graphql/schema/values/owner.ts',
+      find: "? 'CUSTOMER' : 'HIDDEN'",
+      put: "? 'CUSTOMER' : 'PLATFORM'",
+      test: 'whose a payment is, is said where the customer is null: the platform’s own, or a customer’s whom the viewer may not see',
+    },
     'an app sees the end of the number of a stranger': {
       file: 'src/api/graphql/schema/payments/parties.ts',
       find: "account && maySee('account', viewer, account) ? number : null",

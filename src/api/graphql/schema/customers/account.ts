@@ -12,6 +12,7 @@ import { mutation } from '../mutation.ts';
 import { Account, Customer, ExternalAccount, InternalAccount } from '../nouns.ts';
 import { asRefusedFields, RefusedFieldType } from '../refusals.ts';
 import { MetadataEntry, MetadataInput, metadataOf, newMetadata, noted } from '../values/metadata.ts';
+import { owner } from '../values/owner.ts';
 import { ExternalAccountInfo, ExternalAccountInfoInput, readAccountInfo } from './account-info.ts';
 import { BeneficiaryInput, BeneficiaryType, BeneficiaryVerifiedData, readBeneficiary } from './beneficiary.ts';
 import { PaymentInstruction } from './payment-instruction.ts';
@@ -32,6 +33,7 @@ builder.prismaInterfaceFields(Account, (t) => ({
     resolve: maskedNumber,
   }),
   currency: t.currency('currency', { description: 'The currency of the account.' }),
+  owner: t.field(owner),
   customer: t.relation('customer', {
     type: Customer,
     nullable: true,

@@ -7,6 +7,7 @@ import { QuoteFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
 import { Customer, Quote, Transaction } from '../nouns.ts';
 import { MetadataEntry, noted } from '../values/metadata.ts';
+import { owner } from '../values/owner.ts';
 import { RateDetailsType } from '../values/rate-details.ts';
 import { PaymentDestination, PaymentSource } from './parties.ts';
 import { PricingStep } from './pricing-step.ts';
@@ -54,8 +55,10 @@ builder.prismaObjectFields(Quote, (t) => ({
 
   source: t.relation('transaction', { type: PaymentSource, description: 'Where the money comes from.' }),
   destination: t.relation('transaction', { type: PaymentDestination, description: 'Where the money goes.' }),
+  owner: t.field(owner),
   customer: t.seen('customer', Customer, visibleCustomers, {
-    description: 'The customer who sends the money; null if the platform itself does.',
+    description:
+      'The customer who sends the money. Null if the platform itself does, or if the viewer may not see the customer: `owner` says which.',
   }),
   transaction: t.relation('transaction', {
     type: Transaction,

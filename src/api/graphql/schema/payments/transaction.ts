@@ -9,6 +9,7 @@ import { listOf } from '../list.ts';
 import { Customer, Quote, Transaction } from '../nouns.ts';
 import { InformationField } from '../values/information.ts';
 import { MetadataEntry, noted } from '../values/metadata.ts';
+import { owner } from '../values/owner.ts';
 import { RateDetailsType } from '../values/rate-details.ts';
 import { PaymentDestination, PaymentSource } from './parties.ts';
 
@@ -109,8 +110,10 @@ builder.prismaObjectFields(Transaction, (t) => ({
     description: 'Where the money comes from; null if this is unknown.',
   }),
   destination: t.sameRow(PaymentDestination, { needsOthers: true, description: 'Where the money goes.' }),
+  owner: t.field(owner),
   customer: t.seen('customer', Customer, visibleCustomers, {
-    description: "The customer whose payment this is; null if it is the platform's own.",
+    description:
+      "The customer whose payment this is. Null if it is the platform's own, or if the viewer may not see the customer: `owner` says which.",
   }),
   quote: t.relation('quote', {
     type: Quote,
