@@ -181,7 +181,7 @@ test('a refusal for the version is stored with its key, and its receipt has the 
   for (let sent = 0; sent < 2; sent++)
     expect(await change('updateCustomer', input)).toMatchObject({ code: 'CONFLICT' });
   const { mutationReceipt } = await platform.ask(
-    '{ mutationReceipt(operation: updateCustomer, idempotencyKey: "stale") { outcome code } }',
+    '{ mutationReceipt(operation: UPDATE_CUSTOMER, idempotencyKey: "stale") { outcome code } }',
   );
   expect(mutationReceipt).toEqual({ outcome: 'REFUSED', code: 'CONFLICT' });
   const other = await change('updateCustomer', { ...input, expectedVersion: 1 });
