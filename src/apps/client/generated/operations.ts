@@ -657,7 +657,7 @@ export type QuoteStatus =
 
 /** A deposit from outside as the source of a payment: the quote's `paymentInstructions` say where to send it. */
 export type RealtimeFundingSourceInput = {
-  /** In which currency, e.g. USDC or BTC. */
+  /** The currency of the deposit, such as USDC or BTC. */
   currency: string;
   /** The customer who makes the deposit: Customer:… */
   customerId: string;

@@ -27,7 +27,11 @@ const RealtimeFundingSourceInput = builder.inputType('RealtimeFundingSourceInput
     "A deposit from outside as the source of a payment: the quote's `paymentInstructions` say where to send it.",
   fields: (t) => ({
     customerId: t.id({ required: true, description: 'The customer who makes the deposit: Customer:…' }),
-    currency: t.field({ type: 'CurrencyCode', required: true, description: 'In which currency, e.g. USDC or BTC.' }),
+    currency: t.field({
+      type: 'CurrencyCode',
+      required: true,
+      description: 'The currency of the deposit, such as USDC or BTC.',
+    }),
   }),
 });
 

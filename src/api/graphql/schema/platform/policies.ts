@@ -28,19 +28,32 @@ export const PolicyLimit = builder.objectRef<Limit>('PolicyLimit').implement({
   description:
     'A limit of a policy, on an amount in one currency or on the number of payments, with what is left of it now.',
   fields: (t) => ({
-    period: t.expose('period', { type: PolicyPeriod, description: 'Which payments it limits together.' }),
+    period: t.expose('period', { type: PolicyPeriod, description: 'The period whose payments count together.' }),
     amount: t.money('amount', 'currency', {
       nullable: true,
-      description: 'The most that may be sent in this period, fees included; null for a limit on their number.',
+      description:
+        'The largest total that may be sent in the period, fees included; null if the limit is on the number of payments.',
     }),
-    usedAmount: t.money('usedAmount', 'currency', { nullable: true, description: 'What is used of `amount`.' }),
-    leftAmount: t.money('leftAmount', 'currency', { nullable: true, description: 'What is left of `amount`.' }),
+    usedAmount: t.money('usedAmount', 'currency', {
+      nullable: true,
+      description: 'The total already counted in the period; null if the limit is on the number of payments.',
+    }),
+    leftAmount: t.money('leftAmount', 'currency', {
+      nullable: true,
+      description: 'The total still allowed in the period; null if the limit is on the number of payments.',
+    }),
     payments: t.exposeInt('payments', {
       nullable: true,
-      description: 'The most payments in this period; null for a limit of an amount.',
+      description: 'The largest number of payments in the period; null if the limit is on an amount.',
     }),
-    usedPayments: t.exposeInt('usedPayments', { nullable: true, description: 'What is used of `payments`.' }),
-    leftPayments: t.exposeInt('leftPayments', { nullable: true, description: 'What is left of `payments`.' }),
+    usedPayments: t.exposeInt('usedPayments', {
+      nullable: true,
+      description: 'The number of payments already counted in the period; null if the limit is on an amount.',
+    }),
+    leftPayments: t.exposeInt('leftPayments', {
+      nullable: true,
+      description: 'The number of payments still allowed in the period; null if the limit is on an amount.',
+    }),
     renewsAt: t.expose('renewsAt', {
       type: 'DateTime',
       nullable: true,
@@ -67,51 +80,55 @@ const limitsOf: MadeRead = () => ({
 const Policy = builder.prismaNode('Policy', {
   ...node(visiblePolicies),
   description:
-    'What payments are allowed: those that a token makes, and the tokens that it has made; those of a customer; or all of the platform. A payment must be allowed by every policy that applies to it, and counts in each from its beginning: a transfer when it is made, a quote when it is executed, and one that a deposit will execute when it is created.',
+    'Limits the payments of a token (and of all tokens created by it), of a customer, or of the whole platform. A payment must be allowed by every policy that applies to it. It counts in each of them: a transfer when it is made, a quote when it is executed, or when it is created if a deposit will execute it.',
   fields: (t) => ({
     subjectId: t.id({
-      description: 'What it limits: ApiToken:…, ClientToken:…, Customer:… or Platform:….',
+      description: 'Whose payments the policy limits: ApiToken:…, ClientToken:…, Customer:… or Platform:…',
       select: { subjectType: true, subjectId: true },
       resolve: ({ subjectType, subjectId }) => `${subjectType}:${subjectId}`,
     }),
     limits: t.fromQuery([PolicyLimit], limitsOf, {
       description:
-        'Its limits, in the order in which they are checked. A payment in a currency must fit into each that has it.',
+        'The limits of the policy, in the order in which they are checked. A payment must fit into each limit in its currency, and into each limit on the number of payments.',
     }),
     kinds: t.expose('kinds', {
       type: [PaymentKind],
-      description: 'The kinds of payments that it allows; empty for all.',
+      description: 'The kinds of payments that the policy allows; empty if all are allowed.',
     }),
     receiverAccountIds: t.expose('receiverAccountIds', {
       type: ['ID'],
       description:
-        'The accounts that it allows payments to. A receiver in one of the three lists is allowed; where all are empty, every one is.',
+        'The accounts to which the policy allows payments. A receiver in any of the three lists is allowed; if all three are empty, every receiver is.',
     }),
     receiverCountries: t.exposeStringList('receiverCountries', {
       description:
-        'The countries (ISO 3166-1 alpha-2) of external accounts that it allows payments to. A wallet has none.',
+        'The countries (ISO 3166-1 alpha-2) to whose external accounts the policy allows payments. A wallet has no country.',
     }),
     receiverUmaAddresses: t.exposeStringList('receiverUmaAddresses', {
-      description: 'The UMA addresses that it allows payments to.',
+      description: 'The UMA addresses to which the policy allows payments.',
     }),
     hoursFrom: t.exposeString('hoursFrom', {
       nullable: true,
-      description: 'The time of the day from which it allows payments, HH:MM in its time zone; null for all day.',
+      description:
+        'The time of day from which the policy allows payments, HH:MM in its time zone; null if it allows them all day.',
     }),
     hoursTo: t.exposeString('hoursTo', {
       nullable: true,
-      description: 'The time of the day from which it allows none; one before `hoursFrom` is of the next day.',
+      description:
+        'The time of day from which the policy allows no payments; if earlier than `hoursFrom`, it is on the next day.',
     }),
     timeZone: t.exposeString('timeZone', {
-      description: 'The time zone of its days, months and hours: Europe/Berlin.',
+      description: "The time zone of the policy's days, months and hours: Europe/Berlin.",
     }),
-    releaseOn: t.expose('releaseOn', { type: [PolicyRelease], description: 'When a payment counts no longer.' }),
-    version: t.exposeInt('version', { description: 'How many times it was set; 0 stands for no policy.' }),
+    releaseOn: t.expose('releaseOn', { type: [PolicyRelease], description: 'When a payment no longer counts.' }),
+    version: t.exposeInt('version', {
+      description: 'How often the policy was set; as `expectedVersion`, 0 stands for no policy.',
+    }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
-      description: 'When it was first set: it counts payments since.',
+      description: 'When the policy was first set: it counts payments since then.',
     }),
-    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last set.' }),
+    updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When the policy was last set.' }),
   }),
 });
 
@@ -123,7 +140,10 @@ const policyOf: MadeRead = () => ({
       conditionsOf('Policy', alias, visiblePolicies(run.viewer), run)}`,
 });
 
-const policyField = { nullable: true, description: 'Its policy, which limits its payments, if it has one.' } as const;
+const policyField = {
+  nullable: true,
+  description: 'The policy that limits its payments; null if there is none.',
+} as const;
 builder.prismaObjectField(ApiToken, 'policy', (t) => t.fromQuery(Policy, policyOf, policyField));
 builder.prismaObjectField(ClientToken, 'policy', (t) => t.fromQuery(Policy, policyOf, policyField));
 builder.prismaObjectField(Customer, 'policy', (t) => t.fromQuery(Policy, policyOf, policyField));
@@ -142,10 +162,15 @@ builder.objectField(Viewer, 'policies', (t) =>
 const PolicyLimitInput = builder.inputType('PolicyLimitInput', {
   description: 'A limit of a policy: an amount in a currency, or a number of payments.',
   fields: (t) => ({
-    period: t.field({ type: PolicyPeriod, required: true, description: 'Which payments it limits together.' }),
+    period: t.field({ type: PolicyPeriod, required: true, description: 'The period whose payments count together.' }),
     currency: t.field({ type: 'CurrencyCode', description: 'The currency of the amount.' }),
-    amount: t.field({ type: AmountInput, description: 'The most that may be sent, fees included.' }),
-    payments: t.int({ description: 'The most payments, 0 or more, in place of currency and amount.' }),
+    amount: t.field({
+      type: AmountInput,
+      description: 'The largest total that may be sent in the period, fees included.',
+    }),
+    payments: t.int({
+      description: 'The largest number of payments in the period, 0 or more; instead of `currency` and `amount`.',
+    }),
   }),
 });
 
@@ -155,7 +180,8 @@ mutation('setPolicy', {
   input: (t) => ({
     subjectId: t.id({
       required: true,
-      description: 'What it limits: ApiToken:…, ClientToken:…, Customer:…, or Platform:… with the id of the platform.',
+      description:
+        'Whose payments the policy limits: ApiToken:…, ClientToken:…, Customer:…, or Platform:… with the id of the platform.',
     }),
     limits: t.field({
       type: [PolicyLimitInput],
@@ -164,32 +190,36 @@ mutation('setPolicy', {
       description:
         'Limits of amounts and of numbers. With a limit of an amount, payments in currencies without one are refused.',
     }),
-    kinds: t.field({ type: [PaymentKind], description: 'The kinds of payments that it allows. All, if left out.' }),
+    kinds: t.field({
+      type: [PaymentKind],
+      description: 'The kinds of payments that the policy allows; all when left out.',
+    }),
     receiverAccountIds: t.idList({
       description:
         'The accounts that it allows payments to. Without receivers in any of the three lists, all are allowed.',
     }),
     receiverCountries: t.stringList({
       description:
-        'The countries (ISO 3166-1 alpha-2) of external accounts that it allows payments to. A wallet has none.',
+        'The countries (ISO 3166-1 alpha-2) to whose external accounts the policy allows payments. A wallet has no country.',
     }),
-    receiverUmaAddresses: t.stringList({ description: 'The UMA addresses that it allows payments to.' }),
+    receiverUmaAddresses: t.stringList({ description: 'The UMA addresses to which the policy allows payments.' }),
     hoursFrom: t.string({
-      description: 'The time of the day from which it allows payments, HH:MM. All day, if left out.',
+      description: 'The time of day from which the policy allows payments, HH:MM; all day when left out.',
     }),
     hoursTo: t.string({
-      description: 'The time of the day from which it allows none, HH:MM; one before `hoursFrom` is of the next day.',
+      description:
+        'The time of day from which the policy allows no payments, HH:MM; if earlier than `hoursFrom`, it is on the next day.',
     }),
     timeZone: t.string({
       required: true,
       defaultValue: 'UTC',
-      description: 'The time zone of its days, months and hours, by its IANA name: Europe/Berlin.',
+      description: "The time zone of the policy's days, months and hours, as an IANA name: Europe/Berlin.",
     }),
     releaseOn: t.field({
       type: [PolicyRelease],
       required: true,
       defaultValue: ['FAILED'],
-      description: 'When a payment counts no longer.',
+      description: 'When a payment no longer counts.',
     }),
   }),
   success: { policy: { type: Policy, description: 'The policy.' } },
@@ -212,10 +242,12 @@ mutation('deletePolicy', {
   input: (t) => ({
     subjectId: t.id({
       required: true,
-      description: 'What it limits: ApiToken:…, ClientToken:…, Customer:… or Platform:….',
+      description: 'Whose payments the policy limits: ApiToken:…, ClientToken:…, Customer:… or Platform:…',
     }),
   }),
-  success: { deletedId: { type: 'ID', nullable: true, description: 'The policy; null where there was none.' } },
+  success: {
+    deletedId: { type: 'ID', nullable: true, description: 'The id of the deleted policy; null if there was none.' },
+  },
   refusals: ['NotFoundError'],
   resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
     deletePolicy(payments.database, viewer, input, idempotencyKey),
@@ -231,7 +263,8 @@ export const shownLimit = (limit: LimitState): Limit => ({ ...limit, renewsAt: m
 builder.objectFields(memberTypes.LimitExceededError, (t) => ({
   subjectId: t.id({
     nullable: true,
-    description: 'What the policy limits. Null, as are the other facts, for a viewer who may not see it.',
+    description:
+      'Whose payments the policy limits. Null, like the other facts, for a viewer who may not see the policy.',
     resolve: (error) => factsOf(error).subjectId ?? null,
   }),
   rule: t.field({
@@ -243,7 +276,7 @@ builder.objectFields(memberTypes.LimitExceededError, (t) => ({
   limit: t.field({
     type: PolicyLimit,
     nullable: true,
-    description: 'The limit that it exceeds, where the rule is LIMIT.',
+    description: 'The limit that the payment would exceed; null unless the rule is LIMIT.',
     resolve: (error) => {
       const { limit } = factsOf(error);
       return limit ? shownLimit(limit) : null;
@@ -252,7 +285,7 @@ builder.objectFields(memberTypes.LimitExceededError, (t) => ({
   freeAt: t.field({
     type: 'DateTime',
     nullable: true,
-    description: 'When it would be allowed, if nothing else is paid until then. Null where time does not change that.',
+    description: 'When the payment would be allowed if nothing else is paid until then; null if waiting does not help.',
     resolve: (error) => moment(factsOf(error).freeAt),
   }),
 }));
