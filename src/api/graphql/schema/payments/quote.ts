@@ -53,6 +53,7 @@ builder.prismaObjectFields(Quote, (t) => ({
     description: 'The roundings behind the amounts, in order.',
   }),
 
+  // The row of the payment, shown as one of its two sides (parties.ts).
   source: t.relation('transaction', { type: PaymentSource, description: 'Where the money comes from.' }),
   destination: t.relation('transaction', { type: PaymentDestination, description: 'Where the money goes.' }),
   owner: t.field(owner),
@@ -60,6 +61,7 @@ builder.prismaObjectFields(Quote, (t) => ({
     description:
       'The customer who sends the money. Null if the platform itself does, or if the viewer may not see the customer: `owner` says which.',
   }),
+  // Whoever sees a quote sees its payment (visible.ts).
   transaction: t.relation('transaction', {
     type: Transaction,
     description: 'The payment of the quote, which is created with it.',
