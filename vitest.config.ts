@@ -33,7 +33,7 @@ export const deep = [
   'access/{commands,scope,token-parents}',
   'attack/*',
   'browser/{lab,wallet}',
-  'cli/doctor',
+  'cli/{doctor,schema}',
   'client/install',
   'data-directory',
   'database/{embedded,embedded-supervision,migrate-busy,replicas}',

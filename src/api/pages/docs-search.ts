@@ -23,7 +23,9 @@ export function search(pages: ReadonlyMap<string, string>, words: string): reado
       if (!terms.every((term) => all.includes(term))) return [];
       const rank = terms.reduce((sum, term) => sum + (heading.includes(term) ? 100 : 0) + all.split(term).length, 0);
       const first = Math.max(0, body.toLowerCase().indexOf(terms[0] ?? ''));
-      const excerpt = body.slice(Math.max(0, first - 80), first + 160).replaceAll(/[`*|#]|\]\([^)]*\)|\[/g, '');
+      // Whole words, without the marks of Markdown.
+      const around = body.slice(Math.max(0, first - 80), first + 160).replaceAll(/[`*|#]|\]\([^)]*\)|\[/g, '');
+      const excerpt = around.replace(/^\S*\s+(?=.{80})|\s+\S*$/gs, ' ').trim();
       return [{ file, title, anchor: anchorOf(title), excerpt, rank }];
     }),
   );
