@@ -20,7 +20,7 @@ async function subscribed(count: number): Promise<void> {
 }
 
 const updates =
-  'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { status terminal transaction { id } } }';
+  'subscription ($of: FollowedTransactionsInput) { transactionUpdates(of: $of) { status terminal transaction { id } } }';
 const kind = '{ viewer { kind } }';
 
 const paid = async (amount?: number): Promise<string> => (await pay(t.platform, scene, amount)).id;
@@ -54,11 +54,13 @@ describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
   test('a stream of one starts with its present state and completes after its terminal one', async () => {
     const client = connectClient();
     const id = await paid();
-    const statuses = (await read(client, updates, { id })).map(({ data }) => data.transactionUpdates.status);
+    const statuses = (await read(client, updates, { of: { transactionId: id } })).map(
+      ({ data }) => data.transactionUpdates.status,
+    );
     expect(['PENDING', 'COMPLETED']).toContain(statuses[0]);
     expect(statuses.at(-1)).toBe('COMPLETED');
     // Once it has ended, its current state is its last.
-    expect(await read(client, updates, { id })).toEqual([
+    expect(await read(client, updates, { of: { transactionId: id } })).toEqual([
       { data: { transactionUpdates: { status: 'COMPLETED', terminal: true, transaction: { id } } } },
     ]);
     await client.dispose();
