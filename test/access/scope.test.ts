@@ -96,6 +96,7 @@ function idFor(owner: string, name: string): string {
 
 const scalars: Readonly<Record<string, unknown>> = {
   String: 'USD',
+  CurrencyCode: 'USD',
   Int: 1,
   Float: 1,
   Boolean: false,

@@ -319,7 +319,7 @@ describe.each(Object.entries(deletions))('a customer that is deleted over %s', (
       socket.socket.close();
     }
     for (const bound of bounds) {
-      const refused = refusal('CUSTOMER_DELETED', ...Object.keys(bound));
+      const refused = refusal('CUSTOMER_DELETED', 'boundTo', ...Object.keys(bound));
       expect(await act(platform, 'createClientToken', { boundTo: bound }, 'tokenId')).toMatchObject(refused);
     }
   });

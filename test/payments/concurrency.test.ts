@@ -25,7 +25,7 @@ const execute = (platform: TestPlatform, quoteId: string, idempotencyKey?: strin
   );
 
 function transfer(platform: TestPlatform, scene: Scene, amount: bigint, idempotencyKey?: string): Promise<Data> {
-  const input = moving(scene.usd, scene.outsideUsd, amount, { idempotencyKey });
+  const input = moving(scene.usd, scene.outsideUsd, amount, idempotencyKey === undefined ? {} : { idempotencyKey });
   return patiently(() =>
     act(platform, 'transferOut', input, 'transaction { id status version sentAmount { amount } }'),
   );

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { succeed } from '../setup/acts.ts';
 import { ownGateway, startTestGateway } from '../setup/gateway.ts';
 import { fund, makeScene } from '../setup/scene.ts';
-import { createEndpoint, endpointUntil, readEndpoint, replay, tryCreate, updateEndpoint } from './endpoint.ts';
+import { createEndpoint, endpointUntil, readEndpoint, replay, updateEndpoint } from './endpoint.ts';
 import { answer, ownReceiver, type Received, startReceiver, verify } from './receiver.ts';
 
 const distinct = (received: readonly Received[]) => new Set(received.map(({ id }) => id)).size;
@@ -168,12 +168,4 @@ test('where the key of the stored secrets is another, nothing is sent unsigned, 
   });
   expect(receiver.connections).toBe(0);
   await working.gateway.stop();
-});
-
-test('without a key there are no endpoints, and the refusal says what is missing', async () => {
-  const keyless = await ownGateway({ SECRET_KEY: undefined });
-  expect(await tryCreate(keyless.platform, { url: 'https://hooks.example.com/' })).toMatchObject({
-    code: 'SERVICE_UNAVAILABLE',
-    message: 'webhooks are not set up on this instance: SECRET_KEY is not set',
-  });
 });
