@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { mutationDocument } from '../setup/documents.ts';
+import { mutationDocument, mutationVariables } from '../setup/documents.ts';
 import type { Data } from '../setup/gateway.ts';
 import type { Scene } from '../setup/scene.ts';
 import type { Command, Outcome } from './history.ts';
@@ -232,7 +232,7 @@ class Client implements LoadClient {
   async #attempt(operation: Command['operation'], selection: string, input: object): Promise<Attempt> {
     const { urls, authorization } = this.#options;
     const body = JSON.stringify(
-      { query: mutationDocument(operation, selection), variables: { input } },
+      { query: mutationDocument(operation, selection), variables: mutationVariables(operation, input) },
       (_key, value) => (typeof value === 'bigint' ? value.toString() : value),
     );
     try {

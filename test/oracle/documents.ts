@@ -382,7 +382,7 @@ class Writer {
       };
       return { text: this.#variable(String(type), drawn, isNullable), values };
     }
-    if (isInputObjectType(inner)) {
+    if (isInputObjectType(inner) && !inner.isOneOf) {
       const fields = Object.values(inner.getFields());
       const chosen = new Set(Array.from({ length: 1 + this.#choices.below(2) }, () => this.#choices.oneOf(fields)));
       const parts = [...chosen].map((field) => `${field.name}: ${this.#written(inner.name, field).text}`);
@@ -431,5 +431,12 @@ function literal(value: unknown, type: GraphQLInputType): string {
   const inner = isNonNullType(type) ? type.ofType : type;
   if (isListType(inner)) return `[${(value as unknown[]).map((one) => literal(one, inner.ofType)).join(', ')}]`;
   if (isEnumType(inner)) return String(value);
+  if (isInputObjectType(inner)) {
+    const fields = inner.getFields();
+    const parts = Object.entries(value as object).flatMap(([name, one]) =>
+      fields[name] ? [`${name}: ${literal(one, fields[name].type)}`] : [],
+    );
+    return `{ ${parts.join(', ')} }`;
+  }
   return JSON.stringify(value);
 }

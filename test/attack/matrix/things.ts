@@ -116,7 +116,9 @@ export async function makeThings(platform: TestPlatform, url: string): Promise<T
   );
   const IncomingTransaction: string = incoming.transaction.id;
   await seen(platform, before, ({ id }) => id === transfer.transaction.id);
-  const lookup = await lookUp(platform, '$success.usd@sandbox.uma.money', { customerId: scene.customerId });
+  const lookup = await lookUp(platform, '$success.usd@sandbox.uma.money', {
+    sender: { customerId: scene.customerId },
+  });
   const endpoint = await createEndpoint(platform, { url });
   await succeed(platform, 'sendTestWebhook', { endpointId: endpoint.id });
   const token = await succeed(
