@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   type GraphQLInputType,
   getNullableType,
@@ -39,7 +40,7 @@ const machine = new Set(
   `umaAddress senderUmaAddress receiverUmaAddress currency currencies currencyCode sendingCurrencyCode receivingCurrencyCode
   receivingCurrency country nationality phoneNumber url idempotencyKey umaDomain eventTypes key code webhookEndpoint
   requiredCounterpartyFields accountId customerId quoteId lookupId transactionId birthDate operation decimal name requestedReceiverFields after before providerRequiredCustomerFields providerRequiredCounterpartyCustomerFields
-  sourceCurrency destinationCurrency id`.split(/\s+/),
+  sourceCurrency destinationCurrency id receiverCountries receiverUmaAddresses hoursFrom hoursTo timeZone`.split(/\s+/),
 );
 /** Input types whose texts are details of accounts: account-types.test.ts tries them. */
 const accountInputs = new Set(
@@ -166,7 +167,14 @@ test('every text of every mutation is refused or stored as the table of strange 
           );
           const input = place.put(base?.input ?? base, strange.given);
           const isBusiness = field === 'updateCustomer' && place.path.includes('business');
-          const variables = { input: { ...(input as object), ...(isBusiness && { customerId: business }) } };
+          const isKeyed = 'idempotencyKey' in (input as object);
+          const variables = {
+            input: {
+              ...(input as object),
+              ...(isBusiness && { customerId: business }),
+              ...(isKeyed && { idempotencyKey: randomUUID() }),
+            },
+          };
           const answer = await t.platform.send(
             query.replace('{ code message }', '{ code message fields { path } }'),
             variables,
