@@ -166,6 +166,7 @@ export function rowThere(
   );
   const { type, relationFromFields: own = [] } = last;
   return ({ row = '' }, alias) => {
+    // The relations before the last lead to its foreign key, which the compiler cannot know of a list.
     const join =
       before.length === 0
         ? joinOf(last, row, alias)

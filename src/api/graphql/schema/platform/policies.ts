@@ -3,10 +3,8 @@ import type { ExceededLimit } from '../../../../domain/commands/plan-refusals.ts
 import type { LimitState } from '../../../../domain/ledger/commit.ts';
 import { deletePolicy, setPolicy } from '../../../../domain/policies/policies.ts';
 import { policiesOf } from '../../../../domain/policies/read-policies.ts';
-import { conditionsOf, tableOf } from '../../../../infra/database/conditions.ts';
 import { executedRead } from '../../reading/derive.ts';
-import type { MadeRead } from '../../reading/kinds.ts';
-import { sql } from '../../reading/reads.ts';
+import { limitsOf, policyOf } from '../../reading/policy-reads.ts';
 import { builder } from '../builder.ts';
 import { PaymentKind, PolicyPeriod, PolicyRelease, PolicyRule } from '../enums.ts';
 import { mutation } from '../mutation.ts';
@@ -60,20 +58,6 @@ export const PolicyLimit = builder.objectRef<Limit>('PolicyLimit').implement({
       description:
         'When more of it is left: at the end of the calendar period, or when the oldest payment leaves a rolling one. Null where nothing is used.',
     }),
-  }),
-});
-
-/** The limits of a policy, as the function of the database counts them. */
-const limitsOf: MadeRead = () => ({
-  kind: 'values',
-  // What has been paid since is seldom summed up.
-  costs: 'past',
-  from: ({ row }, alias) => ({
-    from: [
-      `jsonb_array_elements(limits_of(${row}.platform_id, ${row}.id)) with ordinality as ${alias}(value, position)`,
-    ],
-    orderBy: `${alias}.position`,
-    env: { json: `${alias}.value` },
   }),
 });
 
@@ -132,22 +116,12 @@ const Policy = builder.prismaNode('Policy', {
   }),
 });
 
-/** The policy of the row, where the viewer may see it. */
-const policyOf: MadeRead = () => ({
-  kind: 'row',
-  from: ({ row = '' }, alias) =>
-    sql`${tableOf('Policy')} ${alias} where ${alias}.subject_id = ${row}.id and ${(run) =>
-      conditionsOf('Policy', alias, visiblePolicies(run.viewer), run)}`,
-});
-
-const policyField = {
-  nullable: true,
-  description: 'The policy that limits its payments; null if there is none.',
-} as const;
-builder.prismaObjectField(ApiToken, 'policy', (t) => t.fromQuery(Policy, policyOf, policyField));
-builder.prismaObjectField(ClientToken, 'policy', (t) => t.fromQuery(Policy, policyOf, policyField));
-builder.prismaObjectField(Customer, 'policy', (t) => t.fromQuery(Policy, policyOf, policyField));
-builder.prismaObjectField(Platform, 'policy', (t) => t.fromQuery(Policy, policyOf, policyField));
+const policyOfThe = (subject: string) =>
+  ({ nullable: true, description: `The policy that limits the payments of the ${subject}, if there is one.` }) as const;
+builder.prismaObjectField(ApiToken, 'policy', (t) => t.fromQuery(Policy, policyOf, policyOfThe('token')));
+builder.prismaObjectField(ClientToken, 'policy', (t) => t.fromQuery(Policy, policyOf, policyOfThe('token')));
+builder.prismaObjectField(Customer, 'policy', (t) => t.fromQuery(Policy, policyOf, policyOfThe('customer')));
+builder.prismaObjectField(Platform, 'policy', (t) => t.fromQuery(Policy, policyOf, policyOfThe('platform')));
 
 builder.objectField(Viewer, 'policies', (t) =>
   t.field({

@@ -40,7 +40,7 @@ builder.objectField(memberTypes.ConflictError, 'existing', (t) =>
     type: builder.nodeInterfaceRef(),
     nullable: true,
     description:
-      'The object that the request conflicts with, as it is now, such as the account that already exists or the quote that was executed. Null if there is none that the viewer may see. Needs VIEW.',
+      'The current state of the object that the request conflicts with, such as an account that already exists or a quote that was already executed. Null if the viewer may not see it, or if the conflict is with no object. Needs VIEW.',
     extensions: { isOnlyPlanned: true },
     resolve: ({ refusal }, _args, context, info) => {
       const { existingId } = refusal.details;
