@@ -21,7 +21,7 @@ import { isDay, parseTimestamp } from '../../src/core/checks.ts';
 import type { Payments } from '../../src/domain/commands/command.ts';
 import type { Data } from '../setup/gateway.ts';
 import type { PlainReads } from './reads.ts';
-import { type Asking, requireView, resolvers } from './resolvers.ts';
+import { type Asking, requirePermission, resolvers } from './resolvers.ts';
 import type { PlainViewer } from './viewer.ts';
 
 /** An error by what clients act on. */
@@ -131,7 +131,7 @@ function plainSchema(): GraphQLSchema {
       const resolve = resolver as (row: unknown, args: unknown, asking: Asking) => unknown;
       field.resolve = (row, args, execution: Execution, info) =>
         watched(execution, info, async () => {
-          if (name === 'Query') requireView(execution);
+          if (name === 'Query') requirePermission(fieldName, execution);
           if (isMalformed(args)) throw new GraphQLError('malformed', { extensions: { code: 'INVALID_INPUT' } });
           const value = await resolve(row, args, execution);
           execution.rows += rowsIn(value, info);

@@ -23,6 +23,8 @@ const USE_LOCK = 1;
 const SERVER_TIMEOUT_MS = 120_000;
 const POLL_MS = 10;
 const WRONG_PASSWORD = '28P01';
+/** What Postgres logs, and ends, where another server has the data directory. */
+const LOCKED = /lock file "postmaster\.pid" already exists/;
 
 /** Rolls open transactions back, closes connections, and writes everything. */
 const FAST_SHUTDOWN = 'SIGINT';
@@ -112,7 +114,9 @@ export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<
       throw new EmbeddedPostgresError(`The embedded Postgres cannot be used: ${fault}.`);
     }
     if (server || (started && !started.hasEnded())) return undefined;
-    if (started && --triesLeft === 0) throw await started.failure();
+    // A start that met another process's start is no failed try: whoever comes second finds the server, or has the folder to itself.
+    const failure = await started?.failure();
+    if (failure && !LOCKED.test(failure.message) && --triesLeft === 0) throw failure;
     if (started) await delay(10 * POLL_MS);
     started = spawnServer(cluster, onlyPort ?? (await choosePort(cluster)));
     return undefined;
