@@ -71,7 +71,7 @@ function bytesOf(position: string): Buffer {
   if (position.length === 36) return idBytesOf(position);
   const [number = '', rest] = position.split(':');
   const head = Buffer.alloc(numberBytes);
-  head.writeBigUInt64BE(BigInt(number));
+  head.writeBigInt64BE(BigInt(number));
   if (rest === undefined) return head;
   if (rest.length === 36) return Buffer.concat([head, idBytesOf(rest)]);
   const tail = Buffer.alloc(4);
@@ -89,11 +89,11 @@ function positionIn(bytes: Buffer): string | undefined {
     case idBytes:
       return idIn(bytes);
     case numberBytes:
-      return `${bytes.readBigUInt64BE()}`;
+      return `${bytes.readBigInt64BE()}`;
     case numberBytes + 4:
-      return `${bytes.readBigUInt64BE()}:${bytes.readUInt32BE(numberBytes)}`;
+      return `${bytes.readBigInt64BE()}:${bytes.readUInt32BE(numberBytes)}`;
     case numberBytes + idBytes:
-      return `${bytes.readBigUInt64BE()}:${idIn(bytes.subarray(numberBytes))}`;
+      return `${bytes.readBigInt64BE()}:${idIn(bytes.subarray(numberBytes))}`;
     default:
       return undefined;
   }

@@ -705,9 +705,6 @@ export const resolvers: Readonly<Record<string, Fields<never>>> = {
   BeneficialOwner: fieldsOf<{ percentageOwnership?: number | null }>({
     percentageOwnership: ({ percentageOwnership: share }) => share?.toString(),
   }),
-  PricingStep: fieldsOf<{ step: string }>({
-    step: ({ step }) => step.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase(),
-  }),
   RealtimeFundingSource: fieldsOf<{ customerId: string | null }>({
     customer: ({ customerId }, _args, asking) => customerSeen(customerId, asking),
   }),

@@ -91,19 +91,19 @@ describe('a quote explains itself', () => {
     );
     expect(quote.steps).toEqual([
       {
-        ...{ step: 'counterpartyFixedFee', before: '3.75', after: 4n, currency: 'USD', rounding: 'HALF_UP' },
+        ...{ step: 'COUNTERPARTY_FIXED_FEE', before: '3.75', after: 4n, currency: 'USD', rounding: 'HALF_UP' },
         text: '3 × 1.25 = 3.75, rounded half up to 4 (0.04 USD)',
       },
       {
-        ...{ step: 'totalReceivingAmount', before: '746.9616', after: 747n, currency: 'EUR', rounding: 'HALF_UP' },
+        ...{ step: 'TOTAL_RECEIVING_AMOUNT', before: '746.9616', after: 747n, currency: 'EUR', rounding: 'HALF_UP' },
         text: '(1000 − 54) × 0.987 ÷ 1.25 = 746.9616, rounded half up to 747 (7.47 EUR)',
       },
       {
-        ...{ step: 'platformVariableFee', before: '2.838', after: 3n, currency: 'USD', rounding: 'HALF_UP' },
+        ...{ step: 'PLATFORM_VARIABLE_FEE', before: '2.838', after: 3n, currency: 'USD', rounding: 'HALF_UP' },
         text: '946 × 0.003 = 2.838, rounded half up to 3 (0.03 USD)',
       },
       {
-        ...{ step: 'serviceVariableFee', before: '9.46', after: 9n, currency: 'USD', rounding: 'HALF_UP' },
+        ...{ step: 'SERVICE_VARIABLE_FEE', before: '9.46', after: 9n, currency: 'USD', rounding: 'HALF_UP' },
         text: '946 × 0.01 = 9.46, rounded half up to 9 (0.09 USD)',
       },
     ]);
@@ -115,7 +115,7 @@ describe('a quote explains itself', () => {
       request('USD', 'USDC', 'RECEIVING', 50_000_000n, { serviceFixedFee: 7n, serviceVariableFeeRate: '0.001' }),
     );
     expect(quote.steps[0]).toEqual({
-      ...{ step: 'totalSendingAmount', before: '5012.00500500500500500500500501', after: 5013n },
+      ...{ step: 'TOTAL_SENDING_AMOUNT', before: '5012.00500500500500500500500501', after: 5013n },
       ...{ currency: 'USD', rounding: 'UP' },
       text: '7 + 50000000 × 1 ÷ 10000 ÷ 0.999 = 5006993/999 (about 5012.00500500501), rounded up to 5013 (50.13 USD)',
     });
@@ -127,7 +127,7 @@ describe('a quote explains itself', () => {
     const quote = priced(request('USD', 'BTC', 'RECEIVING', 1191n, terms));
     expect(quote).toMatchObject({ totalSendingAmount: 18n, totalReceivingAmount: 1191n, feesIncluded: 6n });
     expect(quote.steps.at(-1)).toEqual({
-      ...{ step: 'roundingSurplus', before: '1.09', after: 1n, currency: 'USD', rounding: 'DOWN' },
+      ...{ step: 'ROUNDING_SURPLUS', before: '1.09', after: 1n, currency: 'USD', rounding: 'DOWN' },
       text: "13 − 11.91 = 1.09 left over, 1 of it to the service's variable fee",
     });
     expect(quote.rateDetails.serviceApiVariableFeeAmount).toBe(6n);
@@ -536,7 +536,7 @@ function unitsBought({ sending, receiving, rate }: PricingRequest): Fraction {
 }
 
 function takesSurplus({ steps }: Pricing): boolean {
-  return steps.some(({ step }) => step === 'roundingSurplus');
+  return steps.some(({ step }) => step === 'ROUNDING_SURPLUS');
 }
 
 /** What the rate law makes of a quote's sending side, in receiving smallest units. */

@@ -68,7 +68,7 @@ export function numbersOf(request: PricingRequest, price: Pricing): Record<strin
     platform_part: whole(price.platformFee - request.platformFee.fixedFee),
     service_part: whole(price.rateDetails.serviceApiVariableFeeAmount),
     fees: whole(price.feesIncluded),
-    taken: whole(price.steps.some(({ step }) => step === 'roundingSurplus') ? 1n : 0n),
+    taken: whole(price.steps.some(({ step }) => step === 'ROUNDING_SURPLUS') ? 1n : 0n),
   };
 }
 

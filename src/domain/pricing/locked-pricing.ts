@@ -82,12 +82,12 @@ function platformPart({ rate, platformFee, sending }: PricingRequest, { sent }: 
   const amount = roundHalfUp(exact);
   const formula = `${net} × ${platformFee.variableFeeRate} ÷ (1 − ${platformFee.variableFeeRate})`;
   const text = `${formula}, rounded half up to ${amount} (${formatMajor(amount, sending)})`;
-  const step = stepOf('platformVariableFee', { exact, amount }, sending, 'HALF_UP', text);
+  const step = stepOf('PLATFORM_VARIABLE_FEE', { exact, amount }, sending, 'HALF_UP', text);
   return { fee: platformFee.fixedFee + amount, step };
 }
 
 function partOf(steps: readonly PricingStep[]): readonly PricingStep[] {
-  return steps.filter(({ step }) => step === 'platformVariableFee');
+  return steps.filter(({ step }) => step === 'PLATFORM_VARIABLE_FEE');
 }
 
 function lockedStep({ lockedSide, sending, receiving }: PricingRequest, lock: RateLock, send: bigint): PricingStep {
@@ -95,14 +95,14 @@ function lockedStep({ lockedSide, sending, receiving }: PricingRequest, lock: Ra
   const named = (amount: bigint) => ({ exact: whole(amount), amount });
   return lockedSide === 'SENDING'
     ? stepOf(
-        'totalReceivingAmount',
+        'TOTAL_RECEIVING_AMOUNT',
         named(lock.received),
         receiving,
         'NONE',
         `${formatMajor(lock.sent, sending)} ${terms}: ${lock.received} (${formatMajor(lock.received, receiving)})`,
       )
     : stepOf(
-        'totalSendingAmount',
+        'TOTAL_SENDING_AMOUNT',
         named(send),
         sending,
         'NONE',

@@ -8,12 +8,12 @@ import type { RateTerms } from '../../rails/rail.ts';
 export interface PricingStep {
   /** The amount that was rounded. */
   readonly step:
-    | 'counterpartyFixedFee'
-    | 'totalSendingAmount'
-    | 'totalReceivingAmount'
-    | 'platformVariableFee'
-    | 'serviceVariableFee'
-    | 'roundingSurplus';
+    | 'COUNTERPARTY_FIXED_FEE'
+    | 'TOTAL_SENDING_AMOUNT'
+    | 'TOTAL_RECEIVING_AMOUNT'
+    | 'PLATFORM_VARIABLE_FEE'
+    | 'SERVICE_VARIABLE_FEE'
+    | 'ROUNDING_SURPLUS';
   /** The exact value in smallest units; to 30 digits where its decimals do not end. */
   readonly before: string;
   /** The rounded value, in smallest units. */
@@ -63,7 +63,7 @@ export function counterpartyFeeStep(
   fee: Rounded,
 ): PricingStep {
   const formula = `${rate.counterpartyFixedFee} × ${rate.rate}${shift(sending.decimals - receiving.decimals)}`;
-  return stepOf('counterpartyFixedFee', fee, sending, 'HALF_UP', `${formula} = ${roundedHalfUp(fee, sending)}`);
+  return stepOf('COUNTERPARTY_FIXED_FEE', fee, sending, 'HALF_UP', `${formula} = ${roundedHalfUp(fee, sending)}`);
 }
 
 /** Describes how the receiving side was computed from the locked sending side. */
@@ -72,7 +72,7 @@ export function receivingStep({ request, fixedFees, shareAfterFee, rate }: Compu
   const net = `(${lockedAmount} − ${fixedFees}) × ${formatExact(shareAfterFee)}`;
   const formula = `${net} ÷ ${formatExact(rate)}${shift(receiving.decimals - sending.decimals)}`;
   const text = `${formula} = ${roundedHalfUp(receive, receiving)}`;
-  return stepOf('totalReceivingAmount', receive, receiving, 'HALF_UP', text);
+  return stepOf('TOTAL_RECEIVING_AMOUNT', receive, receiving, 'HALF_UP', text);
 }
 
 /** Describes how the sending side was computed from the locked receiving side. */
@@ -80,7 +80,7 @@ export function sendingStep({ request, fixedFees, shareAfterFee, rate }: Computa
   const { sending, receiving, lockedAmount } = request;
   const gross = `${lockedAmount} × ${formatExact(rate)}${shift(sending.decimals - receiving.decimals)} ÷ ${formatExact(shareAfterFee)}`;
   const text = `${fixedFees} + ${gross} = ${formatExact(send.exact)}, rounded up to ${send.amount} (${formatMajor(send.amount, sending)})`;
-  return stepOf('totalSendingAmount', send, sending, 'UP', text);
+  return stepOf('TOTAL_SENDING_AMOUNT', send, sending, 'UP', text);
 }
 
 /** Describes a value that was rounded half up. */

@@ -169,7 +169,7 @@ function variableFees({ request, fixedFees, platformRate, serviceRate }: Terms, 
   const charged = send - fixedFees;
   const platform = variableFee(charged, platformRate);
   const service = variableFee(charged, serviceRate);
-  const step = (name: 'platformVariableFee' | 'serviceVariableFee', rate: Fraction, fee: Rounded): PricingStep[] =>
+  const step = (name: 'PLATFORM_VARIABLE_FEE' | 'SERVICE_VARIABLE_FEE', rate: Fraction, fee: Rounded): PricingStep[] =>
     rate.numerator === 0n
       ? []
       : [
@@ -186,8 +186,8 @@ function variableFees({ request, fixedFees, platformRate, serviceRate }: Terms, 
     platform: platform.amount,
     service: service.amount,
     steps: [
-      ...step('platformVariableFee', platformRate, platform),
-      ...step('serviceVariableFee', serviceRate, service),
+      ...step('PLATFORM_VARIABLE_FEE', platformRate, platform),
+      ...step('SERVICE_VARIABLE_FEE', serviceRate, service),
     ],
   };
 }
@@ -207,7 +207,7 @@ function withSurplus(terms: Terms, receive: bigint, fees: VariableFees): Variabl
   const earner = terms.serviceRate.numerator > 0n ? 'service' : 'platform';
   const text = `${formatExact(left)} − ${formatExact(worth)} = ${formatExact(surplus)} left over, 1 of it to the ${earner}'s variable fee`;
   const unit = { exact: surplus, amount: 1n };
-  const step = stepOf('roundingSurplus', unit, terms.request.sending, 'DOWN', text);
+  const step = stepOf('ROUNDING_SURPLUS', unit, terms.request.sending, 'DOWN', text);
   return { ...fees, [earner]: fees[earner] + 1n, steps: [...fees.steps, step] };
 }
 

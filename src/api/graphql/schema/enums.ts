@@ -8,9 +8,6 @@ const describe = <T extends Record<string, string>>(values: T) =>
     [K in keyof T]: { description: string };
   } satisfies Values;
 
-/** Returns a name in camel case as that of an enum's value: createQuote is CREATE_QUOTE. */
-export const inCapitals = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
-
 export const SortOrder = builder.enumType('SortOrder', {
   description: 'The order of a list.',
   values: describe({ ASC: 'Oldest first.', DESC: 'Newest first.' }),

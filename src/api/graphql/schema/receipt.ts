@@ -4,7 +4,6 @@ import { type Receipt, readReceipt } from '../../../domain/commands/receipts.ts'
 import { executedRead } from '../reading/derive.ts';
 import { readNode } from '../reading/planned.ts';
 import { builder } from './builder.ts';
-import { inCapitals } from './enums.ts';
 import { nodeTypes } from './node.ts';
 import { RefusalCode } from './refusal-code.ts';
 
@@ -19,6 +18,9 @@ const MutationOutcome = builder.enumType('MutationOutcome', {
     REFUSED: { description: 'The mutation was refused and changed nothing; `code` says why.' },
   } satisfies Record<Receipt['outcome'], object>,
 });
+
+/** Returns a name in camel case as that of an enum's value: createQuote is CREATE_QUOTE. */
+const inCapitals = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
 const MutationName = builder.enumType('MutationName', {
   description: 'The name of a mutation.',

@@ -1,21 +1,16 @@
 import type { PricingStep as PricingStepShape } from '../../../../domain/pricing/pricing-steps.ts';
 import { builder } from '../builder.ts';
-import { inCapitals } from '../enums.ts';
-
-const stepDescriptions: Readonly<Record<PricingStepShape['step'], string>> = {
-  counterpartyFixedFee: 'The fixed fee of the receiving side, converted to the sending currency.',
-  totalSendingAmount: 'The amount that the source is debited.',
-  totalReceivingAmount: 'The amount that the destination receives.',
-  platformVariableFee: 'The variable fee of the platform.',
-  serviceVariableFee: 'The variable fee of the service.',
-  roundingSurplus: 'The surplus that rounding up leaves.',
-};
 
 const PricingStepName = builder.enumType('PricingStepName', {
   description: 'A rounded amount in the price of a quote.',
-  values: Object.fromEntries(
-    Object.entries(stepDescriptions).map(([value, description]) => [inCapitals(value), { description }]),
-  ),
+  values: {
+    COUNTERPARTY_FIXED_FEE: { description: 'The fixed fee of the receiving side, converted to the sending currency.' },
+    TOTAL_SENDING_AMOUNT: { description: 'The amount that the source is debited.' },
+    TOTAL_RECEIVING_AMOUNT: { description: 'The amount that the destination receives.' },
+    PLATFORM_VARIABLE_FEE: { description: 'The variable fee of the platform.' },
+    SERVICE_VARIABLE_FEE: { description: 'The variable fee of the service.' },
+    ROUNDING_SURPLUS: { description: 'The surplus that rounding up leaves.' },
+  } satisfies Record<PricingStepShape['step'], object>,
 });
 
 const Rounding = builder.enumType('Rounding', {
@@ -31,11 +26,7 @@ const Rounding = builder.enumType('Rounding', {
 export const PricingStep = builder.objectRef<PricingStepShape>('PricingStep').implement({
   description: 'A rounding in the price of a quote.',
   fields: (t) => ({
-    step: t.field({
-      type: PricingStepName,
-      description: 'The amount that was rounded.',
-      resolve: ({ step }) => inCapitals(step),
-    }),
+    step: t.expose('step', { type: PricingStepName, description: 'The amount that was rounded.' }),
     before: t.expose('before', {
       type: 'Decimal',
       description:
