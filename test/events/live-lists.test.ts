@@ -317,6 +317,27 @@ test('payloads of mutations carry the edge of the row in its list', async () => 
   expect(transactions.edges).toEqual([{ cursor: transactionEdge.cursor, node: { id: transactionEdge.node.id } }]);
 });
 
+test('a quote in a payload brings the edge of its payment, and a change of a list that of its row', async () => {
+  const own = await makeScene(t.platform);
+  const edge = '{ cursor node { id status customer { id } } }';
+  const stream = messagesOf(
+    'transactionChanges',
+    `subscription ($filter: TransactionFilter) { transactionChanges(filter: $filter) { changes { op node { id } edge ${edge} } } }`,
+    { filter: { customerId: own.customerId } },
+  );
+  expect(await nextOf(stream)).toEqual({ changes: [] });
+  const made = await succeed(t.platform, 'createQuote', usdToEur(own), `quote { id } transactionEdge ${edge}`);
+  const { changes } = await nextOf(stream);
+  expect(changes).toEqual([{ op: 'ENTER', node: { id: made.transactionEdge.node.id }, edge: made.transactionEdge }]);
+  const moved = await succeed(t.platform, 'executeQuote', { quoteId: made.quote.id }, `transactionEdge ${edge}`);
+  const { transactions } = await t.platform.ask(`{ transactions(first: 1) { edges ${edge} } }`);
+  expect(transactions.edges).toMatchObject([
+    { cursor: made.transactionEdge.cursor, node: { id: moved.transactionEdge.node.id } },
+  ]);
+  expect(moved.transactionEdge.cursor).toBe(made.transactionEdge.cursor);
+  await stream.return(undefined);
+});
+
 test('several payments are one stream: the present state of each, then every change, and its end with the last of them', async () => {
   const paid = await pay(t.platform, scene);
   await ended(t.platform, paid.id);

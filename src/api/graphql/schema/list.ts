@@ -1,5 +1,6 @@
 import type { ArgBuilder as ArgBuilderOf, InputFieldMap, InputObjectRef, InterfaceRef, ObjectRef } from '@pothos/core';
 import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Payments } from '../../../domain/commands/command.ts';
 import { byChange, byId, type Model, type PageKey } from '../reading/reads.ts';
 import { builder, type SchemaConfig } from './builder.ts';
 import { ListOrder, SortOrder } from './enums.ts';
@@ -44,18 +45,29 @@ export const orderedListArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Sc
   }),
 });
 
-/** An edge type, and the name of its list in cursors. */
-interface ListEdge {
-  readonly type: ObjectRef<Schema, { readonly cursor: string; readonly node: unknown }>;
-  readonly list: string;
+/** A row of a list that is ordered by ids. */
+export interface Identified {
+  readonly platformId: string;
+  readonly id: string;
 }
+
+/** The edge type of a list, and how an edge is made beside a page of the list. */
+interface ListEdge {
+  readonly options: { readonly type: EdgeRef; readonly description: string };
+  readonly cursorOf: (payments: Payments, row: Identified) => string;
+}
+
+type EdgeRef = ObjectRef<Schema, { readonly cursor: string; readonly node: unknown }>;
 
 const edges = new Map<unknown, ListEdge>();
 
-/** Returns the edge type of the list whose rows are of a type; undefined where there is none. */
+/** Returns the edge of the list whose rows are of a type; undefined where there is none. */
 export function edgeOf(type: unknown): ListEdge | undefined {
   return edges.get(type);
 }
+
+const edgeDescription =
+  'The same object as an edge of its list, to insert it into a cached list. The cursor is for the default order, by creation.';
 
 interface ListOptions<Filter> {
   /** The name of its rows, in those of its types and in its cursors. */
@@ -76,8 +88,8 @@ interface ListOptions<Filter> {
   readonly page: string;
   readonly edge: string;
   readonly totalCount?: string;
-  /** The types of its rows in payloads of mutations, which carry the edge, too. */
-  readonly inPayloads?: readonly unknown[];
+  /** The types that implement that of its rows. */
+  readonly variants?: readonly unknown[];
   readonly args?: (t: ArgBuilder) => InputFieldMap;
 }
 
@@ -91,7 +103,7 @@ export function listOf<Row, Filter = never>(
     ? ({ orderBy }: Readonly<Record<string, unknown>>) => (orderBy === 'UPDATED' ? byChange : byId)
     : key && (() => key);
   return {
-    connection: connectionOf(type, options),
+    connection: connectionOf(type, options, cursors),
     read: {
       kind: 'page',
       list: cursors,
@@ -112,11 +124,16 @@ export function connectionOf<Row>(
     page,
     edge,
     totalCount = 'The number of items that match, on all pages.',
-    inPayloads = [],
-  }: Pick<ListOptions<never>, 'name' | 'page' | 'edge' | 'totalCount' | 'inPayloads'>,
+    variants = [],
+  }: Pick<ListOptions<never>, 'name' | 'page' | 'edge' | 'totalCount' | 'variants'>,
+  list = name,
 ) {
   const edgeType = builder.edgeObject({ type, name: `${name}Edge`, description: edge });
-  for (const of of inPayloads) edges.set(of, { type: edgeType as ListEdge['type'], list: name });
+  const listEdge: ListEdge = {
+    options: { type: edgeType as EdgeRef, description: edgeDescription },
+    cursorOf: ({ cursors }, { platformId, id }) => cursors.write(list, platformId, id),
+  };
+  for (const of of [type, ...variants]) edges.set(of, listEdge);
   return builder.connectionObject(
     {
       type,

@@ -1,16 +1,17 @@
 import type { InputFieldMap, InputShapeFromFields, TypeParam } from '@pothos/core';
 import type { GraphQLResolveInfo } from 'graphql';
-import type { Cursors } from '../../../core/cursors.ts';
 import { Refusal, refusalIn } from '../../../core/refusal.ts';
 import { authorize, changesRecord, type Operation, showsExisting } from '../../../domain/access/operations.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Validated } from '../../../domain/commands/command.ts';
+import type { Quote as QuoteRow } from '../../../infra/database/generated/client/client.ts';
 import type { Context } from '../context.ts';
 import { abandoned } from '../failure.ts';
 import { findFurtherRead } from '../reading/further-read.ts';
 import { wrongValuesRefusal } from '../wrong-value.ts';
 import { builder, type SchemaConfig } from './builder.ts';
-import { edgeOf } from './list.ts';
+import { edgeOf, type Identified } from './list.ts';
+import { Transaction } from './nouns.ts';
 import { asArgumentError, asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 import { SandboxScenarioInput } from './scenario.ts';
 import { serverTime } from './server-time.ts';
@@ -51,10 +52,7 @@ interface SuccessField {
   readonly nullable?: boolean;
 }
 
-const edgeDescription =
-  'The same object as an edge of its list, to insert it into a cached list. The cursor is for the default order, by creation.';
-
-/** Makes the fields of the edges that a success carries: of each of its rows that is in a list. */
+/** Makes the fields of the edges that a success carries: of each of its rows that is in a list, and of a quote's payment. */
 function edgesIn<Success, Field>(
   success: Readonly<Record<string, SuccessField>>,
   make: (options: object) => Field,
@@ -62,20 +60,33 @@ function edgesIn<Success, Field>(
   const fields = Object.entries(success).flatMap(([field, { type, nullable = false }]): [string, Field][] => {
     const edge = edgeOf(type);
     if (!edge) return [];
-    const resolve = (result: Success, _args: unknown, { payments: { cursors } }: Context) =>
-      rowEdge(cursors, edge.list, result[field as keyof Success]);
-    return [[`${field}Edge`, make({ type: edge.type, description: edgeDescription, nullable, resolve })]];
+    const resolve = (result: Success, _args: unknown, { payments }: Context) => {
+      // A success has rows alone in the fields that have an edge.
+      const node = result[field as keyof Success] as Identified | null | undefined;
+      return node && { cursor: edge.cursorOf(payments, node), node };
+    };
+    return [[`${field}Edge`, make({ ...edge.options, nullable, resolve })]];
   });
+  const payment = success.quote && edgeOf(Transaction);
+  if (payment) {
+    const description = "The quote's payment as an edge of its list, to insert it into a cached list.";
+    fields.push(['transactionEdge', make({ ...payment.options, description, resolve: paymentEdge(payment) })]);
+  }
   return Object.fromEntries(fields);
 }
 
-/** Makes the edge of a row in its list. Every row has these two fields. */
-function rowEdge(cursors: Cursors, list: string, row: unknown) {
-  if (row === null || row === undefined) return null;
-  // A success has rows alone in the fields that have an edge.
-  const { platformId, id } = row as { readonly platformId: string; readonly id: string };
-  return { cursor: cursors.write(list, platformId, id), node: row };
-}
+/** Makes the edge of a quote's payment, which a mutation makes or moves with it. The row is read where the document selects it. */
+const paymentEdge =
+  ({ cursorOf }: NonNullable<ReturnType<typeof edgeOf>>) =>
+  ({ quote }: { readonly quote: QuoteRow }, _args: unknown, { payments }: Context) => {
+    const row = { platformId: quote.platformId, id: quote.transactionId };
+    return {
+      cursor: cursorOf(payments, row),
+      get node() {
+        return payments.database.prisma.transaction.findFirstOrThrow({ where: row });
+      },
+    };
+  };
 
 /** The result of a command with an idempotency key. */
 export interface Replayable {

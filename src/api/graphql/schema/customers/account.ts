@@ -105,7 +105,7 @@ export const accounts = listOf(Account, {
   where: whereAccounts,
   page: 'A page of accounts.',
   edge: 'An account in a page.',
-  inPayloads: [InternalAccount, ExternalAccount],
+  variants: [InternalAccount, ExternalAccount],
 });
 
 builder.queryFields((t) => ({

@@ -126,7 +126,6 @@ export const customers = listOf(Customer, {
   isOrdered: true,
   page: 'A page of customers.',
   edge: 'A customer in a page.',
-  inPayloads: [Customer],
 });
 
 builder.queryFields((t) => ({

@@ -84,7 +84,6 @@ export const quotes = listOf(Quote, {
   where: whereQuotes,
   page: 'A page of quotes.',
   edge: 'A quote in a page.',
-  inPayloads: [Quote],
 });
 
 builder.queryFields((t) => ({

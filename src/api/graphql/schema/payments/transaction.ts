@@ -142,7 +142,6 @@ export const transactions = listOf(Transaction, {
   isOrdered: true,
   page: 'A page of transactions.',
   edge: 'A transaction in a page.',
-  inPayloads: [Transaction],
 });
 
 builder.queryFields((t) => ({

@@ -8,7 +8,7 @@ import { builder, type SchemaConfig } from '../builder.ts';
 import { accounts } from '../customers/account.ts';
 import { customers } from '../customers/customer.ts';
 import { AccountFilter, CustomerFilter, QuoteFilter, TransactionFilter } from '../filters.ts';
-import { listArgs } from '../list.ts';
+import { edgeOf, listArgs } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
 import { quotes } from '../payments/quote.ts';
 import { transactions } from '../payments/transaction.ts';
@@ -73,6 +73,8 @@ function followList<Row, Filter extends object>(list: FollowedList<Row, Filter>)
 /** Adds the type of a list's messages. */
 function changesType<Row, Filter>({ name, type, list: { connection, read }, filter }: FollowedList<Row, Filter>) {
   const Name = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+  const edge = edgeOf(type);
+  if (!edge) throw new Error(`${Name} has no list`);
   const Change = builder.objectRef<ListChange>(`${Name}Change`).implement({
     description: `A change in a followed list of ${name}s.`,
     fields: (t) => ({
@@ -90,6 +92,11 @@ function changesType<Row, Filter>({ name, type, list: { connection, read }, filt
         description: 'The row as of this change, also if it leaves the list.',
         // A row of the model, as the database's triggers wrote it.
         resolve: (change, _args, context, info) => readAround(read.model, change.node, context, info) as never,
+      }),
+      edge: t.field({
+        ...edge.options,
+        // A row of the model, as above.
+        resolve: ({ node }, _args, { payments }) => ({ cursor: edge.cursorOf(payments, node as never), node }),
       }),
       cursor: t.exposeString('cursor', { description: 'The position of the change in the feed.' }),
     }),
