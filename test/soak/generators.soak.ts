@@ -1,10 +1,6 @@
-import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { promisify } from 'node:util';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Data, testGateway } from '../setup/gateway.ts';
+import { ProgramFolder } from '../setup/programs.ts';
 import { base, restClient } from '../setup/rest.ts';
 import { restScene } from '../setup/rest-scene.ts';
 
@@ -12,24 +8,12 @@ import { restScene } from '../setup/rest-scene.ts';
 // work. The generators come from npm into a folder of their own: with the older TypeScript that they need they have 110 MB.
 
 const packages = ['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0', 'orval@8.38.0', '@hey-api/openapi-ts@0.99.0'];
-const folder = mkdtempSync(path.join(tmpdir(), 'generators-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = new ProgramFolder();
 
 const t = await testGateway({ PUBLIC_CONTRACT: true });
 const { authorization } = t.platform;
 const rest = await restClient(t.url, authorization);
 const scene = await restScene(rest, 100_000);
-/** Runs a program, while the gateway answers. */
-const run = async (command: string, ...args: string[]) => {
-  const { stdout } = await promisify(execFile)(command, args, { cwd: folder, maxBuffer: 2 ** 26 }).catch(
-    (error: Data) => expect.fail(`${error.message} ${error.stdout}`),
-  );
-  return stdout;
-};
-/** Runs a program of a package. */
-const bin = (name: string, ...args: string[]) => run(path.join(folder, 'node_modules/.bin', name), ...args);
-const write = (name: string, text: string) => writeFileSync(path.join(folder, name), text);
-
 /** The operations with a body, and how many parameters their paths have. */
 const withBodies = Object.entries<Data>(rest.document.paths).flatMap(([at, methods]) =>
   Object.values<Data>(methods)
@@ -58,7 +42,7 @@ const upper = (id: string) => `${id.charAt(0).toUpperCase()}${id.slice(1)}`;
 /** For each generator: how it is run, and a program that uses its client. */
 const generators: Record<string, { readonly generate: () => unknown; readonly program: string }> = {
   'openapi-typescript': {
-    generate: () => bin('openapi-typescript', 'openapi.json', '-o', 'schema.ts'),
+    generate: () => folder.bin('openapi-typescript', 'openapi.json', '-o', 'schema.ts'),
     program: `
       import createClient from 'openapi-fetch';
       import type { operations, paths } from './schema.ts';
@@ -71,11 +55,11 @@ const generators: Record<string, { readonly generate: () => unknown; readonly pr
   },
   orval: {
     generate: () => {
-      write(
+      folder.write(
         'orval.config.cjs',
         `module.exports = { api: { input: './openapi.json', output: { target: './orval.ts', client: 'fetch', baseUrl: ${url} } } };`,
       );
-      return bin('orval', '--config', 'orval.config.cjs');
+      return folder.bin('orval', '--config', 'orval.config.cjs');
     },
     program: `
       import * as api from './orval.ts';
@@ -87,7 +71,7 @@ const generators: Record<string, { readonly generate: () => unknown; readonly pr
       console.log(made.status === 201 && made.data.platformCustomerId, quoted.status === 201 && quoted.data.status, listed.status === 200 && listed.data.data.length);`,
   },
   '@hey-api/openapi-ts': {
-    generate: () => bin('openapi-ts', '-i', 'openapi.json', '-o', 'hey'),
+    generate: () => folder.bin('openapi-ts', '-i', 'openapi.json', '-o', 'hey'),
     program: `
       import { client } from './hey/client.gen';
       import * as api from './hey';
@@ -100,29 +84,13 @@ const generators: Record<string, { readonly generate: () => unknown; readonly pr
   },
 };
 
-mkdirSync(folder, { recursive: true });
-write('package.json', JSON.stringify({ type: 'module', private: true }));
-write('openapi.json', JSON.stringify(rest.document));
-await run(
-  'npm',
-  'install',
-  '--no-audit',
-  '--no-fund',
-  '--ignore-scripts',
-  ...packages,
-  'typescript@5',
-  '@types/node@24',
-  'tsx@4',
-);
+folder.write('openapi.json', JSON.stringify(rest.document));
+await folder.install(...packages);
 
 test.each(Object.entries(generators))(
   'the client of %s compiles, has a type for every body, and works',
   async (name, { generate, program }) => {
     await generate();
-    const file = `${name.replace(/\W/g, '')}-program.ts`;
-    write(file, program);
-    const options = ['--strict', '--noEmit', '--skipLibCheck', '--allowImportingTsExtensions', '--target', 'esnext'];
-    await bin('tsc', ...options, '--module', 'esnext', '--moduleResolution', 'bundler', '--types', 'node', file);
-    expect((await bin('tsx', file)).trim()).toBe('generated PENDING 1');
+    expect(await folder.compileAndRun(`${name.replace(/\W/g, '')}-program.ts`, program)).toBe('generated PENDING 1');
   },
 );
