@@ -1,7 +1,7 @@
 import type { Answer } from '../apps/terminal/answer.ts';
 import type { Program } from '../apps/terminal/program.ts';
 import { type Freezing, type Frozen, freezeAccount, freezeCustomer } from '../domain/commands/freezing.ts';
-import { type Decided, decisionOf, granted } from './operator.ts';
+import { type Decided, decisionOf } from './operator.ts';
 import { type Tools, withDatabase } from './tools.ts';
 
 type Freeze = (database: Tools['database'], id: string, freezing: Freezing) => Promise<Frozen>;
@@ -30,9 +30,8 @@ function addBoth(noun: Program, what: string, argument: readonly [string, string
 }
 
 async function run(id: string, frozen: boolean, work: Promise<Frozen>): Promise<Answer> {
-  const done = granted(await work);
-  const changed = done.kind === 'changed';
-  const frozenAt = frozen ? done.since : null;
-  const state = frozen ? `is frozen since ${done.since?.toISOString()}` : 'is not frozen';
+  const { changed, since } = await work;
+  const frozenAt = frozen ? since : null;
+  const state = frozen ? `is frozen since ${since?.toISOString()}` : 'is not frozen';
   return { data: { id, frozenAt, changed }, lines: [`${changed ? '' : 'Nothing done: '}${id} ${state}.`] };
 }

@@ -6,6 +6,7 @@ import { type Answer, Failure } from '../apps/terminal/answer.ts';
 import { actionOf, type Job, type Program, type Screen } from '../apps/terminal/program.ts';
 import { parseTimestamp } from '../core/checks.ts';
 import { Refusal } from '../core/refusal.ts';
+import { RefusedByHand } from '../domain/access/operator-acts.ts';
 import type { Payments } from '../domain/commands/command.ts';
 import { type Database, openDatabase } from '../infra/database/database.ts';
 import { startEmbeddedPostgres } from '../infra/database/embedded/embedded.ts';
@@ -41,7 +42,7 @@ export function withSettings<Args extends unknown[]>(
       return await work({ ...job, config: readConfig(from(job.screen.environment)) }, ...args);
     } catch (error) {
       if (error instanceof Refusal) throw new Failure(`${error.message} (${error.code})`, error.code);
-      const words = messageForUser(error);
+      const words = error instanceof RefusedByHand ? error.message : messageForUser(error);
       throw words === undefined ? error : new Failure(words);
     }
   });

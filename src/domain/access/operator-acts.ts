@@ -27,15 +27,8 @@ function lettersOf(name: string): string {
   return letters === '' ? name : letters;
 }
 
-/** The answer of an operators' command that has done nothing: why, in words for the operator. */
-export interface RefusedByHand {
-  readonly kind: 'refused';
-  readonly reason: string;
-}
-
-export function refusedByHand(reason: string): RefusedByHand {
-  return { kind: 'refused', reason };
-}
+/** The error of an operators' command that has done nothing: why, in words for the operator. */
+export class RefusedByHand extends Error {}
 
 /** The subject of an act. */
 export interface ActFacts {

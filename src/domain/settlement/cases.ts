@@ -1,5 +1,5 @@
 import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
-import { publicId, uuidOf } from '../../core/ids.ts';
+import { uuidOf } from '../../core/ids.ts';
 import { readClock } from '../../infra/database/clock.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { RailCase, RailCaseKind, TransactionStatus } from '../../infra/database/generated/client/client.ts';
@@ -7,7 +7,7 @@ import { statement } from '../../infra/database/statement.ts';
 import { inTransaction } from '../../infra/database/transaction.ts';
 import type { RailOrder, RailOutcome } from '../../rails/rail.ts';
 import type { RateLock } from '../../rails/rate-lock.ts';
-import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../access/operator-acts.ts';
+import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 import { type DueOrder, isPull } from '../orders/orders.ts';
 
 /**
@@ -125,17 +125,15 @@ export function listCases(
   });
 }
 
-/** The outcome of closing a case. */
-export type ClosedCase = { readonly kind: 'closed' } | RefusedByHand;
-
 /**
  * Closes the open cases of a payment after an investigation. It moves no money.
  * @param transactionId the payment, such as `Transaction:…`
+ * @throws RefusedByHand
  */
-export async function closeCases(database: Database, transactionId: string, operator: Operator): Promise<ClosedCase> {
+export async function closeCases(database: Database, transactionId: string, operator: Operator): Promise<void> {
   const uuid = uuidOf(transactionId, 'Transaction');
-  if (uuid === undefined) return refusedByHand(`${transactionId} is not a transaction id (Transaction:…)`);
-  const closed = await inTransaction(database, async (transaction) => {
+  if (uuid === undefined) throw new RefusedByHand(`${transactionId} is not a transaction id (Transaction:…)`);
+  await inTransaction(database, async (transaction) => {
     const { client, prisma } = transaction;
     const open = await prisma.railCase.findMany({ where: { transactionId: uuid, closedAt: null } });
     const { now } = await readClock(client);
@@ -144,12 +142,9 @@ export async function closeCases(database: Database, transactionId: string, oper
       data: { closedAt: now, closedBy: operator.by, closedReason: operator.reason ?? null },
     });
     const [one] = open;
-    if (count === 0 || !one) return false;
+    if (count === 0 || !one) throw new RefusedByHand(`${transactionId} has no open case`);
     const before = { open: open.map(({ said, stands }) => ({ said, stands })) };
     const after = { closed: count };
     await recordAct(transaction, operator, { platformId: one.platformId, subject: transactionId, before, after });
-    return true;
   });
-  if (closed) return { kind: 'closed' };
-  return refusedByHand(`${publicId('Transaction', uuid)} has no open case`);
 }

@@ -5,7 +5,7 @@ import type { Prisma, RailCase } from '../../infra/database/generated/client/cli
 import { retryLostRaces } from '../../infra/database/retry.ts';
 import { inTransaction } from '../../infra/database/transaction.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
-import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../access/operator-acts.ts';
+import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 import type { Payments } from '../commands/command.ts';
 import { difference, type Moves } from '../commands/movements.ts';
 import { commitGroupsOn, type PlanRefusal } from '../ledger/commit.ts';
@@ -28,37 +28,33 @@ export interface BookedDifference {
 }
 
 /** The outcome of settling a case. */
-export type SettledByHand =
-  | {
-      readonly kind: 'settled';
-      readonly orderId: string;
-      /** Whether only the pull of the payment has settled: its payout follows. */
-      readonly isPull: boolean;
-      readonly said: string;
-      readonly stands: string;
-      readonly differences: readonly BookedDifference[];
-      /** What the receiver outside lacks, in smallest units; undefined where it has the promised amount. */
-      readonly short: BookedDifference | undefined;
-    }
-  | RefusedByHand;
+interface SettledByHand {
+  readonly orderId: string;
+  /** Whether only the pull of the payment has settled: its payout follows. */
+  readonly isPull: boolean;
+  readonly said: string;
+  readonly stands: string;
+  readonly differences: readonly BookedDifference[];
+  /** What the receiver outside lacks, in smallest units; undefined where it has the promised amount. */
+  readonly short: BookedDifference | undefined;
+}
 
 /**
  * Settles the payment of a case. The rail is asked once more, and its answer says what was moved: nobody types an amount.
  * @param id the payment: `Transaction:…`
+ * @throws RefusedByHand
  */
 export function settleCase(
   payments: Payments,
   id: string,
   operator: Operator & { readonly reason: string },
 ): Promise<SettledByHand> {
-  return withOrder<SettledByHand>(payments, id, async (order) => {
+  return withOrder(payments, id, async (order) => {
     const open = await payments.database.prisma.railCase.findFirst({
       where: { platformId: order.platformId, orderId: order.id, kind: 'OTHER_AMOUNT', closedAt: null },
     });
-    if (!open) return refusedByHand(`${id} has no open case about a different amount`);
-    const answer = await askOnceMore(payments, order);
-    if ('reason' in answer) return answer;
-    return settle(payments, { order, open, ...answer }, operator);
+    if (!open) throw new RefusedByHand(`${id} has no open case about a different amount`);
+    return settle(payments, { order, open, ...(await askOnceMore(payments, order)) }, operator);
   });
 }
 
@@ -74,23 +70,18 @@ interface ToSettle {
   readonly moved: Moves;
 }
 
-async function askOnceMore(
-  payments: Payments,
-  order: DueOrder,
-): Promise<Omit<ToSettle, 'order' | 'open'> | RefusedByHand> {
-  const answer = await askWithoutSending(payments, order);
-  if (answer.kind === 'refused') return answer;
-  const { outcome } = answer;
+async function askOnceMore(payments: Payments, order: DueOrder): Promise<Omit<ToSettle, 'order' | 'open'>> {
+  const outcome = await askWithoutSending(payments, order);
   if (outcome?.kind !== 'settled') {
-    return refusedByHand(
+    throw new RefusedByHand(
       `the rail reports ${outcome?.kind ?? 'that it has no such payment'}: investigate with the provider`,
     );
   }
   const contradiction = otherAmount(outcome, railRequest(order, false), order.transaction.sentCurrency);
-  if (!contradiction) return refusedByHand('the rail now reports the promised amount: the workers are booking it');
+  if (!contradiction) throw new RefusedByHand('the rail now reports the promised amount: the workers are booking it');
   const { said, stands } = contradiction;
   const moved = movedBy(order, outcome);
-  if (!moved) return refusedByHand(`the rail has reported: ${said}. That cannot be the amount that it moved`);
+  if (!moved) throw new RefusedByHand(`the rail has reported: ${said}. That cannot be the amount that it moved`);
   return { outcome, said, stands, moved };
 }
 
@@ -138,14 +129,13 @@ async function settle(
 ): Promise<SettledByHand> {
   const { order, outcome, moved, said, stands } = facts;
   const journal = difference(order.transaction.id, promisedOf(order), moved);
-  const result = {
-    kind: 'settled',
+  const result: SettledByHand = {
     orderId: order.id,
     isPull: isPull(order),
     ...{ said, stands },
     differences: booked(journal),
     short: shortOf(order, outcome),
-  } as const;
+  };
   const refusal = await retryLostRaces(() =>
     inTransaction(payments.database, async (act): Promise<PlanRefusal | undefined> => {
       const [done] = await commitGroupsOn(act.client, [planSettlement(facts, journal, operator)]);
@@ -159,9 +149,9 @@ async function settle(
   if (!refusal) return result;
   if (refusal.code === 'AMOUNT_OUT_OF_RANGE') {
     const limit = formatMajor(BigInt(refusal.limit), requiredCurrency(refusal.currency));
-    return refusedByHand(`nothing done: the receiving account may hold at most ${limit}`);
+    throw new RefusedByHand(`nothing done: the receiving account may hold at most ${limit}`);
   }
-  return endedMeanwhile(refusal);
+  throw endedMeanwhile(refusal);
 }
 
 /**
@@ -190,7 +180,7 @@ function booked(journal: Journal | undefined): BookedDifference[] {
 /** The content of the act. */
 function factsOf(
   { order, open, said, stands }: ToSettle,
-  { differences, short }: Extract<SettledByHand, { kind: 'settled' }>,
+  { differences, short }: SettledByHand,
 ): { readonly before: Prisma.InputJsonObject; readonly after: Prisma.InputJsonObject } {
   const words = ({ amount, currency }: BookedDifference) => formatMajor(amount, requiredCurrency(currency));
   return {

@@ -5,7 +5,7 @@ import { retryLostRaces } from '../../infra/database/retry.ts';
 import type { Transaction } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 import { type Transaction as DatabaseTransaction, inTransaction } from '../../infra/database/transaction.ts';
-import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../access/operator-acts.ts';
+import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 import { flowOf, refund, resumption } from '../commands/movements.ts';
 import { idAt } from '../commands/parties.ts';
 import { fullAccount } from '../commands/plan-refusals.ts';
@@ -46,9 +46,11 @@ interface Onward {
 }
 
 /** The outcome of a release. `paid-before`: nothing was done now. */
-export type Release =
-  | { readonly kind: 'paid' | 'paid-before'; readonly suspended: SuspendedRefund; readonly settledAt: Date }
-  | RefusedByHand;
+interface Release {
+  readonly kind: 'paid' | 'paid-before';
+  readonly suspended: SuspendedRefund;
+  readonly settledAt: Date;
+}
 
 /**
  * The columns of a refund. It goes to the internal account that the payment was paid from. Where that is external, it
@@ -89,20 +91,21 @@ export async function listSuspense(database: Database): Promise<SuspendedRefund[
  * deleted customer goes on to the platform's own account, since nothing stays with a deleted customer (decision 36). The
  * journals, the `settledAt` of the refund and the events are one commit. A second release, even a simultaneous one,
  * finds it paid and does nothing.
+ * @throws RefusedByHand
  */
 export async function releaseSuspense(database: Database, transactionId: string, operator: Operator): Promise<Release> {
   const uuid = uuidOf(transactionId, 'Transaction');
-  if (uuid === undefined) return refusedByHand(`${transactionId} is not a transaction id (Transaction:…)`);
+  if (uuid === undefined) throw new RefusedByHand(`${transactionId} is not a transaction id (Transaction:…)`);
   const suspended = await findRefund(database.pool, uuid);
-  if (!suspended) return refusedByHand(`there is no ${transactionId}`);
+  if (!suspended) throw new RefusedByHand(`there is no ${transactionId}`);
   const { transaction } = suspended;
   if (!suspended.wasSuspended) {
-    return refusedByHand(`${transactionId} is ${transaction.status} and has nothing in suspense`);
+    throw new RefusedByHand(`${transactionId} is ${transaction.status} and has nothing in suspense`);
   }
   if (transaction.refundSettledAt) return { kind: 'paid-before', suspended, settledAt: transaction.refundSettledAt };
 
   if (suspended.onward && suspended.onward.accountId === null) {
-    return refusedByHand(`its customer is deleted, and the platform has no account in ${transaction.sentCurrency}`);
+    throw new RefusedByHand(`its customer is deleted, and the platform has no account in ${transaction.sentCurrency}`);
   }
 
   const refused = await retryLostRaces(() => inTransaction(database, (act) => payRefund(act, suspended, operator)));
@@ -110,7 +113,7 @@ export async function releaseSuspense(database: Database, transactionId: string,
   if (refused?.code === 'CUSTOMER_DELETED' && !suspended.onward)
     return releaseSuspense(database, transactionId, operator);
   if (refused?.code === 'AMOUNT_OUT_OF_RANGE')
-    return refusedByHand(`nothing done: ${fullAccount(refused)}; it has ${refused.balance}`);
+    throw new RefusedByHand(`nothing done: ${fullAccount(refused)}; it has ${refused.balance}`);
   const released = await findRefund(database.pool, uuid);
   if (!released?.transaction.refundSettledAt) throw new Error(`the refund of ${transactionId} was not paid`);
   // Refused: another release has paid it in the meantime.
