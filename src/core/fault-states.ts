@@ -29,7 +29,6 @@ export class FaultStates {
     return states;
   }
 
-  /** Notes that work has failed, and is tried again. */
   failed(work: string, error: unknown): void {
     const reason = reasonOf(error);
     this.#leave(work, reason);
@@ -43,7 +42,6 @@ export class FaultStates {
     this.#log.error({ err: error, work }, 'background work fails; will retry until it succeeds');
   }
 
-  /** Notes that work has succeeded. */
   succeeded(work: string): void {
     if (this.#states.size > 0) this.#leave(work);
   }

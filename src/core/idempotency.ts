@@ -9,7 +9,6 @@ export interface Claim {
   readonly hash: string;
 }
 
-/** The owner of idempotency keys: a platform, without a key space, or an app, with one. */
 interface KeyOwner {
   readonly keySpace?: string | undefined;
 }
@@ -33,7 +32,6 @@ export function keyInHeader(field: string | undefined): string | undefined {
   return quoted?.replaceAll(/\\(.)/g, '$1') ?? field;
 }
 
-/** The data from which a claim on an idempotency key is made. */
 interface KeyedCommand {
   readonly operation: string;
   readonly input: object;
@@ -60,10 +58,7 @@ export function claimOf(owner: KeyOwner, command: KeyedCommand): Claim | undefin
   return { operation: keyedOperation(owner, command.operation), key, hash };
 }
 
-/**
- * Returns JSON with sorted keys, without undefined fields and, where they mean nothing, without nulls: equal inputs have equal
- * text.
- */
+/** Returns JSON with sorted keys, without undefined fields and meaningless nulls: the same for equal inputs. */
 function canonicalJson(input: object, withNulls: boolean): string {
   return JSON.stringify(input, (_key, value: unknown) => {
     if (typeof value === 'bigint') return value.toString();

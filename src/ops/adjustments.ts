@@ -14,7 +14,6 @@ import {
 import { type Decided, decisionOf, operatorOf } from './operator.ts';
 import { type Tools, withDatabase } from './tools.ts';
 
-/** Adds the commands about corrections of balances. */
 export function addAdjustments(program: Program): void {
   const adjust = program
     .command('adjust')

@@ -8,7 +8,6 @@ import type { RailCase } from '../infra/database/generated/client/client.ts';
 import { type Decided, decisionOf, operatorOf } from './operator.ts';
 import { type Tools, withDatabase } from './tools.ts';
 
-/** Adds the commands about contradictions of rails. */
 export function addCases(program: Program): void {
   const cases = program
     .command('cases')

@@ -6,7 +6,6 @@ import { attributeDeposit, closeDeposit, listDeposits } from '../domain/provider
 import { type Decided, decisionOf, operatorOf } from './operator.ts';
 import { type Tools, withDatabase } from './tools.ts';
 
-/** Adds the commands about deposits at providers that could not be assigned. */
 export function addDeposits(program: Program): void {
   const deposits = program
     .command('deposits')

@@ -10,7 +10,6 @@ export type Finding = {
   readonly detail: string;
 };
 
-/** The data that checks examine. */
 export interface Patient {
   readonly config: Config;
   readonly database: Database;

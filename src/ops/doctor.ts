@@ -14,7 +14,6 @@ import type { Checks, Finding, Limits, Patient, Verdict } from './doctor-checks.
 import { beginningChecks, serverChecks } from './doctor-server.ts';
 import { serviceChecks } from './doctor-service.ts';
 
-/** Adds the command that diagnoses the settings and the database. */
 export function addDoctor(program: Program): void {
   program
     .command('doctor')
@@ -83,7 +82,6 @@ const replicaChecks: Checks<Patient> = {
 
 const databaseChecks = { ...catalogChecks, ...serverChecks, ...serviceChecks, ...replicaChecks };
 
-/** The names of all checks. */
 export const checkNames = [
   ...Object.keys({ ...settingsChecks, database: undefined, ...beginningChecks, ...databaseChecks }),
 ];

@@ -6,7 +6,6 @@ import { type Tools, withDatabase } from './tools.ts';
 
 type Freeze = (database: Tools['database'], id: string, freezing: Freezing) => Promise<Frozen>;
 
-/** Adds the commands that freeze and unfreeze a customer or an account. */
 export function addFreezing(program: Program): void {
   const customer = program.command('customer').description('stop payments from and to a customer');
   addBoth(customer, 'a customer, with all its accounts', ['<customer>', 'its id: Customer:…'], freezeCustomer);

@@ -12,7 +12,6 @@ import { actOf, type Decided, decisionOf, operatorOf, type Said } from './operat
 import { platformNamed } from './platforms.ts';
 import { type Tools, withDatabase } from './tools.ts';
 
-/** Adds the commands about orders to rails. */
 export function addOrders(program: Program): void {
   const order = program.command('order').description('orders to rails without an outcome');
   order

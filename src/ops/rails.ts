@@ -14,7 +14,6 @@ import { platformNamed } from './platforms.ts';
 import { tryRail } from './rail-trial.ts';
 import { type Period, periodOf, type Tools, withDatabase } from './tools.ts';
 
-/** Adds the commands about the connections of platforms to the providers of their rails. */
 export function addRails(program: Program): void {
   const rails = program.command('rails').description("the platforms' connections to the providers of their rails");
   actOf(rails.command('connect'))

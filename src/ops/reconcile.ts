@@ -9,7 +9,6 @@ import { type Decided, decisionOf, operatorOf } from './operator.ts';
 import { platformNamed } from './platforms.ts';
 import { type Period, periodOf, type Tools, withDatabase } from './tools.ts';
 
-/** Adds the commands about what reconciliations have found. */
 export function addReconcile(program: Program): void {
   const found = program
     .command('reconcile')

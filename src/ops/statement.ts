@@ -8,7 +8,6 @@ import { statementCsv } from '../domain/statements/csv.ts';
 import { readStatementHead, statementEntries } from '../domain/statements/statement.ts';
 import { type Period, periodOf, type Tools, withDatabase } from './tools.ts';
 
-/** Adds the command that writes the statement of an account. */
 export function addStatement(program: Program): void {
   periodOf(program.command('statement'))
     .description('write the entries of an internal account in a period, with the balances, to standard output')

@@ -6,7 +6,6 @@ import { listSuspense, releaseSuspense, type SuspendedRefund } from '../domain/s
 import { actOf, operatorOf, type Said } from './operator.ts';
 import { type Tools, withDatabase } from './tools.ts';
 
-/** Adds the commands about refunds that could not be paid. */
 export function addSuspense(program: Program): void {
   const suspense = program.command('suspense').description('refunds that could not be paid and await an operator');
   suspense.command('list').description('list them, oldest first').action(withDatabase(list));

@@ -48,10 +48,7 @@ export function withSettings<Args extends unknown[]>(
   });
 }
 
-/**
- * Makes the action of a command on the database of the settings: DATABASE_URL, or the embedded one in DATA_DIR, which a running
- * gateway may use at the same time.
- */
+/** Makes the action of a command on the database of the settings, which a running gateway may use at the same time. */
 export function withDatabase<Args extends unknown[]>(work: Work<Tools, Args>) {
   return withSettings<Args>(async (given, ...args) => {
     const { config, screen } = given;
@@ -97,7 +94,6 @@ export interface Period {
   readonly to: Date;
 }
 
-/** Adds the options of a period. */
 export function periodOf(command: Program): Program {
   return command
     .requiredOption('--from <time>', 'where the period begins, such as 2026-01-01T00:00:00Z', momentIn)

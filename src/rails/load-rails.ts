@@ -56,7 +56,6 @@ export async function loadRails(settings: RailSettings, options: LoadOptions): P
   }
 }
 
-/** Closes all rails. */
 export async function closeRails(rails: LoadedRails): Promise<void> {
   await Promise.all(environments.map((environment) => rails[environment]?.close?.()));
 }
@@ -153,7 +152,6 @@ async function openRail(place: string, module: RailModule, { settings }: RailEnt
   }
 }
 
-/** The methods of a rail. */
 const parts: readonly string[] = [
   ...askingParts,
   ...['collectionAmount', 'expectedMs', 'firstAskMs', 'forPlatform', 'close'],
@@ -165,7 +163,6 @@ const pairs = [
   ['deposits', 'takeDeposit'],
 ] as const;
 
-/** The methods of the simulation. */
 const simulationParts = ['scenarioFault', 'deposit', 'approval', 'senderInformation', 'accountVerification'] as const;
 
 /** Checks a rail: known methods of the right form, complete pairs, and no simulation where money is real. */

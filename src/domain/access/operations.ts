@@ -58,10 +58,8 @@ export const operations = {
   }
 >;
 
-/** The name of an operation. */
 export type Operation = keyof typeof operations;
 
-/** The names of all operations. */
 export const operationNames = Object.keys(operations) as readonly Operation[];
 
 /**
@@ -95,12 +93,12 @@ function requireGrant({ grants }: Pick<Caller, 'grants'>, grant: ClientGrant): v
   }
 }
 
-/** Returns whether the answer of an operation is a record that existed before: then it needs VIEW. */
+/** Returns whether the answer of an operation may be a record that existed before: then it needs VIEW. */
 export function showsExisting(name: Operation): boolean {
   return 'showsExisting' in operations[name];
 }
 
-/** Returns whether an operation changes a record that its input names: then it takes an expected version. */
+/** Returns whether an operation changes a record that its input names, and so takes an expected version. */
 export function changesRecord(name: Operation): boolean {
   return 'changes' in operations[name];
 }

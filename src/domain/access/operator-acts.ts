@@ -5,7 +5,6 @@ import type { Transaction } from '../../infra/database/transaction.ts';
 export interface Operator {
   /** The given name, or else the name of the login on the machine. */
   readonly by: string;
-  /** The command: `token revoke`. */
   readonly act: string;
   readonly reason?: string | undefined;
 }
@@ -30,7 +29,6 @@ function lettersOf(name: string): string {
 /** The error of an operators' command that has done nothing: why, in words for the operator. */
 export class RefusedByHand extends Error {}
 
-/** The subject of an act. */
 export interface ActFacts {
   /** Null for acts that concern no platform. */
   readonly platformId: string | null;

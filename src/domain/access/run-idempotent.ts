@@ -29,12 +29,11 @@ type Command<Answer> = {
   readonly idempotencyKey: string | null | undefined;
   /** Whether a null clears a field of the input; an absent field stays unchanged. */
   readonly nullClears?: true;
-  /** Returns the answer to a repeat. */
   readonly repeat: (result: StoredResult) => Promise<Answer>;
 } & (
   | { readonly effect: Effect<Answer> }
   /**
-   * Gets from other services what the effect needs, however long they take. It runs before the transaction, and not for a
+   * Gets what the effect needs from other services, however long it takes: before the transaction, and not for a
    * repeat.
    */
   | { readonly prepare: () => Promise<Effect<Answer>> }

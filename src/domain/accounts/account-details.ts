@@ -11,7 +11,6 @@ import type { Beneficiary } from './beneficiary.ts';
 
 const at = pathsIn<{ readonly currency: string; readonly details: AccountDetails }>();
 
-/** The details of a new account, as they are given. */
 export interface GivenAccount {
   readonly accountType: ExternalAccountType;
   readonly details: AccountDetails;
@@ -54,7 +53,6 @@ export function checkAccountInfo(
   return { info, identity: identityOf(type, info) };
 }
 
-/** The warnings about a new account: about its details, and about the name of its owner. */
 interface WarnedAccount extends Pick<GivenAccount, 'accountType' | 'details'> {
   readonly beneficiary?: Beneficiary | null | undefined;
 }
@@ -129,7 +127,7 @@ function checkCurrency(type: ExternalAccountType, rules: AccountType, currency: 
   );
 }
 
-/** Checks one detail. Returns its name and its canonical value, in a list; an empty list if it is absent. */
+/** Checks one detail. Returns its name and its canonical value in a list, which is empty if the detail is absent. */
 function checkDetail(
   type: ExternalAccountType,
   rules: AccountType,

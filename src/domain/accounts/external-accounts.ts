@@ -113,7 +113,6 @@ async function planAccount(payments: Payments, caller: Caller, given: CreateExte
   };
 }
 
-/** Reads the owner of a new account, with an id for it. */
 async function readOwner(payments: Payments, caller: Caller, input: CreateExternalAccount) {
   const { customerId, defaultUmaDepositAccount } = input;
   const parties = await readParties(payments.database.pool, caller, {

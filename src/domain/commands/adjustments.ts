@@ -12,10 +12,7 @@ import { commitPlanOn, type PlanRefusal } from '../ledger/commit.ts';
 import { adjustment as journalOf } from './movements.ts';
 import { planRefusal } from './plan-refusals.ts';
 
-/**
- * Corrections of balances by operators: one person proposes, and another approves (decision 81). No API offers this: only
- * the commands of operators do.
- */
+/** Corrections of balances by operators: one person proposes, another approves (decision 81). No API offers this. */
 
 /** How long a proposal can be approved, in milliseconds: seven days. */
 const openMs = 7 * 86_400_000;
@@ -116,7 +113,6 @@ export async function rejectAdjustment(database: Database, id: string, operator:
   return requireOne(database.prisma, found);
 }
 
-/** Lists adjustments, latest first: those that await a decision, or all. */
 export async function listAdjustments(database: Database, { all }: { readonly all: boolean }): Promise<Adjustment[]> {
   const { now } = await readClock(database.pool);
   return database.prisma.adjustment.findMany({
@@ -160,7 +156,6 @@ function factsOf(adjustment: Pick<Adjustment, 'accountId' | 'amount' | 'currency
   };
 }
 
-/** Returns why an adjustment cannot be decided. */
 function conflictWords(status: string): string {
   switch (status) {
     case 'EXPIRED':

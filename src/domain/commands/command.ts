@@ -30,7 +30,6 @@ import { LockTimeout } from '../ledger/commit-lanes.ts';
 import type { Plan, ResultType } from '../ledger/plan.ts';
 import { planRefusal, type RefusalOptions } from './plan-refusals.ts';
 
-/** The services and settings that the domain uses. */
 export interface Payments {
   readonly database: Database;
   /** The rail of each environment, as the setting RAILS names it. */
@@ -109,7 +108,6 @@ export interface CommandResult<Row> {
 /** The plan of a command, without its claim. `result` is the uuid of the row to return. */
 export type CommandPlan = Omit<Plan, 'claim' | 'result'> & { readonly result: string };
 
-/** A command that changes money or statuses. */
 export interface Command<Type extends ResultType> extends RefusalOptions {
   /** The operation, which decides the permission and the scope of idempotency keys. */
   readonly operation: Operation;

@@ -7,7 +7,6 @@ import { RefusedByHand } from '../access/operator-acts.ts';
 
 /** Freezing a customer or an account (decision 78). No API offers this: only operators' commands do. */
 
-/** Who freezes or unfreezes, and why. */
 export interface Freezing {
   readonly frozen: boolean;
   readonly by: string;

@@ -13,7 +13,6 @@ import { customerNotFound, customerUuid } from '../commands/parties.ts';
 import { checkCustomerAddress } from '../commands/uma-addresses.ts';
 import { type CustomerDetails, checkedIdentity, detailColumns, nextCheck } from './customers.ts';
 
-/** The input of updateCustomer. */
 export interface UpdateCustomer extends Expecting {
   readonly customerId: string;
   readonly umaAddress?: string | null | undefined;

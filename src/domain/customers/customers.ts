@@ -48,7 +48,6 @@ export type CustomerDetails =
       readonly beneficialOwners?: readonly BeneficialOwner[] | null | undefined;
     };
 
-/** The input of createCustomer. */
 export interface CreateCustomer {
   readonly platformCustomerId: string;
   readonly umaAddress?: string | null | undefined;
@@ -135,7 +134,7 @@ export function createCustomer(
   });
 }
 
-/** Returns the details of a new customer. A business must have a name, so one without a name gets an empty one, which is refused. */
+/** A business must have a name, so one without a name gets an empty one, which is refused. */
 function withName(details: CustomerDetails): CustomerDetails {
   return details.customerType === 'BUSINESS' ? { ...details, legalName: details.legalName ?? '' } : details;
 }
@@ -235,7 +234,6 @@ export function checkOf(answer: IdentityAnswer): IdentityCheck {
   return typeof answer === 'string' ? { status: answer } : answer;
 }
 
-/** Returns when a customer is checked again, for a plan; null where the answer was final. */
 export function nextCheck(customerId: string, { checkInMs }: IdentityCheck) {
   return { customerId, dueInMs: checkInMs === undefined ? null : wholeMs(checkInMs) };
 }

@@ -36,7 +36,6 @@ export class FeedListener {
     this.#onAnnounced = onAnnounced;
   }
 
-  /** Whether it listens rather than polls. */
   get listening(): boolean {
     return this.#client !== undefined;
   }
@@ -100,7 +99,6 @@ export class FeedListener {
   }
 }
 
-/** Reads a notification: platforms with their newest numbers. */
 function headsIn(payload: string): Head[] {
   return payload.split(',').map((head) => {
     const [platformId = '', sequence = '0'] = head.split(':');

@@ -23,10 +23,7 @@ const maxBatch = 500;
 /** The keys of a subject are counted when it has begun this fraction of the maximum. */
 const countedPart = 0.1;
 
-/**
- * The resume points of this process' streams. Streams that open together share a statement, and acknowledgements are stored
- * once a second: a point costs the database little, however fast its stream is.
- */
+/** The resume points of this process' streams. Streams that open together share a statement, and so do changes. */
 export class ResumePoints implements PointStore {
   readonly #database: Pick<Database, 'pool'>;
   readonly #log: Logger;
@@ -61,7 +58,6 @@ export class ResumePoints implements PointStore {
     ];
   }
 
-  /** Opens the point of a stream. */
   async open(key: ResumeKey): Promise<ResumePoint> {
     const point = new ResumePoint(this, key);
     await point.open();
@@ -94,7 +90,6 @@ export class ResumePoints implements PointStore {
     setImmediate(() => this.#writeChanged());
   }
 
-  /** Stores the changed points, and ends. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     this.#writeChanged();
@@ -138,7 +133,6 @@ export class ResumePoints implements PointStore {
     }
   }
 
-  /** Stores the changed points, after the write that is running. */
   #writeChanged(): void {
     this.#isWriteDue = false;
     this.#writing = this.#writing.then(async () => {
@@ -186,7 +180,6 @@ function distinct(points: readonly ResumePoint[]): Iterable<ResumePoint> {
   return new Map(points.map((point) => [point.key.digest.toString('hex'), point])).values();
 }
 
-/** Returns the keys of points, as columns for statements. */
 function columns(points: readonly ResumePoint[]): readonly [string[], Buffer[], string[]] {
   return [
     points.map(({ key }) => key.subject),

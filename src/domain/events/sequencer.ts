@@ -21,10 +21,7 @@ export const unmarkedRestore =
  */
 const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then sequence_outbox(${batchSize}) end as count`;
 
-/**
- * Gives every committed change its sequence in its platform's feed, with `sequence_outbox` in the database. All processes
- * do so, without a leader: each step takes the lock.
- */
+/** Numbers every committed change in its platform's feed. All processes do, without a leader: each step is locked. */
 export class Sequencer {
   readonly #database: Database;
   readonly #log: Logger | undefined;

@@ -2,7 +2,6 @@ import { paymentRules } from './payment-rules.ts';
 import { policyRules } from './policy-rules.ts';
 import type { Rule } from './rule.ts';
 
-/** All rules of the auditor. */
 export const ledgerRules: readonly Rule[] = [
   {
     rule: 'all postings of a currency sum to zero',

@@ -118,7 +118,6 @@ const expected = `expected as (
   where d.left_beyond <> 0
 )`;
 
-/** The auditor's rules about payments. */
 export const paymentRules: readonly Rule[] = [
   {
     rule: "the postings of a payment sum to what its row and its status require, on every account (a row's `booked` against its `required`)",

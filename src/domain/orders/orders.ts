@@ -19,10 +19,7 @@ export interface DueOrder extends Lease {
   readonly transaction: Transaction;
   readonly source: Party | undefined;
   readonly destination: Party | undefined;
-  /**
-   * The internal account that an outgoing payment is paid from. Where the source is external, this is the internal
-   * account of its owner in that currency.
-   */
+  /** The internal account that an outgoing payment is paid from: of the owner of the source, where that is external. */
   readonly fundingAccountId: string | undefined;
   readonly platformFee: bigint;
   /** The rate lock of the payment at the rail. */
@@ -37,7 +34,6 @@ export interface DueOrder extends Lease {
   readonly incoming: Incoming | undefined;
   /** An id for the receiving transaction, if one is created. */
   readonly newId: string;
-  /** Whether the receiving platform has answered the approval question with "later" (decision 33). */
   readonly approvalDeferred: boolean;
 }
 
@@ -51,10 +47,7 @@ export interface Receiver {
   readonly depositAccountId: string | undefined;
 }
 
-/**
- * An INCOMING transaction under way, its destination, and the time that its platform still has to decide on it, in
- * milliseconds.
- */
+/** An INCOMING transaction under way, with its destination and the milliseconds that its platform has to decide. */
 export interface Incoming {
   readonly transaction: Transaction;
   readonly destination: Party | undefined;
@@ -68,7 +61,6 @@ export interface Incoming {
 const leaseMs = 2_000;
 const renewMs = 600;
 
-/** The columns of a row, null where absent. */
 interface Nullable {
   readonly source: Party | null;
   readonly destination: Party | null;
@@ -111,10 +103,7 @@ export async function leaseOrders(on: Queryable, limit: number, ms = leaseMs): P
   return (await leaseOrdersStatement(on, limit, ms)).map(dueOrder);
 }
 
-/**
- * Gives orders back without an outcome. One whose lease has changed was woken in the meantime and stays due, or has its
- * outcome.
- */
+/** Gives orders back without an outcome, except those that were woken, or have it already: their lease has changed. */
 export const postponeOrders = postponing(orders);
 
 /**
@@ -148,23 +137,16 @@ export function renewLeases(on: Queryable, orders: readonly DueOrder[], log: Log
   };
 }
 
-/**
- * Returns the delay before the rail is asked about a new order, in milliseconds. None for a UMA address: the workers
- * must first find out whether its receiver is a customer here.
- */
+/** Returns after how many milliseconds a rail is asked about a new order: none while a UMA receiver is unknown. */
 export function firstAskMs(rail: Rail, railRequest: RailRequest): number {
   return railRequest.umaAddress === undefined ? wholeMs(rail.firstAskMs?.(railRequest) ?? 0) : 0;
 }
 
-/** Returns how long a rail expects an order to take from now, in milliseconds. */
 export function expectedMs(rail: Rail, railRequest: RailRequest): number {
   return rail.expectedMs?.(railRequest) ?? 0;
 }
 
-/**
- * Converts a delay that a rail asked for to whole milliseconds, with a bound and a default: an order without a due time
- * would never be asked about again.
- */
+/** Returns a rail's delay in whole milliseconds, with a bound and a default: no due time would mean never. */
 export function wholeMs(ms: number): number {
   return Number.isFinite(ms) ? Math.min(maxWaitMs, Math.max(0, Math.ceil(ms))) : 60_000;
 }
@@ -203,8 +185,7 @@ function dueOrder(row: LeasedRow): DueOrder {
 }
 
 /**
- * The longest time that a platform can have to decide (the setting PAYMENT_APPROVAL_MS), in milliseconds. Where more is
- * left, the clock has been set back.
+ * The longest time to decide (PAYMENT_APPROVAL_MS), in milliseconds. More is left only where the clock was set back.
  */
 const maxApprovalMs = 60_000;
 
@@ -224,8 +205,7 @@ export const nextOrderDue = untilNext(orders);
 const wakeStatement = statement<object>('wake_orders', 'select wake_orders($1, $2)');
 
 /**
- * Makes the order due now that waits for a decision on this incoming transaction. Without this, it is due when the time
- * for the decision is over.
+ * Makes the order due now that waits for the decision on this incoming transaction; otherwise it is at the deadline.
  */
 export async function wakeOrders(on: Queryable, platformId: string, transactionId: string): Promise<void> {
   await wakeStatement(on, platformId, transactionId);

@@ -34,10 +34,7 @@ function moneyOf(order: DueOrder): { readonly amount: bigint; readonly currency:
     : { amount: receivedAmount ?? 0n, currency: receivedCurrency };
 }
 
-/**
- * Returns the external account that the rail pays or pulls from. Where a UMA payment is passed on, this is the deposit
- * account of the receiver.
- */
+/** Returns the external account that the rail pays or pulls from: of a UMA payment, the receiver's deposit account. */
 function externalAccount(order: DueOrder) {
   const account =
     order.kind === 'COLLECTION' && order.source ? order.source : (order.incoming?.destination ?? order.destination);

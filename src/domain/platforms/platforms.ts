@@ -16,7 +16,6 @@ import { serviceDomain } from '../commands/uma-domains.ts';
 import { readProfile } from '../customers/customers.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
 
-/** The input of createPlatform. */
 export interface NewPlatform {
   readonly name: string;
   readonly environment: Environment;
@@ -26,7 +25,6 @@ export interface NewPlatform {
   readonly operator?: Operator;
 }
 
-/** Returns the platform of this name, or undefined. */
 export async function findPlatform(database: Database, name: string): Promise<Tenant | undefined> {
   const platform = await database.prisma.platform.findFirst({ where: { name } });
   return platform ? { platformId: platform.id, environment: platform.environment } : undefined;

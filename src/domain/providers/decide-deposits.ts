@@ -9,7 +9,6 @@ import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts
 
 const withPlatform = { platform: { select: { name: true } } } as const satisfies Prisma.RailDepositInclude;
 
-/** A deposit, with the name of its platform. */
 export type Deposit = Prisma.RailDepositGetPayload<{ include: typeof withPlatform }>;
 
 /** Lists the deposits that await an operator, of all platforms, oldest first. */
@@ -65,7 +64,6 @@ interface Change {
   readonly after: Prisma.InputJsonObject;
 }
 
-/** Changes a deposit that awaits an operator, and writes the act. */
 async function decide(
   database: Database,
   id: string,

@@ -162,10 +162,7 @@ function checkExecution({ immediatelyExecute, source }: CreateQuote): void {
   );
 }
 
-/**
- * Reads the parties that a quote names: an account or a paying customer as the source, and perhaps an account as the
- * destination.
- */
+/** Reads the parties that a quote names: the source or the paying customer, and perhaps the account that receives. */
 async function readQuoteParties(
   payments: Payments,
   caller: Caller,

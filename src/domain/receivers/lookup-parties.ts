@@ -6,7 +6,6 @@ import { authorize } from '../access/operations.ts';
 import { visibleLookups } from '../access/visible.ts';
 import type { Payments } from '../commands/command.ts';
 
-/** The paths of the fields that a lookup can replace, and of the lookup. */
 const at = pathsIn<{ readonly lookupId: string; readonly source: object; readonly currency: string }>();
 
 /**

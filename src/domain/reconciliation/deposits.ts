@@ -25,9 +25,7 @@ export interface DepositsHere {
   readonly credited: readonly OrderHere[];
   /** The movements, of which those of deposits name them instead of an order. */
   readonly movements: readonly RailMovement[];
-  /**
-   * The references of those that are not credited: an operator has them already (`deposits list`), or has closed them.
-   */
+  /** The references of those that are not credited: an operator has them (`deposits list`), or has closed them. */
   readonly open: ReadonlySet<string>;
 }
 

@@ -10,8 +10,7 @@ import { readDeposits } from './deposits.ts';
 import { type OrderHere, type Total, totalsOf } from './totals.ts';
 
 /**
- * Reconciliation: compares what the provider of a platform's rail reports to have moved with the orders here. It names every
- * difference with both sides, and corrects none.
+ * Compares the movements that a provider reports with the orders here. It names every difference, and corrects none.
  */
 
 /** A difference between the two books. A side is undefined where it has nothing. */
@@ -26,7 +25,6 @@ export interface Difference {
   readonly there: string | undefined;
 }
 
-/** The result of a reconciliation. */
 export interface Reconciled {
   /** How many orders here were compared, and how many movements there. */
   readonly orders: number;
@@ -105,7 +103,6 @@ export async function reconcile(
   };
 }
 
-/** Compares each order with its movements. */
 function differencesOfOrders(orders: readonly OrderHere[], movements: readonly RailMovement[]): Difference[] {
   const byOrder = Map.groupBy(movements, ({ orderId }) => orderId);
   const returned = new Set(movements.map(({ returnOf }) => returnOf));
@@ -138,10 +135,7 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
   });
 }
 
-/**
- * Returns the movements that belong to no order here: money that the provider moved by itself or for somebody else. Failed ones
- * have moved none, and incoming ones become deposits.
- */
+/** Returns the movements without an order here, except failed ones and incoming ones, which become deposits. */
 function strangers(orders: readonly OrderHere[], movements: readonly RailMovement[]): Difference[] {
   const known = new Set(orders.map(({ id }) => id));
   return movements

@@ -5,11 +5,8 @@ import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { inTransaction } from '../../infra/database/transaction.ts';
 import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 
-/** The open differences of reconciliations, for operators. */
-
 const withPlatform = { platform: { select: { name: true } } } as const satisfies Prisma.ReconciliationDifferenceInclude;
 
-/** A difference, with the name of its platform. */
 export type StoredDifference = Prisma.ReconciliationDifferenceGetPayload<{ include: typeof withPlatform }>;
 
 /** Lists differences, oldest first: those that are open, or all. */

@@ -12,7 +12,6 @@ import { customerNotFound, customerUuid } from '../commands/parties.ts';
 import { checkUmaAddress } from '../commands/uma-addresses.ts';
 import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
 
-/** The input of sandboxReceiveUma. */
 export interface SandboxReceiveUma {
   readonly senderUmaAddress: string;
   /** The receiving customer, by its UMA address or by its id. When both are given, they must belong to one customer. */

@@ -27,7 +27,6 @@ import { internalOf } from '../quotes/start.ts';
 /** The largest amount that one call may credit to a sandbox account, in smallest units. */
 export const maxFunding = 100_000_000_000n;
 
-/** The input of fundAccount. */
 interface FundAccount {
   readonly accountId: string;
   readonly amount: GivenAmount;
@@ -94,7 +93,6 @@ const fundableStatement = forCaller(
   ),
 );
 
-/** The input of sandboxSend. */
 interface SandboxSend {
   readonly quoteId: string;
   readonly currencyCode: string;
@@ -134,7 +132,6 @@ export function sandboxSend(
   });
 }
 
-/** Plans a deposit. It executes its quote when it comes in time and in full, and otherwise is only credited. */
 async function planDeposit(payments: Payments, caller: Caller, input: SandboxSend) {
   const simulation = simulationOf(payments, caller);
   const scenario = checkScenario(payments, caller, input.sandboxScenario, { deposit: true });

@@ -14,7 +14,6 @@ import { readExternal } from '../accounts/external-account-changes.ts';
 import { type CommandResult, type Payments, runCommand, simulationOf } from '../commands/command.ts';
 import type { AccountMove } from '../ledger/plan.ts';
 
-/** The input of setExternalAccountStatus. */
 export interface SetExternalAccountStatus extends Expecting {
   readonly accountId: string;
   readonly status?: ExternalAccountStatus | null | undefined;

@@ -6,7 +6,6 @@ import type { Caller } from '../access/caller.ts';
 import { type CommandResult, type Payments, runCommand, simulationOf } from '../commands/command.ts';
 import { readCustomer } from '../customers/customer-changes.ts';
 
-/** The input of setKycStatus. */
 export interface SetKycStatus extends Expecting {
   readonly customerId: string;
   readonly kycStatus: KycStatus;

@@ -10,10 +10,7 @@ import type { RateLock } from '../../rails/rate-lock.ts';
 import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 import { type DueOrder, isPull } from '../orders/orders.ts';
 
-/**
- * Contradictions of rails. Where a rail reports an order otherwise than it is recorded here, neither side is believed: the
- * ledger stays as it is, and an operator investigates. Each order has at most one case of a kind.
- */
+/** Contradictions of rails, whom nobody believes: an operator investigates. Each order has at most one of a kind. */
 
 /** An outcome that does not contradict an earlier one. */
 export type CredibleOutcome = Exclude<RailOutcome, { kind: 'contradiction' }>;
@@ -48,8 +45,7 @@ const statusStatement = statement<{ status: TransactionStatus; pulled: boolean }
 );
 
 /**
- * Describes the contradiction between what a rail reports of an order and how the order has ended here. Undefined where both
- * agree, as where the same outcome was committed before, and where the order has not ended.
+ * Describes how a rail's report of an order contradicts its end here. Undefined where they agree, or none has ended.
  */
 export async function contradictionOf(
   { pool }: Pick<Database, 'pool'>,
@@ -73,9 +69,8 @@ export function otherOutcome(outcome: RailOutcome, status: string): Contradictio
 }
 
 /**
- * Describes the amount of a settled order that differs from the ordered one; undefined if the amount matches or the rail
- * reported none. For a locked rate the rail must report it.
- * @param sentCurrency the currency in which a lock is paid
+ * Describes the amount of a settled order that differs from the ordered one; undefined if none differs. For a locked
+ * rate the rail must report it. `sentCurrency`: what a lock is paid in.
  */
 export function otherAmount(
   outcome: RailOutcome,

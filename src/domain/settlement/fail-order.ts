@@ -21,7 +21,6 @@ interface FailedOrder {
   readonly said: string | undefined;
 }
 
-/** The decision of an operator. */
 interface ByHand {
   readonly operator: Operator;
   /** Whether to skip asking the rail once more: it is gone, or does not answer. */

@@ -9,8 +9,6 @@ import { type DueOrder, leaseOrders, postponeOrders, renewLeases } from '../orde
 import { railAnswer } from '../orders/rail-answer.ts';
 import { findOrder } from './perform.ts';
 
-/** What operators' commands do with the order of a payment that waits for its rail. */
-
 /**
  * Runs work on the order of a payment under its lease, so that no worker processes it in the meantime. The order is due again
  * afterwards, unless it has its outcome: workers continue where this was refused.

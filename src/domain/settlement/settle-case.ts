@@ -27,7 +27,6 @@ export interface BookedDifference {
   readonly amount: bigint;
 }
 
-/** The outcome of settling a case. */
 interface SettledByHand {
   readonly orderId: string;
   /** Whether only the pull of the payment has settled: its payout follows. */
@@ -60,7 +59,6 @@ export function settleCase(
 
 type Settled = Extract<RailOutcome, { kind: 'settled' }>;
 
-/** The case to settle: the promised amount, and the rail's current report. */
 interface ToSettle {
   readonly order: DueOrder;
   readonly open: RailCase;
@@ -98,9 +96,7 @@ function promisedOf(order: DueOrder): Moves {
   };
 }
 
-/**
- * Returns what the provider has moved on that account; undefined where it does not report it, or the amount is impossible.
- */
+/** Returns what the provider has moved on that account; undefined where it names no amount, or an impossible one. */
 function movedBy(order: DueOrder, { amount, sent }: Settled): Moves | undefined {
   const promised = promisedOf(order);
   const taken = order.lock ? sent : (sent ?? amount);
@@ -154,10 +150,7 @@ async function settle(
   throw endedMeanwhile(refusal);
 }
 
-/**
- * Plans the delivery as it was promised, and the difference. The rail is not asked about the order again: the reconciliation
- * finds money that comes back later.
- */
+/** Plans the delivery as promised, and the difference. The reconciliation finds money that comes back later. */
 function planSettlement(
   { order, outcome, moved }: ToSettle,
   journal: Journal | undefined,
@@ -177,7 +170,6 @@ function booked(journal: Journal | undefined): BookedDifference[] {
   );
 }
 
-/** The content of the act. */
 function factsOf(
   { order, open, said, stands }: ToSettle,
   { differences, short }: SettledByHand,

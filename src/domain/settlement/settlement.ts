@@ -69,7 +69,6 @@ async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Pr
   await retryLostRaces(() => postponeOrders(pool, postponements.flat()));
 }
 
-/** Asks the rail about orders, and commits the outcomes. Returns the orders that wait. */
 async function settleTogether(payments: Payments, orders: readonly DueOrder[]): Promise<Postponement[]> {
   const postponements: Postponement[] = [];
   const concluded: Conclusion[] = [];
@@ -142,10 +141,7 @@ async function commitConcluded(
   return replacements.filter((one) => one !== undefined);
 }
 
-/**
- * Postpones an order whose outcome the database refused, because something has changed since the order was read, such as a
- * decision of the platform.
- */
+/** Postpones an order whose outcome the database refused: something has changed since the order was read. */
 async function postponeRefused(
   payments: Payments,
   { order, outcome }: Conclusion,
@@ -265,9 +261,7 @@ function conclude(payments: Payments, order: DueOrder, outcome: CredibleOutcome)
   }
 }
 
-/**
- * Asks the rail to perform an order. A failure tells nothing about the outcome, so the rail is asked again, later each time.
- */
+/** Asks the rail to perform an order. A failure tells nothing of the outcome, so it is asked again. */
 async function perform(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
   try {
     return await railAnswer(performOrder(payments, order, settled));

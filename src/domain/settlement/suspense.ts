@@ -52,10 +52,7 @@ interface Release {
   readonly settledAt: Date;
 }
 
-/**
- * The columns of a refund. It goes to the internal account that the payment was paid from. Where that is external, it
- * goes to the internal account of its owner in the sent currency.
- */
+/** The columns of a refund, which goes to the internal account that paid, or else to that of the source's owner. */
 const columns = `t.platform_id, p.name as platform_name, to_jsonb(t) as transaction,
   (select o.rate_lock from rail_order o where o.platform_id = t.platform_id and o.transaction_id = t.id and o.kind = 'PAYOUT') as rate_lock,
   (select f.id from account f left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
@@ -158,7 +155,6 @@ async function payRefund(
   return undefined;
 }
 
-/** Plans to forward the refund of a deleted customer to its platform. */
 function planOnward({ platformId, transaction, refundAccountId, onward }: SuspendedRefund): Plan {
   const { id, sentAmount: amount, sentCurrency: currency, customerId } = transaction;
   if (!onward?.accountId || amount === null || currency === null) return {};

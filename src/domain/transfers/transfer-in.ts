@@ -19,7 +19,6 @@ import {
   type Transfer,
 } from './transfer.ts';
 
-/** The input of transferIn: a transfer whose amount may be left to the rail. */
 type TransferIn = Omit<Transfer, 'amount'> & { readonly amount?: GivenAmount | null | undefined };
 
 /**

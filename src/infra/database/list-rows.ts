@@ -34,7 +34,6 @@ type Where = Readonly<Record<string, unknown>>;
 /** One condition: the name of a field, `OR`, and the value that it is compared with. */
 type Condition = readonly [name: string, value: unknown];
 
-/** The rows of a list. */
 export interface ListRows {
   readonly model: string;
   /** The alias of a row. */
@@ -48,7 +47,6 @@ export interface ListRows {
     | undefined;
 }
 
-/** One way to find rows: an index condition, and further conditions on those rows. */
 interface Way {
   readonly found: string;
   readonly rest: string;
@@ -58,10 +56,7 @@ interface Way {
   readonly through?: { readonly column: string; readonly ids: string } | undefined;
 }
 
-/**
- * Writes that a column has a value. Postgres estimates a range at a two hundredth of the rows at most: it expects few rows with
- * the value, even where most values have many, and reads the index of the column rather than the table.
- */
+/** Compares a column in a form of which Postgres expects few rows, so that it reads the index rather than the table. */
 export function oneOfFew(alias: string, column: string, value: string): string {
   return `${alias}.${column} = ${value} and ${alias}.${column} between ${value} and ${value}`;
 }
@@ -120,9 +115,7 @@ function textOf(model: string, alias: string, conditions: readonly Condition[], 
   return conditionsOf(model, alias, { AND: conditions.map((one) => Object.fromEntries([one])) }, binds, true);
 }
 
-/**
- * Writes conditions on rows that are found by others. Another row that they name is looked up once, not for each of the rows.
- */
+/** Writes conditions on rows that are found by others. Another row that they name is looked up once for all. */
 function restOf(
   model: string,
   alias: string,

@@ -7,7 +7,7 @@ import { sqlState } from './faults.ts';
 import { refuseOwners } from './owners.ts';
 import { inRolledBackTransaction, transactionOn } from './transaction.ts';
 
-/** Reports what is wrong with a pooler. The message is for the person who started the program. */
+/** Reports what is wrong with a pooler, for the person who started the program. */
 export class PoolerError extends Error {
   constructor(message: string) {
     super(message);
@@ -21,10 +21,7 @@ const role = 'gateway_serving';
 /** The advisory lock of the process that changes the settings of a login ("pool" in ASCII). */
 const settingsLock = 0x706f6f6c;
 
-/**
- * Returns the settings that sessions behind a pooler need: it passes none of a client's own. The platform is not among them,
- * since each transaction sets it.
- */
+/** Returns the settings of sessions behind a pooler, which passes no client's own; transactions set the platform. */
 const loginSettings = () =>
   sessionSettings(role)
     .map((setting) => setting.split('=', 2) as [name: string, value: string])
@@ -120,8 +117,7 @@ async function missingSettings(client: pg.Client): Promise<string[]> {
 }
 
 /**
- * Returns whether a pooler supports prepared statements of its clients, which it renames. Otherwise a statement prepared by a
- * client is in one session of the server, where the client's next transaction may not find it.
+ * Returns whether a pooler supports its clients' prepared statements. Without that they would be in one session only.
  */
 async function preparesStatements(client: pg.Client): Promise<boolean> {
   const name = 'payments_gateway_probe';

@@ -44,10 +44,7 @@ interface TransactionOptions {
   readonly onBroken?: (error: unknown) => void;
 }
 
-/**
- * Runs `work` in one transaction of the caller's connection, as `inTransaction` does with one of the pool.
- * @throws OutcomeUnknown as `inTransaction` does
- */
+/** Runs `work` in one transaction of the caller's connection, as `inTransaction` does with one of the pool. */
 export async function transactionOn<T>(
   client: pg.ClientBase,
   work: () => Promise<T>,
@@ -72,7 +69,6 @@ export async function transactionOn<T>(
   }
 }
 
-/** Runs `work` in a transaction of the caller's connection that is rolled back in every case. */
 export async function inRolledBackTransaction<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
   await client.query('begin');
   try {
@@ -99,10 +95,7 @@ export async function rolledBack<T>(
   }
 }
 
-/**
- * Runs one call of a function that commits by itself.
- * @throws OutcomeUnknown when it was sent and not answered; after any other error nothing has happened
- */
+/** Runs one call of a function that commits by itself. @throws OutcomeUnknown when it was sent and not answered */
 export async function runCommitting<T>(
   database: Pick<Database, 'connectForFunctions'>,
   statement: (client: pg.PoolClient) => Promise<T>,

@@ -70,8 +70,7 @@ const tooMany = '53300';
 const schemaStates = new Set(['42P01', '42703', '42883', '42501']);
 
 /**
- * Watches the database for an instance, on a connection of its own: those of the pools may all be taken. It checks every few
- * seconds and on request, one check at a time, and logs changes.
+ * Watches the database on a connection of its own, since the pools may be used up: every few seconds, and on request.
  */
 export class ReadinessWatch {
   readonly #database: Database;
@@ -96,7 +95,6 @@ export class ReadinessWatch {
     this.#migrations.catch(() => undefined);
   }
 
-  /** Starts to check every few seconds. */
   open(): void {
     this.#timer = setInterval(() => void this.check(), this.#limits.everyMs).unref();
   }
@@ -256,8 +254,7 @@ function destroy(client: pg.Client): void {
 }
 
 /**
- * Returns whether an instance can answer requests. A stalled feed stops no request, and is the same for all instances: if a
- * balancer removed them all, late events would become an outage (decision 70).
+ * Returns whether an instance can answer requests. A stalled feed stops none, and is the same for all (decision 70).
  */
 function isReady({ database, writable, schema }: Readiness): boolean {
   return database && writable && schema;

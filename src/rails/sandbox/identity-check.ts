@@ -7,7 +7,6 @@ const statuses: Readonly<Record<string, KycStatus>> = {
   '003': 'EXPIRED',
 };
 
-/** Checks the identity of a customer by its name. */
 export function checkSandboxIdentity(name: string | null): KycStatus {
   return statuses[name?.slice(-3) ?? ''] ?? 'APPROVED';
 }

@@ -2,7 +2,6 @@ import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { InexactJson, parseJson } from '../../core/json.ts';
 
-/** How to reach the account of a platform at its upstream service. */
 export interface UpstreamConnection {
   /** With the version at its end: https://host/2025-10-13. */
   readonly baseUrl: string;
@@ -118,10 +117,7 @@ function hide(words: string, secret: string): string {
   return words.replaceAll(secret, '[hidden]');
 }
 
-/**
- * Parses an answer; undefined where it is not JSON.
- * @throws UpstreamFault for JSON with duplicate members or inexact numbers, which may be misread
- */
+/** Parses an answer; undefined where it is not JSON. @throws UpstreamFault for JSON that may be misread */
 function jsonIn(text: string, what: string): unknown {
   try {
     return parseJson(text);

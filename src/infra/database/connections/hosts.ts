@@ -19,8 +19,8 @@ class OnlyReads extends Error {
 }
 
 /**
- * The servers of an address with several hosts, of which one is writable: the primary. It is determined before the first
- * connection, and again after a connection has failed or was read-only.
+ * The servers of an address with several hosts: the primary is found before the first connection and after a failed
+ * one.
  */
 export class Hosts {
   static readonly #all = new Map<string, Hosts>();
@@ -43,10 +43,7 @@ export class Hosts {
     return hosts;
   }
 
-  /**
-   * Returns the server to connect to: the writable one, or a read-only one while there is no other.
-   * @throws the error of a server when none answers
-   */
+  /** Returns the server to connect to: the writable one, or a read-only one while there is no other, or throws. */
   async primary(): Promise<Server> {
     if (this.#primary) return this.#primary;
     this.#finding ??= this.#find().finally(() => {
@@ -72,7 +69,6 @@ export class Hosts {
     }
   }
 
-  /** Returns the server if it is writable. */
   async #probe(server: Server): Promise<Server> {
     const limits = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
     const client = Object.assign(new pg.Client({ connectionString: this.#address, ...limits }), server);
@@ -129,7 +125,6 @@ export class DatabaseClient extends pg.Client {
     return hasSpan() ? traceQuery(given, (values) => this.send(values)) : this.send(given);
   }) as pg.Client['query'];
 
-  /** Sends what `query` was called with. */
   protected send(given: readonly unknown[]): unknown {
     this.#prepared.use((given[0] as pg.QueryConfig).name);
     return Reflect.apply(super.query, this, given);

@@ -44,8 +44,7 @@ export interface Cluster extends ServerLocation {
 }
 
 /**
- * Makes the cluster unless it exists: UTF-8, compared by code point on every system, one superuser `postgres` with a
- * random password, and the empty database `payments`.
+ * Makes the cluster unless it exists: UTF-8 by code point, a superuser with a random password, the database `payments`.
  */
 export async function openCluster(location: ServerLocation, durable: boolean): Promise<Cluster> {
   await makeWhole(location.folder, async (staging) => {
@@ -209,8 +208,8 @@ async function commandOf(pid: number): Promise<string | undefined> {
 }
 
 /**
- * Starts the server's process in a process group of its own: Ctrl-C in a terminal must reach this process alone, which
- * stops the server after its own work. The server writes its log to a file, so that it survives the death of this process.
+ * Starts the server's process in its own group, which Ctrl-C does not reach, with a log file that outlives this
+ * process.
  */
 function spawnServer(cluster: Cluster, port: number) {
   const log = join(cluster.folder, 'server.log');

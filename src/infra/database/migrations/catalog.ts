@@ -10,7 +10,6 @@ export type Catalog = Readonly<Record<string, readonly string[]>>;
 /** The file with the catalog that the migrations make. `npm run migration -- --catalog` writes it. */
 export const catalogFile = (prismaDirectory = projectPrisma) => join(prismaDirectory, 'catalog.json');
 
-/** Reads the catalog that the migrations make. */
 export async function expectedCatalog(): Promise<Catalog> {
   return JSON.parse(await readFile(catalogFile(), 'utf8'));
 }
@@ -70,7 +69,6 @@ const factsStatement = statement<{ object: string; fact: string }>(
    ) as facts order by object collate "C", fact collate "C"`,
 );
 
-/** Reads the catalog of a database. */
 export async function readCatalog(on: Queryable): Promise<Catalog> {
   const catalog: Record<string, string[]> = {};
   for (const { object, fact } of await factsStatement(on)) catalog[object] = [...(catalog[object] ?? []), fact];

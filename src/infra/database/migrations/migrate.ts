@@ -35,10 +35,7 @@ const readAsServing = `select set_config('role', 'gateway_serving', false) from 
   where c.relname = '_prisma_migrations' and c.relnamespace = 'public'::regnamespace
     and not (has_schema_privilege(c.relnamespace, 'usage') and has_table_privilege(c.oid, 'select'))`;
 
-/**
- * Returns why the database cannot be migrated and what to do about it. The message is for the person who started the
- * program; it is printed without a stack.
- */
+/** Why the database cannot be migrated and what to do, for who started the program: printed without a stack. */
 export class MigrationError extends Error {}
 
 export interface MigrateOptions {
@@ -131,10 +128,7 @@ const cancelStatement =
 const stopped =
   'Stopped. The migration under way is rolled back, and earlier ones stay applied. Run the command again to continue.';
 
-/**
- * Checks that the database has all migrations of this program.
- * @throws MigrationError when one is missing, or as `migrate` does
- */
+/** Checks that the database has all migrations of this program. @throws MigrationError */
 export async function verifyMigrations(
   databaseUrl: string,
   { prismaDirectory = projectPrisma, dataDirectory }: MigrateOptions = {},
@@ -153,10 +147,7 @@ export async function verifyMigrations(
   throw new MigrationError(`The database lacks the migrations ${names}. ${remedy}`);
 }
 
-/**
- * Refuses an empty database whose encoding cannot store all names, or counts their bytes. On a machine without a locale it is
- * SQL_ASCII unless configured otherwise.
- */
+/** Refuses an empty database whose encoding cannot store all names, such as SQL_ASCII, or counts their bytes. */
 async function requireUnicode(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('show server_encoding');
   const encoding = rows[0]?.server_encoding;
@@ -231,10 +222,7 @@ interface Attempts {
   readonly signal: AbortSignal | undefined;
 }
 
-/**
- * Applies a migration, and again when it has waited for a lock for too long: each attempt is rolled back whole.
- * @throws MigrationError
- */
+/** Applies a migration, and again when it waited for a lock for too long, rolled back whole. @throws MigrationError */
 async function applyPatiently(migration: Migration, { client, locks, patience, log, signal }: Attempts): Promise<void> {
   const until = performance.now() + patience.forMs;
   let waitMs = patience.lockMs;

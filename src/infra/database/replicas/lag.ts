@@ -1,6 +1,5 @@
 import type { Position } from './position.ts';
 
-/** How far a replica is behind the primary. */
 export interface Lag {
   readonly bytes: number;
   readonly seconds: number;
@@ -14,18 +13,12 @@ interface Sample {
   readonly lsn: bigint;
 }
 
-/**
- * Measures how long a replica has been behind: the time since the primary was at the replica's position. Postgres' own measure,
- * the time of the last transaction, would say hours where nobody has written for hours.
- */
+/** Measures the time since the primary was at a replica's position: Postgres' own measure grows while nobody writes. */
 export class LagMeter {
   #samples: Sample[] = [];
   #history: string | undefined;
 
-  /**
-   * @param primary a position of the primary that is older than `replayed`
-   * @param at the time of that position, in milliseconds
-   */
+  /** `primary`: its position at the time `at` (milliseconds), older than `replayed`. */
   measure(primary: Position, replayed: bigint, at: number): Lag {
     if (primary.history !== this.#history) this.#samples = [];
     this.#history = primary.history;

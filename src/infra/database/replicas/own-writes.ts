@@ -28,7 +28,7 @@ export class OwnWrites {
   }
 }
 
-/** Returns the newer of two positions: what several writes at once note comes in any order. */
+/** Returns the newer of two positions, which simultaneous writes note in any order. */
 function newer(noted: Position, before: Position | undefined): Position {
   return before && before.history === noted.history && before.lsn > noted.lsn ? before : noted;
 }

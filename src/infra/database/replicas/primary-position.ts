@@ -13,8 +13,7 @@ const positionStatement = statement<{ lsn: string; history: string | null }>(
 );
 
 /**
- * Finds the end of the primary's log. Concurrent reads share one query, but never one sent before the read began: its answer
- * may lack a commit that the caller knows of.
+ * Finds the end of the primary's log. Reads share a query, but none sent before they began: it may lack a known commit.
  */
 export class PrimaryPosition {
   readonly #database: Pick<Database, 'connectionFor'>;
@@ -27,7 +26,6 @@ export class PrimaryPosition {
     this.#database = database;
   }
 
-  /** The newest position that it has heard of. */
   get last(): Position | undefined {
     return this.#last;
   }

@@ -12,7 +12,6 @@ import { statement } from '../statement.ts';
 import { type Lag, LagMeter } from './lag.ts';
 import { lsnOf, lsnText, type Position } from './position.ts';
 
-/** How a replica is used. */
 export interface ReplicaOptions {
   readonly url: string;
   /** Its number in the setting, from 1: for logs and metrics. */
@@ -29,10 +28,7 @@ const notChecked = 'it has not been compared with the primary yet';
 /** The most milliseconds that a replica may take to say how far it is, and a read to get a connection of it. */
 const answerMs = 1_000;
 
-/**
- * The most milliseconds that a statement may take on a replica, plus two seconds for its answer. Then the primary reads, with
- * half of the operation's time left.
- */
+/** The most milliseconds of a statement on a replica; 2 s later the primary reads, in half of the operation's time. */
 const statementMs = 3_000;
 
 /** The settings of a replica's sessions, in addition to the primary's: each statement gets its own snapshot, after that of the guard. */
@@ -62,7 +58,6 @@ export class Replica {
   #polling: Promise<void> | undefined;
   #replayed = 0n;
   #lag: Lag | undefined;
-  /** Why it gets no reads; undefined where it gets some. */
   #trouble: string | undefined = notChecked;
   /** Whether it has not caught up with the primary in time, and gets only reads that are content with less. */
   #isBehind = false;
@@ -76,17 +71,14 @@ export class Replica {
     this.#pool = poolOf(options);
   }
 
-  /** Whether it gets reads. */
   get isUsable(): boolean {
     return this.#trouble === undefined;
   }
 
-  /** Why it gets no reads; undefined where it gets some. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
 
-  /** Whether it keeps up with the primary. */
   get keepsUp(): boolean {
     return this.isUsable && !this.#isBehind;
   }
@@ -117,10 +109,7 @@ export class Replica {
     this.#isBehind = true;
   }
 
-  /**
-   * Runs a read. The replica itself checks that it has replayed the position.
-   * @throws ReplicaBehind where it has not, and what its connection throws; at once when it is lost meanwhile
-   */
+  /** Runs a read, for which the replica itself checks the position. @throws ReplicaBehind */
   async read(read: TextRead, { lsn, history }: Position): Promise<string> {
     const required = { lsn: lsnText(lsn), history };
     const query = new TextQuery(this.#names.nameOf(read.text, read.planning), read, required);
@@ -195,7 +184,6 @@ export class Replica {
     else this.#log.warn({ trouble }, 'the replica is not used: its reads go to the primary');
   }
 
-  /** Asks how far it is, once for all who wait. */
   #poll(): Promise<void> {
     this.#polling ??= this.#ask().finally(() => {
       this.#polling = undefined;

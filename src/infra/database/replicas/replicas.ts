@@ -10,9 +10,7 @@ import { PrimaryPosition } from './primary-position.ts';
 import { hashOf, latest, ReadTokens } from './read-token.ts';
 import { Replica, type ReplicaOptions } from './replica.ts';
 
-/** How replicas are used. */
 export interface ReplicasOptions extends Pick<ReplicaOptions, 'poolSize' | 'maxLagMs'> {
-  /** Their addresses. */
   readonly urls: readonly string[];
   /** What encrypts the tokens of reads: the same on all instances, where there is one. */
   readonly secret: string | undefined;
@@ -45,7 +43,6 @@ export function openReplicas(
   return urls.length === 0 ? undefined : new Replicas(database, { urls, maxLagMs, poolSize, secret, ...pace }, log);
 }
 
-/** The reads of one request. */
 export interface ReadScope {
   /** Makes all further reads as new as those of a request without a token. */
   requireLatest(): void;
@@ -106,10 +103,7 @@ export class Replicas {
     return withReader(reader, () => work(scope));
   }
 
-  /**
-   * Returns the token for what a platform has just written. A failure is not an error: without it the reads of the caller are
-   * still as fresh.
-   */
+  /** Returns the token for what a platform has just written. Failures are no errors: its reads are as fresh without. */
   async afterWrite(platformId: string): Promise<string> {
     const position = await this.#primary.now().catch(() => undefined);
     if (!position) return latest;
@@ -164,8 +158,7 @@ export class Replicas {
   }
 
   /**
-   * Returns the position that a token requires of the reads of a platform. Undefined for a token that is not the platform's, of
-   * another history, and for one that is newer than what this instance knows of: then the primary says where it is.
+   * Returns the position that a token requires; undefined where only the primary can say: for a foreign or newer one.
    */
   #positionOf(platformId: string, token: string): Position | undefined {
     const known = this.#primary.last;

@@ -7,23 +7,16 @@ import { seedOf } from './seed.ts';
 /** The features that a payer must support (BOLT 9): onion messages in TLV, and the payment secret. */
 const features = [{ bit: 8 }, { bit: 14 }];
 
-/**
- * The lifetime of the invoice of an account, which states no amount and does not expire: BOLT 11 has no invoice without
- * an expiry.
- */
+/** The lifetime of an account's invoice, which states no amount and should not expire: BOLT 11 demands an expiry. */
 const accountInvoiceMs = 10 * 365 * 24 * 3_600_000;
 
 const millisatoshis = 1_000n;
 
-/** Makes a Lightning invoice for bitcoin. */
 export function lightning(request: FundingRequest): PaymentInstruction {
   return { accountType: 'LIGHTNING', invoice: invoiceOf(request, 'LIGHTNING') };
 }
 
-/**
- * Makes a wallet for bitcoin on the second-layer network: an address (a public key in bech32m), and an invoice that its
- * wallets pay too.
- */
+/** Makes a wallet for bitcoin on the second-layer network: an address (bech32m) and an invoice for the same wallets. */
 export function layer2Wallet(request: FundingRequest): PaymentInstruction {
   const key = secp256k1.getPublicKey(seedOf(request.owner, 'LAYER2_WALLET'));
   return {
@@ -34,10 +27,7 @@ export function layer2Wallet(request: FundingRequest): PaymentInstruction {
   };
 }
 
-/**
- * Makes a signed BOLT 11 invoice, for the amount or any amount, that expires with the quote. Its network is regtest, so
- * that no wallet with real money pays it.
- */
+/** Makes a signed BOLT 11 invoice that expires with the quote, on regtest, where no real wallet pays it. */
 function invoiceOf({ owner, reference, amount, createdAt, expiresAt }: FundingRequest, purpose: string): string {
   const key = seedOf(owner, purpose);
   const destination = hex.encode(secp256k1.getPublicKey(key));

@@ -15,12 +15,10 @@ export function solanaWallet({ owner, currency }: FundingRequest): PaymentInstru
   return { accountType: 'SOLANA_WALLET', address: base58.encode(key), assetType: currency.code };
 }
 
-/** Makes an address for USDC on Base. */
 export function baseWallet({ owner, currency }: FundingRequest): PaymentInstruction {
   return { accountType: 'BASE_WALLET', address: evmAddress(owner, 'BASE_WALLET'), assetType: currency.code };
 }
 
-/** Makes an address for USDC on Polygon. */
 export function polygonWallet({ owner, currency }: FundingRequest): PaymentInstruction {
   return { accountType: 'POLYGON_WALLET', address: evmAddress(owner, 'POLYGON_WALLET'), assetType: currency.code };
 }
@@ -29,8 +27,7 @@ export function polygonWallet({ owner, currency }: FundingRequest): PaymentInstr
 const tronNetwork = 0x41;
 
 /**
- * Makes a Tron address for USDT: the same 20 bytes as an EVM address, after the network's byte, in base 58 with its
- * checksum.
+ * Makes a Tron address for USDT: the 20 bytes of an EVM address behind the network's byte, in base 58 with checksum.
  */
 export function tronWallet({ owner, currency }: FundingRequest): PaymentInstruction {
   const bytes = Uint8Array.of(tronNetwork, ...keyHash(owner, 'TRON_WALLET'));

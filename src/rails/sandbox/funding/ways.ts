@@ -17,10 +17,7 @@ import { baseWallet, polygonWallet, solanaWallet, tronWallet } from './chains.ts
 
 type Way = (request: FundingRequest) => PaymentInstruction;
 
-/**
- * The payment instructions of each currency (specification 1, decision 49). For Canada, Britain, the Philippines and Singapore
- * these are the account forms of decision 16 with a reference. For yen the interface has no form of account.
- */
+/** The payment instructions of each currency (specification 1, decision 49). The interface has no account for yen. */
 const ways: Readonly<Record<CurrencyCode, readonly Way[]>> = {
   USD: [usAccount],
   EUR: [ibanAccount],
