@@ -48,11 +48,8 @@ export function claimOf(owner: KeyOwner, command: KeyedCommand): Claim | undefin
   const key = command.idempotencyKey;
   if (key === null || key === undefined) return undefined;
   if (!isIdempotencyKey(key)) {
-    throw new Refusal(
-      'INVALID_INPUT',
-      'an idempotency key must be 1 to 255 printable ASCII characters without spaces',
-      keyPath,
-    );
+    const message = 'an idempotency key must be 1 to 255 printable ASCII characters without spaces';
+    throw new Refusal('INVALID_INPUT', message, keyPath);
   }
   const hash = digest('sha256', canonicalJson(command.input, command.nullClears ?? false), 'hex');
   return { operation: keyedOperation(owner, command.operation), key, hash };

@@ -86,10 +86,8 @@ export function authorize(caller: Pick<Caller, 'kind' | 'permissions' | 'grants'
  */
 function requireGrant({ grants }: Pick<Caller, 'grants'>, grant: ClientGrant): void {
   if (!grants.includes(grant)) {
-    throw new Refusal(
-      'FORBIDDEN',
-      `this client token lacks the grant ${grant}, which the platform can include when it creates a token`,
-    );
+    const message = `this client token lacks the grant ${grant}, which the platform can include when it creates a token`;
+    throw new Refusal('FORBIDDEN', message);
   }
 }
 

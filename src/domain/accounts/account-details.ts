@@ -34,14 +34,8 @@ export function checkAccountInfo(
   );
   const info = Object.fromEntries(given.flat());
   if (rules.identifier.filter((name) => name in info).length !== 1) {
-    throw new Refusal(
-      'INVALID_BANK_ACCOUNT',
-      `give exactly one of the fields that identify an account of the type ${type}`,
-      {
-        path: at('details'),
-        oneOf: [...rules.identifier],
-      },
-    );
+    const message = `give exactly one of the fields that identify an account of the type ${type}`;
+    throw new Refusal('INVALID_BANK_ACCOUNT', message, { path: at('details'), oneOf: [...rules.identifier] });
   }
   if (environment === 'PRODUCTION') {
     checkAll(
@@ -120,11 +114,8 @@ function checkDigitFaults(
 
 function checkCurrency(type: ExternalAccountType, rules: AccountType, currency: string): void {
   if (rules.currencies.some((code) => code === currency)) return;
-  throw new Refusal(
-    'INVALID_CURRENCY',
-    `an account of the type ${type} must be in ${rules.currencies.join(' or ')}, not ${JSON.stringify(currency)}`,
-    at('currency'),
-  );
+  const message = `an account of the type ${type} must be in ${rules.currencies.join(' or ')}, not ${JSON.stringify(currency)}`;
+  throw new Refusal('INVALID_CURRENCY', message, at('currency'));
 }
 
 /** Checks one detail. Returns its name and its canonical value in a list, which is empty if the detail is absent. */

@@ -51,11 +51,8 @@ export function updateExternalAccount(
       );
       const account = await readExternal(payments, caller, input.accountId, at('accountId'));
       if (defaultUmaDepositAccount && account.customerId === null) {
-        throw new Refusal(
-          'INVALID_INPUT',
-          "a platform's own account cannot receive UMA payments",
-          at('defaultUmaDepositAccount'),
-        );
+        const message = "a platform's own account cannot receive UMA payments";
+        throw new Refusal('INVALID_INPUT', message, at('defaultUmaDepositAccount'));
       }
       const set: AccountMove['set'] = {
         ...(platformAccountId !== undefined && { platformAccountId }),

@@ -121,11 +121,8 @@ async function readOwner(payments: Payments, caller: Caller, input: CreateExtern
   });
   if (customerId && (!parties.customer || parties.customer.isDeleted)) customerNotFound(at('customerId'));
   if (defaultUmaDepositAccount && !parties.customer) {
-    throw new Refusal(
-      'INVALID_INPUT',
-      "a platform's own account cannot receive UMA payments",
-      at('defaultUmaDepositAccount'),
-    );
+    const message = "a platform's own account cannot receive UMA payments";
+    throw new Refusal('INVALID_INPUT', message, at('defaultUmaDepositAccount'));
   }
   return parties;
 }
@@ -137,11 +134,8 @@ async function readOwner(payments: Payments, caller: Caller, input: CreateExtern
 function ofApp({ bound }: Caller, input: CreateExternalAccount): CreateExternalAccount {
   if (bound.kind !== 'CUSTOMER') return input;
   if (input.defaultUmaDepositAccount) {
-    throw new Refusal(
-      'FORBIDDEN',
-      'only platforms may set where incoming payments go, not client tokens',
-      at('defaultUmaDepositAccount'),
-    );
+    const message = 'only platforms may set where incoming payments go, not client tokens';
+    throw new Refusal('FORBIDDEN', message, at('defaultUmaDepositAccount'));
   }
   return { ...input, customerId: input.customerId ?? publicId('Customer', bound.customerId) };
 }

@@ -46,11 +46,8 @@ export function updateCustomer(
       const { customer, umaDomain, now } = await readCustomer(payments, caller, input.customerId);
       const details = input.details ?? undefined;
       if (details && details.customerType !== customer.customerType) {
-        throw new Refusal(
-          'INVALID_INPUT',
-          `the customer is of the type ${customer.customerType}, which cannot change`,
-          at('details'),
-        );
+        const message = `the customer is of the type ${customer.customerType}, which cannot change`;
+        throw new Refusal('INVALID_INPUT', message, at('details'));
       }
       const [columns, umaAddress, metadata] = checkAll(
         () => (details ? detailColumns(details, now) : {}),

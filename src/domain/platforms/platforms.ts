@@ -41,11 +41,8 @@ export async function createPlatform(
 ): Promise<Tenant & { clientId: string; secret: string }> {
   const { database } = payments;
   if (!/^[A-Za-z0-9][A-Za-z0-9 ._-]{0,62}$/.test(name)) {
-    throw new Refusal(
-      'INVALID_INPUT',
-      'a platform name must be 1 to 63 letters, digits, spaces, dots, dashes or underscores',
-      ['name'],
-    );
+    const message = 'a platform name must be 1 to 63 letters, digits, spaces, dots, dashes or underscores';
+    throw new Refusal('INVALID_INPUT', message, ['name']);
   }
   if (await findPlatform(database, name)) {
     throw new Refusal('CONFLICT', `a platform named ${JSON.stringify(name)} already exists`, ['name']);

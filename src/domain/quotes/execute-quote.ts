@@ -64,11 +64,9 @@ async function planExecution(
   if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', at('quoteId'));
   const { quote, source } = found;
   if (!source) {
-    throw new Refusal(
-      'INVALID_INPUT',
-      'this quote is executed by its deposit: pay by one of its payment instructions, with the exact reference',
-      at('quoteId'),
-    );
+    const message =
+      'this quote is executed by its deposit: pay by one of its payment instructions, with the exact reference';
+    throw new Refusal('INVALID_INPUT', message, at('quoteId'));
   }
   checkStep(scenario, source.kind === 'EXTERNAL' ? 'PULL' : undefined);
   const to = quotedDestination(quote, found.destination);

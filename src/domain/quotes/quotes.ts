@@ -155,11 +155,8 @@ async function lockedCurrency(payments: Payments, caller: Caller, input: CreateQ
 /** Refuses to execute a quote at creation that is executed by its deposit. */
 function checkExecution({ immediatelyExecute, source }: CreateQuote): void {
   if (!immediatelyExecute || source.kind !== 'REALTIME_FUNDING') return;
-  throw new Refusal(
-    'INVALID_INPUT',
-    'a real-time funded quote is executed by its deposit, not at creation',
-    at('immediatelyExecute'),
-  );
+  const message = 'a real-time funded quote is executed by its deposit, not at creation';
+  throw new Refusal('INVALID_INPUT', message, at('immediatelyExecute'));
 }
 
 /** Reads the parties that a quote names: the source or the paying customer, and perhaps the account that receives. */
@@ -220,11 +217,8 @@ async function quotePrice(
   const received = price.totalReceivingAmount;
   if (to.limits && (received < to.limits.min || received > to.limits.max)) {
     const bounds = `${formatMajor(to.limits.min, to.receiving)} to ${formatMajor(to.limits.max, to.receiving)}`;
-    throw new Refusal(
-      'AMOUNT_OUT_OF_RANGE',
-      `the receiver accepts ${bounds}; ${formatMajor(received, to.receiving)} would arrive`,
-      { path, value },
-    );
+    const message = `the receiver accepts ${bounds}; ${formatMajor(received, to.receiving)} would arrive`;
+    throw new Refusal('AMOUNT_OUT_OF_RANGE', message, { path, value });
   }
   // The provider is asked for nothing that it would have to keep.
   if (payments.validateOnly) return { price };
@@ -252,11 +246,8 @@ async function instructions(payments: Payments, caller: Caller, quote: NewRow<Qu
       )
     : [];
   if (ways.length > 0) return jsonOf(ways);
-  throw new Refusal(
-    'INVALID_CURRENCY',
-    `deposits in ${quote.sendingCurrency} are not supported`,
-    at('source', 'currency'),
-  );
+  const message = `deposits in ${quote.sendingCurrency} are not supported`;
+  throw new Refusal('INVALID_CURRENCY', message, at('source', 'currency'));
 }
 
 function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
@@ -265,11 +256,8 @@ function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
     if (!parties.customer) customerNotFound(at('source', 'customerId'));
     const currency = currencyOf(source.currency);
     if (!currency) {
-      throw new Refusal(
-        'INVALID_CURRENCY',
-        `unknown currency ${JSON.stringify(source.currency)}`,
-        at('source', 'currency'),
-      );
+      const message = `unknown currency ${JSON.stringify(source.currency)}`;
+      throw new Refusal('INVALID_CURRENCY', message, at('source', 'currency'));
     }
     return currency;
   }

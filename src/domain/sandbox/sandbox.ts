@@ -206,11 +206,8 @@ async function readFundable(payments: Payments, caller: Caller, input: SandboxSe
   if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', depositPath('quoteId'));
   const { quote, fundingAccountId } = found;
   if (quote.sourceKind !== 'REALTIME_FUNDING' || !fundingAccountId) {
-    throw new Refusal(
-      'INVALID_INPUT',
-      'this quote is paid from an account: execute it instead',
-      depositPath('quoteId'),
-    );
+    const message = 'this quote is paid from an account: execute it instead';
+    throw new Refusal('INVALID_INPUT', message, depositPath('quoteId'));
   }
   const currency = currencyOf(input.currencyCode);
   if (currency?.code !== quote.sendingCurrency) {

@@ -60,11 +60,8 @@ async function planTransfer(
     destination: 'INTERNAL',
   });
   if (from.id === to.id) {
-    throw new Refusal(
-      'SELF_PAYMENT',
-      'the source and the destination are the same account',
-      at('destinationAccountId'),
-    );
+    const message = 'the source and the destination are the same account';
+    throw new Refusal('SELF_PAYMENT', message, at('destinationAccountId'));
   }
   const amount = smallestUnits(input.amount, currencyOfAccount(from), at('amount'));
   const row = { ...described, from, to, amount, customerId: from.customerId };
