@@ -7,10 +7,9 @@ import { Refusal } from '../../core/refusal.ts';
 import { checkKey, checkText, longest } from '../../core/texts.ts';
 import { readClock } from '../../infra/database/clock.ts';
 import type { ExternalAccountType } from '../../infra/database/generated/client/client.ts';
-import type { Account } from '../../infra/database/rows.ts';
 import type { AccountCheck, AccountToCheck } from '../../rails/rail.ts';
 import type { Caller } from '../access/caller.ts';
-import { type CommandPlan, type CommandResult, connectedRail, type Payments, runCommand } from '../commands/command.ts';
+import { type CommandPlan, command, connectedRail, type Payments } from '../commands/command.ts';
 import { checkMetadata, type Metadata } from '../commands/metadata.ts';
 import { customerNotFound, customerUuid, idAt, readParties } from '../commands/parties.ts';
 import { checkAddress, checkBirth, checkCountry } from '../commands/people.ts';
@@ -40,21 +39,12 @@ const at = pathsIn<CreateExternalAccount>();
  * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CONFLICT (it exists),
  *   IDEMPOTENCY_MISMATCH
  */
-export function createExternalAccount(
-  payments: Payments,
-  caller: Caller,
-  given: CreateExternalAccount,
-  idempotencyKey?: string | null,
-): Promise<CommandResult<Account>> {
-  return runCommand(payments, caller, {
-    operation: 'createExternalAccount',
-    type: 'Account',
-    input: given,
-    idempotencyKey,
-    plan: () => planAccount(payments, caller, given),
-    paths: { ACCOUNT_EXISTS: at('details'), CUSTOMER_FROZEN: at('customerId') },
-  });
-}
+export const createExternalAccount = command((payments, caller, input: CreateExternalAccount) => ({
+  operation: 'createExternalAccount',
+  type: 'Account',
+  plan: () => planAccount(payments, caller, input),
+  paths: { ACCOUNT_EXISTS: at('details'), CUSTOMER_FROZEN: at('customerId') },
+}));
 
 /** Plans the registration of an account that the rail has checked. */
 async function planAccount(payments: Payments, caller: Caller, given: CreateExternalAccount): Promise<CommandPlan> {

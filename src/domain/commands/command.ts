@@ -131,6 +131,24 @@ export interface Command<Type extends ResultType> extends RefusalOptions {
   readonly readsOnly?: true;
 }
 
+/** A command of the APIs: runs with an input, and once per idempotency key. */
+type Runs<Input, Row> = (
+  payments: Payments,
+  caller: Caller,
+  input: Input,
+  idempotencyKey?: string | null,
+) => Promise<CommandResult<Row>>;
+
+/** Makes a command of its declaration, which may depend on the input. */
+export function command<Input extends object, Type extends ResultType>(
+  declare: (...call: Parameters<Runs<Input, unknown>>) => Omit<Command<Type>, 'input' | 'idempotencyKey'>,
+): Runs<Input, SnapshotRows[Type]> {
+  return (payments, caller, input, idempotencyKey) => {
+    const declared = declare(payments, caller, input, idempotencyKey);
+    return runCommand(payments, caller, { ...declared, input, idempotencyKey });
+  };
+}
+
 /**
  * Runs a command once per idempotency key: a repeat gets the first outcome.
  * @throws Refusal FORBIDDEN (the caller may not run it), and the refusals of the command

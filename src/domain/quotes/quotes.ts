@@ -7,7 +7,7 @@ import { checkText, longest } from '../../core/texts.ts';
 import type { Quote } from '../../infra/database/rows.ts';
 import type { Caller } from '../access/caller.ts';
 import { checkPullable } from '../accounts/pullable.ts';
-import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../commands/command.ts';
+import { type CommandPlan, command, type Payments, railOf } from '../commands/command.ts';
 import { checkInformation, clockFor, type Information } from '../commands/information.ts';
 import { checkMetadata } from '../commands/metadata.ts';
 import {
@@ -41,21 +41,14 @@ import { accountsOf, capacityAt, customersOf, internalOf, start } from './start.
  *   INVALID_UMA_ADDRESS, LOOKUP_REQUEST_NOT_FOUND, MISSING_MANDATORY_USER_INFO, FORBIDDEN (scenario in production),
  *   IDEMPOTENCY_MISMATCH
  */
-export function createQuote(
-  payments: Payments,
-  caller: Caller,
-  input: CreateQuote,
-  idempotencyKey?: string | null,
-): Promise<CommandResult<Quote>> {
+export const createQuote = command((payments, caller, input: CreateQuote, idempotencyKey) => {
   const accountPath = (id: string) =>
     input.source.kind === 'ACCOUNT' && accountNameIn(input.source.accountId)?.id === id
       ? at('source', 'accountId')
       : at('destination', 'accountId');
-  return runCommand(payments, caller, {
+  return {
     operation: 'createQuote',
     type: 'Quote',
-    input,
-    idempotencyKey,
     amount: { field: 'lockedCurrencyAmount', currency: () => lockedCurrency(payments, caller, input) },
     plan: () => planQuote(payments, caller, input, idempotencyKey),
     paths: {
@@ -66,8 +59,8 @@ export function createQuote(
       ACCOUNT_FROZEN: accountPath,
       LOOKUP_REQUEST_NOT_FOUND: at('lookupId'),
     },
-  });
-}
+  };
+});
 
 async function planQuote(
   payments: Payments,

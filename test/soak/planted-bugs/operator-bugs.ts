@@ -82,8 +82,8 @@ export const operatorBugs: Bugs = {
   'test/payments/failing-orders.test.ts': {
     'an order ends by hand whatever its rail says': {
       file: 'src/domain/settlement/fail-order.ts',
-      find: "if (answer && 'reason' in answer) return",
-      put: "if (answer && 'reason' in answer && answer.reason === '') return",
+      find: "if (!outcome) return 'the provider has no such payment';",
+      put: "if (outcome?.kind !== 'pending') return 'the provider has no such payment';",
       test: 'what the rail says once more decides: what has settled or failed is refused, and the workers book it',
     },
     'an order ends by hand beside the worker that has it': {
