@@ -1,5 +1,6 @@
-import type { RailOrder } from '../../rails/rail.ts';
+import type { RailOrder, RailOutcome } from '../../rails/rail.ts';
 import type { RailStep } from '../../rails/rail-step.ts';
+import { connectedRail, type Payments, railOf } from '../commands/command.ts';
 import { toRailAccount } from '../commands/parties.ts';
 import { type DueOrder, isPull } from './orders.ts';
 
@@ -43,4 +44,25 @@ function externalAccount(order: DueOrder) {
 
 function counterpartyAddress({ kind, transaction }: DueOrder): string | undefined {
   return (kind === 'PAYOUT' ? transaction.destinationUmaAddress : transaction.sourceUmaAddress) ?? undefined;
+}
+
+/**
+ * Asks the rail of an order's platform to perform it.
+ * @param settled whether it has settled before
+ * @throws any error that keeps the rail from answering
+ */
+export async function performOrder(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
+  const request = railRequest(order, settled);
+  return order.kind === 'PAYOUT'
+    ? railOf(payments, order, 'payOut').payOut(request)
+    : railOf(payments, order, 'collect').collect(request);
+}
+
+/**
+ * Asks for the state of an order without sending it, where the rail supports that.
+ * @returns undefined where the rail does not have it
+ */
+export async function findOrder(payments: Payments, order: DueOrder): Promise<RailOutcome | undefined> {
+  const find = connectedRail(payments, order)?.findOrder;
+  return find ? find(railRequest(order, false)) : performOrder(payments, order, false);
 }

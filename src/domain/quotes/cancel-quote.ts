@@ -5,7 +5,7 @@ import { Refusal } from '../../core/refusal.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
 import { command } from '../commands/command.ts';
-import { quoteEnd } from './quote-end.ts';
+import { quoteEnd } from './expiry.ts';
 
 const at = pathsIn<{ readonly quoteId: string }>();
 

@@ -7,7 +7,7 @@ import type { Payments } from '../commands/command.ts';
 import type { PlanRefusal } from '../ledger/commit.ts';
 import { type DueOrder, leaseOrders, postponeOrders, renewLeases } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
-import { findOrder } from './perform.ts';
+import { findOrder } from '../orders/rail-request.ts';
 
 /**
  * Runs work on the order of a payment under its lease, so that no worker processes it in the meantime. The order is due again

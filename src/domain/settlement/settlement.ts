@@ -17,7 +17,7 @@ import {
   wholeMs,
 } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
-import { railRequest } from '../orders/rail-request.ts';
+import { performOrder, railRequest } from '../orders/rail-request.ts';
 import {
   type Contradiction,
   type CredibleOutcome,
@@ -28,7 +28,6 @@ import {
 } from './cases.ts';
 import { planAnnouncement, planClose, planDelivery, planFailure, planReturn } from './outcomes.ts';
 import { concludePayRequest, payRequestIsLate, planPayRequestExpiry } from './pay-request.ts';
-import { performOrder } from './perform.ts';
 import { type Conclusion, concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
 import { decideBySimulation } from './simulated-approval.ts';
 

@@ -5,7 +5,6 @@ import type {
 import type { AccountCheck } from '../rail.ts';
 import type { RailAccount } from '../rail-account.ts';
 import type { AccountVerification } from '../simulation.ts';
-import { suffixOf } from './suffix.ts';
 
 /** The first status of an account, and the one after a step: none, until a request changes it, without `later`. */
 interface Course<Status> {
@@ -82,4 +81,9 @@ function nameAtBank(verification: BeneficiaryVerificationStatus, ownerName: stri
   if (verification !== 'PARTIAL_MATCH') return null;
   const [first = '', ...otherNames] = ownerName.split(' ');
   return [`${first.slice(0, 1)}.`, ...otherNames].join(' ');
+}
+
+/** Returns the last three characters of an account's identifier, before any @: the sandbox's magic values. */
+export function suffixOf(account: RailAccount): string {
+  return account.identifier.replace(/@.*$/s, '').slice(-3);
 }

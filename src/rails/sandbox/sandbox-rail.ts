@@ -1,4 +1,5 @@
 import type { Currency } from '../../core/currencies.ts';
+import type { KycStatus } from '../../infra/database/generated/client/client.ts';
 import type {
   FundingRequest,
   PaymentInstruction,
@@ -14,12 +15,10 @@ import type { RailBooks } from '../rail-movements.ts';
 import type { RailWebhooks } from '../rail-webhooks.ts';
 import type { RailLocks } from '../rate-lock.ts';
 import type { Simulation } from '../simulation.ts';
-import { checkSandboxAccount, verificationOf } from './account-check.ts';
+import { checkSandboxAccount, suffixOf, verificationOf } from './account-check.ts';
 import { waysToPay } from './funding/ways.ts';
-import { checkSandboxIdentity } from './identity-check.ts';
 import type { SandboxRates } from './rates.ts';
 import { scenarioAt, scenarioFault, simulatedApproval, simulatedDeposit } from './scenario.ts';
-import { suffixOf } from './suffix.ts';
 import { testReceiver, umaOutcome, umaPaces } from './uma.ts';
 
 export interface SandboxRailOptions {
@@ -126,4 +125,15 @@ function failureOf(order: RailOrder): RailOutcome | undefined {
 
 function magicOf(account: RailAccount | undefined) {
   return account && magicSuffixes[suffixOf(account)];
+}
+
+/** The result of a customer's identity check, by the suffix of the name; others are APPROVED. */
+const statuses: Readonly<Record<string, KycStatus>> = {
+  '001': 'PENDING_REVIEW',
+  '002': 'REJECTED',
+  '003': 'EXPIRED',
+};
+
+function checkSandboxIdentity(name: string | null): KycStatus {
+  return statuses[name?.slice(-3) ?? ''] ?? 'APPROVED';
 }

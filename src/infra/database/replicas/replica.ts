@@ -9,7 +9,6 @@ import { StatementNames } from '../connections/statement-names.ts';
 import { queryText, TextQuery } from '../connections/text-query.ts';
 import { connectionConfig, openPool } from '../database.ts';
 import { statement } from '../statement.ts';
-import { type Lag, LagMeter } from './lag.ts';
 import { lsnOf, lsnText, type Position } from './position.ts';
 
 export interface ReplicaOptions {
@@ -254,4 +253,36 @@ function poolOf({ url, poolSize }: ReplicaOptions): pg.Pool {
   const pool = openPool(connection, { role, poolSize, statementMs, acquireTimeoutMs: answerMs });
   if (pool instanceof ServingPool) pool.leaveOneToOthers();
   return pool;
+}
+
+interface Lag {
+  readonly bytes: number;
+  readonly seconds: number;
+}
+
+/** How many positions of the primary are remembered: one each second of an hour. */
+const maxSamples = 3_600;
+
+interface Sample {
+  readonly at: number;
+  readonly lsn: bigint;
+}
+
+/** Measures the time since the primary was at a replica's position: Postgres' own measure grows while nobody writes. */
+class LagMeter {
+  #samples: Sample[] = [];
+  #history: string | undefined;
+
+  /** `primary`: its position at the time `at` (milliseconds), older than `replayed`. */
+  measure(primary: Position, replayed: bigint, at: number): Lag {
+    if (primary.history !== this.#history) this.#samples = [];
+    this.#history = primary.history;
+    this.#samples.push({ at, lsn: primary.lsn });
+    const passed = this.#samples.findLastIndex(({ lsn }) => lsn <= replayed);
+    if (passed > 0) this.#samples.splice(0, passed);
+    if (this.#samples.length > maxSamples) this.#samples.splice(1, 1);
+    const [since] = this.#samples;
+    const bytes = primary.lsn > replayed ? Number(primary.lsn - replayed) : 0;
+    return { bytes, seconds: bytes === 0 || !since ? 0 : (at - since.at) / 1_000 };
+  }
 }
