@@ -196,10 +196,7 @@ export const digits = (
   numberField(
     description,
     written(least === most ? `${least} digits` : `${least} to ${most} digits`, { runs: [[digit, least, most]] }),
-    {
-      differIn: 'spaces, dashes',
-      ...more,
-    },
+    { differIn: 'spaces, dashes', ...more },
   );
 
 /** Defines a detail that takes a value of a closed set. */

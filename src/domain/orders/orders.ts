@@ -92,10 +92,7 @@ const orders: LeasedTable = { table: 'rail_order', rows: 'orders', key: ['id', '
 const leaseOrdersStatement = statement<LeasedRow>(
   'lease_orders',
   'select * from lease_rail_orders($1::int, $2::bigint)',
-  {
-    transaction: 'Transaction',
-    incoming: 'Transaction',
-  },
+  { transaction: 'Transaction', incoming: 'Transaction' },
 );
 
 /** Leases up to `limit` due orders: no other process takes them until the lease ends. */
