@@ -66,11 +66,7 @@ async function list({ database }: Tools): Promise<Answer> {
   return listed(rows, 'There is no platform yet.');
 }
 
-async function create(
-  { payments }: Tools,
-  name: string,
-  { sandbox, ...said }: Said & { sandbox?: true },
-): Promise<Answer> {
+async function create({ payments }: Tools, name: string, { sandbox, ...said }: Said & { sandbox?: true }) {
   const environment = sandbox ? 'SANDBOX' : 'PRODUCTION';
   const { clientId, secret, platformId } = await createPlatform(payments, {
     name,

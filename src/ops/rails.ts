@@ -45,11 +45,7 @@ export function addRails(program: Program): void {
 }
 
 /** Prints all differences, and exits with 1 where there are some. */
-async function compare(
-  { database, payments }: Tools,
-  name: string,
-  { from, to, ...said }: Period & Said,
-): Promise<Answer> {
+async function compare({ database, payments }: Tools, name: string, { from, to, ...said }: Period & Said) {
   if (from >= to) throw new InvalidArgumentError('The period must not end before it begins.');
   const tenant = await platformNamed(database, name);
   const { by } = operatorOf('rails reconcile', said);

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { type Answer, Failure } from '../apps/terminal/answer.ts';
+import { Failure } from '../apps/terminal/answer.ts';
 import type { Program } from '../apps/terminal/program.ts';
 import { accountNameIn } from '../core/ids.ts';
 import { platformItself } from '../domain/access/platform-itself.ts';
@@ -20,11 +20,7 @@ interface Options extends Period {
   readonly format: 'csv' | 'camt.053';
 }
 
-async function write(
-  { database, screen, json }: Tools,
-  accountId: string,
-  { from, to, format }: Options,
-): Promise<Answer> {
+async function write({ database, screen, json }: Tools, accountId: string, { from, to, format }: Options) {
   const id = accountNameIn(accountId)?.id;
   const account = id && (await database.prisma.account.findFirst({ where: { id }, include: { platform: true } }));
   if (!account) throw new Failure(`There is no ${accountId}.`);

@@ -88,12 +88,7 @@ async function openEnvironment(
   };
 }
 
-async function importRail(
-  place: string,
-  name: string,
-  directory: string,
-  own: LoadOptions['own'],
-): Promise<RailModule> {
+async function importRail(place: string, name: string, directory: string, own: LoadOptions['own']) {
   const known = own[name];
   if (known) return known;
   let exported: { readonly default?: unknown };

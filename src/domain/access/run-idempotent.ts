@@ -78,11 +78,7 @@ export function runIdempotent<Answer>(
   return countCommand(command.operation, run(database, caller, command));
 }
 
-async function run<Answer>(
-  database: Database,
-  caller: Caller,
-  command: Command<Answer>,
-): Promise<Answer & { readonly replayed: boolean }> {
+async function run<Answer>(database: Database, caller: Caller, command: Command<Answer>) {
   authorize(caller, command.operation);
   const claim = claimOf(caller, command);
   const key = claim && ([caller.platformId, claim.operation, claim.key, claim.hash] as const);

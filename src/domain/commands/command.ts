@@ -182,11 +182,7 @@ async function validate<Type extends ResultType>(
   return made;
 }
 
-async function run<Type extends ResultType>(
-  payments: Payments,
-  caller: Caller,
-  command: Command<Type>,
-): Promise<CommandResult<SnapshotRows[Type]>> {
+async function run<Type extends ResultType>(payments: Payments, caller: Caller, command: Command<Type>) {
   authorize(caller, command.operation);
   const { database } = payments;
   const claim = claimOf(caller, { ...command, input: await comparableInput(command) });
@@ -252,11 +248,7 @@ function idOf(type: ResultType, row: SnapshotRows[ResultType]): string {
   return type === 'Account' ? accountPublicId((row as Account).kind, row.id) : publicId(type, row.id);
 }
 
-function toResult<Type extends ResultType>(
-  outcome: Outcome,
-  command: Command<Type>,
-  caller: Caller,
-): CommandResult<SnapshotRows[Type]> {
+function toResult<Type extends ResultType>(outcome: Outcome, command: Command<Type>, caller: Caller) {
   switch (outcome.kind) {
     case 'mismatch':
       throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was used before with another input', keyPath);

@@ -99,11 +99,7 @@ interface Reading extends Pick<Audit, 'breaches' | 'coversFrom' | 'coversUntil'>
   readonly onReplica: boolean;
 }
 
-async function store(
-  database: Database,
-  client: pg.Client,
-  { breaches, checkpoint, ...reading }: Reading,
-): Promise<Pick<Audit, 'storeError' | 'isCheckpoint'>> {
+async function store(database: Database, client: pg.Client, { breaches, checkpoint, ...reading }: Reading) {
   const finished = { ...reading, rules: auditRules, broken: breaches.map(({ rule }) => rule) };
   try {
     return { isCheckpoint: await storeAudit(database, client, finished, checkpoint), storeError: undefined };

@@ -20,12 +20,7 @@ export function changeRates(
   return inTransaction(database, (transaction) => change(transaction, name, operator, changes));
 }
 
-async function change(
-  transaction: Transaction,
-  name: string,
-  operator: Operator,
-  changes: RateChanges,
-): Promise<Rates> {
+async function change(transaction: Transaction, name: string, operator: Operator, changes: RateChanges) {
   const { prisma } = transaction;
   const { platform, apiToken, clientToken } = changes;
   const before = await prisma.platform.findFirst({ where: { name } });

@@ -153,11 +153,7 @@ function checkExecution({ immediatelyExecute, source }: CreateQuote): void {
 }
 
 /** Reads the parties that a quote names: the source or the paying customer, and perhaps the account that receives. */
-async function readQuoteParties(
-  payments: Payments,
-  caller: Caller,
-  { source, destination }: CreateQuote,
-): Promise<Parties> {
+async function readQuoteParties(payments: Payments, caller: Caller, { source, destination }: CreateQuote) {
   const [from, to] = checkAll(
     () =>
       source.kind === 'ACCOUNT'

@@ -90,11 +90,7 @@ export async function runReconciliation(
 }
 
 /** Returns the balances whose two sides differ by more than the known difference of each. */
-async function wrongBalances(
-  { prisma }: Transaction,
-  platformId: string,
-  balances: readonly BothBalances[],
-): Promise<Found[]> {
+async function wrongBalances({ prisma }: Transaction, platformId: string, balances: readonly BothBalances[]) {
   const closed = await prisma.reconciliationDifference.findMany({
     where: { platformId, fault: 'OTHER_BALANCE', closedAt: { not: null } },
     orderBy: { closedAt: 'desc' },

@@ -141,11 +141,7 @@ async function commitConcluded(
 }
 
 /** Postpones an order whose outcome the database refused: something has changed since the order was read. */
-async function postponeRefused(
-  payments: Payments,
-  { order, outcome }: Conclusion,
-  refusal: PlanRefusal,
-): Promise<Postponement> {
+async function postponeRefused(payments: Payments, { order, outcome }: Conclusion, refusal: PlanRefusal) {
   const contradiction = outcome && (await contradictionOf(payments.database, order, outcome));
   if (contradiction) await openCase(payments, order, contradiction);
   else payments.log.info({ order: order.id, refusal: refusal.code }, 'an outcome was stale; reading the order again');
@@ -174,11 +170,7 @@ function postponeFailed(payments: Payments, order: DueOrder, error: unknown, mes
 }
 
 /** Decides what to do about an order now: plans to commit, or another question later. */
-async function settle(
-  payments: Payments,
-  order: DueOrder,
-  onOutcome: (outcome: RailOutcome) => void,
-): Promise<PlanGroup | Postponement> {
+async function settle(payments: Payments, order: DueOrder, onOutcome: (outcome: RailOutcome) => void) {
   const { transaction, incoming } = order;
   const askRail = async (settled: boolean) => {
     const outcome = await perform(payments, order, settled);

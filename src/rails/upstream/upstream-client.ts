@@ -74,12 +74,7 @@ export class UpstreamClient {
     return this.#agent.close();
   }
 
-  async #send<Schema extends z.ZodType>(
-    method: 'GET' | 'POST',
-    path: string,
-    schema: Schema,
-    command?: Command,
-  ): Promise<z.infer<Schema>> {
+  async #send<Schema extends z.ZodType>(method: 'GET' | 'POST', path: string, schema: Schema, command?: Command) {
     const { baseUrl, clientId, secret } = await this.#connection();
     const credentials = Buffer.from(`${clientId}:${secret}`).toString('base64');
     const { statusCode, body } = await request(`${baseUrl.replace(/\/$/, '')}${path}`, {

@@ -91,10 +91,7 @@ export const upstreamModule: RailModule = {
   },
 };
 
-async function connectionOf(
-  connections: RailHost['connections'],
-  platformId: string,
-): Promise<UpstreamConnection | undefined> {
+async function connectionOf(connections: RailHost['connections'], platformId: string) {
   const stored = await connections.read(platformId);
   return stored === undefined ? undefined : parseConnection(stored);
 }

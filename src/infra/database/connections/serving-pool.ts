@@ -107,11 +107,7 @@ export class ServingPool extends pg.Pool {
   }
 
   /** Lets what is sent next on a connection through a pooler set the platform, for its own transaction. */
-  async #enterTransaction(
-    client: PooledClient & pg.PoolClient,
-    platform: string,
-    query?: PlatformFirst,
-  ): Promise<void> {
+  async #enterTransaction(client: PooledClient & pg.PoolClient, platform: string, query?: PlatformFirst) {
     client.platform = platform;
     if (!query) return;
     if (client.prepares && !this.#platforms.has(client)) {

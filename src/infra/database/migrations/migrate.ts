@@ -157,11 +157,7 @@ async function requireUnicode(client: pg.Client): Promise<void> {
   );
 }
 
-async function pending(
-  client: pg.Client,
-  migrations: readonly Migration[],
-  dataDirectory: string | undefined,
-): Promise<Migration[]> {
+async function pending(client: pg.Client, migrations: readonly Migration[], dataDirectory: string | undefined) {
   const records = new Map((await readRecords(client)).map((record) => [record.name, record]));
   const unfinished = [...records.values()].find(({ finished }) => !finished);
   if (unfinished) {
