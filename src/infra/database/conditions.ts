@@ -79,11 +79,8 @@ export function tableOf(model: string): string {
 
 /** Returns the column of a model's field; undefined for a relation or an unknown field. */
 export function columnOf(model: string, field: string): string | undefined {
-  return models.get(model)?.get(field)?.kind === 'object'
-    ? undefined
-    : models.get(model)?.has(field)
-      ? columnName(field)
-      : undefined;
+  const found = models.get(model)?.get(field);
+  return found && found.kind !== 'object' ? columnName(found.name) : undefined;
 }
 
 type Where = Readonly<Record<string, unknown>>;
@@ -161,17 +158,16 @@ function comparisons(left: string, field: ModelField, condition: unknown, binds:
       case 'startsWith':
         return startsWith(left, binds.bind(value));
       case 'gt':
-        return [`${left} > ${binds.bind(value)}`];
       case 'gte':
-        return [`${left} >= ${binds.bind(value)}`];
       case 'lt':
-        return [`${left} < ${binds.bind(value)}`];
       case 'lte':
-        return [`${left} <= ${binds.bind(value)}`];
+        return [`${left} ${orders[operator]} ${binds.bind(value)}`];
     }
     throw new Error(`a read does not know the condition ${operator} on ${field.name}`);
   });
 }
+
+const orders = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
 /** Returns the conditions on the beginning of a text: a range in the order of code points (collation "C"). */
 function startsWith(left: string, value: string): string[] {

@@ -83,26 +83,18 @@ export function listRows(list: ListRows, binds: Binds): string {
   const others = conditions.filter((one) => one !== platform && !used.has(one));
   const isInIndex = ([name]: Condition) => name === keyFieldOf(list);
   const range = textOf(model, alias, others.filter(isInIndex), binds);
-  const rest = restOf(
-    model,
-    alias,
-    others.filter((one) => !isInIndex(one)),
-    platformId,
-    binds,
-  );
+  const unindexed = others.filter((one) => !isInIndex(one));
+  const rest = restOf(model, alias, unindexed, platformId, binds);
   // For a customer's accounts an index has the few internal ones, in another order.
   const isFew = model === 'Account' && others.some(([name, value]) => name === 'kind' && value === 'INTERNAL');
   const few = isFew ? ` and ${alias}.kind = 'INTERNAL'` : '';
-  return fromWays(
-    list,
-    own,
-    ways.map((way) => ({
-      ...way,
-      found: `${own} and ${way.found}${few} and ${range}`,
-      rest: `${rest} and ${way.rest}`,
-      isOrdered: way.isOrdered && !isFew,
-    })),
-  );
+  const complete = ways.map((way) => ({
+    ...way,
+    found: `${own} and ${way.found}${few} and ${range}`,
+    rest: `${rest} and ${way.rest}`,
+    isOrdered: way.isOrdered && !isFew,
+  }));
+  return fromWays(list, own, complete);
 }
 
 /** Returns the one field that orders the rows, by which an index can be read from a cursor on. */

@@ -9,10 +9,7 @@ import { inRolledBackTransaction, transactionOn } from './transaction.ts';
 
 /** Reports what is wrong with a pooler, for the person who started the program. */
 export class PoolerError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'PoolerError';
-  }
+  override readonly name = 'PoolerError';
 }
 
 /** The role of requests. Only they go through a pooler. */
@@ -75,9 +72,8 @@ export async function findPooler(url: string, direct: string): Promise<Pooler> {
     })),
   );
   if (database !== (await withClient(direct, identityOf))) {
-    throw new PoolerError(
-      'DATABASE_URL and DATABASE_DIRECT_URL lead to different databases: both must name the same one',
-    );
+    const message = 'DATABASE_URL and DATABASE_DIRECT_URL lead to different databases: both must name the same one';
+    throw new PoolerError(message);
   }
   if (missing.length > 0) {
     throw new PoolerError(

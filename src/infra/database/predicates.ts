@@ -68,11 +68,8 @@ function allOf(model: string, where: Where, references: Map<string, Reference>):
     }
     const field = fieldsOfModel(model).get(name);
     if (!field) throw new Error(`${model} has no ${name}`);
-    return [
-      field.kind === 'object'
-        ? ofReferred(model, field, condition as Where, references)
-        : ofValue(model, field, condition),
-    ];
+    if (field.kind !== 'object') return [ofValue(model, field, condition)];
+    return [ofReferred(model, field, condition as Where, references)];
   });
   return (row, find) => tests.every((test) => test(row, find));
 }
@@ -107,18 +104,22 @@ function ofValue(model: string, field: ModelField, condition: unknown): Test {
       case 'not':
         return [value === null ? (row) => row[name] !== null : differentFrom(model, field, value)];
       case 'gt':
-        return [compared(model, field, value, (order) => order > 0)];
       case 'gte':
-        return [compared(model, field, value, (order) => order >= 0)];
       case 'lt':
-        return [compared(model, field, value, (order) => order < 0)];
       case 'lte':
-        return [compared(model, field, value, (order) => order <= 0)];
+        return [compared(model, field, value, orders[operator])];
     }
     throw new NotFollowable(model, name);
   });
   return (row, find) => tests.every((test) => test(row, find));
 }
+
+const orders = {
+  gt: (order: number) => order > 0,
+  gte: (order: number) => order >= 0,
+  lt: (order: number) => order < 0,
+  lte: (order: number) => order <= 0,
+} as const;
 
 function equalTo(model: string, field: ModelField, value: unknown): Test {
   if (value instanceof Date) return compared(model, field, value, (order) => order === 0);

@@ -132,10 +132,7 @@ function firstMessages(
 export function queryText(pool: pg.Pool, query: TextQuery): Promise<string> {
   return new Promise((resolve, reject) => {
     // pg's types know no callback for custom queries.
-    const submit = pool.query.bind(pool) as (
-      query: TextQuery,
-      done: (error: Error | null, answer?: Result) => void,
-    ) => void;
+    const submit = pool.query.bind(pool) as (query: TextQuery, done: TextQuery['callback']) => void;
     submit(query, (error, answer) => {
       if (error) reject(error);
       else if (typeof answer === 'string') resolve(answer);

@@ -73,10 +73,8 @@ async function runProgram(location: ServerLocation, name: string, args: readonly
   // A program that ends early does not read its input; its own error says more than the broken pipe.
   program.child.stdin?.on('error', () => undefined).end(input);
   await program.catch(({ stderr, message }: ExecFileException) => {
-    throw programFailure(
-      `The embedded Postgres could not create its database in ${location.folder}.`,
-      stderr || message,
-    );
+    const summary = `The embedded Postgres could not create its database in ${location.folder}.`;
+    throw programFailure(summary, stderr || message);
   });
 }
 
@@ -90,9 +88,8 @@ function programFailure(summary: string, output: string): EmbeddedPostgresError 
   const lines = output.trimEnd().split('\n').slice(-12);
   const advice =
     'Repair the cause and start again; or remove that folder, to begin with an empty database; or set DATABASE_URL to a Postgres 15 or newer.';
-  return new EmbeddedPostgresError(
-    [summary, 'The end of its log:', ...lines.map((line) => `  ${line}`), advice].join('\n'),
-  );
+  const log = ['The end of its log:', ...lines.map((line) => `  ${line}`)];
+  return new EmbeddedPostgresError([summary, ...log, advice].join('\n'));
 }
 
 /**

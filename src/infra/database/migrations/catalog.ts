@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Queryable } from '../statement.ts';
-import { statement } from '../statement.ts';
+import { type Queryable, statement } from '../statement.ts';
 import { projectPrisma } from './migration-files.ts';
 
 /** What Postgres says of each table, view, sequence, schema and function: facts such as "trigger check_legs". */

@@ -78,13 +78,8 @@ const graceMs = 500;
  * @throws MigrationError when a migration fails (it is rolled back), or the database's history contradicts the files
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
-  const {
-    prismaDirectory = projectPrisma,
-    dataDirectory,
-    log = () => undefined,
-    patience = usualPatience,
-    signal,
-  } = options;
+  const { prismaDirectory = projectPrisma, dataDirectory, signal } = options;
+  const { log = () => undefined, patience = usualPatience } = options;
   const migrations = await readMigrations(prismaDirectory);
   return withClient(databaseUrl, async (watcher) => {
     if ((await pending(watcher, migrations, dataDirectory)).length === 0) return { applied: [] };
@@ -98,13 +93,8 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
           const found = await pending(client, migrations, dataDirectory);
           if (found.length === migrations.length) await requireUnicode(client);
           for (const migration of found) {
-            await applyPatiently(migration, {
-              client,
-              locks: await WantedLocks.of(client, watcher),
-              patience,
-              log,
-              signal,
-            });
+            const locks = await WantedLocks.of(client, watcher);
+            await applyPatiently(migration, { client, locks, patience, log, signal });
             log(`applied the migration ${migration.name}`);
           }
           return { applied: found.map(({ name }) => name) };
@@ -112,9 +102,8 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
         use,
       );
     } catch (error) {
-      throw signal?.aborted && !(error instanceof MigrationError)
-        ? new MigrationError(stopped, { cause: error })
-        : error;
+      if (error instanceof MigrationError || !signal?.aborted) throw error;
+      throw new MigrationError(stopped, { cause: error });
     } finally {
       signal?.removeEventListener('abort', cancel);
     }

@@ -58,10 +58,8 @@ function onServer(url: string, sql: string): Promise<unknown> {
   if (!pool) {
     pool = new pg.Pool({ connectionString: url, idleTimeoutMillis: 2_000, allowExitOnIdle: true });
     // The server may be stopped meanwhile.
-    servers.set(
-      url,
-      pool.on('error', () => undefined),
-    );
+    pool.on('error', () => undefined);
+    servers.set(url, pool);
   }
   return pool.query(sql);
 }
