@@ -29,6 +29,14 @@ export class FaultStates {
     return states;
   }
 
+  /** Awaits work, and notes whether it has failed. */
+  async watch(work: string, running: Promise<unknown>): Promise<void> {
+    await running.then(
+      () => this.succeeded(work),
+      (error: unknown) => this.failed(work, error),
+    );
+  }
+
   failed(work: string, error: unknown): void {
     const reason = reasonOf(error);
     this.#leave(work, reason);

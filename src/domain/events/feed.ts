@@ -159,11 +159,8 @@ export class Feed {
 
   /** Reads the new events of a platform and dispatches them. One read at a time, so the order is the feed's. */
   #read(platformId: string, hub: Hub): void {
-    hub.reading ??= this.#readToTarget(platformId, hub)
-      .then(
-        () => FaultStates.of(this.#log).succeeded('feed'),
-        (error: unknown) => FaultStates.of(this.#log).failed('feed', error),
-      )
+    hub.reading ??= FaultStates.of(this.#log)
+      .watch('feed', this.#readToTarget(platformId, hub))
       .finally(() => {
         hub.reading = undefined;
       });

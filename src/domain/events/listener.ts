@@ -62,10 +62,7 @@ export class FeedListener {
       this.#client = undefined;
     }
     if (this.#client || this.#connecting) return;
-    this.open().then(
-      () => FaultStates.of(this.#log).succeeded('listening of the feed, which polls instead'),
-      (error: unknown) => FaultStates.of(this.#log).failed('listening of the feed, which polls instead', error),
-    );
+    void FaultStates.of(this.#log).watch('listening of the feed, which polls instead', this.open());
   }
 
   async close(): Promise<void> {

@@ -4,6 +4,7 @@ import type { Prisma, RailOrderKind } from '../../infra/database/generated/clien
 import { type Lease, type LeasedTable, postponing, untilNext } from '../../infra/database/leases.ts';
 import type { Transaction } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
+import { singleFlight } from '../../infra/instruments/single-flight.ts';
 import type { Rail, RailRequest } from '../../rails/rail.ts';
 import type { RateLock } from '../../rails/rate-lock.ts';
 import type { Party } from '../commands/parties.ts';
@@ -109,22 +110,14 @@ export const postponeOrders = postponing(orders);
  */
 export function renewLeases(on: Queryable, orders: readonly DueOrder[], log: Logger): { end(): Promise<void> } {
   let renewing: Promise<void> | undefined;
-  const renew = async () => {
-    const ends = await postponeOrders(
-      on,
-      orders.map((lease) => ({ lease, dueInMs: leaseMs })),
-    );
+  const renewAll = async () => {
+    const longer = orders.map((lease) => ({ lease, dueInMs: leaseMs }));
+    const ends = await postponeOrders(on, longer);
     for (const [at, order] of orders.entries()) order.leasedUntil = ends[at] ?? order.leasedUntil;
   };
+  const renew = singleFlight(() => FaultStates.of(log).watch('leases of orders', renewAll()));
   const timer = setInterval(() => {
-    renewing ??= renew()
-      .then(
-        () => FaultStates.of(log).succeeded('leases of orders'),
-        (error: unknown) => FaultStates.of(log).failed('leases of orders', error),
-      )
-      .finally(() => {
-        renewing = undefined;
-      });
+    renewing = renew();
   }, renewMs);
   return {
     async end() {

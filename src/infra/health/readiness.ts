@@ -7,6 +7,7 @@ import { sqlState } from '../database/faults.ts';
 import { projectPrisma, readMigrations } from '../database/migrations/migration-files.ts';
 import { statement } from '../database/statement.ts';
 import { inRolledBackTransaction } from '../database/transaction.ts';
+import { singleFlight } from '../instruments/single-flight.ts';
 import { within } from '../instruments/within.ts';
 
 /** The conditions that a database must meet for an instance. */
@@ -80,7 +81,8 @@ export class ReadinessWatch {
   #client: pg.Client | undefined;
   /** When its session began. */
   #began = 0;
-  #checking: Promise<Readiness> | undefined;
+  /** Checks now, or awaits the check that is under way. Takes as long as the limit at most. */
+  readonly check = singleFlight(() => this.#checkNow());
   #last: Readiness = { database: true, writable: true, schema: true, feed: true };
   #oldest: { readonly id: bigint; readonly since: number } | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -118,14 +120,6 @@ export class ReadinessWatch {
   /** The result of the last check. */
   get last(): Readiness {
     return this.#last;
-  }
-
-  /** Checks now, or awaits the check that is under way. Takes as long as the limit at most. */
-  check(): Promise<Readiness> {
-    this.#checking ??= this.#checkNow().finally(() => {
-      this.#checking = undefined;
-    });
-    return this.#checking;
   }
 
   /** Returns the answer to a readiness request: the status, and the body as JSON. */

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { singleFlight } from '../../instruments/single-flight.ts';
 import { hasSpan } from '../../instruments/spans.ts';
 import { firstServer, type Server, serversOf } from './address.ts';
 import type { Connection } from './platform-statement.ts';
@@ -27,7 +28,7 @@ export class Hosts {
   readonly #address: string;
   readonly #servers: readonly Server[];
   #primary: Server | undefined;
-  #finding: Promise<Server> | undefined;
+  readonly #find = singleFlight(() => this.#findPrimary());
 
   private constructor(address: string, servers: readonly Server[]) {
     this.#address = firstServer(address);
@@ -45,11 +46,7 @@ export class Hosts {
 
   /** Returns the server to connect to: the writable one, or a read-only one while there is no other, or throws. */
   async primary(): Promise<Server> {
-    if (this.#primary) return this.#primary;
-    this.#finding ??= this.#find().finally(() => {
-      this.#finding = undefined;
-    });
-    return this.#finding;
+    return this.#primary ?? this.#find();
   }
 
   /** Finds the primary again before the next connection: the last one has failed, or is read-only. */
@@ -57,7 +54,7 @@ export class Hosts {
     this.#primary = undefined;
   }
 
-  async #find(): Promise<Server> {
+  async #findPrimary(): Promise<Server> {
     try {
       this.#primary = await Promise.any(this.#servers.map((server) => this.#probe(server)));
       return this.#primary;

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { singleFlight } from '../../instruments/single-flight.ts';
 import { serversOf } from '../connections/address.ts';
-import { DatabaseClient } from '../connections/hosts.ts';
+import { OwnConnection } from '../connections/own-connection.ts';
 import type { TextRead } from '../connections/read-scope.ts';
 import { ServingPool } from '../connections/serving-pool.ts';
 import { StatementNames } from '../connections/statement-names.ts';
@@ -51,10 +52,9 @@ export class Replica {
   readonly #running = new Set<(error: Error) => void>();
   readonly #meter = new LagMeter();
   #pool: pg.Pool;
-  #client: pg.Client | undefined;
-  #opening: Promise<pg.Client> | undefined;
+  readonly #connection: OwnConnection;
+  readonly #poll = singleFlight(() => this.#ask());
   #checking: Promise<void> | undefined;
-  #polling: Promise<void> | undefined;
   #replayed = 0n;
   #lag: Lag | undefined;
   #trouble: string | undefined = notChecked;
@@ -68,6 +68,9 @@ export class Replica {
     this.number = number;
     this.#log = log.child({ replica: number, host: serversOf(url)[0]?.host });
     this.#pool = poolOf(options);
+    const limits = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
+    const config = () => connectionConfig({ url, role: 'gateway_serving', use: 'replica-watch' });
+    this.#connection = new OwnConnection(() => ({ ...config(), ...limits }));
   }
 
   get isUsable(): boolean {
@@ -134,10 +137,7 @@ export class Replica {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#opening?.catch(() => undefined);
-    const client = this.#client;
-    this.#client = undefined;
-    await client?.end().catch(() => undefined);
+    await this.#connection.close();
     await this.#pool.end();
   }
 
@@ -148,7 +148,7 @@ export class Replica {
     if (!position) return;
     const at = performance.now();
     try {
-      const [state] = await stateStatement(await this.#connect(), position.history);
+      const [state] = await stateStatement(await this.#connection.get(), position.history);
       this.#report(this.#judge(position, at, state));
     } catch (error) {
       this.#lose(error);
@@ -183,16 +183,9 @@ export class Replica {
     else this.#log.warn({ trouble }, 'the replica is not used: its reads go to the primary');
   }
 
-  #poll(): Promise<void> {
-    this.#polling ??= this.#ask().finally(() => {
-      this.#polling = undefined;
-    });
-    return this.#polling;
-  }
-
   async #ask(): Promise<void> {
     try {
-      const [row] = await replayStatement(await this.#connect());
+      const [row] = await replayStatement(await this.#connection.get());
       const replayed = row?.lsn ? lsnOf(row.lsn) : 0n;
       // Nothing new: it need not be asked again at once.
       if (replayed === this.#replayed) await delay(1);
@@ -204,46 +197,12 @@ export class Replica {
 
   #lose(error: unknown): void {
     if (this.#closed) return;
-    this.#forget();
+    this.#connection.drop();
     this.#lag = undefined;
     // Its connections may look open and reach nobody.
     this.#pool.end().catch(() => undefined);
     this.#pool = poolOf(this.#options);
     this.#report(`it does not answer: ${error instanceof Error ? error.message : String(error)}`);
-  }
-
-  #connect(): Promise<pg.Client> {
-    if (this.#client) return Promise.resolve(this.#client);
-    this.#opening ??= this.#open().finally(() => {
-      this.#opening = undefined;
-    });
-    return this.#opening;
-  }
-
-  async #open(): Promise<pg.Client> {
-    const config = connectionConfig({ url: this.#options.url, role: 'gateway_serving', use: 'replica-watch' });
-    const client = new DatabaseClient({ ...config, connectionTimeoutMillis: answerMs, query_timeout: answerMs });
-    const forget = () => {
-      if (this.#client === client) this.#client = undefined;
-    };
-    client.on('error', forget);
-    client.on('end', forget);
-    try {
-      await client.connect();
-    } catch (error) {
-      client.end().catch(() => undefined);
-      throw error;
-    }
-    this.#client = client;
-    return client;
-  }
-
-  /** Drops the connection without waiting for the other end. */
-  #forget(): void {
-    const client = this.#client;
-    this.#client = undefined;
-    // Every client has its connection, which pg's types do not declare.
-    (client as (pg.Client & { connection: pg.Connection }) | undefined)?.connection.stream.destroy();
   }
 }
 
