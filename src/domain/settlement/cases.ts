@@ -1,5 +1,4 @@
 import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
-import { uuidOf } from '../../core/ids.ts';
 import { readClock } from '../../infra/database/clock.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { RailCase, RailCaseKind, TransactionStatus } from '../../infra/database/generated/client/client.ts';
@@ -9,6 +8,7 @@ import type { RailOrder, RailOutcome } from '../../rails/rail.ts';
 import type { RateLock } from '../../rails/rate-lock.ts';
 import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 import { type DueOrder, isPull } from '../orders/orders.ts';
+import { paymentUuid } from './order-by-hand.ts';
 
 /** Contradictions of rails, whom nobody believes: an operator investigates. Each order has at most one of a kind. */
 
@@ -126,8 +126,7 @@ export function listCases(
  * @throws RefusedByHand
  */
 export async function closeCases(database: Database, transactionId: string, operator: Operator): Promise<void> {
-  const uuid = uuidOf(transactionId, 'Transaction');
-  if (uuid === undefined) throw new RefusedByHand(`${transactionId} is not a transaction id (Transaction:…)`);
+  const uuid = paymentUuid(transactionId);
   await inTransaction(database, async (transaction) => {
     const { client, prisma } = transaction;
     const open = await prisma.railCase.findMany({ where: { transactionId: uuid, closedAt: null } });

@@ -1,12 +1,8 @@
 import { publicId } from '../../core/ids.ts';
-import { retryLostRaces } from '../../infra/database/retry.ts';
-import { inTransaction } from '../../infra/database/transaction.ts';
-import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
+import { type Operator, RefusedByHand } from '../access/operator-acts.ts';
 import type { Payments } from '../commands/command.ts';
-import { commitGroupsOn, type PlanRefusal } from '../ledger/commit.ts';
-import type { PlanGroup } from '../ledger/plan.ts';
 import { type DueOrder, isPull } from '../orders/orders.ts';
-import { askWithoutSending, endedMeanwhile, withOrder } from './order-by-hand.ts';
+import { askWithoutSending, commitByHand, endedMeanwhile, withOrder } from './order-by-hand.ts';
 import { planFailure } from './outcomes.ts';
 import { concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
 
@@ -41,9 +37,8 @@ async function failLeased(payments: Payments, order: DueOrder, byHand: ByHand): 
   if (!isPull(order) && waitsForPlatform(order)) {
     throw new RefusedByHand(`${id} has no order at a rail: it awaits the decision of the receiving platform`);
   }
-  const open = await payments.database.prisma.railCase.findFirst({
-    where: { platformId: order.platformId, orderId: order.id, closedAt: null },
-  });
+  const where = { platformId: order.platformId, orderId: order.id, closedAt: null };
+  const open = await payments.database.prisma.railCase.findFirst({ where });
   if (open) {
     throw new RefusedByHand(`the rail has reported: ${open.said}. Resolve and close the case of ${id} first`);
   }
@@ -88,29 +83,15 @@ async function end(
   order: DueOrder,
   { operator, said }: ByHand & { readonly said: string | undefined },
 ): Promise<FailedOrder> {
-  const commit = (group: PlanGroup) =>
-    retryLostRaces(() =>
-      inTransaction(payments.database, async (act): Promise<PlanRefusal | undefined> => {
-        const [outcome] = await commitGroupsOn(act.client, [group]);
-        if (outcome?.kind === 'refused') return outcome.refusal;
-        const { platformId, transaction } = order;
-        const before = {
-          order: order.id,
-          status: transaction.status,
-          attempts: order.attempts - 1,
-          said: said ?? null,
-        };
-        const subject = publicId('Transaction', transaction.id);
-        await recordAct(act, operator, { platformId, subject, before, after: { status: 'FAILED' } });
-        return undefined;
-      }),
-    );
+  const { platformId, transaction } = order;
+  const { status } = transaction;
+  const before = { order: order.id, status, attempts: order.attempts - 1, said: said ?? null };
+  const facts = { platformId, subject: publicId('Transaction', transaction.id), before, after: { status: 'FAILED' } };
   const group = planFailure(order, { to: 'FAILED', reason: reasonForTimeline });
-  let refused = await commit(group);
+  let refused = await commitByHand(payments.database, group, operator, facts);
   if (refused && isCreditRefused(refused)) {
-    refused = await commit(
-      (await concludeWithoutCredit(payments, { order, outcome: undefined, group }, refused)).group,
-    );
+    const other = await concludeWithoutCredit(payments, { order, outcome: undefined, group }, refused);
+    refused = await commitByHand(payments.database, other.group, operator, facts);
   }
   if (refused) throw endedMeanwhile(refused);
   return { orderId: order.id, said };

@@ -1,10 +1,13 @@
 import { uuidOf } from '../../core/ids.ts';
+import type { Database } from '../../infra/database/database.ts';
+import { retryLostRaces } from '../../infra/database/retry.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { inTransaction } from '../../infra/database/transaction.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
-import { RefusedByHand } from '../access/operator-acts.ts';
+import { type ActFacts, type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 import type { Payments } from '../commands/command.ts';
-import type { PlanRefusal } from '../ledger/commit.ts';
+import { commitGroupsOn, type PlanRefusal } from '../ledger/commit.ts';
+import type { PlanGroup } from '../ledger/plan.ts';
 import { type DueOrder, leaseOrders, postponeOrders, renewLeases } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { findOrder } from '../orders/rail-request.ts';
@@ -20,8 +23,7 @@ export async function withOrder<Done>(
   id: string,
   work: (order: DueOrder) => Promise<Done>,
 ): Promise<Done> {
-  const uuid = uuidOf(id, 'Transaction');
-  if (uuid === undefined) throw new RefusedByHand(`${id} is not a transaction id (Transaction:…)`);
+  const uuid = paymentUuid(id);
   const order = await takeOrder(payments, uuid);
   if (!order) throw new RefusedByHand(await whyNone(payments, id, uuid));
   const leases = renewLeases(payments.database.pool, [order], payments.log);
@@ -51,6 +53,33 @@ export async function askWithoutSending(
     const reason = error instanceof Error ? error.message : String(error);
     throw new RefusedByHand(`the rail cannot be asked: ${reason}${advice}`);
   }
+}
+
+/**
+ * Commits what an operator has decided together with the act.
+ * @returns why the database refuses it: then nothing has changed
+ */
+export function commitByHand(
+  database: Database,
+  group: PlanGroup,
+  operator: Operator,
+  facts: ActFacts,
+): Promise<PlanRefusal | undefined> {
+  return retryLostRaces(() =>
+    inTransaction(database, async (act) => {
+      const [outcome] = await commitGroupsOn(act.client, [group]);
+      if (outcome?.kind === 'refused') return outcome.refusal;
+      await recordAct(act, operator, facts);
+      return undefined;
+    }),
+  );
+}
+
+/** Returns the uuid in the public id of a payment. @throws RefusedByHand */
+export function paymentUuid(id: string): string {
+  const uuid = uuidOf(id, 'Transaction');
+  if (uuid === undefined) throw new RefusedByHand(`${id} is not a transaction id (Transaction:…)`);
+  return uuid;
 }
 
 /** The error where the database refuses an operator's decision. */

@@ -1,19 +1,16 @@
 import { maxAmount } from '../../core/checks.ts';
 import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
 import { publicId } from '../../core/ids.ts';
-import type { Prisma, RailCase } from '../../infra/database/generated/client/client.ts';
-import { retryLostRaces } from '../../infra/database/retry.ts';
-import { inTransaction } from '../../infra/database/transaction.ts';
+import type { RailCase } from '../../infra/database/generated/client/client.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
-import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
+import { type ActFacts, type Operator, RefusedByHand } from '../access/operator-acts.ts';
 import type { Payments } from '../commands/command.ts';
 import { difference, type Moves } from '../commands/movements.ts';
-import { commitGroupsOn, type PlanRefusal } from '../ledger/commit.ts';
 import type { Journal, PlanGroup } from '../ledger/plan.ts';
 import { type DueOrder, isPull } from '../orders/orders.ts';
 import { railRequest } from '../orders/rail-request.ts';
 import { otherAmount } from './cases.ts';
-import { askWithoutSending, endedMeanwhile, withOrder } from './order-by-hand.ts';
+import { askWithoutSending, commitByHand, endedMeanwhile, withOrder } from './order-by-hand.ts';
 import { planDelivery } from './outcomes.ts';
 
 /**
@@ -49,9 +46,8 @@ export function settleCase(
   operator: Operator & { readonly reason: string },
 ): Promise<SettledByHand> {
   return withOrder(payments, id, async (order) => {
-    const open = await payments.database.prisma.railCase.findFirst({
-      where: { platformId: order.platformId, orderId: order.id, kind: 'OTHER_AMOUNT', closedAt: null },
-    });
+    const where = { platformId: order.platformId, orderId: order.id, kind: 'OTHER_AMOUNT', closedAt: null } as const;
+    const open = await payments.database.prisma.railCase.findFirst({ where });
     if (!open) throw new RefusedByHand(`${id} has no open case about a different amount`);
     return settle(payments, { order, open, ...(await askOnceMore(payments, order)) }, operator);
   });
@@ -71,9 +67,8 @@ interface ToSettle {
 async function askOnceMore(payments: Payments, order: DueOrder): Promise<Omit<ToSettle, 'order' | 'open'>> {
   const outcome = await askWithoutSending(payments, order);
   if (outcome?.kind !== 'settled') {
-    throw new RefusedByHand(
-      `the rail reports ${outcome?.kind ?? 'that it has no such payment'}: investigate with the provider`,
-    );
+    const answer = outcome?.kind ?? 'that it has no such payment';
+    throw new RefusedByHand(`the rail reports ${answer}: investigate with the provider`);
   }
   const contradiction = otherAmount(outcome, railRequest(order, false), order.transaction.sentCurrency);
   if (!contradiction) throw new RefusedByHand('the rail now reports the promised amount: the workers are booking it');
@@ -132,16 +127,8 @@ async function settle(
     differences: booked(journal),
     short: shortOf(order, outcome),
   };
-  const refusal = await retryLostRaces(() =>
-    inTransaction(payments.database, async (act): Promise<PlanRefusal | undefined> => {
-      const [done] = await commitGroupsOn(act.client, [planSettlement(facts, journal, operator)]);
-      if (done?.kind === 'refused') return done.refusal;
-      const subject = publicId('Transaction', order.transaction.id);
-      const { before, after } = factsOf(facts, result);
-      await recordAct(act, operator, { platformId: order.platformId, subject, before, after });
-      return undefined;
-    }),
-  );
+  const group = planSettlement(facts, journal, operator);
+  const refusal = await commitByHand(payments.database, group, operator, factsOf(facts, result));
   if (!refusal) return result;
   if (refusal.code === 'AMOUNT_OUT_OF_RANGE') {
     const limit = formatMajor(BigInt(refusal.limit), requiredCurrency(refusal.currency));
@@ -170,12 +157,11 @@ function booked(journal: Journal | undefined): BookedDifference[] {
   );
 }
 
-function factsOf(
-  { order, open, said, stands }: ToSettle,
-  { differences, short }: SettledByHand,
-): { readonly before: Prisma.InputJsonObject; readonly after: Prisma.InputJsonObject } {
+function factsOf({ order, open, said, stands }: ToSettle, { differences, short }: SettledByHand): ActFacts {
   const words = ({ amount, currency }: BookedDifference) => formatMajor(amount, requiredCurrency(currency));
   return {
+    platformId: order.platformId,
+    subject: publicId('Transaction', order.transaction.id),
     before: { order: order.id, status: order.transaction.status, said: open.said, stands: open.stands },
     after: { said, stands, differences: differences.map(words), short: short ? words(short) : null },
   };

@@ -99,8 +99,8 @@ export const operatorBugs: Bugs = {
       test: 'a payment of which the rail has said another amount is refused until a person has closed its case',
     },
     'the end of an order by hand is no act': {
-      file: 'src/domain/settlement/fail-order.ts',
-      find: "await recordAct(act, operator, { platformId, subject, before, after: { status: 'FAILED' } });",
+      file: 'src/domain/settlement/order-by-hand.ts',
+      find: '      await recordAct(act, operator, facts);\n',
       test: 'a payment ends FAILED by command as when its rail refuses it: its money is back, and an act says who and why',
     },
   },
