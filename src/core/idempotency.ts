@@ -9,7 +9,6 @@ export interface Claim {
   readonly hash: string;
 }
 
-/** The owner of idempotency keys: a platform, without a key space, or an app, with one. */
 interface KeyOwner {
   readonly keySpace?: string | undefined;
 }
@@ -33,7 +32,6 @@ export function keyInHeader(field: string | undefined): string | undefined {
   return quoted?.replaceAll(/\\(.)/g, '$1') ?? field;
 }
 
-/** The data from which a claim on an idempotency key is made. */
 interface KeyedCommand {
   readonly operation: string;
   readonly input: object;
@@ -50,20 +48,14 @@ export function claimOf(owner: KeyOwner, command: KeyedCommand): Claim | undefin
   const key = command.idempotencyKey;
   if (key === null || key === undefined) return undefined;
   if (!isIdempotencyKey(key)) {
-    throw new Refusal(
-      'INVALID_INPUT',
-      'an idempotency key must be 1 to 255 printable ASCII characters without spaces',
-      keyPath,
-    );
+    const message = 'an idempotency key must be 1 to 255 printable ASCII characters without spaces';
+    throw new Refusal('INVALID_INPUT', message, keyPath);
   }
   const hash = digest('sha256', canonicalJson(command.input, command.nullClears ?? false), 'hex');
   return { operation: keyedOperation(owner, command.operation), key, hash };
 }
 
-/**
- * Returns JSON with sorted keys, without undefined fields and, where they mean nothing, without nulls: equal inputs have equal
- * text.
- */
+/** Returns JSON with sorted keys, without undefined fields and meaningless nulls: the same for equal inputs. */
 function canonicalJson(input: object, withNulls: boolean): string {
   return JSON.stringify(input, (_key, value: unknown) => {
     if (typeof value === 'bigint') return value.toString();

@@ -25,14 +25,12 @@ export type IdType =
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Returns the public id of a row. */
 export function publicId(type: IdType, uuid: string): string {
   return `${type}:${uuid}`;
 }
 
 /**
- * Returns the uuid in a public id of one of the given types, or undefined for other text: a malformed id is an unknown
- * id.
+ * Returns the uuid in a public id of one of these types. Undefined for other text: a malformed id is an unknown one.
  */
 export function uuidOf(id: string, ...types: readonly IdType[]): string | undefined {
   const separator = id.indexOf(':');
@@ -46,10 +44,7 @@ export interface AccountName {
   readonly id: string;
 }
 
-/**
- * Returns the kind and uuid in the public id of an account; undefined for other text. A uuid of an account of another kind does
- * not match.
- */
+/** Returns the kind and uuid in the public id of an account, whose uuid matches no account of another kind. */
 export function accountNameIn(id: string): AccountName | undefined {
   const internal = uuidOf(id, 'InternalAccount');
   if (internal !== undefined) return { kind: 'INTERNAL', id: internal };

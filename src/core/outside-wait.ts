@@ -14,14 +14,11 @@ export interface RequestSlot {
 
 const slots = new AsyncLocalStorage<RequestSlot>();
 
-/** Runs the work of a request that uses a slot. */
 export function withSlot<Result>(slot: RequestSlot, work: () => Result): Result {
   return slots.run(slot, work);
 }
 
-/**
- * Waits for others of the same tenant without holding the turn of the request: work that need not wait for them overtakes it.
- */
+/** Waits for others of the same tenant without holding the request's turn: work that need not wait overtakes it. */
 export async function turnlessWait<Result>(wait: Promise<Result>): Promise<Result> {
   const slot = slots.getStore();
   slot?.yieldTurn();
@@ -32,10 +29,7 @@ export async function turnlessWait<Result>(wait: Promise<Result>): Promise<Resul
   }
 }
 
-/**
- * Waits for an external service (a rail, the receiver of a webhook) without holding the slot of the request, so that a slow one
- * keeps nobody else from being served.
- */
+/** Waits for an external service without holding the request's slot: a slow one keeps nobody from being served. */
 export async function outsideWait<Result>(answer: Promise<Result>): Promise<Result> {
   const slot = slots.getStore();
   slot?.release();

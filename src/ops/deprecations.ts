@@ -12,7 +12,6 @@ import {
 /** How many months a deprecated element stays at least (docs/compatibility.md). */
 const months = 6;
 
-/** An element of a schema that can be deprecated. */
 interface Deprecable {
   readonly name: NameNode;
   readonly directives?: readonly DirectiveNode[] | undefined;

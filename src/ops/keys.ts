@@ -9,7 +9,6 @@ import { idsOfKeys, listKeysInUse } from '../server/start/keys-in-use.ts';
 import { actOf, operatorOf, type Said } from './operator.ts';
 import { type Tools, withDatabase } from './tools.ts';
 
-/** Adds the commands about the keys of the service. */
 export function addKeys(program: Program): void {
   const keys = program.command('keys').description('the keys that sign client tokens and encrypt stored secrets');
   keys

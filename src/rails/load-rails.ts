@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { inSpan, makesSpans } from '../infra/instruments/spans.ts';
 import { type RailHost, type RailModule, railPort } from './port.ts';
 import type { Rail } from './rail.ts';
 import type { EnvironmentRails, RailEntry, RailSettings } from './rail-settings.ts';
-import { askingParts, withSpans } from './with-spans.ts';
 
 /** The rails of all environments, opened. */
 export interface LoadedRails {
@@ -56,7 +56,6 @@ export async function loadRails(settings: RailSettings, options: LoadOptions): P
   }
 }
 
-/** Closes all rails. */
 export async function closeRails(rails: LoadedRails): Promise<void> {
   await Promise.all(environments.map((environment) => rails[environment]?.close?.()));
 }
@@ -89,12 +88,7 @@ async function openEnvironment(
   };
 }
 
-async function importRail(
-  place: string,
-  name: string,
-  directory: string,
-  own: LoadOptions['own'],
-): Promise<RailModule> {
+async function importRail(place: string, name: string, directory: string, own: LoadOptions['own']) {
   const known = own[name];
   if (known) return known;
   let exported: { readonly default?: unknown };
@@ -153,7 +147,28 @@ async function openRail(place: string, module: RailModule, { settings }: RailEnt
   }
 }
 
-/** The methods of a rail. */
+/** The parts of a rail that ask its provider. */
+const askingParts = [
+  'rate',
+  'lockRate',
+  'paymentInstructions',
+  'lookUp',
+  'payOut',
+  'collect',
+  'giveBack',
+  'checkAccount',
+  'checkIdentity',
+  'movements',
+  'findOrder',
+  'balances',
+  'checkConnection',
+  'deposits',
+  'takeDeposit',
+  'receiveWebhook',
+  'readWebhook',
+] as const satisfies readonly (keyof Rail)[];
+const isAsking = new Set<PropertyKey>(askingParts);
+
 const parts: readonly string[] = [
   ...askingParts,
   ...['collectionAmount', 'expectedMs', 'firstAskMs', 'forPlatform', 'close'],
@@ -165,7 +180,6 @@ const pairs = [
   ['deposits', 'takeDeposit'],
 ] as const;
 
-/** The methods of the simulation. */
 const simulationParts = ['scenarioFault', 'deposit', 'approval', 'senderInformation', 'accountVerification'] as const;
 
 /** Checks a rail: known methods of the right form, complete pairs, and no simulation where money is real. */
@@ -205,4 +219,20 @@ function checkRail(place: string, rail: Rail, environment: RailHost['environment
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Makes each call to a rail's provider a separate span, if tracing is on. */
+function withSpans(rail: Rail): Rail {
+  if (!makesSpans()) return rail;
+  return new Proxy(rail, {
+    get(target, key) {
+      const part: unknown = Reflect.get(target, key, target);
+      if (typeof part !== 'function') return part;
+      const call = (given: unknown[]) => Reflect.apply(part, target, given);
+      if (key === 'forPlatform') return (...given: unknown[]) => withSpans(call(given));
+      if (!isAsking.has(key)) return (...given: unknown[]) => call(given);
+      const options = { kind: 'client', attributes: { 'payments.rail': target.name } } as const;
+      return (...given: unknown[]) => inSpan(`rail ${String(key)}`, options, async () => call(given));
+    },
+  });
 }

@@ -506,7 +506,7 @@ async function endSome({ gateway }: TestGateway, platform: TestPlatform, { all }
     );
     for (const { node } of accounts.edges) frozen.push(await freezeAccount(database, node.id, freezing));
   }
-  if (frozen.some(({ kind }) => kind !== 'changed')) throw new Error(JSON.stringify(frozen));
+  if (!frozen.every(({ changed }) => changed)) throw new Error(JSON.stringify(frozen));
 
   const { tokenId } = await mint(platform, { customerId: business, permissions: ['VIEW'] });
   await act(platform, 'revokeClientToken', { tokenId }, 'revokedId');

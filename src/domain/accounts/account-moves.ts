@@ -27,10 +27,7 @@ import { type Beneficiary, carriedOwner, ownerName, reasonOf } from './beneficia
  * must be ACTIVE only when a payment begins.
  */
 
-/**
- * The statuses from which each status may be reached. The database has the same moves (status_moves) and
- * refuses all other changes.
- */
+/** The statuses from which each may be reached; the database refuses all other changes (status_moves). */
 export const statusSources: Readonly<Record<ExternalAccountStatus, readonly ExternalAccountStatus[]>> = {
   PENDING: [],
   ACTIVE: ['PENDING', 'UNDER_REVIEW', 'INACTIVE'],
@@ -99,7 +96,6 @@ function accountToCheck(account: Account, railAccount: RailAccount): AccountToCh
   };
 }
 
-/** Plans the changes that follow from a check by the rail. */
 function planCheck(account: Account, check: AccountCheck): Plan {
   const reported = check.accepted ? check.status : 'INACTIVE';
   const status = statusOf(account);
@@ -129,7 +125,6 @@ export function ownerOf(account: Account): string | undefined {
   return ownerName(trustedJson<Beneficiary | null>(account.beneficiary));
 }
 
-/** Returns the status of an external account, which always has one. */
 export function statusOf(account: Account): ExternalAccountStatus {
   if (account.status === null) throw new Error(`external account ${account.id} has no status`);
   return account.status;

@@ -53,7 +53,6 @@ export interface TransactionFilter {
   readonly reference?: Given<string>;
   /** The account on either side. */
   readonly accountId?: Given<string>;
-  /** The currency of either side. */
   readonly currency?: Given<string>;
   readonly amount?: Given<AmountRange>;
   /** Whether it has begun: false for payments of quotes that were never executed or funded. */
@@ -92,7 +91,6 @@ export interface AccountFilter {
   readonly currency?: Given<string>;
   readonly customerId?: Given<string>;
   readonly platformOwned?: Given<boolean>;
-  /** Includes deleted external accounts, which lists leave out otherwise. */
   readonly isIncludingDeleted?: Given<boolean>;
   readonly status?: Given<readonly ExternalAccountStatus[]>;
   readonly accountType?: Given<readonly ExternalAccountType[]>;
@@ -154,10 +152,7 @@ export function whereTransactions(caller: Scope, filter: Given<TransactionFilter
   };
 }
 
-/**
- * Returns the condition for the customers that the caller may see and that match a filter. Deleted customers need
- * `isIncludingDeleted`.
- */
+/** Returns the condition for the customers that the caller may see and that match a filter. */
 export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Prisma.CustomerWhereInput {
   return {
     AND: [
@@ -215,10 +210,7 @@ function ofAmount({ currency, min, max }: AmountRange): Prisma.TransactionWhereI
   }));
 }
 
-/**
- * Returns a condition on the customer of a payment. No row meets it where the caller may not see the customers of
- * payments.
- */
+/** Returns a condition on the customer of a payment: no row meets it where the caller sees no customers of payments. */
 function ofCustomer<Where>(caller: Scope, where: Where): Where | typeof matchesNothing {
   return seesAny('customer', caller) ? where : matchesNothing;
 }

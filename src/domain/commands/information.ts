@@ -15,7 +15,6 @@ export interface InformationField {
   readonly value: string;
 }
 
-/** Facts, by name. */
 export type Information = Readonly<Record<string, string>>;
 
 const maxFields = 30;
@@ -119,7 +118,6 @@ export function checkApplicable(
   );
 }
 
-/** Returns the names of the mandatory fields that are not given. */
 export function missingFields(required: readonly RequiredField[], given: Information): string[] {
   return required.filter(({ name, mandatory }) => mandatory && !Object.hasOwn(given, name)).map(({ name }) => name);
 }

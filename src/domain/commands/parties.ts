@@ -24,10 +24,7 @@ export interface PlatformFeeTerms {
   readonly variableFeeRate: string;
 }
 
-/**
- * The parties of a quote: the accounts, and the customer that it names, or who owns the source, or else the
- * destination.
- */
+/** The parties of a quote: the accounts, and the customer that it names, or who owns the source, or the destination. */
 export interface Parties extends TransferParties {
   readonly customer: Customer | undefined;
   /** The platform's own fees in the sending currency. */
@@ -84,7 +81,6 @@ export async function readTransferParties(
   names: {
     source?: AccountName | undefined;
     destination?: AccountName | undefined;
-    /** The number of new ids. */
     ids: number;
   },
 ): Promise<TransferParties> {
@@ -102,9 +98,7 @@ export async function readParties(
     source?: AccountName | undefined;
     destination?: AccountName | undefined;
     customer?: string | undefined;
-    /** The sending currency, where there is no source account. */
     currency?: string | undefined;
-    /** The number of new ids. */
     ids: number;
   },
 ): Promise<Parties> {
@@ -171,10 +165,6 @@ export function accountName(id: string, path: FieldPath): AccountName {
   return accountNameIn(id) ?? accountNotFound(path);
 }
 
-/**
- * Refuses an unknown account.
- * @throws Refusal ACCOUNT_NOT_FOUND
- */
 export function accountNotFound(path: FieldPath): never {
   throw new Refusal('ACCOUNT_NOT_FOUND', 'no such account', path);
 }
@@ -187,10 +177,6 @@ export function customerUuid(id: string, path: FieldPath): string {
   return uuidOf(id, 'Customer') ?? customerNotFound(path);
 }
 
-/**
- * Refuses an unknown customer.
- * @throws Refusal USER_NOT_FOUND
- */
 export function customerNotFound(path: FieldPath): never {
   throw new Refusal('USER_NOT_FOUND', 'no such customer', path);
 }

@@ -23,7 +23,6 @@ export interface Receipt {
   readonly result: { readonly type: ResultType | NonNullable<StoredResult['type']>; readonly row: ResultRow } | null;
 }
 
-/** The fields of the row at that time that its public id depends on. */
 interface ResultRow {
   readonly id: string;
   readonly kind?: AccountKind;

@@ -7,7 +7,7 @@ import { type Queryable, statement } from '../../infra/database/statement.ts';
 import type { IdentityAnswer, IdentityCheck, IdentityRequest } from '../../rails/identity-request.ts';
 import type { Caller } from '../access/caller.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
-import { type CommandResult, connectedRail, type Payments, runCommand } from '../commands/command.ts';
+import { command, connectedRail, type Payments } from '../commands/command.ts';
 import { checkMetadata, type Metadata } from '../commands/metadata.ts';
 import { type Address, checkAddress, checkBirth, checkCountry } from '../commands/people.ts';
 import { checkCustomerAddress } from '../commands/uma-addresses.ts';
@@ -48,7 +48,6 @@ export type CustomerDetails =
       readonly beneficialOwners?: readonly BeneficialOwner[] | null | undefined;
     };
 
-/** The input of createCustomer. */
 export interface CreateCustomer {
   readonly platformCustomerId: string;
   readonly umaAddress?: string | null | undefined;
@@ -78,64 +77,52 @@ export async function readProfile(on: Queryable, platformId: string) {
  * Creates a customer with one internal account per currency of the platform (specification 2.8).
  * @throws Refusal INVALID_INPUT, INVALID_UMA_ADDRESS, UMA_ADDRESS_EXISTS, IDEMPOTENCY_MISMATCH
  */
-export function createCustomer(
-  payments: Payments,
-  caller: Caller,
-  input: CreateCustomer,
-  idempotencyKey?: string | null,
-): Promise<CommandResult<Customer>> {
-  return runCommand(payments, caller, {
-    operation: 'createCustomer',
-    type: 'Customer',
-    input,
-    idempotencyKey,
-    plan: async () => {
-      const profile = await readProfile(payments.database.pool, caller.platformId);
-      const [id, ...accountIds] = profile.ids;
-      if (id === undefined) throw new Error('the profile has no ids');
-      const [platformCustomerId, details, umaAddress, metadata = null] = checkAll(
-        () => checkKey(input.platformCustomerId, at('platformCustomerId')),
-        () => detailColumns(withName(input.details), profile.now),
-        () =>
-          input.umaAddress
-            ? checkCustomerAddress(profile.umaDomain, input.umaAddress)
-            : `$${id.slice(-12)}@${profile.umaDomain}`,
-        () => checkMetadata(caller, input.metadata, at('metadata')),
-      );
-      const owner = { platformId: caller.platformId, customerId: id };
-      const { customerType } = input.details;
-      const identity = { customerId: id, customerType, name: details.name ?? null, attempts: 0 };
-      const checked = await checkedIdentity(payments, caller, identity);
-      return {
-        insert: {
-          customer: [
-            {
-              platformId: caller.platformId,
-              id,
-              platformCustomerId,
-              customerType,
-              umaAddress,
-              kycStatus: checked?.status ?? 'PENDING_REVIEW',
-              isDeleted: false,
-              beneficialOwners: [],
-              metadata,
-              ...details,
-            },
-          ],
-          account: await neededOf(
-            payments,
-            newInternalAccounts(payments, caller, owner, profile.currencies, accountIds),
-          ),
-          ...(checked && checked.checkInMs !== undefined && { identity_check: [nextCheck(id, checked)] }),
-        },
-        result: id,
-      };
-    },
-    paths: { UMA_ADDRESS_EXISTS: at('umaAddress') },
-  });
-}
+export const createCustomer = command((payments, caller, input: CreateCustomer) => ({
+  operation: 'createCustomer',
+  type: 'Customer',
+  plan: async () => {
+    const profile = await readProfile(payments.database.pool, caller.platformId);
+    const [id, ...accountIds] = profile.ids;
+    if (id === undefined) throw new Error('the profile has no ids');
+    const [platformCustomerId, details, umaAddress, metadata = null] = checkAll(
+      () => checkKey(input.platformCustomerId, at('platformCustomerId')),
+      () => detailColumns(withName(input.details), profile.now),
+      () =>
+        input.umaAddress
+          ? checkCustomerAddress(profile.umaDomain, input.umaAddress)
+          : `$${id.slice(-12)}@${profile.umaDomain}`,
+      () => checkMetadata(caller, input.metadata, at('metadata')),
+    );
+    const owner = { platformId: caller.platformId, customerId: id };
+    const { customerType } = input.details;
+    const identity = { customerId: id, customerType, name: details.name ?? null, attempts: 0 };
+    const checked = await checkedIdentity(payments, caller, identity);
+    const accounts = newInternalAccounts(payments, caller, owner, profile.currencies, accountIds);
+    const customer = {
+      platformId: caller.platformId,
+      id,
+      platformCustomerId,
+      customerType,
+      umaAddress,
+      kycStatus: checked?.status ?? 'PENDING_REVIEW',
+      isDeleted: false,
+      beneficialOwners: [],
+      metadata,
+      ...details,
+    };
+    return {
+      insert: {
+        customer: [customer],
+        account: await neededOf(payments, accounts),
+        ...(checked && checked.checkInMs !== undefined && { identity_check: [nextCheck(id, checked)] }),
+      },
+      result: id,
+    };
+  },
+  paths: { UMA_ADDRESS_EXISTS: at('umaAddress') },
+}));
 
-/** Returns the details of a new customer. A business must have a name, so one without a name gets an empty one, which is refused. */
+/** A business must have a name, so one without a name gets an empty one, which is refused. */
 function withName(details: CustomerDetails): CustomerDetails {
   return details.customerType === 'BUSINESS' ? { ...details, legalName: details.legalName ?? '' } : details;
 }
@@ -235,7 +222,6 @@ export function checkOf(answer: IdentityAnswer): IdentityCheck {
   return typeof answer === 'string' ? { status: answer } : answer;
 }
 
-/** Returns when a customer is checked again, for a plan; null where the answer was final. */
 export function nextCheck(customerId: string, { checkInMs }: IdentityCheck) {
   return { customerId, dueInMs: checkInMs === undefined ? null : wholeMs(checkInMs) };
 }

@@ -13,7 +13,6 @@ export interface FeedPosition {
 /** The position before the first event. */
 export const feedStart: FeedPosition = { sequence: 0n, epoch: null };
 
-/** The name of the feed in its cursors. */
 const feed = 'feed';
 
 /**

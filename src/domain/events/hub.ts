@@ -12,7 +12,6 @@ export interface Hub {
   readonly recent: RecentEvents;
   /** The shared read of the newest events. */
   filling?: Promise<void>;
-  /** The last sequence dispatched here. */
   head: bigint;
   /** The epoch of the event with that sequence. */
   epoch: number | null;

@@ -12,7 +12,6 @@ export interface ResumeKey {
   readonly most: number;
 }
 
-/** The state of an earlier stream with the same key. */
 export interface Found {
   /** The position up to which its client has received everything; null where the stream starts again. */
   readonly position: FeedPosition | null;
@@ -22,15 +21,12 @@ export interface Found {
   readonly hasEnded: boolean;
 }
 
-/** The key of a stored point. */
 export interface PointStore {
   /** Finds the state of an earlier stream with the key of a point, and gives the key to the point. */
   find(point: ResumePoint): Promise<Found | undefined>;
-  /** Stores a point where a stream begins. */
   begin(point: ResumePoint): Promise<void>;
   /** Writes a point now and then, for as long as its stream is open. */
   hold(point: ResumePoint): void;
-  /** Writes a point that has changed. */
   write(point: ResumePoint): void;
   /** Stores an ended point soon: its client may come back at once. */
   release(point: ResumePoint): void;
@@ -39,8 +35,7 @@ export interface PointStore {
 type State = 'open' | 'closed' | 'ended';
 
 /**
- * How far a client has got in a stream that it resumes by a key. It is stored, so that any instance knows it. What a killed
- * instance has not stored is sent once more.
+ * How far a client has got in a stream that it resumes by a key: stored for all instances, less a little after a kill.
  */
 export class ResumePoint {
   readonly key: ResumeKey;
@@ -69,7 +64,6 @@ export class ResumePoint {
     return this.#found !== undefined && this.#found.position !== null;
   }
 
-  /** Returns whether the client may already have received a message with this sequence. */
   mayRepeat(sequence: bigint): boolean {
     return this.#found !== undefined && this.isResumed && sequence <= this.#found.sent;
   }
@@ -119,7 +113,6 @@ export class ResumePoint {
     return this.#state;
   }
 
-  /** The sequence after which the stream has begun; null where it has begun with the current state. */
   get begun(): string | null {
     return asText(this.#begun);
   }

@@ -1,8 +1,6 @@
 import type { Alternative, Plan, PlanGroup } from './plan.ts';
 
-/**
- * The conflict keys of a group of plans, as names: what it changes, what decides its checks, and what is in its answer.
- */
+/** The conflict keys of a group of plans, as names: what it changes, and what decides its checks or its answer. */
 interface ConflictKeys {
   readonly writes: Set<string>;
   readonly reads: Set<string>;

@@ -66,10 +66,8 @@ function refusalOf(row: Found, history: string | null): string | null {
   return null;
 }
 
-/** A finished audit, to be stored. */
 export interface FinishedAudit {
   readonly rules: number;
-  /** The broken rules, each as a sentence. */
   readonly broken: readonly string[];
   readonly coversFrom: Date | null;
   readonly coversUntil: Date;

@@ -36,10 +36,7 @@ export interface PlatformSettings extends Expecting {
 
 const at = pathsIn<PlatformSettings>();
 
-/**
- * The settings of every currency: the limits of payments (in its smallest unit), no required fields of counterparties, both
- * directions enabled (decision 56).
- */
+/** The settings of every currency: payments within these limits (smallest units), in both directions (decision 56). */
 export const currencySettings = {
   minAmount: 1n,
   maxAmount,
@@ -55,7 +52,6 @@ export type PlatformCurrency = typeof currencySettings & {
   readonly deliveryRail: PaymentRail;
 };
 
-/** The terms of payments in each currency that the gateway knows, by its code. */
 export const platformCurrencies: ReadonlyMap<string, PlatformCurrency> = new Map(
   currencies.map(({ code }) => [code, { ...currencySettings, code, deliveryRail: deliveryRails[code] }]),
 );
@@ -63,15 +59,12 @@ export const platformCurrencies: ReadonlyMap<string, PlatformCurrency> = new Map
 /** Whether customers count as verified by the platform itself: no setting offers that yet. */
 export const isRegulatedFinancialInstitution = false;
 
-/** Reads the row of the platform. */
 export function readPlatform(payments: Payments, caller: Caller): Promise<Platform> {
   return payments.database.prisma.platform.findFirstOrThrow({ where: { id: caller.platformId } });
 }
 
-/** The platform after a change of its settings, and the result of the other changes. */
 export interface ChangedPlatform<Besides> {
   readonly platform: Platform;
-  /** The result of `besides`; undefined for a repeat. */
   readonly besides: Besides | undefined;
   readonly replayed: boolean;
 }
@@ -176,7 +169,6 @@ function checkCurrencies(currencies: readonly string[]): void {
   });
 }
 
-/** Inserts internal accounts of the platform in the currencies in which it has none. */
 async function openAccounts(
   payments: Payments,
   { client, prisma }: Transaction,

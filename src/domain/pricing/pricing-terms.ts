@@ -17,12 +17,8 @@ import type { RateTerms } from '../../rails/rail.ts';
 import type { PlatformFeeTerms } from '../commands/parties.ts';
 import { counterpartyFeeStep, type PricingStep, type Rounded } from './pricing-steps.ts';
 
-/**
- * The terms of a conversion as exact numbers, and the conversions. Each conversion rounds once (the formulas are in
- * pricing.ts).
- */
+/** The terms of a conversion as exact numbers, and the conversions, which round once each (pricing.ts). */
 
-/** The input of priceQuote. */
 export interface PricingRequest {
   readonly sending: Currency;
   readonly receiving: Currency;
@@ -36,7 +32,6 @@ export interface PricingRequest {
 
 const everything = whole(1n);
 
-/** The terms of a request as exact numbers. */
 export interface Terms {
   readonly request: PricingRequest;
   readonly rate: Fraction;

@@ -22,7 +22,6 @@ export type Executable = Pick<
 > &
   Lockable;
 
-/** How a quote is executed. */
 export interface ExecutionOptions {
   readonly orderId: string;
   readonly rail: Rail;
@@ -40,8 +39,8 @@ export interface ExecutionOptions {
 }
 
 /**
- * Plans the execution of a quote (specification 3.1, decision 50). It happens before the expiry, and once: the source
- * is debited, quote and transaction are PROCESSING, and the rail gets its order.
+ * Plans the execution of a quote, before its expiry and once: debit, statuses and order (specification 3.1, decision
+ * 50).
  */
 export function execution(quote: Executable, options: ExecutionOptions): Plan {
   const { rail, reason, target, scenario, sourceAccountId, isNew = false } = options;

@@ -25,7 +25,6 @@ export interface LockedPrice {
 export interface ToLock {
   readonly parties: Parties;
   readonly to: Destination;
-  /** The information about the sender. */
   readonly sender: Information;
   readonly request: PricingRequest;
   /** The price by the rail's indicative rates. */

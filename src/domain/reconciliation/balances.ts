@@ -62,9 +62,7 @@ const bookedStatement = statement<{ currency: string; booked: string; less: stri
    ) l group by l.currency`,
 );
 
-/**
- * How long before the question to the provider a change may have begun that is committed afterwards, in milliseconds.
- */
+/** How long before the question a change may have begun that is committed after it, in milliseconds. */
 const commitMs = 60_000;
 
 /**
@@ -110,8 +108,7 @@ async function onOwnConnection<T>({ database }: Payments, work: (client: Queryab
 }
 
 /**
- * Returns whether a provider holds as much beyond the books as is on record as the operator's own money. Without such a record,
- * it must hold exactly what the books say.
+ * Returns whether a provider holds as much beyond the books as is on record as the operator's own: nothing by default.
  */
 export function agrees({ beyondLow, beyondHigh }: Beyond, known: Beyond | undefined): boolean {
   return beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n);

@@ -26,10 +26,7 @@ export function planPayRequestExpiry(order: DueOrder): PlanGroup {
   return planMove(order, null, { to: 'EXPIRED', reason: 'the sender did not send the pay request in time' });
 }
 
-/**
- * Plans what follows from the rail's answer about the pay request: CREATED → PENDING, CREATED → FAILED, or another question
- * later.
- */
+/** Plans what follows from the rail's answer: CREATED → PENDING, CREATED → FAILED, or another question later. */
 export function concludePayRequest(
   payments: Payments,
   order: DueOrder,

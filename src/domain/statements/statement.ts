@@ -25,7 +25,6 @@ export interface StatementHead {
   readonly madeAt: Date;
 }
 
-/** An entry of a statement: a posting on the account. */
 export interface StatementEntry {
   readonly version: number;
   readonly journalId: string;
@@ -74,7 +73,6 @@ export async function readStatementHead(
   return head;
 }
 
-/** How many entries are read per query. */
 const chunk = 500;
 
 const entriesStatement = forCaller(

@@ -62,11 +62,8 @@ export async function readAccounts(
     () => requireKind(parties.destination, must.destination, 'destination', destinationPath),
   );
   if (from.currency !== to.currency) {
-    throw new Refusal(
-      'INVALID_CURRENCY',
-      `a transfer does not convert: the source is in ${from.currency}, the destination in ${to.currency}; create a quote`,
-      destinationPath,
-    );
+    const message = `a transfer does not convert: the source is in ${from.currency}, the destination in ${to.currency}; create a quote`;
+    throw new Refusal('INVALID_CURRENCY', message, destinationPath);
   }
   return { from, to, parties, description, metadata };
 }

@@ -1,6 +1,5 @@
 import { type Queryable, statement, statementTexts } from './statement.ts';
 
-/** A session that waits for a lock, or that others wait for. */
 export interface LockSession {
   readonly pid: number;
   /** Its application name: connections of the service say what they are for, and the machine and process of the instance. */

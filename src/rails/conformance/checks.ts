@@ -2,7 +2,6 @@ import type { Rail, RailOrder } from '../rail.ts';
 import { Breach, NotTried, TrialDrive, words } from './driver.ts';
 import type { CheckResult, ProviderFault, RailTrial, TrialProvider, TrialTimes } from './trial.ts';
 
-/** The arguments of a check. */
 export interface Tried {
   readonly trial: RailTrial;
   readonly kind: RailOrder['kind'];
@@ -17,7 +16,6 @@ export interface Check {
   readonly run: (tried: Tried) => Promise<void>;
 }
 
-/** A check, with its subject. */
 export interface ReadyCheck extends Check {
   readonly kind: CheckResult['kind'];
 }

@@ -73,10 +73,7 @@ export class TrialDrive {
     };
   }
 
-  /**
-   * Asks until there is an outcome.
-   * @throws Breach when there is none in time
-   */
+  /** Asks until there is an outcome. @throws Breach */
   async outcome(rail: Rail): Promise<RailOutcome> {
     const deadline = performance.now() + this.#times.outcomeMs;
     let last: Answer | undefined;
@@ -90,7 +87,6 @@ export class TrialDrive {
   }
 }
 
-/** Describes an answer in a few words. */
 export function words(answer: Answer | undefined): string {
   if (!answer) return 'none';
   if (answer.kind === 'unknown')
@@ -100,7 +96,6 @@ export function words(answer: Answer | undefined): string {
 
 const kinds = ['pending', 'settled', 'failed', 'rejected', 'returned', 'contradiction'];
 
-/** Checks the form of an outcome. */
 function checkForm(outcome: RailOutcome): RailOutcome {
   if (typeof outcome !== 'object' || outcome === null || !kinds.includes(outcome.kind)) {
     throw new Breach(`an answer must be one of ${kinds.join(', ')}, not ${JSON.stringify(outcome)}`);

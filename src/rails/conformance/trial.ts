@@ -51,9 +51,7 @@ export interface TrialReceivers {
   lock?(lockedSide: LockRequest['lockedSide']): TrialLock;
 }
 
-/**
- * Webhooks and deposits, for a rail with `receiveWebhook` or `deposits`. Each is absent if the rail lacks the method.
- */
+/** Webhooks and deposits, for a rail with `receiveWebhook` or `deposits`: each only if the rail has the method. */
 export interface TrialIncoming {
   /** Returns a new webhook as the provider signs and sends it now, about this order. */
   webhook?(orderId: string): Promise<RailWebhook>;
@@ -91,7 +89,6 @@ export interface TrialTimes {
   readonly outcomeMs: number;
 }
 
-/** The result of one check. */
 export interface CheckResult {
   readonly check: string;
   readonly kind: RailOrder['kind'] | 'WEBHOOK' | 'DEPOSIT' | 'RECEIVER';

@@ -1,7 +1,4 @@
-/**
- * The rates of the sandbox rail: a fixed table, so that a rehearsal gives the same amounts every day. The setting
- * SANDBOX_RATES replaces entries of it.
- */
+/** The rates of the sandbox rail: a fixed table, so that a rehearsal gives the same amounts every day. */
 
 import { z } from 'zod';
 import { maxAmount } from '../../core/checks.ts';
@@ -76,7 +73,6 @@ export interface RateOverride {
 /** The replaced entries of the table, by pair. */
 export type RateOverrides = ReadonlyMap<Pair, RateOverride>;
 
-/** The terms of the sandbox for converting one currency into another. */
 export interface SandboxRates {
   terms(sending: Currency, receiving: Currency): RateTerms;
 }
@@ -128,8 +124,7 @@ function midPrice(code: CurrencyCode): Fraction {
 }
 
 /**
- * Returns the schema of a decimal string that pricing accepts. A JSON number would already have been through floating
- * point.
+ * Returns the schema of a decimal string that pricing accepts: a JSON number would have been through floating point.
  */
 function decimalText(fault: (text: string) => string | undefined) {
   return z.string({ error: 'must be a decimal in quotation marks' }).superRefine((text, context) => {

@@ -2,7 +2,6 @@ import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { InexactJson, parseJson } from '../../core/json.ts';
 
-/** How to reach the account of a platform at its upstream service. */
 export interface UpstreamConnection {
   /** With the version at its end: https://host/2025-10-13. */
   readonly baseUrl: string;
@@ -75,12 +74,7 @@ export class UpstreamClient {
     return this.#agent.close();
   }
 
-  async #send<Schema extends z.ZodType>(
-    method: 'GET' | 'POST',
-    path: string,
-    schema: Schema,
-    command?: Command,
-  ): Promise<z.infer<Schema>> {
+  async #send<Schema extends z.ZodType>(method: 'GET' | 'POST', path: string, schema: Schema, command?: Command) {
     const { baseUrl, clientId, secret } = await this.#connection();
     const credentials = Buffer.from(`${clientId}:${secret}`).toString('base64');
     const { statusCode, body } = await request(`${baseUrl.replace(/\/$/, '')}${path}`, {
@@ -118,10 +112,7 @@ function hide(words: string, secret: string): string {
   return words.replaceAll(secret, '[hidden]');
 }
 
-/**
- * Parses an answer; undefined where it is not JSON.
- * @throws UpstreamFault for JSON with duplicate members or inexact numbers, which may be misread
- */
+/** Parses an answer; undefined where it is not JSON. @throws UpstreamFault for JSON that may be misread */
 function jsonIn(text: string, what: string): unknown {
   try {
     return parseJson(text);

@@ -29,10 +29,7 @@ const fundedAccounts = z.object({
 
 const pageSize = 100;
 
-/**
- * The deposits of a platform at its upstream service: each customer here has a customer there, whose accounts take in its
- * money (decision 85).
- */
+/** The deposits to customers of a platform at its upstream service, to accounts of customers there (decision 85). */
 export class UpstreamDeposits {
   readonly #client: UpstreamClient;
   readonly #accounts: UpstreamAccounts;
@@ -49,9 +46,7 @@ export class UpstreamDeposits {
     this.#customers.set(customerId, upstreamId);
   }
 
-  /**
-   * Returns the payment instructions of the customer's account upstream. None for quotes, and for the platform's own accounts.
-   */
+  /** Returns the payment instructions of the customer's account upstream; none for quotes and the platform's own. */
   async instructions({ customerId, currency, expiresAt }: FundingRequest): Promise<PaymentInstruction[]> {
     if (!customerId || expiresAt) return [];
     const upstreamId = this.#customers.get(customerId);

@@ -19,7 +19,6 @@ export async function checkIdentity(
   return { upstreamId: id, status, ...(status === 'PENDING_REVIEW' && { checkInMs }) };
 }
 
-/** A customer by its name. */
 type Named = Omit<IdentityRequest, 'attempts'>;
 
 /** Returns the customer there of one of ours, created now if the rail was connected after it. */

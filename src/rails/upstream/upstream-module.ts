@@ -38,10 +38,7 @@ const connectionSchema = z.object({
   webhookSecret: z.string().optional(),
 });
 
-/**
- * Reads a connection to an upstream service as it is stored.
- * @throws RangeError that says what is wrong with it; no secret is in the message
- */
+/** Reads a stored connection to an upstream service. @throws RangeError that says what is wrong, without secrets */
 export function parseConnection(text: string): UpstreamConnection {
   let value: unknown;
   try {
@@ -94,10 +91,7 @@ export const upstreamModule: RailModule = {
   },
 };
 
-async function connectionOf(
-  connections: RailHost['connections'],
-  platformId: string,
-): Promise<UpstreamConnection | undefined> {
+async function connectionOf(connections: RailHost['connections'], platformId: string) {
   const stored = await connections.read(platformId);
   return stored === undefined ? undefined : parseConnection(stored);
 }

@@ -22,10 +22,7 @@ export function unusedMemo(orderId: string): string {
   return `unused of ${orderId}`;
 }
 
-/**
- * Returns whether a payment only moves money between two accounts of the platform there, for a deposit or an order: nothing
- * came in, and nothing left. An outside payer may write any memo, but pays from no such account.
- */
+/** Returns whether a payment only moves money between the platform's accounts there, whatever its payer wrote. */
 export function isWithin({
   description,
   source,
@@ -37,7 +34,6 @@ export function isWithin({
   );
 }
 
-/** Returns the state of a payment. */
 export function stateOf(status: TransactionRecord['status']): RailMovement['state'] {
   return states[status];
 }

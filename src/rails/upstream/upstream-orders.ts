@@ -15,21 +15,15 @@ export interface UpstreamTimes {
   readonly watchMs: number;
 }
 
-/**
- * The age of an order, in milliseconds, beyond which it is no longer sent. Upstream forgets idempotency keys after thirty days:
- * the same key would then be a second payment.
- */
+/** The age of an order, in milliseconds, beyond which it is not sent: upstream forgets its keys after thirty days. */
 const maxSendAgeMs = 25 * 86_400_000;
 
 /** How much the clock of the upstream service may differ from ours, in milliseconds: an hour. */
 const clocksDifferMs = 3_600_000;
 
-/**
- * Upstream's immediate answer about a payment. Its record may name what it takes, but need not (specification 2.6).
- */
+/** Upstream's immediate answer about a payment, which need not name what it takes (specification 2.6). */
 type Sent = Pick<TransactionRecord, 'id' | 'sentAmount'>;
 
-/** The dependencies for carrying out orders. */
 export interface UpstreamParts {
   readonly accounts: UpstreamAccounts;
   readonly uma: UpstreamUma;
@@ -58,10 +52,7 @@ export class UpstreamOrders {
     return this.#perform(order, () => this.#transferOut(order, account, order.id, memoOf('order', order)));
   }
 
-  /**
-   * Pays to a UMA address: the quote upstream is paid from a customer's account there, which gets the money first. If it was
-   * not delivered, the money is there again, and is moved back before the outcome is reported.
-   */
+  /** Pays to a UMA address from a customer's account there, which gets the money first, and returns it if it stays. */
   async #payUma(order: RailOrder, lock: RateLock): Promise<RailOutcome> {
     let isFunded = order.settled;
     const fund = async () => {
@@ -91,9 +82,7 @@ export class UpstreamOrders {
     });
   }
 
-  /**
-   * Finds an order by its memo among the account's payments upstream, and sends nothing. Undefined where it is unknown.
-   */
+  /** Finds an order by its memo among the payments upstream, and sends nothing. Undefined where it is unknown. */
   async find(order: RailOrder): Promise<RailOutcome | undefined> {
     if (!order.account && !order.lock) return order.umaAddress === undefined ? { kind: 'settled' } : noUma;
     const found = await this.#findTransaction(order);
@@ -155,20 +144,14 @@ export class UpstreamOrders {
     }
   }
 
-  /**
-   * Returns the state of a settled order. It is not sent again: upstream may have been restored to an earlier moment and know
-   * nothing of it, and its bank would pay it a second time.
-   */
+  /** Returns the state of a settled order without sending it, since a restored upstream might pay it a second time. */
   async #lookAgain(order: RailOrder): Promise<RailOutcome> {
     const found = await this.#findTransaction(order);
     if (found) return this.#outcomeOfOrder(order, found);
     return { kind: 'contradiction', explanation: 'the upstream service no longer has this payment' };
   }
 
-  /**
-   * Executes the quote upstream that has locked the rate of an order.
-   * @param prepare comes first
-   */
+  /** Executes the quote upstream that has locked the rate of an order, after `prepare`. */
   async #execute(order: RailOrder, { reference }: RateLock, prepare?: () => Promise<void>): Promise<Sent> {
     try {
       await prepare?.();
@@ -238,9 +221,7 @@ export class UpstreamOrders {
     return this.#client.post('/transfer-out', transactionRecord, { body, key });
   }
 
-  /**
-   * Returns whether money was refunded for an order that is not settled here: its process may have died right after.
-   */
+  /** Returns whether money was refunded for an unsettled order: its process may have died right after. */
   async #wasGivenBack(order: RailOrder): Promise<boolean> {
     if (order.settled || !order.account) return false;
     const account = await this.#accounts.externalId(order.account, order.currency);

@@ -6,10 +6,7 @@ import { customerThere } from './upstream-identity.ts';
 import { fundingMemo, unusedMemo } from './upstream-movements.ts';
 import { internalAccountList, paidFromQuote, receiverRecord, transactionRecord } from './upstream-records.ts';
 
-/**
- * Payments to UMA addresses that the upstream service finds (decision 92). There a customer sends them, so each is paid from
- * the account of our customer's counterpart there, which gets the money for it first.
- */
+/** Payments to UMA addresses by upstream (decision 92), each from the account there of our customer's counterpart. */
 export class UpstreamUma {
   readonly #client: UpstreamClient;
   readonly #accounts: UpstreamAccounts;
@@ -38,7 +35,7 @@ export class UpstreamUma {
   }
 
   /**
-   * Returns the parties of a quote there to a UMA address: the customer of the sender, and the receiver, looked up again.
+   * Returns the parties of a quote there to a UMA address: the sender's customer, and the receiver, looked up again.
    */
   async parties({ address, sender }: UmaPayment, { sending, receiving }: Pick<LockRequest, 'sending' | 'receiving'>) {
     const { id: customerId } = await customerThere(this.#client, sender);

@@ -35,9 +35,7 @@ export const platformStatement = {
   text: "select set_config('gateway.platform', $1, false)",
 } as const;
 
-/**
- * Returns the statement that sets the platform of the current transaction only. It leaves nothing behind in the session.
- */
+/** Returns the statement that sets the platform of the current transaction alone, and leaves nothing in the session. */
 export const localPlatformText = (value: string) => `select set_config('gateway.platform', ${value}, true)`;
 
 /** The same, prepared: for sessions that a connection pooler shares between clients. */

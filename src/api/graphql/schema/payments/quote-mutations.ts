@@ -150,7 +150,7 @@ mutation('executeQuote', {
   refusals: ['NotFoundError', 'QuoteExpiredError', 'InsufficientFundsError', 'LimitExceededError'],
   validates: true,
   resolve: async ({ sandboxScenario, idempotencyKey, ...input }, { payments, viewer }) => {
-    const result = await executeQuote(payments, viewer, input, idempotencyKey, sandboxScenario);
+    const result = await executeQuote(payments, viewer, { ...input, sandboxScenario }, idempotencyKey);
     return { quote: result.row, replayed: result.replayed };
   },
 });
