@@ -10,7 +10,7 @@ import type { Context } from '../context.ts';
 import { abandoned } from '../failure.ts';
 import { findFurtherRead } from '../reading/further-read.ts';
 import { wrongValuesRefusal } from '../wrong-value.ts';
-import { builder, type SchemaConfig } from './builder.ts';
+import { builder, type InputBuilder, type Types } from './builder.ts';
 import { edgeOf } from './list.ts';
 import { asArgumentError, asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 import { SandboxScenarioInput } from './scenario.ts';
@@ -24,9 +24,6 @@ export const serverTime = {
   resolve: async (_parent: unknown, _args: object, { payments }: Context) =>
     (await readClock(payments.database.pool)).now,
 } as const;
-
-type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
-type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
 
 interface MutationOptions<Fields extends InputFieldMap, Success extends Replayable> {
   readonly description: string;
@@ -56,6 +53,8 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
 }
 
 interface SuccessField {
+  /** Its name in the schema, where that is another: of the row that a command returns. */
+  readonly as?: string;
   readonly type: TypeParam<Types>;
   readonly description: string;
   readonly nullable?: boolean;
@@ -69,13 +68,15 @@ function edgesIn<Success, Field>(
   success: Readonly<Record<string, SuccessField>>,
   make: (options: object) => Field,
 ): Record<string, Field> {
-  const fields = Object.entries(success).flatMap(([field, { type, nullable = false }]): [string, Field][] => {
-    const edge = edgeOf(type);
-    if (!edge) return [];
-    const resolve = (result: Success, _args: unknown, { payments: { cursors } }: Context) =>
-      rowEdge(cursors, edge.list, result[field as keyof Success]);
-    return [[`${field}Edge`, make({ type: edge.type, description: edgeDescription, nullable, resolve })]];
-  });
+  const fields = Object.entries(success).flatMap(
+    ([field, { as = field, type, nullable = false }]): [string, Field][] => {
+      const edge = edgeOf(type);
+      if (!edge) return [];
+      const resolve = (result: Success, _args: unknown, { payments: { cursors } }: Context) =>
+        rowEdge(cursors, edge.list, result[field as keyof Success]);
+      return [[`${as}Edge`, make({ type: edge.type, description: edgeDescription, nullable, resolve })]];
+    },
+  );
   return Object.fromEntries(fields);
 }
 
@@ -148,9 +149,14 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
   const success = builder.objectRef<Success>(`${typeName}Success`).implement({
     description: `What ${name} returns when it succeeds.`,
     fields: (t) => ({
-      ...mapValues(options.success, ({ type, description, nullable = false }, field) =>
-        // Each of these fields is one of the success's type, which the compiler cannot follow through the loop.
-        t.field({ type, description, nullable, resolve: (result) => result[field] as never }),
+      ...Object.fromEntries(
+        Object.entries<SuccessField>(options.success).map(
+          ([field, { as = field, type, description, nullable = false }]) => [
+            as,
+            // Each of these fields is one of the success's type, which the compiler cannot follow through the loop.
+            t.field({ type, description, nullable, resolve: (result) => result[field as keyof Success] as never }),
+          ],
+        ),
       ),
       // The compiler cannot follow the types of edges through the loop.
       ...edgesIn<Success, ReturnType<typeof t.boolean>>(options.success, (edge) => t.field(edge as never) as never),
@@ -245,11 +251,4 @@ function requireViewForFurtherRead({ permissions }: Viewer, name: Operation, inf
   if (field !== undefined) {
     throw new Refusal('FORBIDDEN', `this token lacks the permission VIEW, which ${field} needs`);
   }
-}
-
-function mapValues<T extends object, U>(
-  object: T,
-  transform: (value: T[keyof T], key: keyof T) => U,
-): Record<string, U> {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, transform(value, key as keyof T)]));
 }
