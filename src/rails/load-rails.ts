@@ -6,7 +6,6 @@ import { type RailHost, type RailModule, railPort } from './port.ts';
 import type { Rail } from './rail.ts';
 import type { EnvironmentRails, RailEntry, RailSettings } from './rail-settings.ts';
 
-/** The rails of all environments, opened. */
 export interface LoadedRails {
   readonly SANDBOX?: Rail;
   readonly PRODUCTION?: Rail;
@@ -20,11 +19,9 @@ export class RailFault extends Error {
   }
 }
 
-/** What loading needs besides the settings. */
 export interface LoadOptions {
   /** The modules of this program, by the names that RAILS has for them. */
   readonly own: Readonly<Record<string, RailModule>>;
-  /** What every rail gets. */
   readonly host: Omit<RailHost, 'environment'>;
 }
 
@@ -117,7 +114,6 @@ export function railAddress(name: string, directory: string): string {
   return pathToFileURL(found ?? file).href;
 }
 
-/** Checks that a value is the module of a rail, and for this version of the port. */
 function checkModule(place: string, name: string, value: unknown): RailModule {
   const refuse = (fault: string): never => {
     throw new RailFault(place, fault);

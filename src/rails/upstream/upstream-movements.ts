@@ -4,7 +4,6 @@ import { type TransactionRecord, transactionPage } from './upstream-records.ts';
 
 const pageSize = 100;
 
-/** Returns the id of our order that the memo of a payment names. */
 export function orderIdIn(description: string | undefined): string | undefined {
   return /^order ([0-9a-f-]{36})$/.exec(description ?? '')?.[1];
 }
