@@ -40,7 +40,6 @@ export interface AccountField extends AccountForm {
   readonly formBy?: { readonly field: string; readonly forms: Readonly<Record<string, AccountForm>> };
 }
 
-/** Returns the form of a field beside the other details. */
 export function formOf(field: AccountField, details: AccountDetails): AccountForm {
   return field.formBy?.forms[details[field.formBy.field] ?? ''] ?? field;
 }
@@ -136,7 +135,6 @@ function exchangesOf(value: string, from: string, to: string) {
   return places.length > 1 ? [...each, { place: undefined, from, to, value: value.replaceAll(from, to) }] : each;
 }
 
-/** Makes a check of check digits. */
 export function checkDigits(
   which: string,
   isRight: (value: string, details: AccountDetails) => boolean,
@@ -178,7 +176,6 @@ export const text = (description: string, more: Partial<AccountField> = {}): Acc
   },
   ...more,
 });
-/** The name of a bank, for people. */
 export const bankName = text('Name of the bank, for display only.', { optional: true });
 /** The name of a bank, where it distinguishes the bank's accounts from those of other banks. */
 export const identifyingBankName = text('Name of the bank, which is part of what identifies the account.', {
@@ -186,7 +183,6 @@ export const identifyingBankName = text('Name of the bank, which is part of what
   compared: (value) => foldedText(value.normalize('NFKC')).replace(gapsOfPrint, ''),
 });
 
-/** Defines a detail with this number of digits. */
 export const digits = (
   description: string,
   least: number,
@@ -217,7 +213,6 @@ export const lettersOrDigits = numberField(
   { differIn: 'spaces, dashes, letter case' },
 );
 
-/** Defines the IBAN of an account. */
 export const ibanField = (check: AccountForm['check']) =>
   numberField(
     'IBAN, 15 to 34 characters.',

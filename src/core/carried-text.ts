@@ -35,7 +35,6 @@ const characterSets = {
 
 export type CharacterSetName = keyof typeof characterSets;
 
-/** A text as a rail carries it. */
 export interface CarriedText {
   readonly text: string;
   /** The characters without a replacement. */

@@ -34,7 +34,6 @@ export const currencies: readonly Currency[] = table;
 
 const byCode: ReadonlyMap<string, Currency> = new Map(currencies.map((currency) => [currency.code, currency]));
 
-/** Returns the currency with exactly this code, or undefined. */
 export function currencyOf(code: string): Currency | undefined {
   return byCode.get(code);
 }

@@ -22,7 +22,6 @@ export class FaultStates {
     this.#log = log;
   }
 
-  /** Returns the states of those who share a log. */
   static of(log: Logger): FaultStates {
     const states = FaultStates.#of.get(log) ?? new FaultStates(log);
     FaultStates.#of.set(log, states);

@@ -31,7 +31,6 @@ export function parseDecimal(text: string): Fraction {
   return { numerator: BigInt(text.replace('.', '')), denominator: powerOfTen(places) };
 }
 
-/** Returns whether parseDecimal accepts a text. */
 export function isPlainDecimal(text: string): boolean {
   return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text);
 }

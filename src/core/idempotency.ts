@@ -21,7 +21,6 @@ export function keyedOperation({ keySpace }: KeyOwner, operation: string): strin
 /** The path of the idempotency key, which is not part of the input of a command. */
 export const keyPath: FieldPath = ['idempotencyKey'];
 
-/** Returns whether a string has the form of an idempotency key: no other is ever stored. */
 export function isIdempotencyKey(key: string): boolean {
   return /^[\x21-\x7e]{1,255}$/.test(key);
 }

@@ -38,7 +38,6 @@ export function uuidOf(id: string, ...types: readonly IdType[]): string | undefi
   return types.some((type) => type === id.slice(0, separator)) && uuidForm.test(uuid) ? uuid : undefined;
 }
 
-/** The name of an account: the kind and the uuid in its public id. */
 export interface AccountName {
   readonly kind: 'INTERNAL' | 'EXTERNAL';
   readonly id: string;
@@ -57,7 +56,6 @@ export function creationTime(uuid: string): Date {
   return new Date(Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16));
 }
 
-/** Returns the public id of an account, whose kind decides the type. */
 export function accountPublicId(kind: 'INTERNAL' | 'EXTERNAL', uuid: string): string {
   return publicId(kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount', uuid);
 }

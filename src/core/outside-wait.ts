@@ -2,13 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** The capacity that a request uses while it is processed. */
 export interface RequestSlot {
-  /** Releases the capacity while the request waits. */
   release(): void;
   /** Takes capacity again. Never refused: a request that has begun is carried out. */
   retake(): void;
   /** Passes the turn to others of its tenant; the request still counts as processed. */
   yieldTurn(): void;
-  /** Takes the turn again. */
   resumeTurn(): void;
 }
 

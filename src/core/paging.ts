@@ -1,6 +1,4 @@
-/** The size of a page where the caller gives none (specification 8). */
 export const defaultPageSize = 20;
-/** The largest size of a page (specification 8). */
 export const maxPageSize = 100;
 
 /** A page of a list, by time-ordered ids or feed sequences: as fast at any depth, whatever is added or removed. */
@@ -8,7 +6,6 @@ export interface Page<Key> {
   readonly size: number;
   /** True when the page is read from the end of the list: in the opposite order, then reversed. */
   readonly backward: boolean;
-  /** The order in which rows are read. */
   readonly read: 'asc' | 'desc';
   /** The keys of the page: those on this side of the cursor, or between two cursors. */
   readonly bound: { readonly gt?: Key; readonly lt?: Key } | undefined;

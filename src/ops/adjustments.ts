@@ -70,7 +70,6 @@ async function propose({ database }: Tools, accountId: string, given: Propose): 
   return answerOf(await proposeAdjustment(database, adjustment, operatorOf('adjust propose', given)));
 }
 
-/** Reads an amount in major units: 12.50. */
 function unitsOf(text: string, currency: string): bigint {
   const { decimals } = requiredCurrency(currency);
   const digits = text.split('.')[1]?.length ?? 0;

@@ -17,7 +17,6 @@ interface Deprecable {
   readonly directives?: readonly DirectiveNode[] | undefined;
 }
 
-/** Returns the reason of a deprecation; undefined where there is none. */
 function reasonOf({ directives = [] }: Deprecable): string | undefined {
   const deprecated = directives.find(({ name }) => name.value === 'deprecated');
   const value = deprecated?.arguments?.find(({ name }) => name.value === 'reason')?.value;

@@ -15,7 +15,6 @@ const kinds = {
 } as const;
 type Kind = keyof typeof kinds;
 
-/** The consequence of each kind of difference. */
 const dangers: Readonly<Record<Kind, string>> = {
   objects: 'the service cannot work without it',
   rights: 'requests fail, or the restrictions of docs/database-roles.md do not hold',

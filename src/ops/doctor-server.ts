@@ -60,7 +60,6 @@ const sessionSettings: Readonly<Record<string, RegExp>> = {
 
 const never = 'until the disk is full';
 
-/** The Postgres server, and the sessions on it. */
 export const serverChecks: Checks<Patient> = {
   version: oneRow<{ version: number }>(`select current_setting('server_version_num')::int as version`, ({ version }) =>
     version >= 150_000

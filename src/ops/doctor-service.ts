@@ -11,7 +11,6 @@ function counting(count: string, words: (count: number) => Verdict): (patient: P
   return async (patient) => (patient.role === 'gateway_serving' ? [] : look(patient));
 }
 
-/** The work of the service. */
 export const serviceChecks: Checks<Patient> = {
   async keys({ database, config }) {
     const missing = await missingKeys(database, config);

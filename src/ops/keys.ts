@@ -26,7 +26,6 @@ export function addKeys(program: Program): void {
 
 const keySettings = ['SECRET_KEY', 'CLIENT_TOKEN_KEY'] as const;
 
-/** Returns how the settings here use a key. */
 function roleOf(config: Config, keyId: string): 'in use' | 'fallback' | 'not in the settings of this machine' {
   const lists = keySettings.map((setting) => idsOfKeys(config, setting));
   if (lists.some(([first]) => first === keyId)) return 'in use';

@@ -10,7 +10,6 @@ export interface Said {
   readonly reason?: string;
 }
 
-/** The same, as required by some commands. */
 export type Decided = Required<Said>;
 
 /** Adds the options of a command that changes something: who does it, and why. Acts name them (`acts`). */
@@ -43,7 +42,6 @@ function loginName(): string {
   }
 }
 
-/** Makes a parser of texts of 1 to `longest` characters. */
 const textIn = (longest: number) => (text: string) => {
   const canonical = canonicalText(text);
   const fault = textFault(canonical, longest);

@@ -45,7 +45,6 @@ async function release({ database }: Tools, id: string, said: Said): Promise<Ans
   };
 }
 
-/** Formats the amount of a refund in major units of the currency that was sent. */
 function refundOf({ transaction }: SuspendedRefund): string {
   const { code, decimals } = requiredCurrency(transaction.sentCurrency ?? '');
   return `${formatDecimal(transaction.refundAmount ?? 0n, decimals)} ${code}`;

@@ -81,7 +81,6 @@ async function toolsOf(given: Settings, database: Database): Promise<Tools> {
   return { ...given, config, database, payments, webhooks: openWebhooks(payments, config) };
 }
 
-/** Reads a moment in an argument. */
 export function momentIn(text: string): Date {
   const moment = parseTimestamp(text);
   if (!moment) throw new InvalidArgumentError(`${text} is not a time with a time zone.`);

@@ -6,7 +6,6 @@ import { type RailHost, type RailModule, railPort } from './port.ts';
 import type { Rail } from './rail.ts';
 import type { EnvironmentRails, RailEntry, RailSettings } from './rail-settings.ts';
 
-/** The rails of all environments, opened. */
 export interface LoadedRails {
   readonly SANDBOX?: Rail;
   readonly PRODUCTION?: Rail;
@@ -20,11 +19,9 @@ export class RailFault extends Error {
   }
 }
 
-/** What loading needs besides the settings. */
 export interface LoadOptions {
   /** The modules of this program, by the names that RAILS has for them. */
   readonly own: Readonly<Record<string, RailModule>>;
-  /** What every rail gets. */
   readonly host: Omit<RailHost, 'environment'>;
 }
 
@@ -117,24 +114,20 @@ export function railAddress(name: string, directory: string): string {
   return pathToFileURL(found ?? file).href;
 }
 
-/** Checks that a value is the module of a rail, and for this version of the port. */
 function checkModule(place: string, name: string, value: unknown): RailModule {
-  if (typeof value !== 'object' || value === null) {
-    throw new RailFault(place, `the module ${name} has no rail as its default export`);
+  const refuse = (fault: string): never => {
+    throw new RailFault(place, fault);
+  };
+  if (typeof value !== 'object' || value === null)
+    return refuse(`the module ${name} has no rail as its default export`);
+  const { railPort: port, name: itsName, open } = value as Partial<Record<keyof RailModule, unknown>>;
+  if (typeof port !== 'number')
+    refuse(`the rail of ${name} does not say which version of the port it is for (railPort)`);
+  if (port !== railPort) {
+    refuse(`the rail of ${name} is for version ${port} of the port; this gateway has version ${railPort}`);
   }
-  const module = value as Partial<Record<keyof RailModule, unknown>>;
-  if (typeof module.railPort !== 'number') {
-    throw new RailFault(place, `the rail of ${name} does not say which version of the port it is for (railPort)`);
-  }
-  if (module.railPort !== railPort) {
-    throw new RailFault(
-      place,
-      `the rail of ${name} is for version ${module.railPort} of the port; this gateway has version ${railPort}`,
-    );
-  }
-  if (typeof module.name !== 'string' || module.name === '')
-    throw new RailFault(place, `the rail of ${name} has no name`);
-  if (typeof module.open !== 'function') throw new RailFault(place, `the rail of ${name} has no function named open`);
+  if (typeof itsName !== 'string' || itsName === '') refuse(`the rail of ${name} has no name`);
+  if (typeof open !== 'function') refuse(`the rail of ${name} has no function named open`);
   // Every field was checked.
   return value as RailModule;
 }
@@ -212,9 +205,7 @@ function checkRail(place: string, rail: Rail, environment: RailHost['environment
   if (rail.simulation === undefined) return;
   const missing = simulationParts.filter((part) => typeof rail.simulation?.[part] !== 'function');
   if (missing.length > 0) refuse(`the simulation of the rail ${name} lacks the functions ${missing.join(', ')}`);
-  if (environment === 'PRODUCTION') {
-    refuse(`the rail ${name} is a simulation, so it cannot serve PRODUCTION platforms`);
-  }
+  if (environment === 'PRODUCTION') refuse(`the rail ${name} is a simulation, so it cannot serve PRODUCTION platforms`);
 }
 
 function messageOf(error: unknown): string {

@@ -17,7 +17,6 @@ export interface Viewer extends Caller {
   readonly subject: string;
   /** When the token expires; null for one that only ends when it is revoked. */
   readonly expiresAt: Date | null;
-  /** Whether it may send registered documents only. */
   readonly trustedDocumentsOnly: boolean;
   /** Its platform's own rate limits; null if the limits of the settings apply. */
   readonly rates: Rates;

@@ -115,7 +115,6 @@ export function maySee(noun: Noun, { bound }: Pick<Scope, 'bound'>, row: Readonl
   return field !== null && row[field] === idOf(bound);
 }
 
-/** Returns whether the caller can see any rows of this noun. */
 export function seesAny(noun: Noun, { bound }: Pick<Scope, 'bound'>): boolean {
   return bound.kind === 'PLATFORM' || rules[noun][bound.kind] !== null;
 }

@@ -35,7 +35,6 @@ export const statusSources: Readonly<Record<ExternalAccountStatus, readonly Exte
   INACTIVE: ['PENDING', 'ACTIVE', 'UNDER_REVIEW'],
 };
 
-/** A check that is due. */
 interface DueCheck extends Lease {
   readonly account: Account;
   readonly ageMs: number;
@@ -58,7 +57,6 @@ export const leaseAccountChecks = leasing<DueCheck>(
 
 const postpone = postponing(checks);
 
-/** Returns the milliseconds until the next account is due for a check, or undefined when none is. */
 export const nextAccountCheck = untilNext(checks);
 
 /**
@@ -114,7 +112,6 @@ function planCheck(account: Account, check: AccountCheck): Plan {
   return { accounts: [move], checks, expected: { type: 'Account', id: account.id, version: account.version } };
 }
 
-/** Returns the columns of an account for a verification. */
 export function verificationColumns(check: AccountVerification) {
   return { beneficiaryVerificationStatus: check.verification, beneficiaryVerifiedName: check.verifiedName };
 }

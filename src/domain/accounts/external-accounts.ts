@@ -18,7 +18,6 @@ import { neededOf } from '../orders/rail-answer.ts';
 import { checkAccountInfo, nameFault } from './account-details.ts';
 import { type Beneficiary, carriedOwner, ownerName, reasonOf } from './beneficiary.ts';
 
-/** The input of createExternalAccount. */
 export interface CreateExternalAccount {
   readonly currency: string;
   readonly accountType: ExternalAccountType;

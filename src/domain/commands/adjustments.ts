@@ -21,7 +21,6 @@ const withAccount = {
   account: { select: { customerId: true, platform: { select: { name: true, environment: true } } } },
 } as const satisfies Prisma.AdjustmentInclude;
 
-/** An adjustment, with the account's owner. */
 export type Adjustment = Prisma.AdjustmentGetPayload<{ include: typeof withAccount }>;
 
 /**

@@ -32,9 +32,7 @@ import { planRefusal, type RefusalOptions } from './plan-refusals.ts';
 
 export interface Payments {
   readonly database: Database;
-  /** The rail of each environment, as the setting RAILS names it. */
   readonly rails: { readonly [E in Environment]?: Rail };
-  /** How long a quote is valid, in seconds. */
   readonly quoteSeconds: number;
   /** How long a platform has to approve or reject an incoming payment, in milliseconds (decision 33). */
   readonly approvalMs: number;
@@ -51,7 +49,6 @@ export interface Validated {
   readonly limits: readonly LimitState[];
 }
 
-/** Returns the rail of a tenant, or undefined where none is connected. */
 export function connectedRail({ rails }: Pick<Payments, 'rails'>, tenant: Tenant): Rail | undefined {
   const rail = rails[tenant.environment];
   return rail?.forPlatform?.(tenant.platformId) ?? rail;
@@ -67,7 +64,6 @@ const abilities = {
   paymentInstructions: 'does not accept deposits',
 } as const satisfies { readonly [Part in keyof Rail]?: string };
 
-/** A rail that has these parts. */
 export type RailWith<Ability extends keyof typeof abilities> = Rail & Required<Pick<Rail, Ability>>;
 
 /**
@@ -236,7 +232,6 @@ async function comparableInput({
   return { ...input, [amount.field]: comparableAmount(given, currencyOf(currency ?? '')) };
 }
 
-/** The messages of a plan that has waited for too long. */
 const waits: Readonly<Record<LockTimeout['for'], string>> = {
   account: 'too many concurrent payments on the same account; try again',
   table: databaseBusy,

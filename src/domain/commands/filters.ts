@@ -29,7 +29,6 @@ import {
  * condition on what the caller may not see, because a match would reveal it.
  */
 
-/** A filter of quotes (specification 4.2). */
 export interface QuoteFilter {
   readonly customerId?: Given<string>;
   readonly sendingAccountId?: Given<string>;
@@ -70,7 +69,6 @@ export interface AmountRange {
   readonly max?: Given<bigint>;
 }
 
-/** A filter of customers (specification 4.11). */
 export interface CustomerFilter {
   readonly platformCustomerId?: Given<string>;
   readonly customerType?: Given<CustomerType>;
@@ -85,7 +83,6 @@ export interface CustomerFilter {
   readonly isIncludingDeleted?: Given<boolean>;
 }
 
-/** A filter of accounts (specification 4.9, 4.10, 4.13). */
 export interface AccountFilter {
   readonly kind?: Given<AccountKind>;
   readonly currency?: Given<string>;
@@ -116,7 +113,6 @@ export function whereQuotes(caller: Scope, filter: Given<QuoteFilter>): Prisma.Q
   };
 }
 
-/** Returns the condition for the transactions that the caller may see and that match a filter. */
 export function whereTransactions(caller: Scope, filter: Given<TransactionFilter>): Prisma.TransactionWhereInput {
   if (!filter) return visibleTransactions(caller);
   return {
@@ -152,7 +148,6 @@ export function whereTransactions(caller: Scope, filter: Given<TransactionFilter
   };
 }
 
-/** Returns the condition for the customers that the caller may see and that match a filter. */
 export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Prisma.CustomerWhereInput {
   return {
     AND: [
@@ -169,7 +164,6 @@ export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Pr
   };
 }
 
-/** Returns the condition for the accounts that the caller may see and that match a filter. */
 export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Prisma.AccountWhereInput {
   if (!filter) return { AND: [visibleAccounts(caller), { isDeleted: false }] };
   return {

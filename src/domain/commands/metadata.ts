@@ -7,7 +7,6 @@ import type { Caller } from '../access/caller.ts';
 /** Key-value pairs that a platform stores on its own records (decision 69). The service does not interpret them. */
 export type Metadata = Readonly<Record<string, string>>;
 
-/** The bounds of metadata: entries, and characters of a key. */
 const maxEntries = 20;
 const maxKeyLength = 40;
 

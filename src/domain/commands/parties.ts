@@ -16,7 +16,6 @@ export interface TransferParties {
   readonly ids: readonly string[];
 }
 
-/** The platform's own fees on a quote. */
 export interface PlatformFeeTerms {
   /** Smallest units of the sending currency. */
   readonly fixedFee: bigint;
@@ -118,7 +117,6 @@ const platformFeeStatement = statement<PlatformFeeRow>(
   'select fixed_fee::text, variable_fee_rate::text from platform_fee where platform_id = $1 and sending_currency = $2',
 );
 
-/** Reads the platform's own fees on what is sent in a currency. */
 export async function readPlatformFee(
   on: Queryable,
   { platformId }: Scope,
@@ -150,7 +148,6 @@ function transferPartiesOf(
   };
 }
 
-/** Returns one of the ids that were read with the parties. */
 export function idAt(parties: Pick<TransferParties, 'ids'>, position: number): string {
   const id = parties.ids[position];
   if (id === undefined) throw new Error(`no id at ${position}`);

@@ -17,7 +17,6 @@ export interface RefusalOptions {
   readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };
 }
 
-/** Converts the refusal of a plan by the database to one that the caller may see. */
 export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, caller: Caller, replayed: boolean): Refusal {
   if (refusal.code === 'OTHER_VERSION') {
     const { type, id, version } = refusal;

@@ -16,5 +16,4 @@ export function lockOf(stored: Prisma.JsonValue | undefined): RateLock | undefin
   return { reference, sent: BigInt(sent), received: BigInt(received), rate, fees: BigInt(fees) };
 }
 
-/** The part of a quote that has its lock. */
 export type Lockable = Partial<Pick<Quote, 'rateLock'>>;

@@ -17,7 +17,6 @@ export interface Receipt {
   readonly outcome: 'NONE' | 'SUCCEEDED' | 'REFUSED';
   /** When the key was first used; null if it never was. */
   readonly createdAt: Date | null;
-  /** The code of the refusal, where there was one. */
   readonly code: RefusalCode | null;
   /** The record that it created or changed, by its type and uuid; null for a record without an id. */
   readonly result: { readonly type: ResultType | NonNullable<StoredResult['type']>; readonly row: ResultRow } | null;

@@ -14,7 +14,6 @@ import { checkCustomerAddress } from '../commands/uma-addresses.ts';
 import { wholeMs } from '../orders/orders.ts';
 import { neededOf } from '../orders/rail-answer.ts';
 
-/** A person who owns or controls a company. */
 export interface BeneficialOwner {
   readonly fullName: string;
   readonly individualType: string;
@@ -28,7 +27,6 @@ export interface BeneficialOwner {
   readonly title?: string | null | undefined;
 }
 
-/** The details of a customer, by its type. */
 export type CustomerDetails =
   | {
       readonly customerType: 'INDIVIDUAL';
@@ -161,7 +159,6 @@ export function detailColumns(details: CustomerDetails, now: Date): Partial<Deta
   });
 }
 
-/** Returns the columns of a name: as it is shown, and as it is searched. */
 const named = (name: string | null | undefined) => ({ name, searchName: name && foldedText(name) });
 
 type DetailColumns = Pick<
@@ -169,7 +166,6 @@ type DetailColumns = Pick<
   'name' | 'searchName' | 'birthDate' | 'nationality' | 'registrationNumber' | 'taxId' | 'address' | 'beneficialOwners'
 >;
 
-/** Returns the columns without those that are undefined. */
 function definedColumns(columns: { [Name in keyof DetailColumns]?: unknown }): Partial<DetailColumns> {
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }

@@ -60,7 +60,6 @@ export class Feed {
     await this.#reads.close();
   }
 
-  /** The number of subscriptions that are open in this process. */
   get subscriptions(): number {
     let count = 0;
     for (const hub of this.#hubs.values()) count += hub.subscribers.size;

@@ -13,14 +13,12 @@ export interface Hub {
   /** The shared read of the newest events. */
   filling?: Promise<void>;
   head: bigint;
-  /** The epoch of the event with that sequence. */
   epoch: number | null;
   /** The last sequence known to exist. */
   target: bigint;
   reading: Promise<void> | undefined;
 }
 
-/** Returns a hub that continues after a position of the feed. */
 export function newHub(platformId: string, { sequence, epoch }: FeedPosition, recent: RecentEvents): Hub {
   return {
     ...{ platformId, recent },

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { FeedPosition } from './cursor.ts';
 
-/** The owner and the purpose of a key. */
 export interface ResumeKey {
   readonly platformId: string;
-  /** The subject of the client's credentials. */
   readonly subject: string;
   /** The digest of the client's key, of its platform and subject, and of the operation. */
   readonly digest: Buffer;
@@ -92,7 +90,6 @@ export class ResumePoint {
     if (this.#sent === null || sequence > this.#sent) this.#sent = sequence;
   }
 
-  /** Records an acknowledgement: the client has received everything up to a position. */
   acknowledge(position: FeedPosition): void {
     // The client is here, and so not on an older connection.
     this.#isNewest = true;

@@ -9,7 +9,6 @@ import { ledgerRules } from './ledger-rules.ts';
 import { type Chunk, RowsSince, rowsSince } from './rows-since.ts';
 import { allRows, type Rule } from './rule.ts';
 
-/** A broken rule of the ledger. */
 export interface Breach {
   readonly rule: string;
   /** The rows that break it, at most 20 of them. */

@@ -109,7 +109,6 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
   if (orders.length > 0) keys.writes.add('payments under way');
 }
 
-/** Adds the keys of moves, which an alternative may make too. */
 function addMoves(
   keys: ConflictKeys,
   { quotes = [], expired = [], transactions = [], journals = [] }: Alternative,

@@ -10,11 +10,9 @@ import { allRows } from './rule.ts';
 export interface Checkpoint {
   /** The audit that wrote it; null where none has. */
   readonly runId: string | null;
-  /** The moment that it covers. */
   readonly coversUntil: Date | null;
   /** Why the next audit cannot continue from the checkpoint, as a sentence; null if it can. */
   readonly refusal: string | null;
-  /** The current epoch of the feed. */
   readonly epochId: number | null;
 }
 

@@ -164,7 +164,6 @@ export class CommitLanes<Outcome> {
   }
 }
 
-/** Removes the plans that match from the lane and rejects them. */
 function rejectWaiting<Outcome>(
   lane: Lane<Outcome>,
   which: (waiting: Waiting<Outcome>) => boolean,

@@ -120,7 +120,6 @@ export interface QuoteMove {
   readonly id: string;
   readonly from: readonly QuoteStatus[];
   readonly to: QuoteStatus;
-  /** The reason, for the timeline. */
   readonly reason?: string | undefined;
   /** Only before or only after the expiry of the quote, by the clock of the database once the quote is locked. */
   readonly expiry?: 'before' | 'after';
@@ -194,7 +193,6 @@ export interface SettledCase {
   readonly movedIn: bigint | null;
 }
 
-/** The kinds of movements (decision 58). */
 export type JournalKind =
   | 'debit'
   | 'delivery'

@@ -1,6 +1,5 @@
 /** The rows that the auditor checks: each field is a table with its columns, or a query in parentheses. */
 export interface Scope {
-  /** Payments (`transaction`). */
   readonly payments: string;
   readonly journalsOfPayments: string;
   readonly quotes: string;
@@ -27,7 +26,6 @@ export interface Rule {
   readonly offenders: (scope: Scope) => string;
 }
 
-/** All rows, without a known state. */
 export const allRows: Scope = {
   payments: 'transaction',
   journalsOfPayments: '(select * from journal where transaction_id is not null)',

@@ -23,7 +23,6 @@ export interface DueOrder extends Lease {
   /** The internal account that an outgoing payment is paid from: of the owner of the source, where that is external. */
   readonly fundingAccountId: string | undefined;
   readonly platformFee: bigint;
-  /** The rate lock of the payment at the rail. */
   readonly lock: RateLock | undefined;
   /** The account of the platform for its part of the fees, and whether it holds enough to return that part. */
   readonly platformAccount: { readonly id: string; readonly canReturnFee: boolean } | undefined;
@@ -189,7 +188,6 @@ function incomingOf(row: LeasedRow): Incoming | undefined {
     : undefined;
 }
 
-/** Returns the milliseconds until the next order is due, or undefined when none is. */
 export const nextOrderDue = untilNext(orders);
 
 const wakeStatement = statement<object>('wake_orders', 'select wake_orders($1, $2)');

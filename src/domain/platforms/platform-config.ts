@@ -24,7 +24,6 @@ import { commitPlanOn } from '../ledger/commit.ts';
 import { deliveryRails, type PaymentRail } from '../pricing/delivery-rails.ts';
 import { requireMayTake, umaDomainIn } from './uma-domain.ts';
 
-/** The settings that a platform can change (decision 56). */
 export interface PlatformSettings extends Expecting {
   /** The domain of the UMA addresses that new customers get: the platform's own (decision 61). */
   readonly umaDomain?: string | null | undefined;
@@ -46,7 +45,6 @@ export const currencySettings = {
   providerRequiredCounterpartyCustomerFields: [] as readonly string[],
 } as const;
 
-/** A currency of a platform, with the terms of payments in it. */
 export type PlatformCurrency = typeof currencySettings & {
   readonly code: CurrencyCode;
   readonly deliveryRail: PaymentRail;

@@ -77,7 +77,6 @@ export function readTerms(request: PricingRequest): Terms {
   };
 }
 
-/** Converts the counterparty's fixed fee to smallest units of the sending currency, rounded half up. */
 function convertCounterpartyFee(fee: bigint, unitsBought: Fraction): Rounded {
   const exact = divide(whole(fee), unitsBought);
   return { exact, amount: roundHalfUp(exact) };
@@ -95,7 +94,6 @@ export function convertToSending({ fixedFees, shareAfterFee, unitsBought }: Term
   return { exact, amount: roundUp(exact) };
 }
 
-/** Computes one variable fee, rounded half up on its own. */
 export function variableFee(charged: bigint, rate: Fraction): Rounded {
   const exact = multiply(whole(charged), rate);
   return { exact, amount: roundHalfUp(exact) };

@@ -16,7 +16,6 @@ interface DueDeposit
     Pick<RailDeposit, 'id' | 'reference' | 'heldAt' | 'amount' | 'currency' | 'payer' | 'memo' | 'attempts'> {
   readonly accountId: string;
   readonly customerId: string | null;
-  /** The id for its payment. */
   readonly newId: string;
 }
 

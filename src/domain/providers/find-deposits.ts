@@ -125,7 +125,6 @@ const wakeStatement = statement<object>(
   'update rail_connection set deposits_due_at = clock_ms() where platform_id = $1',
 );
 
-/** Makes the query for deposits of a platform due now. */
 export async function wakeDeposits(on: Queryable, platformId: string): Promise<void> {
   await wakeStatement(on, platformId);
 }

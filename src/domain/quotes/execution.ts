@@ -28,9 +28,7 @@ export interface ExecutionOptions {
   readonly sourceAccountId: string;
   /** The party that the rail pays. */
   readonly target: Target;
-  /** The scenario for the sandbox, or null. */
   readonly scenario: Prisma.JsonValue;
-  /** The reason for the timeline. */
   readonly reason: string;
   /** The deposit for this quote from outside, credited to the source first. */
   readonly arrived?: Journal;

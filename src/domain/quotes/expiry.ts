@@ -21,7 +21,6 @@ const nextExpiryStatement = statement<{ waitMs: number }>(
 /** The quotes whose failure to expire has been logged: they are retried silently. */
 const loggedQuotes = boundedCache<true>(10_000);
 
-/** Returns the milliseconds until the next quote expires, or undefined when none is pending. */
 export async function nextQuoteExpiry(payments: Payments): Promise<number | undefined> {
   const [row] = await nextExpiryStatement(payments.database.pool);
   return row?.waitMs;

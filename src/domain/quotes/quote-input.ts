@@ -16,7 +16,6 @@ export interface CreateQuote {
   readonly lockedCurrencySide: 'SENDING' | 'RECEIVING';
   /** 1 to `maxAmount` smallest units of the locked side's currency. */
   readonly lockedCurrencyAmount: GivenAmount;
-  /** The id of a receiver lookup, for a UMA destination. */
   readonly lookupId?: string | null | undefined;
   readonly immediatelyExecute: boolean;
   readonly description?: string | null | undefined;

@@ -23,7 +23,6 @@ interface QuoteRequest {
 export interface QuoteData {
   readonly sending: Currency;
   readonly price: Pricing;
-  /** The lock at the rail that the price has. */
   readonly lock?: LockedPrice | undefined;
   readonly to: Destination;
   readonly sender: Information;

@@ -152,7 +152,6 @@ function checkExecution({ immediatelyExecute, source }: CreateQuote): void {
   throw new Refusal('INVALID_INPUT', message, at('immediatelyExecute'));
 }
 
-/** Reads the parties that a quote names: the source or the paying customer, and perhaps the account that receives. */
 async function readQuoteParties(payments: Payments, caller: Caller, { source, destination }: CreateQuote) {
   const [from, to] = checkAll(
     () =>

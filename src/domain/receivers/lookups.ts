@@ -247,12 +247,10 @@ export async function readLookup(
   return lookup;
 }
 
-/** Returns the currencies of a lookup, as lookUpReceiver stored them. */
 export function lookupCurrencies(lookup: Pick<Lookup, 'currencies'>): readonly LookupCurrency[] {
   return trustedJson<readonly LookupCurrency[]>(lookup.currencies);
 }
 
-/** Returns the required fields of a lookup, as lookUpReceiver stored them. */
 export function lookupFields(lookup: Pick<Lookup, 'requiredFields'>): readonly RequiredField[] {
   return trustedJson<readonly RequiredField[]>(lookup.requiredFields);
 }

@@ -18,7 +18,6 @@ import { railAnswer } from '../orders/rail-answer.ts';
 /** The two sides of a balance, in smallest units. */
 export interface BothBalances extends Beyond {
   readonly currency: string;
-  /** The amount according to the books. */
   readonly booked: bigint;
   /** The amount that the provider holds; undefined if it reports no account in this currency. */
   readonly held: bigint | undefined;
@@ -114,7 +113,6 @@ export function agrees({ beyondLow, beyondHigh }: Beyond, known: Beyond | undefi
   return beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n);
 }
 
-/** Describes the side of the books. */
 export function bookedWords({ currency: code, booked }: BothBalances, known: Beyond | undefined): string {
   const own = known ? `, and ${formatForeign(known.beyondLow, code)} known beyond them` : '';
   return `${formatForeign(booked, code)} in the books${own}`;

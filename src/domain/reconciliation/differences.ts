@@ -17,7 +17,6 @@ export interface Difference {
   /** The uuid of our order; undefined for a movement without an order here. */
   readonly orderId: string | undefined;
   readonly transactionId: string | undefined;
-  /** The provider's reference of the movement. */
   readonly reference: string | undefined;
   readonly fault: Exclude<ReconciliationFault, 'OTHER_BALANCE'>;
   readonly here: string | undefined;
@@ -25,7 +24,6 @@ export interface Difference {
 }
 
 export interface Reconciled {
-  /** How many orders here were compared, and how many movements there. */
   readonly orders: number;
   readonly movements: number;
   readonly totals: readonly Total[];

@@ -11,7 +11,6 @@ import type { Total } from './totals.ts';
 
 /** Compares orders and balances with what a provider reports, and stores every difference. It corrects none. */
 
-/** A period: from one moment up to another. */
 export interface Period {
   readonly from: Date;
   readonly to: Date;

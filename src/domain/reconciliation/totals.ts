@@ -1,7 +1,6 @@
 import type { RailOrderKind } from '../../infra/database/generated/client/client.ts';
 import type { RailMovement } from '../../rails/rail-movements.ts';
 
-/** An order here, with the course of its payment. */
 export interface OrderHere {
   readonly id: string;
   readonly transactionId: string;

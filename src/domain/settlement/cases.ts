@@ -15,7 +15,6 @@ import { paymentUuid } from './order-by-hand.ts';
 /** An outcome that does not contradict an earlier one. */
 export type CredibleOutcome = Exclude<RailOutcome, { kind: 'contradiction' }>;
 
-/** A contradiction, as recorded. */
 export interface Contradiction {
   readonly kind: RailCaseKind;
   readonly said: string;
@@ -62,7 +61,6 @@ export async function contradictionOf(
   return isOther ? otherOutcome(outcome, isPull(order) && settled ? 'the pull has settled' : status) : undefined;
 }
 
-/** Describes an outcome that contradicts the status of its transaction. */
 export function otherOutcome(outcome: RailOutcome, status: string): Contradiction {
   const explanation = 'explanation' in outcome ? ` (${outcome.explanation})` : '';
   return { kind: 'OTHER_OUTCOME', said: `${outcome.kind}${explanation}`, stands: status };

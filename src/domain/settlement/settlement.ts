@@ -148,7 +148,6 @@ async function postponeRefused(payments: Payments, { order, outcome }: Conclusio
   return { lease: order, dueInMs: Math.min(60_000, 100 * 2 ** order.attempts) };
 }
 
-/** Records a contradiction for an operator. */
 async function openCase(payments: Payments, order: DueOrder, contradiction: Contradiction): Promise<void> {
   payments.log.error(
     { order: order.id, ...contradiction },

@@ -25,9 +25,7 @@ export interface SuspendedRefund {
   readonly platformId: string;
   readonly platformName: string;
   readonly transaction: Transaction;
-  /** The rate lock of the payment, as stored with its order. */
   readonly rateLock: Prisma.JsonValue;
-  /** The internal account that the refund is for. */
   readonly refundAccountId: string;
   /** Where the money is forwarded to if the customer is deleted; null otherwise. */
   readonly onward: Onward | null;

@@ -21,7 +21,6 @@ export interface StatementHead {
   readonly creditSum: string;
   readonly debitCount: number;
   readonly debitSum: string;
-  /** When the statement was made. */
   readonly madeAt: Date;
 }
 

@@ -31,11 +31,9 @@ export interface Transfer {
   readonly amount: GivenAmount;
   readonly description?: string | null | undefined;
   readonly metadata?: Metadata | null | undefined;
-  /** Sandbox: the course of the transfer. */
   readonly sandboxScenario?: GivenScenario | null | undefined;
 }
 
-/** Makes paths into the request of a transfer. */
 export const at = pathsIn<Transfer>();
 const sourcePath = at('sourceAccountId');
 const destinationPath = at('destinationAccountId');
@@ -68,7 +66,6 @@ export async function readAccounts(
   return { from, to, parties, description, metadata };
 }
 
-/** Returns the account of a side, which must be known and of this kind. */
 function requireKind(account: Account | undefined, kind: Account['kind'], side: string, path: FieldPath): Account {
   if (!account) accountNotFound(path);
   if (account.kind !== kind) {

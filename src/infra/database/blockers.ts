@@ -11,7 +11,6 @@ export interface LockSession {
   readonly state: string | null;
   /** The statement that it runs, or ran last: by its name where it is one of the service. */
   readonly statement: string;
-  /** For how many seconds its transaction has been open. */
   readonly openSeconds: number;
   /** The processes that it waits for. 0 stands for a prepared transaction. */
   readonly blockedBy: readonly number[];

@@ -35,7 +35,6 @@ interface Claim {
   /** The column with the end of the lease, if it is not the column of the due time. */
   readonly until?: string;
   readonly reads: string;
-  /** The joins for these columns. */
   readonly joins?: string;
 }
 
@@ -125,7 +124,6 @@ interface Work<Row> {
   readonly work: (due: Row) => Promise<void>;
   /** The log message for a row whose processing failed and is retried. */
   readonly failure: string;
-  /** Names the row in the log. */
   readonly about: (due: Row) => object;
 }
 

@@ -36,7 +36,6 @@ type Condition = readonly [name: string, value: unknown];
 
 export interface ListRows {
   readonly model: string;
-  /** The alias of a row. */
   readonly alias: string;
   readonly where: object;
   /** SQL that finds the rows of a parent, in one or several ways, each by an index that has the order of the list. */
@@ -143,9 +142,7 @@ function flattened(where: Where): Condition[] {
 }
 
 interface Chosen {
-  /** The conditions of each way to find rows. */
   readonly choices: readonly (readonly Condition[])[];
-  /** The conditions that they consist of. */
   readonly used: ReadonlySet<Condition>;
 }
 
@@ -177,7 +174,6 @@ function idOfNamed(model: string, [name]: Condition, others: readonly Condition[
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Writes the conditions of one way to find rows of a platform. */
 function wayOf(model: string, alias: string, choice: readonly Condition[], platformId: string, binds: Binds): Way {
   const found: string[] = [];
   const rest: string[] = [];

@@ -14,7 +14,6 @@ import { within } from '../instruments/within.ts';
 export interface Readiness {
   /** Whether it answers in time. */
   readonly database: boolean;
-  /** Whether it can be written. */
   readonly writable: boolean;
   /** Whether it has every migration of this program. */
   readonly schema: boolean;
@@ -79,7 +78,6 @@ export class ReadinessWatch {
   readonly #limits: ReadinessLimits;
   readonly #migrations = readMigrations(projectPrisma);
   #client: pg.Client | undefined;
-  /** When its session began. */
   #began = 0;
   /** Checks now, or awaits the check that is under way. Takes as long as the limit at most. */
   readonly check = singleFlight(() => this.#checkNow());
@@ -117,12 +115,10 @@ export class ReadinessWatch {
     this.#forget();
   }
 
-  /** The result of the last check. */
   get last(): Readiness {
     return this.#last;
   }
 
-  /** Returns the answer to a readiness request: the status, and the body as JSON. */
   async answer(): Promise<{ readonly status: 200 | 503; readonly body: object }> {
     const readiness = await this.check();
     const ready = this.#isServing && isReady(readiness);

@@ -94,7 +94,6 @@ export function noteOperation(operation: string): void {
   if (facts) facts.operation = operation;
 }
 
-/** Runs each step of an iterator for a request. */
 export function iterateAsRequest<T>(facts: RequestFacts, iterator: AsyncIterableIterator<T>): AsyncIterableIterator<T> {
   return {
     next: () => asRequest(facts, () => iterator.next()),
@@ -107,10 +106,8 @@ export function iterateAsRequest<T>(facts: RequestFacts, iterator: AsyncIterable
   };
 }
 
-/** The most ids that the facts of a request have. */
 const mostMade = 20;
 
-/** Notes what a command of the current request has made or changed. */
 export function noteMade(id: string): void {
   const facts = currentRequest();
   if (!facts) return;

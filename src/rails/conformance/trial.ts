@@ -36,10 +36,8 @@ export interface RailTrial {
 
 export type Course = 'settles' | 'refused' | 'slow';
 
-/** The part of an order that decides its course. */
 export type TrialOrder = Pick<RailOrder, 'amount' | 'currency' | 'account' | 'umaAddress'>;
 
-/** A conversion to lock. */
 export type TrialLock = Omit<LockRequest, 'id' | 'orderId'>;
 
 /** Receivers at UMA addresses, for a rail with `lookUp`. */

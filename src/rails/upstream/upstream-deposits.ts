@@ -5,7 +5,7 @@ import type { DepositsPage, DepositsRequest, DepositToTake, RailDeposit, TakenDe
 import type { UpstreamAccounts } from './upstream-accounts.ts';
 import { type UpstreamClient, UpstreamRefusal } from './upstream-client.ts';
 import { customerIn } from './upstream-identity.ts';
-import { isWithin, orderIdIn, stateOf, sweepMemo } from './upstream-movements.ts';
+import { isWithin, orderIdIn, states, sweepMemo } from './upstream-movements.ts';
 import { transactionRecord } from './upstream-records.ts';
 
 const incomingRecord = transactionRecord.extend({
@@ -79,13 +79,8 @@ export class UpstreamDeposits {
     try {
       const own = await this.#accounts.internalId(currency);
       if (heldAt === own) return { kind: 'taken' };
-      const body = {
-        source: { accountId: heldAt },
-        destination: { accountId: own },
-        amount: Number(amount),
-        description: sweepMemo(id),
-      };
-      await this.#client.post('/transfer-internal', transactionRecord, { body, key: `deposit-${id}` });
+      const key = `deposit-${id}`;
+      await this.#client.transfer('internal', { from: heldAt, to: own, amount, memo: sweepMemo(id), key });
       return { kind: 'taken' };
     } catch (error) {
       if (!(error instanceof UpstreamRefusal)) throw error;
@@ -102,7 +97,7 @@ function isDeposit(record: IncomingRecord): boolean {
 
 function depositOf(record: IncomingRecord): RailDeposit {
   const { id, createdAt, status, receivedAmount, platformCustomerId, source, destination, description } = record;
-  const state = stateOf(status);
+  const state = states[status];
   return {
     reference: id,
     at: new Date(createdAt),

@@ -2,7 +2,7 @@ import type { RailOrder, RailOutcome } from '../rail.ts';
 import type { RailAccount } from '../rail-account.ts';
 import type { RateLock } from '../rate-lock.ts';
 import type { UpstreamAccounts } from './upstream-accounts.ts';
-import { type UpstreamClient, UpstreamFault, UpstreamRefusal } from './upstream-client.ts';
+import { type UpstreamClient, UpstreamFault, UpstreamRefusal, unlessRefused } from './upstream-client.ts';
 import { hasBegun } from './upstream-movements.ts';
 import { quoteRecord, type TransactionRecord, transactionPage, transactionRecord } from './upstream-records.ts';
 import type { UpstreamUma } from './upstream-uma.ts';
@@ -24,11 +24,6 @@ const clocksDifferMs = 3_600_000;
 /** Upstream's immediate answer about a payment, which need not name what it takes (specification 2.6). */
 type Sent = Pick<TransactionRecord, 'id' | 'sentAmount'>;
 
-export interface UpstreamParts {
-  readonly accounts: UpstreamAccounts;
-  readonly uma: UpstreamUma;
-}
-
 /** Sends the orders of a platform to its upstream service, and asks about them. It has no state of its own. */
 export class UpstreamOrders {
   readonly #client: UpstreamClient;
@@ -36,7 +31,7 @@ export class UpstreamOrders {
   readonly #uma: UpstreamUma;
   readonly #times: UpstreamTimes;
 
-  constructor(client: UpstreamClient, { accounts, uma }: UpstreamParts, times: UpstreamTimes) {
+  constructor(client: UpstreamClient, accounts: UpstreamAccounts, uma: UpstreamUma, times: UpstreamTimes) {
     this.#client = client;
     this.#accounts = accounts;
     this.#uma = uma;
@@ -72,13 +67,9 @@ export class UpstreamOrders {
     if (!account) return noUma;
     return this.#perform(order, async () => {
       const { currency, amount } = order;
-      const body = {
-        source: { accountId: await this.#accounts.externalId(account, currency) },
-        destination: { accountId: await this.#accounts.internalId(currency) },
-        amount: Number(amount),
-        description: memoOf('order', order),
-      };
-      return this.#client.post('/transfer-in', transactionRecord, { body, key: order.id });
+      const from = await this.#accounts.externalId(account, currency);
+      const to = await this.#accounts.internalId(currency);
+      return this.#client.transfer('in', { from, to, amount, memo: memoOf('order', order), key: order.id });
     });
   }
 
@@ -112,11 +103,8 @@ export class UpstreamOrders {
   /** The filter for payments to or from the other account of an order. What is converted goes to the platform's own. */
   async #counterpartyOf({ kind, account, umaAddress, currency }: RailOrder): Promise<Record<string, string>> {
     if (!account) return { receiverAccountIdentifier: umaAddress ?? (await this.#accounts.internalId(currency)) };
-    const id = await this.#accounts.externalId(account, currency).catch((error: unknown) => {
-      // Upstream no longer knows the account: the order is looked for among all payments.
-      if (error instanceof UpstreamRefusal) return undefined;
-      throw error;
-    });
+    const id = await unlessRefused(this.#accounts.externalId(account, currency), undefined);
+    // Upstream no longer knows the account: the order is looked for among all payments.
     if (id === undefined) return {};
     return kind === 'PAYOUT' ? { receiverAccountIdentifier: id } : { senderAccountIdentifier: id };
   }
@@ -124,7 +112,7 @@ export class UpstreamOrders {
   /** Refunds a collection to its source. */
   async giveBack(order: RailOrder): Promise<void> {
     if (!order.account) throw new Error('only money that was pulled from an account can be returned');
-    await this.#transferOut(order, order.account, keyOfReturn(order), memoOf('return of', order));
+    await this.#transferOut(order, order.account, `${order.id}-return`, memoOf('return of', order));
   }
 
   async #perform(order: RailOrder, send: () => Promise<Sent>): Promise<RailOutcome> {
@@ -210,15 +198,10 @@ export class UpstreamOrders {
     }
   }
 
-  async #transferOut(order: RailOrder, account: RailAccount, key: string, description: string) {
-    const { currency, amount } = order;
-    const body = {
-      source: { accountId: await this.#accounts.internalId(currency) },
-      destination: { accountId: await this.#accounts.externalId(account, currency) },
-      amount: Number(amount),
-      description,
-    };
-    return this.#client.post('/transfer-out', transactionRecord, { body, key });
+  async #transferOut({ currency, amount }: RailOrder, account: RailAccount, key: string, memo: string) {
+    const from = await this.#accounts.internalId(currency);
+    const to = await this.#accounts.externalId(account, currency);
+    return this.#client.transfer('out', { from, to, amount, memo, key });
   }
 
   /** Returns whether money was refunded for an unsettled order: its process may have died right after. */
@@ -240,10 +223,6 @@ function sentOf(kind: RailOrder['kind'], lock: RateLock | undefined, sentAmount:
 }
 
 const noUma: RailOutcome = { kind: 'failed', explanation: 'the upstream rail does not pay to UMA addresses' };
-
-function keyOfReturn({ id }: RailOrder): string {
-  return `${id}-return`;
-}
 
 /** The memo of a payment upstream: it names our order for people and for reconciliation. */
 function memoOf(what: 'order' | 'return of', { id }: RailOrder): string {

@@ -23,7 +23,6 @@ interface Quota {
 }
 
 export interface RateDecision {
-  /** The error of a request that is refused. */
   readonly refusal: RateLimited | undefined;
   /** The limits that the request counts against; none where nothing is limited. */
   readonly quotas: readonly Quota[];

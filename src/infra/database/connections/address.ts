@@ -2,13 +2,11 @@ import { isIP } from 'node:net';
 import os from 'node:os';
 import pg from 'pg';
 
-/** An address of a database, and its settings for the sessions of its connections. */
 export interface DatabaseAddress {
   /** The address without settings of sessions, and with its first host alone. */
   readonly url: string;
   /** Its `options`, in the form of a server's command line such as `-c work_mem=8MB`; '' for none. */
   readonly options: string;
-  /** Its `application_name`. */
   readonly applicationName: string | undefined;
 }
 

@@ -14,7 +14,6 @@ export interface Connection {
   close(statement: { readonly type: 'S'; readonly name: string }): void;
 }
 
-/** Values for a prepared statement. */
 interface BindMessage {
   readonly statement: string;
   readonly values: unknown[];
@@ -49,7 +48,6 @@ export interface PlatformSetting {
   readonly id: string;
   /** The prepared statement that sets it; or, with the name '', one that is sent with its text. */
   readonly statement: { readonly name: string; readonly text: string };
-  /** Called when it is set. */
   readonly onSet?: () => void;
 }
 

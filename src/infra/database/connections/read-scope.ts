@@ -14,7 +14,6 @@ export interface TextRead {
 
 /** Answers the reads of a request, on the primary or elsewhere. */
 export interface Reader {
-  /** @param onPrimary reads the same on the primary */
   read(read: TextRead, onPrimary: () => Promise<string>): Promise<string>;
 }
 

@@ -15,7 +15,6 @@ export async function makeFolder(folder: string): Promise<void> {
   });
 }
 
-/** The unfinished folders of this process. */
 const unfinished = new Set<string>();
 
 /** Makes a folder that appears whole or not at all, and removes what processes that died have left of it. */

@@ -10,7 +10,6 @@ export const run = promisify(execFile);
 
 /** The folders and the user of one embedded server. */
 export interface ServerLocation {
-  /** The folder that holds `initdb` and `postgres`. */
   readonly programs: string;
   /** The folder of all files of the server: `data`, `password`, `port` and `server.log`. It may not exist yet. */
   readonly folder: string;

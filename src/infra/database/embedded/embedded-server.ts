@@ -83,7 +83,6 @@ function processOptions({ user }: ServerLocation) {
   return { cwd: '/', env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }, ...user };
 }
 
-/** Creates the error of a Postgres program that failed, from its output. */
 function programFailure(summary: string, output: string): EmbeddedPostgresError {
   const lines = output.trimEnd().split('\n').slice(-12);
   const advice =

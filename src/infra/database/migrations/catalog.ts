@@ -13,7 +13,6 @@ export async function expectedCatalog(): Promise<Catalog> {
   return JSON.parse(await readFile(catalogFile(), 'utf8'));
 }
 
-/** Writes a catalog as its file has it: a line for each object. */
 export function printCatalog(catalog: Catalog): string {
   const lines = Object.entries(catalog).map(
     ([object, facts]) => `  ${JSON.stringify(object)}: ${JSON.stringify(facts)}`,

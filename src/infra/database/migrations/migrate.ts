@@ -42,7 +42,6 @@ export interface MigrateOptions {
   readonly prismaDirectory?: string;
   /** The folder of the embedded server, if the database is on one: errors name it as the folder to remove for a reset. */
   readonly dataDirectory?: string | undefined;
-  /** Called with a line of progress. */
   readonly log?: (line: string) => void;
   /** How long it waits for locks: for tests only. */
   readonly patience?: Patience;
@@ -56,7 +55,6 @@ export interface MigrateOptions {
  * deadlock_timeout, after which Postgres ends that.
  */
 interface Patience {
-  /** How many milliseconds a statement waits for a lock. */
   readonly lockMs: number;
   /** How many milliseconds pass before the next attempt, where somebody has been there for long. */
   readonly pauseMs: number;
@@ -236,7 +234,6 @@ async function applyPatiently(migration: Migration, { client, locks, patience, l
   }
 }
 
-/** Applies a migration with its record, in one transaction. */
 async function apply(client: pg.Client, migration: Migration, locks: WantedLocks, waitMs: number): Promise<void> {
   await transactionOn(client, async () => {
     await client.query(`set local lock_timeout = ${Math.round(waitMs)}`);

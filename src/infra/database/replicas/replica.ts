@@ -90,7 +90,6 @@ export class Replica {
     return this.#lag;
   }
 
-  /** Whether it is known to have replayed a position. */
   has({ lsn }: Position): boolean {
     return this.#replayed >= lsn;
   }

@@ -23,7 +23,6 @@ const defaultWaitMs = 100;
 /** How many milliseconds pass between two checks of the replicas. */
 const defaultEveryMs = 1_000;
 
-/** The settings of replicas (README). */
 interface ReplicaSettings {
   readonly DATABASE_READ_URL: readonly string[];
   readonly DATABASE_READ_LAG_MS: number;
@@ -75,7 +74,6 @@ export class Replicas {
     this.#timer = setInterval(() => void this.check(), this.#everyMs).unref();
   }
 
-  /** Checks the replicas, or awaits the checks that are under way. */
   async check(): Promise<void> {
     await Promise.all(this.all.map((replica) => replica.check(() => this.#primary.now())));
   }
@@ -171,7 +169,6 @@ export class Replicas {
   }
 }
 
-/** How many platforms are remembered one by one. */
 const maxPlatforms = 10_000;
 
 /** Where the log ended after the last write of each platform through this instance. */

@@ -48,7 +48,6 @@ export function waysToPay(request: FundingRequest): PaymentInstruction[] {
 
 /** Addresses for stablecoins. Each belongs to a key pair of its own, derived from the owner's seed. */
 
-/** Makes a Solana address for USDC or USDT: an ed25519 public key in base 58. */
 function solanaWallet({ owner, currency }: FundingRequest): PaymentInstruction {
   const key = ed25519.getPublicKey(seedOf(owner, 'SOLANA_WALLET'));
   return { accountType: 'SOLANA_WALLET', address: base58.encode(key), assetType: currency.code };
