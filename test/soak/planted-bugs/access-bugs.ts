@@ -143,7 +143,7 @@ export const accessBugs: Bugs = {
   },
   'test/payments/names.test.ts': {
     'a customer whom the viewer may not see is called the platform': {
-      file: 'src/api/graphql/schema/values/owner.ts',
+      file: 'src/api/graphql/schema/values/people.ts',
       find: "? 'CUSTOMER' : 'HIDDEN'",
       put: "? 'CUSTOMER' : 'PLATFORM'",
       test: 'whose a payment is, is said where the customer is null: the platform’s own, or a customer’s whom the viewer may not see',

@@ -8,7 +8,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { fieldName } from '../../../infra/database/rows.ts';
-import { plainReadText } from './plain-text.ts';
+import { plainReadText } from './reads.ts';
 
 /** The alias that stands for the row while the columns of its fields are found. */
 const row = 'the_row';

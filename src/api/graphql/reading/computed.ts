@@ -5,8 +5,8 @@ import { fieldsOfModel, tableOf } from '../../../infra/database/conditions.ts';
 import * as enums from '../../../infra/database/generated/client/enums.ts';
 import { columnName, reviverOf } from '../../../infra/database/rows.ts';
 import { computedPlaceholder } from './finish.ts';
+import { joinOf, relationOf } from './paths.ts';
 import { instant, leaf, type Read } from './reads.ts';
-import { joinOf, relationOf } from './relations.ts';
 import { literal } from './sql.ts';
 
 /**

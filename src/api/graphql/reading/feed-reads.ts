@@ -4,16 +4,35 @@ import { seesAny } from '../../../domain/access/visible.ts';
 import { feedPosition } from '../../../domain/events/cursor.ts';
 import { hasPosition } from '../../../domain/events/reads.ts';
 import { tableOf } from '../../../infra/database/conditions.ts';
-import { fieldsOf, rowFromFields } from '../../../infra/database/rows.ts';
+import type { Event as EventRow } from '../../../infra/database/generated/client/client.ts';
+import { fieldsOf, rowFromFields, rowFromSnapshot, type SnapshotRows } from '../../../infra/database/rows.ts';
 import { type RelatedFields, relatedFields, relatedRows, webhookText } from '../../webhooks/delivery/bodies.ts';
 import { webhookTypesSql } from '../../webhooks/webhook-types.ts';
 import { cursorUndone } from '../failure.ts';
 import type { CursorArgument } from '../paging.ts';
-import { modelOfEvent } from './event-models.ts';
 import { computedPlaceholder } from './finish.ts';
 import { type MadeRead, rowThere } from './kinds.ts';
 import { byNumber, type Env, type KeyRun, type PageKey, type Read } from './reads.ts';
 import { literal, type Sql, sql } from './sql.ts';
+
+/** The model of the row that an event of each type is about; the event's snapshot is that row as of the change. */
+export const modelOfEvent = {
+  OUTGOING_PAYMENT: 'Transaction',
+  INCOMING_PAYMENT: 'Transaction',
+  ACCOUNT_STATUS: 'Account',
+  EXTERNAL_ACCOUNT_STATUS: 'Account',
+  KYC_STATUS: 'Customer',
+  QUOTE_STATUS: 'Quote',
+  CUSTOMER_CHANGE: 'Customer',
+  ACCOUNT_CHANGE: 'Account',
+  WEBHOOK_DELIVERY: 'WebhookDelivery',
+  TEST: undefined,
+} as const satisfies Record<EventRow['type'], keyof SnapshotRows | undefined>;
+
+/** Returns the row that changed, as of the change, when it is of this model. The database makes the snapshot in this form. */
+export function snapshotOf<M extends keyof SnapshotRows>(event: EventRow, model: M): SnapshotRows[M] | null {
+  return modelOfEvent[event.type] === model ? rowFromSnapshot(model, event.snapshot) : null;
+}
 
 /** How the feed is read: in the order of its numbers, with what changed as of the change. */
 

@@ -5,9 +5,18 @@ import { conditionsOf, tableOf } from '../../../infra/database/conditions.ts';
 import { oneOfFew } from '../../../infra/database/list-rows.ts';
 import { columnName } from '../../../infra/database/rows.ts';
 import { formattedPlaceholder } from './finish.ts';
-import { isJson, isMember, jsonAt, type Path, type Steps, textAt } from './paths.ts';
+import {
+  isJson,
+  isMember,
+  joinOf,
+  jsonAt,
+  type Path,
+  referringColumn,
+  requireRelation,
+  type Steps,
+  textAt,
+} from './paths.ts';
 import { type Env, leaf, type PageRead, type Read, type Sql, sql } from './reads.ts';
-import { joinOf, referringColumn, requireRelation } from './relations.ts';
 import { literal } from './sql.ts';
 
 /** The SQL of each kind of value that a field can be declared to be (schema/words.ts): here alone, for all fields of the kind. */

@@ -21,13 +21,12 @@ import {
 import { conditionsOf, tableOf } from '../../../infra/database/conditions.ts';
 import { modelOf, typeReadOf } from './derive.ts';
 import { notSequencedPlaceholder } from './finish.ts';
-import { concatenate, type JsonPart } from './json-text.ts';
 import { nodesSql } from './nodes.ts';
 import { pageSql } from './page.ts';
 import { textAt } from './paths.ts';
 import type { Env, Read, Rows } from './reads.ts';
 import { type DocumentWalker, LeftToExecutor, type SelectedField } from './selected.ts';
-import { inScope, joinSql, literal, Part, type Run, type Sql, sql } from './sql.ts';
+import { concatenate, inScope, type JsonPart, joinSql, literal, Part, type Run, type Sql, sql } from './sql.ts';
 
 /** The input of a planner, in addition to the selections of a document. */
 export interface PlannerOptions {

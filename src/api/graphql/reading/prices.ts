@@ -1,7 +1,5 @@
 import type { GraphQLFieldExtensions } from 'graphql';
-import type { Costs } from './costs.ts';
-import { plainReadText } from './plain-text.ts';
-import type { Read } from './reads.ts';
+import { type Costs, plainReadText, type Read } from './reads.ts';
 
 /**
  * What a field costs by itself, in fields of a row, by how it is read. `npm run soak -- cost` compares the prices with the

@@ -4,8 +4,7 @@ import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Prisma } from '../../../infra/database/generated/client/client.ts';
 import { columnName, fieldName } from '../../../infra/database/rows.ts';
 import type { CursorArgument } from '../paging.ts';
-import type { Costs } from './costs.ts';
-import { literal, type Piece, type Run, type Sql, sql } from './sql.ts';
+import { literal, Part, type Piece, type Run, Shared, type Sql, sql } from './sql.ts';
 
 /**
  * How a plan reads the fields of the schema: the `read` of a field writes the SQL of its answer as JSON in text. derive.ts makes
@@ -211,3 +210,51 @@ const columnReads: Readonly<Record<string, (column: string) => Read>> = {
 };
 
 export { type Piece, type Run, type Sql, sql };
+
+/** Returns the SQL of a read that does not depend on a run. */
+export function plainReadText(read: Read, row = 'r'): string {
+  const env: Env = { row };
+  switch (read.kind) {
+    case 'leaf':
+      return plainText(read.sql(env, () => ({})));
+    case 'value':
+      return [...Object.values(read.env(env)), plainText(read.unless?.(env) ?? [])].join(' ');
+    case 'values': {
+      const { from, orderBy } = read.from(env, 'x', () => ({}));
+      return `${plainText(from)} ${orderBy} ${plainText(read.unless?.(env) ?? [])}`;
+    }
+    case 'row':
+      return plainText(read.from(env, 'x', () => ({})));
+    case 'rowOf':
+      return Object.values(read.types)
+        .map((from) => plainText(from(env, 'x')))
+        .join(' ');
+    // Lists and other nodes are not made of the row.
+    case 'page':
+    case 'node':
+      return '';
+  }
+}
+
+/** Returns the text of SQL that does not depend on a run. */
+function plainText(sql: Sql): string {
+  return sql
+    .map((piece) => {
+      if (typeof piece === 'string') return piece;
+      if (piece instanceof Part) return plainText(piece.sql);
+      return piece instanceof Shared ? plainText(piece.query) : '';
+    })
+    .join(' ');
+}
+
+export type { FoundBy } from '../limits/search-cost.ts';
+
+/** Reads that cost more than a column although their kind does not say so (prices.ts). */
+export type Costs = 'rows' | 'legs' | 'past' | 'read' | 'all' | 'sums';
+
+declare module 'graphql' {
+  interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
+    /** The cost of the field, if it has no `read` that defines it. */
+    costs?: Costs;
+  }
+}

@@ -8,8 +8,8 @@ import type { Context } from '../context.ts';
 import { parsePage } from '../paging.ts';
 import { modelOf, typeReadOf } from './derive.ts';
 import type { ManyOptions } from './kinds.ts';
+import { pairsOf, requireRelation } from './paths.ts';
 import { byId, type KeyRun, keyIn, type PageRead } from './reads.ts';
-import { pairsOf, requireRelation } from './relations.ts';
 import type { Requirement } from './sql.ts';
 
 /**

@@ -1,4 +1,7 @@
-import type { ExecutionResult } from 'graphql';
+import type { ExecutionArgs, ExecutionResult } from 'graphql';
+import type { Context } from '../context.ts';
+import { planQuery, recordFault, runQuery } from './run.ts';
+import { LeftToExecutor } from './selected.ts';
 
 type Extensions = NonNullable<ExecutionResult['extensions']>;
 
@@ -28,5 +31,21 @@ export class TextAnswer {
   /** Returns the same answer with extensions. */
   with(extensions: Extensions): TextAnswer {
     return new TextAnswer(this.#data, extensions);
+  }
+}
+
+/**
+ * Answers a query by one statement, where the database can make the whole answer. Returns undefined for all other operations,
+ * and where the statement fails: the executor then runs the operation, and reports errors with their locations.
+ */
+export async function answerByPlan(args: ExecutionArgs, context: Context): Promise<TextAnswer | undefined> {
+  if (!context.viewer.permissions.includes('VIEW')) return undefined;
+  const plan = planQuery(args);
+  if (!plan) return undefined;
+  try {
+    return new TextAnswer(await runQuery(plan, args, context));
+  } catch (error) {
+    if (!(error instanceof LeftToExecutor)) recordFault(context, error);
+    return undefined;
   }
 }

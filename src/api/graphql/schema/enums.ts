@@ -1,3 +1,4 @@
+import { paymentRails, type PaymentRail as RailName } from '../../../domain/pricing/delivery-rails.ts';
 import { builder } from './builder.ts';
 
 type Values = Readonly<Record<string, { readonly description: string }>>;
@@ -286,4 +287,11 @@ export const PolicyRule = builder.enumType('PolicyRule', {
     RECEIVER: 'The policy does not allow this receiver.',
     HOURS: 'The policy does not allow payments at this time of day.',
   }),
+});
+
+export const PaymentRail = builder.enumType('PaymentRail', {
+  description: 'The network that delivers a payment to an account elsewhere.',
+  values: Object.fromEntries(Object.entries(paymentRails).map(([name, description]) => [name, { description }])) as {
+    readonly [Name in RailName]: { readonly description: string };
+  },
 });

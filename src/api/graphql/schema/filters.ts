@@ -1,4 +1,4 @@
-import type { FoundBy } from '../reading/costs.ts';
+import type { FoundBy } from '../reading/reads.ts';
 import { builder } from './builder.ts';
 import {
   AccountKind,

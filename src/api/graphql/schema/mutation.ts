@@ -5,6 +5,7 @@ import { authorize, changesRecord, type Operation, showsExisting } from '../../.
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Validated } from '../../../domain/commands/command.ts';
 import type { Quote as QuoteRow } from '../../../infra/database/generated/client/client.ts';
+import { readClock } from '../../../infra/database/clock.ts';
 import type { Context } from '../context.ts';
 import { abandoned } from '../failure.ts';
 import { findFurtherRead } from '../reading/further-read.ts';
@@ -14,7 +15,16 @@ import { edgeOf, type Identified } from './list.ts';
 import { Transaction } from './nouns.ts';
 import { asArgumentError, asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 import { SandboxScenarioInput } from './scenario.ts';
-import { serverTime } from './server-time.ts';
+
+/** Describes the field that tells the service's clock, for every type whose fields may count down. */
+export const serverTime = {
+  type: 'DateTime',
+  extensions: { costs: 'read' },
+  description:
+    'The current time of the service, whose clock decides what has expired. Base countdowns on it rather than on the clock of the device.',
+  resolve: async (_parent: unknown, _args: object, { payments }: Context) =>
+    (await readClock(payments.database.pool)).now,
+} as const;
 
 type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
 type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;

@@ -5,7 +5,7 @@ import { executedRead } from '../reading/derive.ts';
 import { readNode } from '../reading/planned.ts';
 import { builder } from './builder.ts';
 import { nodeTypes } from './node.ts';
-import { RefusalCode } from './refusal-code.ts';
+import { RefusalCode } from './refusals.ts';
 
 const MutationOutcome = builder.enumType('MutationOutcome', {
   description: 'The outcome of the first call with an idempotency key.',

@@ -29,9 +29,8 @@ import {
   rowsAt,
   sameRowUnless,
 } from '../reading/kinds.ts';
-import { type Path, type Steps, valueAt } from '../reading/paths.ts';
+import { type Path, relationOf, type Steps, valueAt } from '../reading/paths.ts';
 import { exposedRead, type PageRead } from '../reading/reads.ts';
-import { relationOf } from '../reading/relations.ts';
 import { stockNode, stockPage, stockRow, stockRows } from '../reading/stock.ts';
 import { failingAlone } from './semantic-non-null.ts';
 

@@ -1,13 +1,13 @@
-import { entriesRead, statementBalance, statementRow, statementSum } from '../../reading/statement-reads.ts';
-import { totalsOf } from '../../reading/totals-reads.ts';
+import { entriesRead, statementBalance, statementRow, statementSum, totalsOf } from '../../reading/statement-reads.ts';
 import { builder } from '../builder.ts';
 import { SortOrder } from '../enums.ts';
 import { TransactionFilter } from '../filters.ts';
 import { connectionOf, pageArgs } from '../list.ts';
 import { Account, Customer, InternalAccount } from '../nouns.ts';
-import { transactions } from '../payments/transaction.ts';
+import { quotes } from '../payments/quote.ts';
+import { TransactionTotal, transactions } from '../payments/transaction.ts';
 import { LedgerEntry } from '../payments/transaction-history.ts';
-import { TransactionTotal } from '../payments/transaction-totals.ts';
+import { accounts } from './account.ts';
 
 /** Statements of accounts: payments, ledger entries with running balances, balances and totals of a period. */
 
@@ -105,4 +105,11 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
       to: t.arg({ type: 'DateTime', required: true, description: toDescription }),
     },
   }),
+}));
+
+/** The lists of one customer. Each is read in the statement that reads the customer. */
+builder.prismaObjectFields(Customer, (t) => ({
+  accounts: t.page(accounts, { of: ['accounts'], description: 'The internal and external accounts of the customer.' }),
+  transactions: t.page(transactions, { of: ['transactions'], description: 'The payments of the customer.' }),
+  quotes: t.page(quotes, { of: ['quotes'], description: 'The quotes that the customer is the sender of.' }),
 }));

@@ -1,8 +1,8 @@
 import { type ExchangeRate, readExchangeRates } from '../../../../domain/pricing/exchange-rates.ts';
 import { executedRead } from '../../reading/derive.ts';
 import { builder } from '../builder.ts';
+import { PaymentRail } from '../enums.ts';
 import { AmountInput, givenAmount } from '../values/amount-input.ts';
-import { PaymentRail } from '../values/payment-rail.ts';
 
 const ExchangeRateType = builder.objectRef<ExchangeRate>('ExchangeRate').implement({
   description: 'The indicative price of a conversion at this moment. It is not locked; a quote locks a rate.',

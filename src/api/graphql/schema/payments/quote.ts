@@ -7,10 +7,9 @@ import { QuoteFilter } from '../filters.ts';
 import { listOf } from '../list.ts';
 import { Customer, Quote, Transaction } from '../nouns.ts';
 import { MetadataEntry, noted } from '../values/metadata.ts';
-import { owner } from '../values/owner.ts';
-import { RateDetailsType } from '../values/rate-details.ts';
+import { owner } from '../values/people.ts';
 import { PaymentDestination, PaymentSource } from './parties.ts';
-import { PricingStep } from './pricing-step.ts';
+import { PricingStep, RateDetailsType } from './pricing.ts';
 
 builder.prismaObjectFields(Quote, (t) => ({
   status: t.expose('status', { type: QuoteStatus, description: 'The status of the quote.' }),

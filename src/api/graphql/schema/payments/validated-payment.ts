@@ -1,7 +1,6 @@
 import { money } from '../../../../core/currencies.ts';
-import { type ValidatedPayment, ValidatedPaymentType } from '../mutation.ts';
+import { serverTime, type ValidatedPayment, ValidatedPaymentType } from '../mutation.ts';
 import { PolicyLimit, shownLimit } from '../platform/policies.ts';
-import { serverTime } from '../server-time.ts';
 
 /** What a dry run answers: the price of a payment, and what policies would leave after it. */
 

@@ -9,10 +9,9 @@ import {
 import { fromTable, rowSeen } from '../../reading/kinds.ts';
 import { stockNode } from '../../reading/stock.ts';
 import { builder } from '../builder.ts';
-import { Environment, TransactionType, TrustedDocumentPolicy } from '../enums.ts';
+import { Environment, PaymentRail, TransactionType, TrustedDocumentPolicy } from '../enums.ts';
 import { mutation } from '../mutation.ts';
 import { RequiredField } from '../values/information.ts';
-import { PaymentRail } from '../values/payment-rail.ts';
 import { made, node } from '../words.ts';
 
 /** The settings of the caller's platform, as REST's /config has them (decisions 56 and 73). */

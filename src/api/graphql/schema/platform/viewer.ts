@@ -6,8 +6,8 @@ import { executed } from '../../reading/derive.ts';
 import { readNode } from '../../reading/planned.ts';
 import { builder } from '../builder.ts';
 import { ClientGrant, Environment, Permission, ViewerKind } from '../enums.ts';
+import { serverTime } from '../mutation.ts';
 import { Customer } from '../nouns.ts';
-import { serverTime } from '../server-time.ts';
 
 export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
   description: 'The caller, as identified by its token.',

@@ -16,13 +16,14 @@ import type { EventFilter as EventFilterOf } from '../../../../domain/events/sub
 import type { Event as EventRow, Prisma } from '../../../../infra/database/generated/client/client.ts';
 import { rowFromSnapshot } from '../../../../infra/database/rows.ts';
 import type { Context } from '../../context.ts';
-import { modelOfEvent, snapshotOf } from '../../reading/event-models.ts';
 import {
   type Changed,
   changedOrNow,
   changedRow,
   changedSubject,
   feedOrder,
+  modelOfEvent,
+  snapshotOf,
   webhookBody,
 } from '../../reading/feed-reads.ts';
 import { findFurtherRead, selectedNames } from '../../reading/further-read.ts';

@@ -1,4 +1,6 @@
+import { maySee } from '../../../../domain/access/visible.ts';
 import type { Address } from '../../../../domain/commands/people.ts';
+import type { Context } from '../../context.ts';
 import { builder } from '../builder.ts';
 
 /** Addresses and the details of people and companies, shared by customers and beneficiaries. */
@@ -29,3 +31,24 @@ export const AddressInput = builder.inputType('AddressInput', {
     country: t.string({ required: true, description: 'The country, as an ISO 3166-1 alpha-2 code such as DE.' }),
   }),
 });
+
+const Owner = builder.enumType('Owner', {
+  description: 'Who owns an account, or whose payment it is.',
+  values: {
+    PLATFORM: { description: 'The platform itself.' },
+    CUSTOMER: { description: 'A customer: `customer`.' },
+    HIDDEN: { description: 'A customer whom the viewer may not see.' },
+  },
+});
+
+/** The options of the field that tells why `customer` is null. */
+export const owner = {
+  type: Owner,
+  description:
+    'Whether it belongs to the platform itself or to a customer, and whether the viewer may see that customer.',
+  select: { customerId: true },
+  resolve: ({ customerId }: { readonly customerId: string | null }, _args: object, { viewer }: Context) => {
+    if (customerId === null) return 'PLATFORM';
+    return maySee('customer', viewer, { id: customerId }) ? 'CUSTOMER' : 'HIDDEN';
+  },
+} as const;
