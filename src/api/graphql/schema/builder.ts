@@ -34,6 +34,9 @@ export interface SchemaConfig {
   Connection: { readonly totalCount: number };
 }
 
+export type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
+export type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
+
 /** The builder of the schema. Its types are in the files of their nouns. */
 export const builder = new SchemaBuilder<SchemaConfig>({
   plugins: [ReadingPlugin, ScopeAuthPlugin, RelayPlugin, PrismaPlugin, WordsPlugin],

@@ -1,5 +1,5 @@
 import type { FoundBy } from '../reading/reads.ts';
-import { builder } from './builder.ts';
+import { builder, type InputBuilder } from './builder.ts';
 import {
   AccountKind,
   BeneficiaryVerificationStatus,
@@ -20,8 +20,18 @@ import {
  * `createdBefore`, `updatedAfter` and `updatedBefore` for moments, `min` and `max` for amounts, and both ends belong to them.
  */
 
-/** Says how the rows of a list are found by a field of its filter: otherwise they are searched for, which costs more. */
-export const foundBy = (how: FoundBy) => ({ extensions: { foundBy: how } }) as const;
+/** Describes a field of a filter by which the rows of the list are found: by all others they are searched for, which costs more. */
+export const found = (by: FoundBy, description: string) => ({ description, extensions: { foundBy: by } }) as const;
+
+const createdIn = (t: InputBuilder, rows: string) => ({
+  createdAfter: t.field({ type: 'DateTime', ...found('created', `${rows} created at this time or later.`) }),
+  createdBefore: t.field({ type: 'DateTime', ...found('created', `${rows} created at this time or earlier.`) }),
+});
+
+const updatedIn = (t: InputBuilder, rows: string) => ({
+  updatedAfter: t.field({ type: 'DateTime', ...found('updated', `${rows} last changed at this time or later.`) }),
+  updatedBefore: t.field({ type: 'DateTime', ...found('updated', `${rows} last changed at this time or earlier.`) }),
+});
 
 const AmountRange = builder.inputType('AmountRange', {
   description: 'A range of amounts in one currency, with inclusive bounds.',
@@ -43,40 +53,24 @@ const AmountRange = builder.inputType('AmountRange', {
 export const QuoteFilter = builder.inputType('QuoteFilter', {
   description: 'Conditions on quotes. A quote must match all that are given.',
   fields: (t) => ({
-    customerId: t.id({ description: 'Quotes whose sender is this customer: Customer:…', ...foundBy('index') }),
-    sendingAccountId: t.id({
-      description: 'Quotes that are paid from this account: InternalAccount:… or ExternalAccount:…',
-      ...foundBy('index'),
-    }),
-    receivingAccountId: t.id({
-      description: 'Quotes that pay to this account: InternalAccount:… or ExternalAccount:…',
-      ...foundBy('index'),
-    }),
+    customerId: t.id(found('index', 'Quotes whose sender is this customer: Customer:…')),
+    sendingAccountId: t.id(
+      found('index', 'Quotes that are paid from this account: InternalAccount:… or ExternalAccount:…'),
+    ),
+    receivingAccountId: t.id(found('index', 'Quotes that pay to this account: InternalAccount:… or ExternalAccount:…')),
     sendingUmaAddress: t.string({
       description: 'Quotes whose sender is the customer with this UMA address, case-insensitively.',
     }),
-    receivingUmaAddress: t.string({
-      description: 'Quotes that pay to this UMA address, case-insensitively.',
-      ...foundBy('index'),
-    }),
-    status: t.field({ type: [QuoteStatus], description: 'Quotes with any of these statuses.', ...foundBy('index') }),
-    createdAfter: t.field({
-      type: 'DateTime',
-      description: 'Quotes created at this time or later.',
-      ...foundBy('created'),
-    }),
-    createdBefore: t.field({
-      type: 'DateTime',
-      description: 'Quotes created at this time or earlier.',
-      ...foundBy('created'),
-    }),
+    receivingUmaAddress: t.string(found('index', 'Quotes that pay to this UMA address, case-insensitively.')),
+    status: t.field({ type: [QuoteStatus], ...found('index', 'Quotes with any of these statuses.') }),
+    ...createdIn(t, 'Quotes'),
   }),
 });
 
 export const TransactionFilter = builder.inputType('TransactionFilter', {
   description: 'Conditions on transactions. A transaction must match all that are given.',
   fields: (t) => ({
-    customerId: t.id({ description: 'Transactions of this customer: Customer:…', ...foundBy('index') }),
+    customerId: t.id(found('index', 'Transactions of this customer: Customer:…')),
     platformCustomerId: t.string({
       description: "Transactions of the customer with this id of the platform's own (`Customer.platformCustomerId`).",
     }),
@@ -88,99 +82,53 @@ export const TransactionFilter = builder.inputType('TransactionFilter', {
     }),
     status: t.field({
       type: [TransactionStatus],
-      description: 'Transactions with any of these statuses.',
-      ...foundBy('index'),
+      ...found('index', 'Transactions with any of these statuses.'),
     }),
     type: t.field({
       type: [TransactionType],
-      description: 'Transactions in any of these directions.',
-      ...foundBy('index'),
+      ...found('index', 'Transactions in any of these directions.'),
     }),
     failureReason: t.field({
       type: [FailureReason],
-      description: 'Transactions that failed for any of these reasons.',
-      ...foundBy('index'),
+      ...found('index', 'Transactions that failed for any of these reasons.'),
     }),
-    reference: t.string({ description: 'Transactions with exactly this reconciliation reference.', ...foundBy('one') }),
-    accountId: t.id({
-      description: 'Transactions from or to this account: InternalAccount:… or ExternalAccount:…',
-      ...foundBy('index'),
-    }),
+    reference: t.string(found('one', 'Transactions with exactly this reconciliation reference.')),
+    accountId: t.id(found('index', 'Transactions from or to this account: InternalAccount:… or ExternalAccount:…')),
     currency: t.field({
       type: 'CurrencyCode',
       description: 'Transactions that are sent or received in the currency with this code.',
     }),
     amount: t.field({ type: AmountRange, description: 'Transactions whose sent or received amount is in this range.' }),
     executed: t.boolean({
-      description:
+      ...found(
+        'index',
         'True leaves out the payments of quotes that were never executed or funded (PENDING, later EXPIRED). False returns only those.',
-      ...foundBy('index'),
+      ),
     }),
-    createdAfter: t.field({
-      type: 'DateTime',
-      description: 'Transactions created at this time or later.',
-      ...foundBy('created'),
-    }),
-    createdBefore: t.field({
-      type: 'DateTime',
-      description: 'Transactions created at this time or earlier.',
-      ...foundBy('created'),
-    }),
-    updatedAfter: t.field({
-      type: 'DateTime',
-      description: 'Transactions last changed at this time or later.',
-      ...foundBy('updated'),
-    }),
-    updatedBefore: t.field({
-      type: 'DateTime',
-      description: 'Transactions last changed at this time or earlier.',
-      ...foundBy('updated'),
-    }),
+    ...createdIn(t, 'Transactions'),
+    ...updatedIn(t, 'Transactions'),
   }),
 });
 
 export const CustomerFilter = builder.inputType('CustomerFilter', {
   description: 'Conditions on customers. A customer must match all that are given.',
   fields: (t) => ({
-    platformCustomerId: t.string({
-      description: "The customer with exactly this id of the platform's own.",
-      ...foundBy('index'),
-    }),
+    platformCustomerId: t.string(found('index', "The customer with exactly this id of the platform's own.")),
     customerType: t.field({
       type: CustomerType,
       description: 'Customers that are persons, or those that are companies.',
     }),
     kycStatus: t.field({
       type: [KycStatus],
-      description: 'Customers whose identity check has any of these statuses.',
-      ...foundBy('index'),
+      ...found('index', 'Customers whose identity check has any of these statuses.'),
     }),
     name: t.string({ description: 'Customers whose full or legal name begins with this text, case-insensitively.' }),
-    umaAddress: t.string({ description: 'The customer with this UMA address, case-insensitively.', ...foundBy('one') }),
-    createdAfter: t.field({
-      type: 'DateTime',
-      description: 'Customers created at this time or later.',
-      ...foundBy('created'),
-    }),
-    createdBefore: t.field({
-      type: 'DateTime',
-      description: 'Customers created at this time or earlier.',
-      ...foundBy('created'),
-    }),
-    updatedAfter: t.field({
-      type: 'DateTime',
-      description: 'Customers last changed at this time or later.',
-      ...foundBy('updated'),
-    }),
-    updatedBefore: t.field({
-      type: 'DateTime',
-      description: 'Customers last changed at this time or earlier.',
-      ...foundBy('updated'),
-    }),
+    umaAddress: t.string(found('one', 'The customer with this UMA address, case-insensitively.')),
+    ...createdIn(t, 'Customers'),
+    ...updatedIn(t, 'Customers'),
     isIncludingDeleted: t.boolean({
       defaultValue: false,
-      description: 'Whether deleted customers are returned, too.',
-      ...foundBy('any'),
+      ...found('any', 'Whether deleted customers are returned, too.'),
     }),
   }),
 });
@@ -188,36 +136,30 @@ export const CustomerFilter = builder.inputType('CustomerFilter', {
 export const AccountFilter = builder.inputType('AccountFilter', {
   description: 'Conditions on accounts. An account must match all that are given.',
   fields: (t) => ({
-    kind: t.field({ type: AccountKind, description: 'Only internal or only external accounts.', ...foundBy('kind') }),
+    kind: t.field({ type: AccountKind, ...found('kind', 'Only internal or only external accounts.') }),
     currency: t.field({
       type: 'CurrencyCode',
-      description: 'Accounts in the currency with this code.',
-      ...foundBy('index'),
+      ...found('index', 'Accounts in the currency with this code.'),
     }),
-    customerId: t.id({ description: 'Accounts that belong to this customer: Customer:…', ...foundBy('index') }),
-    platformOwned: t.boolean({
-      description: "True returns only the platform's own accounts, false only those of its customers.",
-      ...foundBy('index'),
-    }),
+    customerId: t.id(found('index', 'Accounts that belong to this customer: Customer:…')),
+    platformOwned: t.boolean(
+      found('index', "True returns only the platform's own accounts, false only those of its customers."),
+    ),
     isIncludingDeleted: t.boolean({
       defaultValue: false,
-      description: 'Whether deleted external accounts are returned, too.',
-      ...foundBy('any'),
+      ...found('any', 'Whether deleted external accounts are returned, too.'),
     }),
     status: t.field({
       type: [ExternalAccountStatus],
-      description: 'External accounts with any of these statuses.',
-      ...foundBy('index'),
+      ...found('index', 'External accounts with any of these statuses.'),
     }),
     accountType: t.field({
       type: [ExternalAccountType],
-      description: 'External accounts of any of these types.',
-      ...foundBy('index'),
+      ...found('index', 'External accounts of any of these types.'),
     }),
     beneficiaryVerificationStatus: t.field({
       type: [BeneficiaryVerificationStatus],
-      description: "External accounts whose owner's verification has any of these statuses.",
-      ...foundBy('index'),
+      ...found('index', "External accounts whose owner's verification has any of these statuses."),
     }),
   }),
 });
@@ -228,16 +170,7 @@ export const ApiTokenFilter = builder.inputType('ApiTokenFilter', {
     name: t.string({ description: 'API tokens with exactly this name.' }),
     permission: t.field({ type: Permission, description: 'API tokens that have this permission.' }),
     createdById: t.id({ description: 'API tokens that were created by this API token: ApiToken:…' }),
-    createdAfter: t.field({
-      type: 'DateTime',
-      description: 'API tokens created at this time or later.',
-      ...foundBy('created'),
-    }),
-    createdBefore: t.field({
-      type: 'DateTime',
-      description: 'API tokens created at this time or earlier.',
-      ...foundBy('created'),
-    }),
+    ...createdIn(t, 'API tokens'),
   }),
 });
 
@@ -247,10 +180,7 @@ export const ClientTokenFilter = builder.inputType('ClientTokenFilter', {
     active: t.boolean({
       description: 'True returns only tokens that have neither expired nor been revoked, false only the others.',
     }),
-    customerId: t.id({
-      description: 'Client tokens bound to this customer, or to one of its quotes or transactions.',
-      ...foundBy('index'),
-    }),
+    customerId: t.id(found('index', 'Client tokens bound to this customer, or to one of its quotes or transactions.')),
   }),
 });
 
@@ -260,8 +190,7 @@ export const WebhookDeliveryFilter = builder.inputType('WebhookDeliveryFilter', 
     // An index has those that are not DELIVERED, and nearly all others are.
     status: t.field({
       type: [WebhookDeliveryStatus],
-      description: 'Webhook deliveries with any of these statuses.',
-      ...foundBy('any'),
+      ...found('any', 'Webhook deliveries with any of these statuses.'),
     }),
   }),
 });

@@ -2,12 +2,11 @@ import type { ArgBuilder as ArgBuilderOf, InputFieldMap, InputObjectRef, Interfa
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import { byChange, byId, type Model, type PageKey } from '../reading/reads.ts';
-import { builder, type SchemaConfig } from './builder.ts';
+import { builder, type Types } from './builder.ts';
 import { ListOrder, SortOrder } from './enums.ts';
 import type { RowList } from './words.ts';
 
-type Schema = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
-type ArgBuilder = ArgBuilderOf<Schema>;
+type ArgBuilder = ArgBuilderOf<Types>;
 
 /** Returns the paging arguments, which every list has. */
 export const pageArgs = (t: ArgBuilder) => ({
@@ -24,7 +23,7 @@ export const pageArgs = (t: ArgBuilder) => ({
 });
 
 /** Returns the arguments of a list with a filter and a sort order. */
-export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Schema, Filter>) => ({
+export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Filter>) => ({
   ...pageArgs(t),
   filter: t({ type: filter, description: 'Returns only items that match this filter.' }),
   sortOrder: t({
@@ -35,7 +34,7 @@ export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Schema, F
 });
 
 /** Returns the arguments of a list with a filter, which can be ordered by creation or by last change. */
-export const orderedListArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Schema, Filter>) => ({
+export const orderedListArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Filter>) => ({
   ...listArgs(t, filter),
   orderBy: t({
     type: ListOrder,
@@ -57,7 +56,7 @@ interface ListEdge {
   readonly cursorOf: (payments: Payments, row: Identified) => string;
 }
 
-type EdgeRef = ObjectRef<Schema, { readonly cursor: string; readonly node: unknown }>;
+type EdgeRef = ObjectRef<Types, { readonly cursor: string; readonly node: unknown }>;
 
 const edges = new Map<unknown, ListEdge>();
 
@@ -77,7 +76,7 @@ interface ListOptions<Filter> {
   /** The rows that a caller may see. */
   readonly visible: (viewer: Viewer) => object;
   /** The input by which a caller filters it, and the rows that this matches. */
-  readonly filter?: InputObjectRef<Schema, Filter>;
+  readonly filter?: InputObjectRef<Types, Filter>;
   readonly where?: (viewer: Viewer, filter: Filter | null | undefined) => object;
   /** Whether it can be ordered by the last change of its rows, too. */
   readonly isOrdered?: boolean;
@@ -95,9 +94,9 @@ interface ListOptions<Filter> {
 
 /** Adds a list of rows, with the types of its pages and edges: `t.page` shows it. */
 export function listOf<Row, Filter = never>(
-  type: ObjectRef<Schema, Row> | InterfaceRef<Schema, Row>,
+  type: ObjectRef<Types, Row> | InterfaceRef<Types, Row>,
   options: ListOptions<Filter>,
-): RowList<Schema> {
+): RowList<Types> {
   const { name, model = name as Model, cursors = name, visible, filter, where = () => ({}), isOrdered, key } = options;
   const order = isOrdered
     ? ({ orderBy }: Readonly<Record<string, unknown>>) => (orderBy === 'UPDATED' ? byChange : byId)
@@ -118,7 +117,7 @@ export function listOf<Row, Filter = never>(
 
 /** Adds the connection type of a list, with its edge type. */
 export function connectionOf<Row>(
-  type: ObjectRef<Schema, Row> | InterfaceRef<Schema, Row>,
+  type: ObjectRef<Types, Row> | InterfaceRef<Types, Row>,
   {
     name,
     page,

@@ -4,13 +4,13 @@ import { Refusal, refusalIn } from '../../../core/refusal.ts';
 import { authorize, changesRecord, type Operation, showsExisting } from '../../../domain/access/operations.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Validated } from '../../../domain/commands/command.ts';
-import type { Quote as QuoteRow } from '../../../infra/database/generated/client/client.ts';
 import { readClock } from '../../../infra/database/clock.ts';
+import type { Quote as QuoteRow } from '../../../infra/database/generated/client/client.ts';
 import type { Context } from '../context.ts';
 import { abandoned } from '../failure.ts';
 import { findFurtherRead } from '../reading/further-read.ts';
 import { wrongValuesRefusal } from '../wrong-value.ts';
-import { builder, type SchemaConfig } from './builder.ts';
+import { builder, type InputBuilder, type Types } from './builder.ts';
 import { edgeOf, type Identified } from './list.ts';
 import { Transaction } from './nouns.ts';
 import { asArgumentError, asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
@@ -25,9 +25,6 @@ export const serverTime = {
   resolve: async (_parent: unknown, _args: object, { payments }: Context) =>
     (await readClock(payments.database.pool)).now,
 } as const;
-
-type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
-type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
 
 interface MutationOptions<Fields extends InputFieldMap, Success extends Replayable> {
   readonly description: string;
@@ -57,6 +54,8 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
 }
 
 interface SuccessField {
+  /** Its name in the schema, where that is another: of the row that a command returns. */
+  readonly as?: string;
   readonly type: TypeParam<Types>;
   readonly description: string;
   readonly nullable?: boolean;
@@ -67,17 +66,19 @@ function edgesIn<Success, Field>(
   success: Readonly<Record<string, SuccessField>>,
   make: (options: object) => Field,
 ): Record<string, Field> {
-  const fields = Object.entries(success).flatMap(([field, { type, nullable = false }]): [string, Field][] => {
-    const edge = edgeOf(type);
-    if (!edge) return [];
-    const resolve = (result: Success, _args: unknown, { payments }: Context) => {
-      // A success has rows alone in the fields that have an edge.
-      const node = result[field as keyof Success] as Identified | null | undefined;
-      return node && { cursor: edge.cursorOf(payments, node), node };
-    };
-    return [[`${field}Edge`, make({ ...edge.options, nullable, resolve })]];
-  });
-  const payment = success.quote && edgeOf(Transaction);
+  const fields = Object.entries(success).flatMap(
+    ([field, { as = field, type, nullable = false }]): [string, Field][] => {
+      const edge = edgeOf(type);
+      if (!edge) return [];
+      const resolve = (result: Success, _args: unknown, { payments }: Context) => {
+        // A success has rows alone in the fields that have an edge.
+        const node = result[field as keyof Success] as Identified | null | undefined;
+        return node && { cursor: edge.cursorOf(payments, node), node };
+      };
+      return [[`${as}Edge`, make({ ...edge.options, nullable, resolve })]];
+    },
+  );
+  const payment = success.row?.as === 'quote' && edgeOf(Transaction);
   if (payment) {
     const description = "The quote's payment as an edge of its list, to insert it into a cached list.";
     fields.push(['transactionEdge', make({ ...payment.options, description, resolve: paymentEdge(payment) })]);
@@ -88,12 +89,12 @@ function edgesIn<Success, Field>(
 /** Makes the edge of a quote's payment, which a mutation makes or moves with it. The row is read where the document selects it. */
 const paymentEdge =
   ({ cursorOf }: NonNullable<ReturnType<typeof edgeOf>>) =>
-  ({ quote }: { readonly quote: QuoteRow }, _args: unknown, { payments }: Context) => {
-    const row = { platformId: quote.platformId, id: quote.transactionId };
+  ({ row: quote }: { readonly row: QuoteRow }, _args: unknown, { payments }: Context) => {
+    const payment = { platformId: quote.platformId, id: quote.transactionId };
     return {
-      cursor: cursorOf(payments, row),
+      cursor: cursorOf(payments, payment),
       get node() {
-        return payments.database.prisma.transaction.findFirstOrThrow({ where: row });
+        return payments.database.prisma.transaction.findFirstOrThrow({ where: payment });
       },
     };
   };
@@ -159,9 +160,14 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
   const success = builder.objectRef<Success>(`${typeName}Success`).implement({
     description: `What ${name} returns when it succeeds.`,
     fields: (t) => ({
-      ...mapValues(options.success, ({ type, description, nullable = false }, field) =>
-        // Each of these fields is one of the success's type, which the compiler cannot follow through the loop.
-        t.field({ type, description, nullable, resolve: (result) => result[field] as never }),
+      ...Object.fromEntries(
+        Object.entries<SuccessField>(options.success).map(
+          ([field, { as = field, type, description, nullable = false }]) => [
+            as,
+            // Each of these fields is one of the success's type, which the compiler cannot follow through the loop.
+            t.field({ type, description, nullable, resolve: (result) => result[field as keyof Success] as never }),
+          ],
+        ),
       ),
       // The compiler cannot follow the types of edges through the loop.
       ...edgesIn<Success, ReturnType<typeof t.boolean>>(options.success, (edge) => t.field(edge as never) as never),
@@ -256,11 +262,4 @@ function requireViewForFurtherRead({ permissions }: Viewer, name: Operation, inf
   if (field !== undefined) {
     throw new Refusal('FORBIDDEN', `this token lacks the permission VIEW, which ${field} needs`);
   }
-}
-
-function mapValues<T extends object, U>(
-  object: T,
-  transform: (value: T[keyof T], key: keyof T) => U,
-): Record<string, U> {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, transform(value, key as keyof T)]));
 }

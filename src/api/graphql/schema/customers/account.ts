@@ -195,12 +195,11 @@ mutation('updateExternalAccount', {
     }),
     metadata: t.field({ type: [MetadataInput], description: changedMetadata }),
   }),
-  success: { account: { type: ExternalAccount, description: 'The account as it is now.' } },
+  success: { row: { as: 'account', type: ExternalAccount, description: 'The account as it is now.' } },
   refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, metadata, ...given }, { payments, viewer }) => {
+  resolve: ({ idempotencyKey, metadata, ...given }, { payments, viewer }) => {
     const input = { ...given, metadata: metadataOf(metadata) };
-    const result = await updateExternalAccount(payments, viewer, input, idempotencyKey);
-    return { account: result.row, replayed: result.replayed };
+    return updateExternalAccount(payments, viewer, input, idempotencyKey);
   },
 });
 
@@ -208,10 +207,8 @@ mutation('deleteExternalAccount', {
   description:
     'Deletes an external account: it becomes INACTIVE for good, and lists leave it out. Old payments still show it, payments in progress continue, and no new payment can use it. The same bank account or wallet can be registered again.',
   input: (t) => ({ accountId: t.id({ required: true, description: 'The account to delete: ExternalAccount:…' }) }),
-  success: { account: { type: ExternalAccount, description: 'The deleted account.' } },
+  success: { row: { as: 'account', type: ExternalAccount, description: 'The deleted account.' } },
   refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const result = await deleteExternalAccount(payments, viewer, input, idempotencyKey);
-    return { account: result.row, replayed: result.replayed };
-  },
+  resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
+    deleteExternalAccount(payments, viewer, input, idempotencyKey),
 });

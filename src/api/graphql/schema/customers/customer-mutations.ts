@@ -1,13 +1,11 @@
 import { deleteCustomer, updateCustomer } from '../../../../domain/customers/customer-changes.ts';
 import { createCustomer, type CustomerDetails as Details } from '../../../../domain/customers/customers.ts';
-import { builder, type SchemaConfig } from '../builder.ts';
+import { builder, type InputBuilder } from '../builder.ts';
 import { mutation } from '../mutation.ts';
 import { Customer } from '../nouns.ts';
 import { changedMetadata, MetadataInput, metadataOf, newMetadata } from '../values/metadata.ts';
 import { AddressInput } from '../values/people.ts';
 import { IndividualType } from './customer.ts';
-
-type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
 
 const IndividualDetailsInput = builder.inputType('IndividualDetailsInput', {
   description: 'The details of a person; all may be left out.',
@@ -38,7 +36,7 @@ const BeneficialOwnerInput = builder.inputType('BeneficialOwnerInput', {
   }),
 });
 
-const companyFields = (t: PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>) => ({
+const companyFields = (t: InputBuilder) => ({
   registrationNumber: t.string({ description: "The company's number in its register." }),
   taxId: t.string({ description: "The company's tax number." }),
   address: t.field({ type: AddressInput, description: "The company's postal address." }),
@@ -114,11 +112,10 @@ mutation('createCustomer', {
     }),
     metadata: t.field({ type: [MetadataInput], description: newMetadata }),
   }),
-  success: { customer: { type: Customer, description: 'The new customer.' } },
-  resolve: async ({ idempotencyKey, details, metadata, ...given }, { payments, viewer }) => {
+  success: { row: { as: 'customer', type: Customer, description: 'The new customer.' } },
+  resolve: ({ idempotencyKey, details, metadata, ...given }, { payments, viewer }) => {
     const input = { ...given, details: detailsOf(details), metadata: metadataOf(metadata) };
-    const result = await createCustomer(payments, viewer, input, idempotencyKey);
-    return { customer: result.row, replayed: result.replayed };
+    return createCustomer(payments, viewer, input, idempotencyKey);
   },
 });
 
@@ -136,12 +133,11 @@ mutation('updateCustomer', {
     }),
     metadata: t.field({ type: [MetadataInput], description: changedMetadata }),
   }),
-  success: { customer: { type: Customer, description: 'The customer as it is now.' } },
+  success: { row: { as: 'customer', type: Customer, description: 'The customer as it is now.' } },
   refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, details, metadata, ...input }, { payments, viewer }) => {
+  resolve: ({ idempotencyKey, details, metadata, ...input }, { payments, viewer }) => {
     const changes = { ...input, details: details && detailsOf(details), metadata: metadataOf(metadata) };
-    const result = await updateCustomer(payments, viewer, changes, idempotencyKey);
-    return { customer: result.row, replayed: result.replayed };
+    return updateCustomer(payments, viewer, changes, idempotencyKey);
   },
 });
 
@@ -149,10 +145,8 @@ mutation('deleteCustomer', {
   description:
     'Deletes a customer that holds no money and has no payment in progress (else CUSTOMER_IN_USE). Its history stays, it can move no money, its UMA address becomes free, and the client tokens of its apps end. Deleting it again is refused with CUSTOMER_DELETED.',
   input: (t) => ({ customerId: t.id({ required: true, description: 'The customer to delete: Customer:…' }) }),
-  success: { customer: { type: Customer, description: 'The deleted customer.' } },
+  success: { row: { as: 'customer', type: Customer, description: 'The deleted customer.' } },
   refusals: ['NotFoundError', 'CustomerInUseError'],
-  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const result = await deleteCustomer(payments, viewer, input, idempotencyKey);
-    return { customer: result.row, replayed: result.replayed };
-  },
+  resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
+    deleteCustomer(payments, viewer, input, idempotencyKey),
 });

@@ -71,11 +71,10 @@ mutation('lookUpReceiver', {
       description: 'The customer who would send. In an app of a customer, that customer by default.',
     }),
   }),
-  success: { lookup: { type: Lookup, description: 'The lookup, which is valid for ten minutes.' } },
+  success: { row: { as: 'lookup', type: Lookup, description: 'The lookup, which is valid for ten minutes.' } },
   refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, umaAddress, sender }, { payments, viewer }) => {
+  resolve: ({ idempotencyKey, umaAddress, sender }, { payments, viewer }) => {
     const input = { umaAddress, customerId: sender?.customerId, senderUmaAddress: sender?.umaAddress };
-    const result = await lookUpReceiver(payments, viewer, input, idempotencyKey);
-    return { lookup: result.row, replayed: result.replayed };
+    return lookUpReceiver(payments, viewer, input, idempotencyKey);
   },
 });

@@ -115,10 +115,10 @@ mutation('createQuote', {
     metadata: t.field({ type: [MetadataInput], description: `${newMetadata} The quote's transaction gets them, too.` }),
   }),
   scenario: 'how the payment turns out once the quote is executed.',
-  success: { quote: { type: Quote, description: 'The new quote.' } },
+  success: { row: { as: 'quote', type: Quote, description: 'The new quote.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
   validates: true,
-  resolve: async ({ idempotencyKey, source, destination, ...input }, { payments, viewer }) => {
+  resolve: ({ idempotencyKey, source, destination, ...input }, { payments, viewer }) => {
     const from: CreateQuote['source'] | undefined = source.account
       ? { kind: 'ACCOUNT', accountId: source.account.accountId }
       : source.realtimeFunding && { kind: 'REALTIME_FUNDING', ...source.realtimeFunding };
@@ -134,8 +134,7 @@ mutation('createQuote', {
       immediatelyExecute: input.immediatelyExecute ?? false,
       metadata: metadataOf(input.metadata),
     };
-    const result = await createQuote(payments, viewer, request, idempotencyKey);
-    return { quote: result.row, replayed: result.replayed };
+    return createQuote(payments, viewer, request, idempotencyKey);
   },
 });
 
@@ -146,23 +145,18 @@ mutation('executeQuote', {
     quoteId: t.id({ required: true, description: 'The quote: Quote:…' }),
   }),
   scenario: "how the payment turns out, overriding the quote's own scenario.",
-  success: { quote: { type: Quote, description: 'The quote, which is now PROCESSING.' } },
+  success: { row: { as: 'quote', type: Quote, description: 'The quote, which is now PROCESSING.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError', 'InsufficientFundsError', 'LimitExceededError'],
   validates: true,
-  resolve: async ({ sandboxScenario, idempotencyKey, ...input }, { payments, viewer }) => {
-    const result = await executeQuote(payments, viewer, input, idempotencyKey, sandboxScenario);
-    return { quote: result.row, replayed: result.replayed };
-  },
+  resolve: ({ sandboxScenario, idempotencyKey, ...input }, { payments, viewer }) =>
+    executeQuote(payments, viewer, input, idempotencyKey, sandboxScenario),
 });
 
 mutation('cancelQuote', {
   description:
     "Cancels a quote that was neither executed nor funded: it is EXPIRED at once, with its transaction. A later deposit is credited to the customer's account.",
   input: (t) => ({ quoteId: t.id({ required: true, description: 'The quote: Quote:…' }) }),
-  success: { quote: { type: Quote, description: 'The quote, which is now EXPIRED.' } },
+  success: { row: { as: 'quote', type: Quote, description: 'The quote, which is now EXPIRED.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError'],
-  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const result = await cancelQuote(payments, viewer, input, idempotencyKey);
-    return { quote: result.row, replayed: result.replayed };
-  },
+  resolve: ({ idempotencyKey, ...input }, { payments, viewer }) => cancelQuote(payments, viewer, input, idempotencyKey),
 });

@@ -18,12 +18,10 @@ mutation('sandboxFundAccount', {
         "The amount that arrives: 1 to 100000000000 smallest units of the account's currency, and no more than the account may hold.",
     }),
   }),
-  success: { account: { type: InternalAccount, description: 'The account with its new balance.' } },
+  success: { row: { as: 'account', type: InternalAccount, description: 'The account with its new balance.' } },
   refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, accountId, amount }, { payments, viewer }) => {
-    const result = await fundAccount(payments, viewer, { accountId, amount: givenAmount(amount) }, idempotencyKey);
-    return { account: result.row, replayed: result.replayed };
-  },
+  resolve: ({ idempotencyKey, accountId, amount }, { payments, viewer }) =>
+    fundAccount(payments, viewer, { accountId, amount: givenAmount(amount) }, idempotencyKey),
 });
 
 mutation('sandboxSend', {
@@ -42,12 +40,11 @@ mutation('sandboxSend', {
     }),
     sandboxScenario: t.field({ type: SandboxScenarioInput, description: 'How the payment turns out.' }),
   }),
-  success: { transaction: { type: Transaction, description: 'The payment that the deposit funds.' } },
+  success: { row: { as: 'transaction', type: Transaction, description: 'The payment that the deposit funds.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError'],
-  resolve: async ({ idempotencyKey, currency, amount, ...input }, { payments, viewer }) => {
+  resolve: ({ idempotencyKey, currency, amount, ...input }, { payments, viewer }) => {
     const sent = { ...input, currencyCode: currency, currencyAmount: amount && givenAmount(amount) };
-    const result = await sandboxSend(payments, viewer, sent, idempotencyKey);
-    return { transaction: result.row, replayed: result.replayed };
+    return sandboxSend(payments, viewer, sent, idempotencyKey);
   },
 });
 
@@ -66,12 +63,10 @@ mutation('sandboxSetExternalAccountStatus', {
     }),
     reason: t.string({ description: "The account's new `statusReason`: at most 500 characters." }),
   }),
-  success: { account: { type: ExternalAccount, description: 'The changed account.' } },
+  success: { row: { as: 'account', type: ExternalAccount, description: 'The changed account.' } },
   refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const result = await setExternalAccountStatus(payments, viewer, input, idempotencyKey);
-    return { account: result.row, replayed: result.replayed };
-  },
+  resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
+    setExternalAccountStatus(payments, viewer, input, idempotencyKey),
 });
 
 mutation('sandboxSetKycStatus', {
@@ -86,10 +81,8 @@ mutation('sandboxSetKycStatus', {
         'The new status of the identity check. Only with APPROVED or MANUALLY_APPROVED may the customer move money.',
     }),
   }),
-  success: { customer: { type: Customer, description: 'The changed customer.' } },
+  success: { row: { as: 'customer', type: Customer, description: 'The changed customer.' } },
   refusals: ['NotFoundError'],
-  resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
-    const result = await setKycStatus(payments, viewer, input, idempotencyKey);
-    return { customer: result.row, replayed: result.replayed };
-  },
+  resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
+    setKycStatus(payments, viewer, input, idempotencyKey),
 });

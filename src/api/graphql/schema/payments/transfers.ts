@@ -22,18 +22,16 @@ mutation('transferOut', {
   }),
   scenario: 'how the payment turns out.',
   isKeyRequired: true,
-  success: { transaction: { type: Transaction, description: 'The new payment, PENDING.' } },
+  success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, PENDING.' } },
   refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
   validates: true,
-  resolve: async ({ idempotencyKey, amount, metadata, ...input }, { payments, viewer }) => {
-    const result = await transferOut(
+  resolve: ({ idempotencyKey, amount, metadata, ...input }, { payments, viewer }) =>
+    transferOut(
       payments,
       viewer,
       { ...input, amount: givenAmount(amount), metadata: metadataOf(metadata) },
       idempotencyKey,
-    );
-    return { transaction: result.row, replayed: result.replayed };
-  },
+    ),
 });
 
 mutation('transferIn', {
@@ -52,18 +50,16 @@ mutation('transferIn', {
   }),
   scenario: 'how the payment turns out.',
   isKeyRequired: true,
-  success: { transaction: { type: Transaction, description: 'The new payment, PENDING.' } },
+  success: { row: { as: 'transaction', type: Transaction, description: 'The new payment, PENDING.' } },
   refusals: ['NotFoundError', 'LimitExceededError'],
   validates: true,
-  resolve: async ({ idempotencyKey, amount, metadata, ...input }, { payments, viewer }) => {
-    const result = await transferIn(
+  resolve: ({ idempotencyKey, amount, metadata, ...input }, { payments, viewer }) =>
+    transferIn(
       payments,
       viewer,
       { ...input, amount: amount && givenAmount(amount), metadata: metadataOf(metadata) },
       idempotencyKey,
-    );
-    return { transaction: result.row, replayed: result.replayed };
-  },
+    ),
 });
 
 mutation('transferInternal', {
@@ -88,16 +84,16 @@ mutation('transferInternal', {
     }),
   }),
   isKeyRequired: true,
-  success: { transaction: { type: Transaction, description: 'The OUTGOING payment of the source, COMPLETED.' } },
+  success: {
+    row: { as: 'transaction', type: Transaction, description: 'The OUTGOING payment of the source, COMPLETED.' },
+  },
   refusals: ['NotFoundError', 'InsufficientFundsError', 'LimitExceededError'],
   validates: true,
-  resolve: async ({ idempotencyKey, amount, metadata, ...input }, { payments, viewer }) => {
-    const result = await transferInternal(
+  resolve: ({ idempotencyKey, amount, metadata, ...input }, { payments, viewer }) =>
+    transferInternal(
       payments,
       viewer,
       { ...input, amount: givenAmount(amount), metadata: metadataOf(metadata) },
       idempotencyKey,
-    );
-    return { transaction: result.row, replayed: result.replayed };
-  },
+    ),
 });

@@ -1,99 +1,76 @@
-import { type Money, money } from '../../../../core/currencies.ts';
-import type { Cursors } from '../../../../core/cursors.ts';
+import { money } from '../../../../core/currencies.ts';
 import { eventsOfNoun } from '../../../../domain/events/row-events.ts';
-import type { Event, ExternalAccountStatus as Status } from '../../../../infra/database/generated/client/client.ts';
-import { type Account as AccountRow, rowFromSnapshot } from '../../../../infra/database/rows.ts';
+import type { ExternalAccountStatus as Status } from '../../../../infra/database/generated/client/client.ts';
 import type { Context } from '../../context.ts';
 import { readAround } from '../../reading/planned.ts';
 import { builder } from '../builder.ts';
 import { ExternalAccountStatus } from '../enums.ts';
 import { Account } from '../nouns.ts';
-import { afterDescription, checkSubject, filterOf, type Message, placeOf, watchMany } from './stream.ts';
+import {
+  afterDescription,
+  checkSubject,
+  cursorOptions,
+  filterOf,
+  type RowUpdate,
+  updatesOf,
+  watchMany,
+} from './stream.ts';
 import { visibleId, visibleRows } from './visible-ids.ts';
 import { type RowStream, watchRows } from './watch-rows.ts';
 
-interface AccountUpdate extends Message {
-  readonly account: AccountRow;
-  readonly oldBalance: Money | null;
-  readonly newBalance: Money | null;
-  readonly previousStatus: Status | null;
-  readonly status: Status | null;
-  readonly occurredAt: Date;
-}
-
-const AccountUpdateType = builder.objectRef<AccountUpdate>('AccountUpdate').implement({
+const AccountUpdateType = builder.objectRef<RowUpdate<'Account'>>('AccountUpdate').implement({
   description:
     'A change of an account: of its balance, its status or anything else. In a stream of one account the first message is its current state.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', {
-      description: 'The position of the change in the feed: pass it as `after` to resume the stream.',
-    }),
+    cursor: t.exposeString('cursor', cursorOptions),
     account: t.field({
       type: Account,
       description: 'The account as of this change.',
-      resolve: (update, _args, context, info) => readAround('Account', update.account, context, info),
+      resolve: ({ row }, _args, context, info) => readAround('Account', row, context, info),
     }),
-    oldBalance: t.expose('oldBalance', {
+    oldBalance: t.field({
       type: 'Money',
       nullable: true,
       description: 'The balance before this change; null if the change did not affect it, and in the current state.',
+      resolve: ({ row, change }) => (change?.oldBalance == null ? null : money(change.oldBalance, row.currency)),
     }),
-    newBalance: t.expose('newBalance', {
+    newBalance: t.field({
       type: 'Money',
       nullable: true,
       description: 'The balance after this change; null for an external account.',
+      resolve: ({ row }) => (row.kind === 'INTERNAL' ? money(row.posted, row.currency) : null),
     }),
-    previousStatus: t.expose('previousStatus', {
+    previousStatus: t.field({
       type: ExternalAccountStatus,
       nullable: true,
       description:
         'The status of the external account before this change; null if the account is new, and in the current state.',
+      // The database writes the status: events of accounts have those of accounts.
+      resolve: ({ change }) => (change?.previousStatus ?? null) as Status | null,
     }),
-    status: t.expose('status', {
+    status: t.field({
       type: ExternalAccountStatus,
       nullable: true,
       description: 'The status of the external account after this change; null for an internal account.',
+      resolve: ({ row }) => row.status,
     }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When the account changed.' }),
+    occurredAt: t.field({
+      type: 'DateTime',
+      description: 'When the account changed.',
+      resolve: ({ row }) => row.updatedAt,
+    }),
   }),
 });
 
-function updateOf(event: Event, cursors: Cursors): AccountUpdate {
-  const { oldBalance, newBalance, previousStatus, occurredAt } = event;
-  // The database makes the snapshot in this form.
-  const account = rowFromSnapshot('Account', event.snapshot);
-  const { currency } = account;
-  return {
-    ...currentState(account, placeOf(cursors, event.platformId, event)),
-    oldBalance: oldBalance === null ? null : money(oldBalance, currency),
-    ...(newBalance !== null && { newBalance: money(newBalance, currency) }),
-    // So does it write a status: events of accounts have those of accounts.
-    previousStatus: previousStatus as Status | null,
-    occurredAt,
-  };
-}
-
-function currentState(account: AccountRow, place: Message): AccountUpdate {
-  return {
-    ...place,
-    account,
-    oldBalance: null,
-    newBalance: account.kind === 'INTERNAL' ? money(account.posted, account.currency) : null,
-    previousStatus: null,
-    status: account.status,
-    occurredAt: account.updatedAt,
-  };
-}
+const updateOf = updatesOf('Account');
 
 /** Returns how a stream of one account reads and shows it. */
-function accountStream(context: Context, id: string): RowStream<AccountRow, AccountUpdate> {
+function accountStream(context: Context, id: string): RowStream<'Account'> {
   return {
     noun: 'Account',
     findRows: () => visibleRows(context, 'Account', [id], 'of.accountId'),
     subjectId: (row) => row.id,
     toUpdate: updateOf,
-    asCurrentState: (update) => ({ ...update, oldBalance: null, previousStatus: null }),
-    currentState,
     isLast: () => false,
     hasEnded: () => false,
   };

@@ -30,7 +30,7 @@ import { findFurtherRead, selectedNames } from '../../reading/further-read.ts';
 import { readAround, readNode } from '../../reading/planned.ts';
 import { builder } from '../builder.ts';
 import { EventType } from '../enums.ts';
-import { foundBy } from '../filters.ts';
+import { found } from '../filters.ts';
 import { listOf, pageArgs } from '../list.ts';
 import { Account, Customer, Quote, Transaction } from '../nouns.ts';
 import { made, node } from '../words.ts';
@@ -123,11 +123,8 @@ const EventFilter = builder.inputType('EventFilter', {
   description: 'Conditions on events. An event must match all that are given.',
   fields: (t) => ({
     types: t.field({ type: [EventType], description: 'Events of any of these types.' }),
-    customerId: t.id({ description: 'Events that concern this customer: Customer:…', ...foundBy('index') }),
-    transactionId: t.id({
-      description: 'Events that concern this transaction or its quote: Transaction:…',
-      ...foundBy('one'),
-    }),
+    customerId: t.id(found('index', 'Events that concern this customer: Customer:…')),
+    transactionId: t.id(found('one', 'Events that concern this transaction or its quote: Transaction:…')),
   }),
 });
 

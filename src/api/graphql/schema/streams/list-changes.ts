@@ -4,7 +4,7 @@ import { changedFields } from '../../reading/changed-fields.ts';
 import { readAround } from '../../reading/planned.ts';
 import type { PageRead } from '../../reading/reads.ts';
 import { runField } from '../../reading/run.ts';
-import { builder, type SchemaConfig } from '../builder.ts';
+import { builder, type Types } from '../builder.ts';
 import { accounts } from '../customers/account.ts';
 import { customers } from '../customers/customer.ts';
 import { AccountFilter, CustomerFilter, QuoteFilter, TransactionFilter } from '../filters.ts';
@@ -18,8 +18,6 @@ import { type ListArguments, type ListChange, type ListMessage, maxWaitMs, watch
 
 /** The streams of lists: a page, and what becomes of it. */
 
-type Schema = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
-
 const ListOperationType = builder.enumType('ListOperation', {
   description: 'What a change does to a followed list.',
   values: {
@@ -32,9 +30,9 @@ const ListOperationType = builder.enumType('ListOperation', {
 interface FollowedList<Row, Filter> {
   /** The name of the list, such as `transaction`. */
   readonly name: 'transaction' | 'quote' | 'account' | 'customer';
-  readonly type: ObjectRef<Schema, Row> | InterfaceRef<Schema, Row>;
-  readonly list: RowList<Schema>;
-  readonly filter: InputObjectRef<Schema, Filter>;
+  readonly type: ObjectRef<Types, Row> | InterfaceRef<Types, Row>;
+  readonly list: RowList<Types>;
+  readonly filter: InputObjectRef<Types, Filter>;
 }
 
 function followList<Row, Filter extends object>(list: FollowedList<Row, Filter>): void {

@@ -5,8 +5,10 @@ import { mapChannel } from '../../../../domain/events/channel.ts';
 import { type FeedPosition, feedCursor, positionOf } from '../../../../domain/events/cursor.ts';
 import { feedHead } from '../../../../domain/events/reads.ts';
 import { mayResume } from '../../../../domain/events/resume.ts';
+import type { FollowedNoun } from '../../../../domain/events/row-events.ts';
 import type { EventFilter, Subject } from '../../../../domain/events/subscribers.ts';
 import type { Event, EventType } from '../../../../infra/database/generated/client/client.ts';
+import { rowFromSnapshot, type SnapshotRows } from '../../../../infra/database/rows.ts';
 import type { Context } from '../../context.ts';
 import { cursorUndone, failure, invalidInput } from '../../failure.ts';
 
@@ -21,6 +23,12 @@ export type After = string | null | undefined;
 export interface Message {
   readonly cursor: string;
   readonly position: FeedPosition;
+}
+
+/** A message about a row: a change of it, or its current state, which no event is shown for. */
+export interface RowUpdate<Noun extends FollowedNoun> extends Message {
+  readonly row: SnapshotRows[Noun];
+  readonly change: Event | undefined;
 }
 
 /** Converts an event to a message. It is the same function for all streams of a kind. */
@@ -54,6 +62,20 @@ export function messageOf<Update extends Message>(
   ofEvents.set(event, message);
   return message;
 }
+
+/** Returns the function that converts the events of a noun. The database makes their snapshots in the form of its rows. */
+export const updatesOf =
+  <Noun extends FollowedNoun>(noun: Noun): ToUpdate<RowUpdate<Noun>> =>
+  (event, cursors) => ({
+    ...placeOf(cursors, event.platformId, event),
+    row: rowFromSnapshot(noun, event.snapshot),
+    change: event,
+  });
+
+/** The options of the field `cursor` of a change. */
+export const cursorOptions = {
+  description: 'The position of the change in the feed: pass it as `after` to resume the stream.',
+} as const;
 
 /** The argument that every stream has. */
 export const afterDescription =

@@ -1,61 +1,66 @@
-import type { Cursors } from '../../../../core/cursors.ts';
 import { terminalTransactionStatuses } from '../../../../core/statuses.ts';
 import type { Channel } from '../../../../domain/events/channel.ts';
 import { eventsOfNoun } from '../../../../domain/events/row-events.ts';
 import { type Finality, finalityOf } from '../../../../domain/settlement/finality.ts';
 import type { Database } from '../../../../infra/database/database.ts';
 import type { Event, TransactionStatus as Status } from '../../../../infra/database/generated/client/client.ts';
-import { rowFromSnapshot, type Transaction as TransactionRow } from '../../../../infra/database/rows.ts';
 import type { Context } from '../../context.ts';
 import { invalidInput } from '../../failure.ts';
 import { readAround } from '../../reading/planned.ts';
 import { builder } from '../builder.ts';
 import { TransactionStatus } from '../enums.ts';
 import { Transaction } from '../nouns.ts';
-import { afterDescription, checkSubject, filterOf, type Message, placeOf, watchMany } from './stream.ts';
+import {
+  afterDescription,
+  checkSubject,
+  cursorOptions,
+  filterOf,
+  type RowUpdate,
+  updatesOf,
+  watchMany,
+} from './stream.ts';
 import { visibleId, visibleRows } from './visible-ids.ts';
 import { type RowStream, watchRows } from './watch-rows.ts';
 
-interface TransactionUpdate extends Message {
-  readonly transaction: TransactionRow;
-  readonly previousStatus: Status | null;
-  readonly status: Status;
-  readonly terminal: boolean;
-  readonly occurredAt: Date;
-}
-
-const TransactionUpdateType = builder.objectRef<TransactionUpdate>('TransactionUpdate').implement({
+const TransactionUpdateType = builder.objectRef<RowUpdate<'Transaction'>>('TransactionUpdate').implement({
   description:
     'A change of a transaction. In a stream of named transactions the first message about each is its current state.',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', {
-      description: 'The position of the change in the feed: pass it as `after` to resume the stream.',
-    }),
+    cursor: t.exposeString('cursor', cursorOptions),
     transaction: t.field({
       type: Transaction,
       description: 'The transaction as of this change.',
-      resolve: (update, _args, context, info) => readAround('Transaction', update.transaction, context, info),
+      resolve: ({ row }, _args, context, info) => readAround('Transaction', row, context, info),
     }),
-    previousStatus: t.expose('previousStatus', {
+    previousStatus: t.field({
       type: TransactionStatus,
       nullable: true,
       description:
         'The status of the transaction before this change; null if the transaction is new, and in the current state.',
+      // The database writes the status: events of a noun have those of the noun.
+      resolve: ({ change }) => (change?.previousStatus ?? null) as Status | null,
     }),
-    status: t.expose('status', {
+    status: t.field({
       type: TransactionStatus,
       description: 'The status of the transaction after this change.',
+      resolve: ({ row }) => row.status,
     }),
-    terminal: t.exposeBoolean('terminal', {
+    terminal: t.boolean({
       description:
         'Whether the status is terminal. A stream of named transactions completes after the last terminal status, unless it lasts until FINAL.',
+      resolve: ({ row }) => terminalTransactionStatuses.has(row.status),
     }),
     final: t.boolean({
       description:
         'Whether no further change is possible. A bank may still return a COMPLETED payment, and a refund may still be paid after FAILED or REJECTED.',
-      resolve: ({ terminal, transaction }, _args, { payments }) => terminal && isFinal(payments.database, transaction),
+      resolve: ({ row }, _args, { payments }) =>
+        terminalTransactionStatuses.has(row.status) && isFinal(payments.database, row),
     }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'When the transaction changed.' }),
+    occurredAt: t.field({
+      type: 'DateTime',
+      description: 'When the transaction changed.',
+      resolve: ({ row }) => row.updatedAt,
+    }),
   }),
 });
 
@@ -69,23 +74,15 @@ const StreamEnd = builder.enumType('StreamEnd', {
   } as const,
 });
 
-async function isFinal(database: Database, { platformId, id, version }: TransactionRow): Promise<boolean> {
+async function isFinal(
+  database: Database,
+  { platformId, id, version }: RowUpdate<'Transaction'>['row'],
+): Promise<boolean> {
   const finality = await finalityOf(database, platformId, id);
   return finality?.isFinal === true && finality.version === version;
 }
 
-function updateOf(event: Event, cursors: Cursors): TransactionUpdate {
-  return {
-    ...placeOf(cursors, event.platformId, event),
-    // The database makes the snapshot in this form.
-    transaction: rowFromSnapshot('Transaction', event.snapshot),
-    // So does it write a status: events of transactions have those of transactions.
-    previousStatus: event.previousStatus as Status | null,
-    status: event.status as Status,
-    terminal: event.terminal,
-    occurredAt: event.occurredAt,
-  };
-}
+const updateOf = updatesOf('Transaction');
 
 /** Returns how a stream of some transactions reads and shows them. */
 function transactionStream(
@@ -93,22 +90,13 @@ function transactionStream(
   ids: readonly string[],
   field: string,
   until: typeof StreamEnd.$inferType,
-): RowStream<TransactionRow, TransactionUpdate> {
+): RowStream<'Transaction'> {
   const { database } = context.payments;
   return {
     noun: 'Transaction',
     findRows: () => visibleRows(context, 'Transaction', ids, field),
     subjectId: ({ id }) => id,
     toUpdate: updateOf,
-    asCurrentState: (update) => ({ ...update, previousStatus: null }),
-    currentState: (transaction, place) => ({
-      ...place,
-      transaction,
-      previousStatus: null,
-      status: transaction.status,
-      terminal: terminalTransactionStatuses.has(transaction.status),
-      occurredAt: transaction.updatedAt,
-    }),
     ...(until === 'TERMINAL'
       ? {
           isLast: (event) => event.terminal,

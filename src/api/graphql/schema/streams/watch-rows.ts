@@ -5,37 +5,34 @@ import { feedHead } from '../../../../domain/events/reads.ts';
 import { eventsOfNoun, type FollowedNoun, nounOf, subjectIdOf } from '../../../../domain/events/row-events.ts';
 import type { Subject } from '../../../../domain/events/subscribers.ts';
 import type { Event } from '../../../../infra/database/generated/client/client.ts';
+import type { SnapshotRows } from '../../../../infra/database/rows.ts';
 import type { Context } from '../../context.ts';
 import {
   type After,
-  type Message,
   messageOf,
   placeOf,
   positionAfter,
+  type RowUpdate,
   refuseExpired,
   subscribe,
   type ToUpdate,
 } from './stream.ts';
 
 /** How a stream of some rows reads and shows them. */
-export interface RowStream<Row extends { readonly version: number }, Update extends Message> {
-  readonly noun: FollowedNoun;
+export interface RowStream<Noun extends FollowedNoun> {
+  readonly noun: Noun;
   /** Reads the rows as they are now, each once. Throws a GraphQLError where the caller may not see one. */
-  readonly findRows: () => Promise<readonly Row[]>;
+  readonly findRows: () => Promise<readonly SnapshotRows[Noun][]>;
   /** Returns the id by which the feed has the events of a row. */
-  readonly subjectId: (row: Row) => string;
-  readonly toUpdate: ToUpdate<Update>;
-  /** Converts the message of the latest event to that of the current state, which has no previous one. */
-  readonly asCurrentState: (update: Update) => Update;
-  /** Converts the row to its first message, where its event is not in the feed. */
-  readonly currentState: (row: Row, place: Message) => Update;
+  readonly subjectId: (row: SnapshotRows[Noun]) => string;
+  readonly toUpdate: ToUpdate<RowUpdate<Noun>>;
   /** Whether nothing of the row is shown after this event. */
   readonly isLast: (event: Event) => boolean;
   /** Whether the row is in a final state, so that the event of its version exists or will exist soon, and is the last. */
-  readonly hasEnded: (row: Row) => boolean | Promise<boolean>;
+  readonly hasEnded: (row: SnapshotRows[Noun]) => boolean | Promise<boolean>;
   /** Ends a row where no event does. Returns a function that is called with each version that the reader is shown. */
   readonly endLater?:
-    | ((row: Row, following: Pick<Channel<Event>, 'ended' | 'end'>) => (version: number) => void)
+    | ((row: SnapshotRows[Noun], following: Pick<Channel<Event>, 'ended' | 'end'>) => (version: number) => void)
     | undefined;
 }
 
@@ -53,11 +50,11 @@ interface OpenRow {
  * current state is the latest event where there is one, and the changes start right after it, so that none is missed and none
  * is shown twice.
  */
-export async function watchRows<Row extends { readonly version: number }, Update extends Message>(
+export async function watchRows<Noun extends FollowedNoun>(
   context: Context,
   after: After,
-  stream: RowStream<Row, Update>,
-): Promise<AsyncIterableIterator<Update>> {
+  stream: RowStream<Noun>,
+): Promise<AsyncIterableIterator<RowUpdate<Noun>>> {
   const { platformId } = context.viewer;
   const { database } = context.payments;
   const resumeAfter = positionAfter(after, context);
@@ -102,13 +99,18 @@ export async function watchRows<Row extends { readonly version: number }, Update
 }
 
 /** Follows the rows of one stream. */
-class RowsFollower<Row extends { readonly version: number }, Update extends Message> {
+class RowsFollower<Noun extends FollowedNoun> {
   readonly #context: Context;
-  readonly #stream: RowStream<Row, Update>;
-  readonly #rows: readonly Row[];
+  readonly #stream: RowStream<Noun>;
+  readonly #rows: readonly SnapshotRows[Noun][];
   readonly #open: Map<string, OpenRow>;
 
-  constructor(context: Context, stream: RowStream<Row, Update>, rows: readonly Row[], open: Map<string, OpenRow>) {
+  constructor(
+    context: Context,
+    stream: RowStream<Noun>,
+    rows: readonly SnapshotRows[Noun][],
+    open: Map<string, OpenRow>,
+  ) {
     this.#context = context;
     this.#stream = stream;
     this.#rows = rows;
@@ -116,8 +118,8 @@ class RowsFollower<Row extends { readonly version: number }, Update extends Mess
   }
 
   /** Returns the present states of all rows, in the order of the feed: whoever resumes after one of them gets the others. */
-  presentStates(latest: ReadonlyMap<string, Event>, head: FeedPosition): Update[] {
-    const { subjectId, toUpdate, asCurrentState, currentState } = this.#stream;
+  presentStates(latest: ReadonlyMap<string, Event>, head: FeedPosition): RowUpdate<Noun>[] {
+    const { subjectId, toUpdate } = this.#stream;
     const { payments, viewer } = this.#context;
     const states = this.#rows.map((row) => {
       const id = subjectId(row);
@@ -126,13 +128,20 @@ class RowsFollower<Row extends { readonly version: number }, Update extends Mess
       if (state) state.shown = event?.version ?? row.version;
       if (event && this.#isLast(event)) this.#open.delete(id);
       return event
-        ? { at: event.sequence, update: asCurrentState(messageOf(event, toUpdate, this.#context)) }
-        : { at: head.sequence, update: currentState(row, placeOf(payments.cursors, viewer.platformId, head)) };
+        ? { at: event.sequence, update: { ...messageOf(event, toUpdate, this.#context), change: undefined } }
+        : {
+            at: head.sequence,
+            update: { ...placeOf(payments.cursors, viewer.platformId, head), row, change: undefined },
+          };
     });
     return states.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).map(({ update }) => update);
   }
 
-  async follow(from: bigint, subject: Subject, firsts: readonly Update[]): Promise<AsyncIterableIterator<Update>> {
+  async follow(
+    from: bigint,
+    subject: Subject,
+    firsts: readonly RowUpdate<Noun>[],
+  ): Promise<AsyncIterableIterator<RowUpdate<Noun>>> {
     const { noun, toUpdate } = this.#stream;
     const { types } = eventsOfNoun[noun];
     const channel = await subscribe(this.#context, from, { subject, types, wants: (event) => this.#wants(event) });
