@@ -104,10 +104,7 @@ function answerLate({ method }: IncomingMessage, response: ServerResponse, api: 
   else answer(response, 504, { status: 504, code, message, details: { reason: message } });
 }
 
-/**
- * Refuses a request by its form alone. Such refusals count against no rate limit, but are delayed like others for a source that
- * sends many.
- */
+/** Refuses a request by its form alone: counted by no rate limit, but delayed for a source that sends many. */
 export async function refuseForm(
   { callers }: Admission,
   request: IncomingMessage,

@@ -5,10 +5,7 @@ import { endGently, lingerMs } from './connections.ts';
 /** The most bytes that a request's body may have. */
 export const bodyBytes = 100 * 1024;
 
-/**
- * The most bodies that are read at once, of platforms with their apps and of strangers. Partial bodies are in memory: at most
- * 100 MB in all.
- */
+/** The most bodies read at once, of platforms with their apps and of strangers: at most 100 MB of partial bodies. */
 export const maxReads = 900;
 export const maxStrangers = 100;
 

@@ -118,10 +118,7 @@ export class AdmittedRequest implements ResponseWatcher, RequestSlot {
     if (response.closed) this.#close();
   }
 
-  /**
-   * Waits for its turn among the requests of its tenant. Undefined where it need not wait. The wait does not count as
-   * processing time.
-   */
+  /** Waits for its turn among its tenant's requests; undefined without a wait, which is no processing time. */
   turn(): Promise<void> | undefined {
     const begin = () => {
       if (this.#isFinished) this.#turns.end(this.#tenant);

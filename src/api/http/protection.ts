@@ -1,15 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIPv4 } from 'node:net';
 
-/**
- * The policy of responses that are not pages: nothing in them is run, loaded or framed. A page has a policy of its own.
- */
+/** The policy of responses that are not pages, which have their own: nothing is run, loaded or framed. */
 const nothingRuns = "default-src 'none'; frame-ancestors 'none'";
 
-/**
- * Sets the headers that protect a response in a browser: no sniffing of its type, no framing, no scripts, no caching. A handler
- * may replace them.
- */
+/** Sets the headers that protect a response in a browser: no sniffing, framing, scripts or caching. Handlers may differ. */
 export function protectResponse(response: ServerResponse): void {
   response.setHeader('x-content-type-options', 'nosniff');
   response.setHeader('content-security-policy', nothingRuns);

@@ -60,10 +60,7 @@ export interface HttpOptions {
   readonly headersMs?: number | undefined;
 }
 
-/**
- * The most bytes of a request's headers, and the most milliseconds until a request has arrived, its headers have, or a new connection
- * has sent anything.
- */
+/** The most bytes of a request's headers, and the most milliseconds for a request, its headers, a first byte. */
 const connectionLimits = {
   maxHeaderSize: 16 * 1024,
   requestTimeout: 30_000,

@@ -13,10 +13,7 @@ export interface ResponseWatcher {
  * when all has been sent, after other responses of the connection and as fast as the client reads.
  */
 export class WatchedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-  /**
-   * An object, since functions in a field of each response survive V8's young collections, with everything they hold
-   * (bench/LOG.md).
-   */
+  /** An object: functions in a field of each response survive V8's young collections with all they hold (bench/LOG.md). */
   watcher: ResponseWatcher | undefined;
 
   // Both pass all arguments on: one signature cannot express the overloads of Node's.

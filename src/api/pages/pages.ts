@@ -18,9 +18,7 @@ export interface Pages {
   answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
   /** Answers a POST for a page's own server. Returns false at other paths. */
   answerPost(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
-  /**
-   * Answers a request that nothing else has answered, with a page if it comes from a browser. Returns false for other clients.
-   */
+  /** Answers a request that nothing else has answered: a browser's with a page. Returns false for other clients. */
   answerWrongPath(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
 }
 

@@ -31,10 +31,7 @@ export function internalAccountRecord(row: Account) {
   };
 }
 
-/**
- * Converts a row to the record of an external account (specification 2.9). The constraints of the table guarantee its status, type and
- * details.
- */
+/** Converts a row to the record of an external account (specification 2.9), whose parts the table guarantees. */
 export function externalAccountRecord(row: Account) {
   if (row.status === null || row.accountType === null) throw new Error(`account ${row.id} is not an external account`);
   // createExternalAccount has stored these forms.

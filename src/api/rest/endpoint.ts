@@ -166,10 +166,7 @@ const reasons: Readonly<Record<number, string>> = {
 
 type ErrorStatus = 404 | 409 | 410 | 412 | 413 | 415 | 501 | 504;
 
-/**
- * Defines the error responses of an endpoint: the given ones, and those that every endpoint has. Handlers throw them, so
- * the type does not list them among the results of a handler.
- */
+/** Defines an endpoint's error responses, with those of every endpoint. Handlers throw them, so no result type lists them. */
 export function readErrors(...statuses: ErrorStatus[]): Record<never, never> {
   return errorsOf([400, 401, 403, 429, 500, 503, ...statuses]);
 }

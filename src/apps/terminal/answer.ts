@@ -26,9 +26,7 @@ export function listed(rows: Rows, none: string): Answer {
   return { data: rows, lines: tableOf(rows, none) };
 }
 
-/**
- * Writes rows as lines, in columns as wide as their contents. The fields are the columns, and their names the head.
- */
+/** Writes rows as lines, in columns as wide as their contents, with the names of the fields as the head. */
 export function tableOf(rows: Rows, none: string): string[] {
   const [first] = rows;
   if (!first) return [none];

@@ -21,10 +21,7 @@ export interface Posted {
 /** How long a receiver may take, in milliseconds: as long as the service waits. */
 const timeoutMs = 15_000;
 
-/**
- * Posts each webhook to a program on this machine as it happens, signed, one after another in the order of the feed, until it
- * is stopped. Each is posted once: `resend --to` posts one again.
- */
+/** Posts each webhook to a program on this machine, signed, once and in the order of the feed, until it is stopped. */
 export const listen: Work<[string, ListenOptions]> = async (job, to, { after, type }) => {
   const { service, screen, json, signal } = job;
   const target = targetOf(to);

@@ -67,9 +67,7 @@ export class Service {
     return answer.data;
   }
 
-  /**
-   * Reads the caller, and the end of the feed: so it also finds out whether the service answers and accepts the credentials.
-   */
+  /** Reads the caller and the end of the feed, which also tells whether the credentials are accepted. */
   async whoami() {
     return (await this.execute(Whoami, {})).viewer;
   }

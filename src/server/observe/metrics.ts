@@ -101,10 +101,7 @@ export function metricsOf(observed: Observed, readsDatabase: boolean): () => Pro
   };
 }
 
-/**
- * Serves `/metrics`, `/health/live` and `/health/ready` on a port of their own, for an operator: also for an instance that
- * only works in the background.
- */
+/** Serves `/metrics`, `/health/live` and `/health/ready` on an own port, also where nothing else is served. */
 export async function startMetricsServer(
   { host, port, readsDatabase }: { readonly host: string; readonly port: number; readonly readsDatabase: boolean },
   observed: Observed,

@@ -2,9 +2,7 @@
 const fewest = 9;
 const placeholder = /change.?me|example|password|secret|sample|your.?key/i;
 
-/**
- * Returns whether a key is not random: few different characters or bytes, an even sequence, a repetition, or a placeholder.
- */
+/** Returns whether a key is not random: few characters or bytes, an even sequence, a repetition, a placeholder. */
 export function isWeakKey(key: string | Uint8Array): boolean {
   if (typeof key === 'string' && placeholder.test(key)) return true;
   const text = Buffer.from(key).toString('latin1');

@@ -5,10 +5,7 @@ import type { Database } from '../../infra/database/database.ts';
 /** How many seconds somebody may keep others waiting: as long as a request waits for a lock. */
 const patienceSeconds = 2;
 
-/**
- * Makes the check that logs who keeps others waiting for a lock: once when it begins, or when somebody else does, and once when it is
- * over.
- */
+/** Makes the check that logs who keeps others waiting for a lock: when it begins, changes, and is over. */
 export function lockWatch({ pool }: Database, log: Logger, seconds = patienceSeconds): () => Promise<void> {
   let said = '';
   return async () => {

@@ -46,10 +46,7 @@ const betweenBatchesMs = 100;
 /** The pause when another process was sequencing: it did the work, and changes since then wait for the next step. */
 const contendedSequencerMs = 10;
 
-/**
- * Makes the function that computes how many milliseconds one sequencer pauses after a step. Its argument is the number of
- * changes that the step sequenced, undefined when another process was sequencing.
- */
+/** Makes the function that returns a sequencer's pause in ms after so many changes; undefined: another was sequencing. */
 export function sequencerPauses(): (count: number | undefined) => number {
   let latest = busySequencerMs;
   return (count) => {

@@ -13,10 +13,7 @@ import { unprocessableStatus } from '../failure.ts';
 import { type CostlyPath, costliestPath } from './costliest.ts';
 import { type DocumentRequest, type DocumentSize, measureDocument } from './document-size.ts';
 
-/**
- * The limits of one document, the same on HTTP, SSE and WebSocket. `DocumentSize` says how each is counted. Every operation and
- * fragment of a document must stay within them, executed or not.
- */
+/** The limits of one document on every transport, in the counts of `DocumentSize`, for each operation and fragment. */
 export const documentBudget = {
   tokens: 2000,
   depth: 15,

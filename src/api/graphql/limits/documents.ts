@@ -26,10 +26,7 @@ interface DocumentsOptions {
   readonly rules?: readonly ValidationRule[];
 }
 
-/**
- * Parses, limits and validates the documents that clients send, on every transport. Parsing and validation are cached. The limits
- * of `documentBudget` are checked each time, since they depend on variables.
- */
+/** Parses, limits and validates documents, on every transport, cached. Limits are checked each time: variables count. */
 export class Documents {
   readonly #options: DocumentsOptions;
   readonly #parsed = documentCache();
@@ -125,10 +122,7 @@ function isTokenLimit({ message }: GraphQLError): boolean {
 /** graphql-js ends a message with one sentence: ` Did you mean "a", "b", or "c"?` */
 const suggestion = / Did you mean [^?]+\?$/;
 
-/**
- * Removes the suggestions from errors of the executor: it coerces variables, and under graphql-js 16 suggests names and enum
- * values whatever `hideSuggestions` says.
- */
+/** Removes the suggestions of the executor, which names what `hideSuggestions` hides when it coerces variables. */
 export function removeSuggestions(errors: readonly GraphQLError[]): void {
   for (const error of errors) error.message = error.message.replace(suggestion, '');
 }

@@ -119,9 +119,7 @@ export interface OwnCost {
   readonly isVariable: boolean;
 }
 
-/**
- * Returns a function that prices a field: for itself, for each value in the lists of its arguments, and for its search.
- */
+/** Returns a function that prices a field: for itself, the values in the lists of its arguments, and its search. */
 export function ownCosts(
   request: SentDocument,
 ): (field: FieldNode, definition: GraphQLField<unknown, unknown>) => OwnCost {

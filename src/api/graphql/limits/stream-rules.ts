@@ -1,9 +1,6 @@
 import { type DocumentNode, GraphQLError, Kind, type SelectionNode, type SelectionSetNode } from 'graphql';
 
-/**
- * Finds @skip and @include on the root field of a subscription. The specification forbids them from September 2025 on (5.2.4.1,
- * Single Root Field), and graphql-js 16 evaluates them without the variables and fails.
- */
+/** Finds @skip and @include on a subscription's root field: forbidden since September 2025 (5.2.4.1), they break graphql-js 16. */
 export function findConditionalRoots({ definitions }: DocumentNode): GraphQLError[] {
   const fragments = new Map(
     definitions.flatMap((node) =>

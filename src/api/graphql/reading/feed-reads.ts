@@ -43,10 +43,7 @@ export const feedOrder: PageKey = {
   textOf: ({ sequence, epoch }) => (epoch === null ? String(sequence) : `${sequence}:${epoch}`),
 };
 
-/**
- * Returns the sequence of a position, which must be in the feed: where a restore of the database has undone its event, the page
- * would skip others.
- */
+/** Returns the sequence of a position in the feed. One that a restore has undone is refused: a page would skip others. */
 function sequenceIn(text: string, run: KeyRun, argument: CursorArgument): bigint {
   const position = feedPosition(text);
   run.require({

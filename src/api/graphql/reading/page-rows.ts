@@ -115,10 +115,7 @@ export class PageArguments {
   }
 }
 
-/**
- * The rows of a page, read once: what a document selects of them is written as aggregates over them. The last row may be the
- * one beyond the page's size.
- */
+/** The rows of a page, read once and aggregated as the document selects. The last may be beyond the page's size. */
 export class PageRows {
   readonly #args: PageArguments;
   /** The alias of a row of the table. */

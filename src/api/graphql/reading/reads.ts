@@ -6,10 +6,7 @@ import { columnName, fieldName } from '../../../infra/database/rows.ts';
 import type { CursorArgument } from '../paging.ts';
 import { literal, Part, type Piece, type Run, Shared, type Sql, sql } from './sql.ts';
 
-/**
- * How a plan reads the fields of the schema: the `read` of a field writes the SQL of its answer as JSON in text. derive.ts makes
- * the reads. A document that selects a field without one is executed by graphql-js.
- */
+/** How a plan reads fields: the `read` of each, made by derive.ts, writes SQL. Without one, graphql-js executes the document. */
 
 /** The tables whose rows are read. */
 export type Model = Prisma.ModelName;
@@ -118,10 +115,7 @@ export interface Rows {
   readonly from: Sql;
   readonly orderBy: string;
   readonly env: Env;
-  /**
-   * An aggregate that tells whether all rows are there: a committed change may not be sequenced yet. Where it is false, the
-   * run reads again.
-   */
+  /** Tells whether all rows are there (a committed change may not be sequenced yet): else the run reads again. */
   readonly isComplete?: string;
 }
 

@@ -190,10 +190,7 @@ export async function stockPage(
 
 const clients = new WeakMap<PrismaClient, PrismaClient>();
 
-/**
- * Returns a client that finds unique rows one by one. Prisma collects those that are asked for in one round of the process into
- * one statement, which would then run for the platform of the first who asked.
- */
+/** Returns a client that finds unique rows one by one: a batch of Prisma would run for the platform of the first who asked. */
 export function unbatched(prisma: PrismaClient): PrismaClient {
   const known = clients.get(prisma);
   if (known) return known;

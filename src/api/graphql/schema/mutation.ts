@@ -129,9 +129,7 @@ export class ValidatedPayment {
 /** The type of the answer to a dry run; its fields are in payments/validated-payment.ts. */
 export const ValidatedPaymentType = builder.objectRef<ValidatedPayment>('ValidatedPayment');
 
-/**
- * Adds a mutation. All have the same shape: `name(input: NameInput!): NameResult!`, a union of the success and the refusals.
- */
+/** Adds a mutation: `name(input: NameInput!): NameResult!`, whose result is a union of the success and the refusals. */
 export function mutation<Fields extends InputFieldMap, Success extends Replayable>(
   name: Operation,
   options: MutationOptions<Fields, Success>,

@@ -37,10 +37,7 @@ import { isTemporaryFailure } from './temporary-failure.ts';
 import { withTimeLimit } from './time-limit.ts';
 import { timeOperation } from './time-operation.ts';
 
-/**
- * How many streams may be opening at once. After a restart of the server all its clients reconnect together: opened all at
- * once, all would wait for the database until they time out.
- */
+/** How many streams may be opening at once. After a restart all clients reconnect, and would wait until they time out. */
 const maxOpenings = 256;
 
 /** The connection of an operation: its credentials, and how to close it. */
@@ -79,9 +76,7 @@ export interface OperationsOptions {
   readonly streams: TokenCap;
   /** Waits for the turn of a message, among all that its platform asks for. */
   readonly takeTurn: TakeTurn;
-  /**
-   * Counts further requests, for a document that costs as much as several. Returns the error of a request beyond the limit.
-   */
+  /** Counts further requests, for a document that costs as much as several. Returns the error of one beyond the limit. */
   readonly countMore: (context: Context, requests: number) => Promise<GraphQLError | undefined>;
   /** Limits how many expensive documents of a platform are executed at once. */
   readonly expensive: ExpensiveTurns;

@@ -65,10 +65,7 @@ function requestIdIn(facts: RequestFacts | undefined) {
   return facts && { requestId: facts.requestId };
 }
 
-/**
- * Returns whether the executor itself could not coerce the input: the value of a variable, before anything has run, or an
- * argument whose variable has no value.
- */
+/** Returns whether the executor could not coerce the input: a variable, or an argument whose variable has no value. */
 function isInputError({ message, path, extensions }: GraphQLError): boolean {
   if (path === undefined && message.startsWith('Variable "')) return true;
   return extensions.code === undefined && (path === undefined || message.startsWith('Argument "'));

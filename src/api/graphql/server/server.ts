@@ -104,10 +104,7 @@ async function contextOf(options: GraphqlOptions, transport: Transport): Promise
   };
 }
 
-/**
- * Charges further requests to a caller, and updates the rate limit header fields. A refusal is delayed
- * (access/limits/refusal-pace.ts).
- */
+/** Charges further requests to a caller, and updates the rate limit header fields. A refusal is delayed. */
 async function countMore(
   { limits, pace }: GraphqlOptions,
   { viewer, eventStream: response }: Context,
@@ -201,10 +198,7 @@ export function useOperations(operations: Operations): Plugin {
   };
 }
 
-/**
- * Refuses subscriptions over transports for one answer. Streams are served elsewhere (src/api/graphql/transports); Yoga would
- * open one even where it can only answer 406, and never end it.
- */
+/** Refuses subscriptions over transports for one answer: streams are elsewhere, and Yoga would open one and never end it. */
 const refuseSubscriptions: Plugin = {
   onSubscribe({ setSubscribeFn }) {
     setSubscribeFn(() => ({ errors: [streamNeeded()] }));

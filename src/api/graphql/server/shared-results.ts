@@ -109,10 +109,7 @@ function newGroup(args: ExecutionArgs): Group {
   return group;
 }
 
-/**
- * Returns the key of everything that decides a result besides the document: the caller's scope, and the variables below the
- * root field.
- */
+/** Returns the key of all that decides a result besides the document: the scope, and the variables below the root. */
 function groupKey(operation: OperationDefinitionNode, args: ExecutionArgs): string {
   const { document, variableValues } = args;
   // A caller is identified by everything but its token, since anything else may decide what it sees.

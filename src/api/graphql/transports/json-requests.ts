@@ -13,10 +13,7 @@ export const mediaTypes = [...jsonTypes, eventStream] as const;
 /** A media type as answers name it: clients may ask for its charset, too. */
 const inUtf8 = (type: string) => `${type}; charset=utf-8`;
 
-/**
- * Returns the media types of answers that a client accepts, its favourite first (RFC 9110, 12.5.1): JSON where it does not say, and an
- * event stream only where it names that.
- */
+/** Returns the media types that a client accepts, its favourite first (RFC 9110, 12.5.1). An event stream must be named. */
 export function acceptedTypes({ headers }: IncomingMessage): readonly (typeof mediaTypes)[number][] {
   const accept = headers.accept || '*/*';
   const offered = accept.toLowerCase().includes(eventStream) ? mediaTypes : jsonTypes;

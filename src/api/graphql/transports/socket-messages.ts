@@ -68,10 +68,7 @@ function sendNext({ socket, request }: Extra, id: string, payload: string): Prom
   });
 }
 
-/**
- * Sends the messages of a stream as they are. To graphql-ws, which would serialize each for itself, it is a stream without
- * messages that ends when this one ends.
- */
+/** Sends the messages of a stream as they are: graphql-ws, which would serialize each, sees a stream without messages. */
 function sendAll(
   stream: AsyncIterableIterator<StreamMessage>,
   { id, extra }: SocketOperation,

@@ -133,9 +133,7 @@ function admitSocket({ limits, sockets }: SocketOptions, socket: WebSocket, view
   return undefined;
 }
 
-/**
- * Counts an operation against the limits of its token. Returns the error of one beyond the limit, when it may be sent.
- */
+/** Counts an operation against its token's limits. Returns the error of one beyond them, when it may be sent. */
 export async function countOperation(
   { limits, pace }: SocketOptions,
   { session }: Extra,

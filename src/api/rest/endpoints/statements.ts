@@ -64,9 +64,7 @@ export function statementEndpoints(app: RestApp, { database }: Payments): void {
   });
 }
 
-/**
- * Makes a stream of text that is read as fast as the client takes it. When the client disconnects, the reading ends.
- */
+/** Makes a stream of text that is read as fast as the client takes it, and no further once the client is gone. */
 function streamOf(lines: AsyncIterator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({

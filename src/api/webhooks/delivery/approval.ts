@@ -33,10 +33,7 @@ export function isAnswer(status: number | undefined): boolean {
 /** The answer to an approval request: a decision, or that a command decides later. */
 export type QuestionAnswer = Decision | { readonly kind: 'defer' };
 
-/**
- * Reads the answer to an approval request (decision 33). Undefined when none came in time: then the payment ends by its own
- * deadline.
- */
+/** Reads the answer to an approval request (decision 33). Undefined without one: the payment's deadline ends it. */
 export function questionAnswer(
   outcome: Pick<Outcome, 'responseStatus' | 'timedOut' | 'answer'>,
   now: Date,

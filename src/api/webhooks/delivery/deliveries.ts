@@ -7,10 +7,7 @@ import type { Webhooks } from '../webhooks.ts';
 import { type RelatedFields, relatedFields, relatedRows } from './bodies.ts';
 import type { Outcome } from './sender.ts';
 
-/**
- * The most attempts to one endpoint at once, over all processes. Two processes that lease in the same instant can exceed
- * it.
- */
+/** The most attempts to one endpoint at once, over all processes; leases in the same instant can exceed it. */
 const maxInFlight = 8;
 /** The same for an endpoint that is failing: enough to notice its recovery, too few to delay others. */
 const maxInFlightWhileFailing = 2;

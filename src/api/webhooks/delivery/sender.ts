@@ -26,9 +26,7 @@ export interface Message {
   readonly readAnswer: boolean;
 }
 
-/**
- * The outcome of one attempt. `error` is a text for the platform that owns the endpoint, without any text of the response.
- */
+/** The outcome of one attempt. `error` is for the platform, without any text of the response. */
 export interface Outcome {
   readonly durationMs: number;
   readonly responseStatus: number | undefined;

@@ -6,10 +6,7 @@ export function newSigningSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-/**
- * Returns the headers that sign a body (standardwebhooks.com): its id, the time of this attempt, and one signature per
- * valid secret, HMAC-SHA256 over `id.timestamp.body`.
- */
+/** Returns the headers that sign a body (standardwebhooks.com): id, time, and an HMAC-SHA256 per valid secret. */
 export function signedHeaders(
   message: { readonly id: string; readonly body: string; readonly at: Date },
   secrets: readonly string[],

@@ -42,10 +42,7 @@ const countStatement = statement<{ count: number }>(
   `select count(*)::int as count from (select 1 ${inRange} limit ${maxEvents + 1}) counted`,
 );
 
-/**
- * Sends the existing deliveries again, and creates the missing ones, under the lock of the endpoint: nobody else creates one in
- * the meantime.
- */
+/** Sends existing deliveries again, and creates missing ones, under the endpoint's lock: nobody else creates one. */
 const replayStatement = statement<object>(
   'replay_deliveries',
   `with replayed as materialized (

@@ -109,10 +109,7 @@ export function checkSubject(subject: unknown, name: string): void {
   if (subject === null) throw invalidInput(`${name} is null: leave it out to follow everything`, name);
 }
 
-/**
- * Throws CURSOR_EXPIRED where an event that the stream wants, after this position, is too old to be replayed, and where the
- * position itself is not in the feed any more.
- */
+/** Throws CURSOR_EXPIRED where a wanted event after this position, or the position itself, is no longer replayed. */
 export async function refuseExpired(after: FeedPosition, filter: EventFilter, context: Context): Promise<void> {
   const { payments, feed, retentionDays, viewer } = context;
   const { types, subject } = filterFor(viewer, filter);

@@ -45,10 +45,7 @@ const maxChanges = 50;
 /** After so many changes of other rows a message without changes tells the client how far it is. */
 const progressAfter = 1_000;
 
-/**
- * Follows a list: its page first where it is asked for, then what its filter makes of each change of its rows, with `after`
- * exactly what came after that cursor.
- */
+/** Follows a list: its page first where asked for, then what each change does to it; with `after`, all after that. */
 export async function watchList(
   context: Context,
   read: PageRead,
