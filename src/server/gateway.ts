@@ -25,7 +25,6 @@ import { listenError } from './start/listening.ts';
 import { stopInOrder } from './stop.ts';
 import { startWorkers } from './workers/workers.ts';
 
-/** A running instance. */
 export interface Gateway {
   /** The base URL of its APIs; undefined when it only works in the background. */
   readonly url: string | undefined;

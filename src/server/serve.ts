@@ -35,7 +35,6 @@ import { maxOpenFiles } from '../infra/instruments/open-files.ts';
 import type { GatewaySettings } from './config.ts';
 import type { Serving } from './stop.ts';
 
-/** How the APIs are served. */
 export interface ServingOptions {
   readonly config: GatewaySettings;
   readonly log: Logger;
@@ -53,18 +52,15 @@ export interface ServingOptions {
     readonly throughYoga?: boolean;
     /** How long a client has for the headers of a request. */
     readonly headersMs?: number;
-    /** The most connections. */
     readonly connections?: number;
     /** How long the refusal of a provider's webhook takes. */
     readonly webhookRefusalMs?: number;
     readonly readiness?: Partial<ReadinessLimits>;
     readonly replicas?: { readonly waitMs?: number; readonly everyMs?: number };
-    /** The clock of the rate limits. */
     readonly now?: Clock;
   };
 }
 
-/** The parts of an instance that its APIs use. */
 interface Served {
   readonly payments: Payments;
   readonly webhooks: Webhooks;
@@ -72,7 +68,6 @@ interface Served {
   readonly sessions: Sessions;
   readonly readiness: ReadinessWatch;
   readonly replicas: Replicas | undefined;
-  /** The address of its metrics, if there are any. */
   readonly metricsUrl: string | undefined;
 }
 
@@ -149,7 +144,6 @@ function providerWebhooks(payments: Payments, callers: CallerOptions, { config, 
   return new ProviderWebhooks({ ...callers, payments, log, brake, refusalMs: pace?.webhookRefusalMs });
 }
 
-/** Returns what the pages may show. */
 function shownPages(
   config: GatewaySettings,
   sandbox: SandboxPlatform | undefined,
@@ -164,7 +158,6 @@ function shownPages(
   };
 }
 
-/** Returns the dependencies for identifying and limiting callers. */
 function callersOf(
   tokens: ApiTokens,
   clientTokens: ClientTokens,

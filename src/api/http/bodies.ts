@@ -17,7 +17,6 @@ export type Body = Buffer | 'TOO_LONG' | 'EVICTED';
 
 const empty = Buffer.alloc(0);
 
-/** Returns whether a request announces a body that is too long. */
 export function isTooLong({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length'] ?? 0) > bodyBytes;
 }
@@ -58,7 +57,6 @@ function endWithResponse({ socket }: IncomingMessage, response: ServerResponse):
   endGently(socket);
 }
 
-/** Identifies the sender of a request. */
 export interface Senders {
   /** Returns the platform, if its credentials were valid a moment ago; undefined where that is unknown. */
   known(request: IncomingMessage): string | undefined;

@@ -25,7 +25,6 @@ interface Known {
 /** How long credentials of a connection count as valid, in ms: only for counting. The APIs authenticate each request. */
 const knownMs = 1_000;
 
-/** The dependencies for identifying and limiting callers. */
 export interface CallerOptions {
   readonly credentials: Credentials;
   readonly limits: RateLimits;

@@ -2,7 +2,6 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { BoundedWaits } from './bounded-waits.ts';
 
-/** The limits of open connections. */
 export interface ConnectionLimits {
   /** The most of the instance: at most half for strangers (without valid credentials), a quarter for one address. */
   readonly most: number;
@@ -12,12 +11,10 @@ export interface ConnectionLimits {
   readonly onRefusal: (address: string | undefined) => void;
 }
 
-/** A client's connection and its responses. */
 interface Connection {
   readonly socket: Socket;
   /** The responses that are not complete. */
   readonly open: Set<ServerResponse>;
-  /** The response to its latest request. */
   latest: ServerResponse | undefined;
   /** The time in milliseconds when it was accepted, or its last response was complete. */
   usedAt: number;
@@ -108,7 +105,6 @@ export class Connections {
     });
   }
 
-  /** Destroys the remaining connections. */
   destroy(): void {
     for (const socket of this.#all.keys()) socket.destroy();
   }

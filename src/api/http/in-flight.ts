@@ -4,13 +4,10 @@ import { BoundedWaits } from './bounded-waits.ts';
 import type { Tenant, Turns } from './turns.ts';
 import type { ResponseWatcher, WatchedResponse } from './watched-response.ts';
 
-/** The limits of admission control. */
 export interface AdmissionLimits {
-  /** The most requests that are processed at once. */
   readonly maxInFlight: number;
   /** The average processing time, in milliseconds, above which fewer requests are admitted. */
   readonly slowMs: number;
-  /** Lets the requests of several tenants take turns. */
   readonly turns: Turns;
 }
 
@@ -59,7 +56,6 @@ export class InFlight {
     return request;
   }
 
-  /** Returns whether a tenant has the capacity to itself now (turns.ts). */
   isAlone(tenant: Tenant): boolean {
     return this.#limits.turns.isAlone(tenant);
   }
@@ -74,7 +70,6 @@ export class InFlight {
 }
 
 interface Load {
-  /** The number of admitted requests. */
   count: number;
   /** The requests in flight by tenant, for tenants that have any. */
   readonly byTenant: Map<string, number>;

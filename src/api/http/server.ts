@@ -31,14 +31,12 @@ import { tooLong } from './request-form.ts';
 import { asLoggedRequest, type RequestLogOptions } from './request-log.ts';
 import { WatchedResponse } from './watched-response.ts';
 
-/** The dependencies and settings of the HTTP server. */
 export interface HttpOptions {
   /** How many milliseconds a request may take, from the arrival of its body until its answer begins. */
   readonly requestMs: number;
   readonly host: string;
   readonly port: number;
   readonly graphql: GraphqlServer;
-  /** Identifies and limits the senders of requests. */
   readonly callers: CallerOptions;
   /** Event streams with a connection for each operation. */
   readonly distinctConnections: DistinctConnections;
@@ -52,7 +50,6 @@ export interface HttpOptions {
   readonly isSandbox: boolean;
   /** The limits of requests in flight; one beyond them gets 503 and may be sent again. */
   readonly admission: AdmissionLimits;
-  /** How many connections there may be. */
   readonly connections: ConnectionLimits;
   /** For tests only: whether Yoga answers every request, even those that could bypass it. */
   readonly throughYoga?: boolean | undefined;
@@ -75,7 +72,6 @@ const connectionLimits = {
  */
 const idleLimits = { keepAliveTimeout: 80_000, keepAliveTimeoutBuffer: 5_000 } as const;
 
-/** The running HTTP server. */
 export interface HttpServer {
   readonly server: Server;
   readonly url: string;
@@ -83,11 +79,9 @@ export interface HttpServer {
   noteKnown(socket: Socket): void;
   /** Makes every response end its connection from now on; requests are still processed. */
   announceStop(): void;
-  /** Closes the port. */
   close(): Promise<void>;
   /** Closes each connection that is idle for this time, in milliseconds. Resolves when no connection is left. */
   endConnections(idleMs: number): Promise<void>;
-  /** Destroys the remaining connections. */
   destroy(): void;
 }
 
@@ -186,7 +180,6 @@ async function dispatch(
   return refuseForm(admission, request, response, 404, nothing);
 }
 
-/** Refuses a request whose Host header names another machine. */
 function refuseHost(response: ServerResponse): void {
   const message = 'the sandbox accepts requests only for localhost and loopback addresses';
   answer(response, 421, { status: 421, code: 'MISDIRECTED_REQUEST', message, errors: [{ message }] });

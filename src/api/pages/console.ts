@@ -3,7 +3,6 @@ import type { Assets } from './assets.ts';
 import { bundledPage, type Page } from './layout.ts';
 import type { Shown } from './shown.ts';
 
-/** Where the console is. */
 export const consolePath = '/2025-10-13/docs';
 
 const openApiPath = '/2025-10-13/openapi.json';

@@ -6,7 +6,6 @@ import type { Shown } from './shown.ts';
 /** The files of the lab: its page, and its workers. */
 export const labFiles = ['lab', 'editor.worker', 'json.worker', 'graphql.worker'] as const;
 
-/** Makes the page of the lab: GraphiQL, with its settings. */
 export function labPage(assets: Assets, { sandbox, documents }: Shown): Page {
   const worker = (name: string) => assets.of(`${name}.worker`)?.scripts[0];
   const settings = {

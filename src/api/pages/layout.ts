@@ -6,7 +6,6 @@ import type { Assets } from './assets.ts';
 /** A part of a page, its texts escaped. */
 export type Html = ReturnType<typeof html>;
 
-/** A page and its Content-Security-Policy. */
 export interface Page {
   readonly html: Html;
   readonly policy: string;
@@ -94,7 +93,6 @@ const scriptPolicy = (name: Bundled['name']) =>
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** Sends a page. */
 export async function sendPage(response: ServerResponse, status: number, { html, policy }: Page): Promise<void> {
   const body = Buffer.from(String(await html));
   response

@@ -9,7 +9,6 @@ import { notFoundPage } from './not-found.ts';
 import type { Shown } from './shown.ts';
 import { answerWalletToken } from './wallet-token.ts';
 
-/** Answers requests for pages. */
 export interface Pages {
   /**
    * Answers a GET or HEAD of a page, or of a file that one loads.

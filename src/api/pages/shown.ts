@@ -2,11 +2,9 @@
 export interface Shown {
   /** The platform whose credentials are publicly known: in the local sandbox only. */
   readonly sandbox: SandboxPlatform | undefined;
-  /** Whether the lab is shown. */
   readonly lab: boolean;
   /** Whether strangers may read the OpenAPI document, its console and the documentation. */
   readonly documents: boolean;
-  /** The address of the metrics, if there are any. */
   readonly metricsUrl: string | undefined;
 }
 

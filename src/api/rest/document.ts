@@ -87,7 +87,6 @@ function plain<Part>(part: Part): Part {
 
 type Paths = NonNullable<Document['paths']>;
 
-/** Adds the examples of bodies to the operations of a path. */
 function withExamples(item: Paths[string]): Paths[string] {
   const operations = Object.entries(item as Record<string, Operation>).map(([method, operation]) => {
     const body = operation.requestBody?.content['application/json'];

@@ -101,7 +101,6 @@ const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) =
 /** The query of endpoints without parameters: every parameter is refused as unknown (decision 17). */
 export const noQuery = z.strictObject({});
 
-/** Defines a successful response with a JSON body. */
 export function jsonResponse<Schema extends z.ZodType>(schema: Schema, description: string) {
   return { description, content: { 'application/json': { schema } } };
 }
@@ -135,7 +134,6 @@ export function emptyCommandResponse(description: string) {
   return { description, headers: replayHeader };
 }
 
-/** Defines a required JSON body. */
 export function body<Schema extends z.ZodType>(schema: Schema) {
   return { required: true as const, content: { 'application/json': { schema } } };
 }

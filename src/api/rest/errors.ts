@@ -12,7 +12,6 @@ import { currencyRecord, isJsonInteger, UnrepresentableAmount } from '../records
 import { ifMatch } from './entity-tags.ts';
 import type { RestEnvironment } from './environment.ts';
 
-/** An invalid field. */
 interface FieldError {
   readonly field: string;
   readonly constraint: string;

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { exampleId } from './schemas/money.ts';
 
-/** An example of a request's body, as OpenAPI has it. */
 interface Example {
   readonly summary: string;
   readonly value: object;

@@ -33,10 +33,8 @@ import { withReadToken } from './replica-reads.ts';
 import { withoutNulls } from './schemas/nulls.ts';
 import { checkStorable, checkStorableQuery } from './text.ts';
 
-/** The dependencies and settings of the REST server. */
 export interface RestOptions extends RestModules, DocumentModules {
   readonly tokens: ApiTokens;
-  /** The standbys that answer reads, if there are any. */
   readonly replicas: Replicas | undefined;
   /** The most bytes that a body may have. */
   readonly bodyBytes: number;

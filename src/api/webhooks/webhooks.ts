@@ -6,7 +6,6 @@ import type { Payments } from '../../domain/commands/command.ts';
 import { dnsResolver, type Resolver } from '../../infra/net/addresses.ts';
 import { type Pace, paceOf } from './delivery/pace.ts';
 
-/** The dependencies of all webhook code. */
 export interface Webhooks {
   readonly payments: Payments;
   readonly pace: Pace;
@@ -33,7 +32,6 @@ export interface WebhookSettings {
   readonly ACCESS_LOG?: boolean;
 }
 
-/** Makes the dependencies of webhooks from the settings. */
 export function openWebhooks(
   payments: Payments,
   settings: WebhookSettings,

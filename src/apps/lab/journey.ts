@@ -5,7 +5,6 @@ import type { Step } from './step.ts';
 /** The steps of a first day with the service. Each has a tab, with a document that is ready to be sent. */
 export const journey: readonly Step[] = [...firstSteps, ...furtherSteps];
 
-/** The step of an operation, if it has one. */
 export function stepOf(operation: string | null | undefined): Step | undefined {
   return journey.find((step) => step.operation === operation);
 }

@@ -16,7 +16,6 @@ import { type EventTypeName, eventTypes, newKey } from './command.ts';
 import { onlyEndpoint } from './deliveries.ts';
 import { type Service, succeeded } from './service.ts';
 
-/** The arguments of an act. */
 export interface Stage {
   readonly service: Service;
   /** The amount, in major units of USD. */
@@ -25,7 +24,6 @@ export interface Stage {
   readonly endpoint: string | undefined;
 }
 
-/** The result of an act. */
 export interface Made {
   readonly id: string;
   readonly status?: string;

@@ -1,4 +1,3 @@
-/** The final answer of a command. */
 export interface Answer {
   /** For machines: what `--json` prints. Nothing where the command has printed it itself. */
   readonly data?: unknown;
@@ -53,7 +52,6 @@ export function jsonOf(data: unknown, indent = 2): string {
   return JSON.stringify(data, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value), indent);
 }
 
-/** Returns the time of day of an instant, for people. */
 export function timeOfDay(instant: string): string {
   const date = new Date(instant);
   const two = (value: number) => String(value).padStart(2, '0');

@@ -5,7 +5,6 @@ import { WebhookBodies } from '../client/generated/operations.ts';
 import { Failure, timeOfDay } from './answer.ts';
 import { eventTypeOf, type Job, type Work } from './command.ts';
 
-/** The options of `listen`. */
 export interface ListenOptions {
   readonly after?: string;
   readonly type?: readonly string[];

@@ -2,7 +2,6 @@ import { inspect } from 'node:util';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { type Answer, Failure, jsonOf } from './answer.ts';
 
-/** The terminal of a command. */
 export interface Screen {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Writes lines of the answer. */

@@ -10,7 +10,6 @@ import type { Screen } from './program.ts';
 /** An operation whose types are known. */
 export type Operation<Result, Variables> = FollowOptions<Result, Variables>['document'];
 
-/** The address of the service, by the options. */
 export interface Address {
   readonly url: string;
 }

@@ -44,7 +44,6 @@ export const locale = navigator.language;
 
 const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 
-/** Writes a time of the service for people. */
 export function timeText(time: string): string {
   return times.format(new Date(time));
 }

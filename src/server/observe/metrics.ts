@@ -8,7 +8,6 @@ import type { ReadinessWatch } from '../../infra/health/readiness.ts';
 import { type OperatorServer, startOperatorServer } from '../../infra/instruments/operator-server.ts';
 import { DatabaseFigures } from './database-figures.ts';
 
-/** The parts of an instance that metrics describe. */
 export interface Observed {
   readonly working: Database;
   readonly serving: Database;

@@ -3,7 +3,6 @@ import { type Config, ConfigError } from '../config.ts';
 import type { Unsafe } from '../setting-kinds.ts';
 import { isWeakKey } from './weak-key.ts';
 
-/** Something unsafe in the settings. */
 interface Finding {
   readonly kind: Unsafe;
   /** The setting and what is wrong with it. */

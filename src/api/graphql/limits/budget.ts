@@ -37,7 +37,6 @@ export const documentBudget = {
  */
 export const maxTokensParsed = Math.ceil((documentBudget.tokens * 4) / 3);
 
-/** The name of one limit, as refusals state it. */
 export type BudgetLimit = keyof typeof documentBudget;
 
 /**

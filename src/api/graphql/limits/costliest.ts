@@ -1,6 +1,5 @@
 /** The most expensive field of a selection set, with the most expensive one below it. */
 export interface CostlyField {
-  /** Its key in the answer. */
   readonly responseKey: string;
   /** Its cost including everything below it, where the selection set around it is read once. */
   readonly cost: number;
@@ -40,7 +39,6 @@ export function costliestPath(root: CostlyField): CostlyPath {
   }
 }
 
-/** Returns the field that costs more, of two that may be missing. */
 export function costlier(one: CostlyField | undefined, other: CostlyField | undefined): CostlyField | undefined {
   return !one || (other && other.cost > one.cost) ? other : one;
 }

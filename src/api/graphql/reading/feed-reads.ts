@@ -36,7 +36,6 @@ export function snapshotOf<M extends keyof SnapshotRows>(event: EventRow, model:
 
 /** How the feed is read: in the order of its numbers, with what changed as of the change. */
 
-/** The order of the feed. */
 export const feedOrder: PageKey = {
   ...byNumber('sequence', { of: sequenceIn, sortOrder: 'ASC' }),
   text: (row) => `${row}.sequence || coalesce(':' || ${row}.epoch, '')`,

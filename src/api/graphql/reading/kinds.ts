@@ -35,7 +35,6 @@ type Visible = (viewer: Viewer) => object;
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** Makes the field's read. */
     made?: MadeRead;
   }
 }
@@ -64,7 +63,6 @@ function isHidden(
   return sql`${row}.${column} is null or not exists (select from ${rowThere(model, [relation], visible)({ row }, 'a')})`;
 }
 
-/** A currency, by its code. */
 export const currencyAt =
   (code: Path): MadeRead =>
   ({ model }) => ({ kind: 'value', env: (env) => ({ code: textAt(model, code)(env) }) });
@@ -185,12 +183,10 @@ export function rowThere(
   };
 }
 
-/** The row that relations lead to. */
 export const rowAt =
   (path: readonly string[], visible?: Visible): MadeRead =>
   ({ model }) => ({ kind: 'row', from: rowThere(model, path, visible) });
 
-/** Whether the row meets a condition. */
 export const meets =
   (where: object): MadeRead =>
   ({ model = '' }) =>

@@ -17,7 +17,6 @@ export interface Planned {
   readonly [responseKey: string]: unknown;
 }
 
-/** Tells whether a plan has read a value. */
 export function isPlanned(value: unknown): value is Planned {
   return typeof value === 'object' && value !== null && typeKey in value;
 }

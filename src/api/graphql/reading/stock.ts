@@ -27,7 +27,6 @@ interface Delegate {
   count(args: object): Promise<number>;
 }
 
-/** Returns Prisma's delegate of a model. */
 function delegateOf({ payments }: Context, model: string): Delegate {
   const name = model.charAt(0).toLowerCase() + model.slice(1);
   // Each model of the data model has a delegate of this name.

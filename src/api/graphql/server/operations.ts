@@ -44,7 +44,6 @@ const maxOpenings = 256;
 export interface Transport {
   /** The value of HTTP's Authorization header; on a socket it came with the first message. */
   readonly authorization?: string | undefined;
-  /** The session of a connection that carries several operations. */
   readonly session?: Session | undefined;
   /** Closes the connection of a reader that does not keep up or cannot be served, so that it reconnects and resumes. */
   readonly closeForRetry?: () => void;
@@ -58,19 +57,15 @@ export interface Transport {
   readonly response?: ServerResponse | undefined;
 }
 
-/** What operations are run with. */
 export interface OperationsOptions {
   readonly schema: GraphQLSchema;
-  /** Whether clients may read the schema. */
   readonly introspection: boolean;
   /** The time limit of an operation, in milliseconds. */
   readonly operationMs: number;
   /** Whether every answer has its document's cost, or only those of requests with `"extensions": { "cost": true }`. */
   readonly reportsCost: boolean;
-  /** Finds and checks the documents that are sent. */
   readonly sent: SentDocuments;
   readonly sessions: Sessions;
-  /** The standbys that answer queries, if there are any. */
   readonly replicas?: Replicas | undefined;
   /** How many subscriptions each token may have open. */
   readonly streams: TokenCap;
@@ -156,7 +151,6 @@ export class Operations {
     return context;
   }
 
-  /** Runs a query or a mutation. */
   async execute(args: ExecutionArgs): Promise<ExecutionResult> {
     const answer = await this.answer(args);
     return answer instanceof TextAnswer ? answer.result : answer;

@@ -24,7 +24,6 @@ interface Group {
   readonly texts: Map<unknown, Promise<string>>;
 }
 
-/** A subscription in its group. */
 export interface Follower {
   /** Executes the subscription's document for one payload of its stream, or takes the result of another follower. Returns JSON. */
   textOf(payload: unknown): Promise<string>;
@@ -49,7 +48,6 @@ export class SharedResults {
     this.#takeTurn = takeTurn;
   }
 
-  /** Adds a subscription to its group. */
   join(args: ExecutionArgs): Follower {
     const operation = getOperationAST(args.document, args.operationName);
     if (!operation) throw new Error('a subscription has an operation');

@@ -5,9 +5,7 @@ import { answerOf, type JsonType, jsonTypes } from '../server/http-answer.ts';
 import { readOperation } from '../server/read-operation.ts';
 import { type GraphqlServer, streamNeeded } from '../server/server.ts';
 
-/** The media type of event streams. */
 export const eventStream = 'text/event-stream';
-/** The media types of answers. */
 export const mediaTypes = [...jsonTypes, eventStream] as const;
 
 /** A media type as answers name it: clients may ask for its charset, too. */

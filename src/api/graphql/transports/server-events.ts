@@ -53,7 +53,6 @@ export function beginEventStream(
   response.once('close', () => clearInterval(ping));
 }
 
-/** A message of an event stream. */
 export interface ServerEvent {
   readonly event: 'next' | 'complete';
   /** JSON, in one line; '' for none. */

@@ -22,7 +22,6 @@ export interface SocketOperation extends Prepared {
   readonly turn: WorkTurn;
 }
 
-/** The dependencies for opening the streams of sockets. */
 export interface SocketStreams {
   readonly operations: Operations;
   readonly resumePoints: ResumePoints;

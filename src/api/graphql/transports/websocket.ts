@@ -62,7 +62,6 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
   acceptUpgrades(server, sockets, options);
 
   return {
-    /** The number of open sockets. */
     get size(): number {
       return sockets.clients.size;
     },

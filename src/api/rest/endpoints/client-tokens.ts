@@ -45,7 +45,6 @@ const list = pagedEndpoint({
   name: 'ClientTokenPage',
 });
 
-/** Adds the endpoint of client tokens. GraphQL creates and revokes them. */
 export function clientTokenEndpoints(app: RestApp, { database }: Payments): void {
   const tokens = rowList(database, 'ClientToken', {
     where: (viewer, filter: Parameters<typeof whereClientTokens>[0]) => ({

@@ -115,7 +115,6 @@ const remove = createRoute({
 
 type DetailsBody = z.infer<typeof CreateCustomerBody> | z.infer<typeof UpdateCustomerBody>;
 
-/** Converts the details of a body to the domain's form. */
 function detailsOf(body: DetailsBody): CustomerDetails {
   if (body.customerType === 'INDIVIDUAL') {
     const { customerType, fullName, birthDate, nationality, address } = body;

@@ -26,7 +26,6 @@ import { accountLists } from './account-lists.ts';
 
 const tags = ['External accounts'];
 
-/** The filters of both lists. */
 const filters = {
   currency: z.string().optional().openapi({ description: 'The code of the currency.', example: 'EUR' }),
   status: anyOf(ExternalAccountStatus, 'Only accounts with any of these values.'),
@@ -265,7 +264,6 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
   changeEndpoints(app, payments);
 }
 
-/** Adds the endpoints that change and delete an account. */
 function changeEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(update, async (context) => {
     const input = { ...context.req.valid('param'), ...context.req.valid('json') };

@@ -13,7 +13,6 @@ import { accountLists } from './account-lists.ts';
 const tags = ['Internal accounts'];
 const currency = z.string().optional().openapi({ description: 'The code of the currency.', example: 'USD' });
 
-/** An internal account in a response. */
 export const InternalAccountSchema = z
   .object({
     id: id('InternalAccount', 'The id of the account.'),

@@ -5,7 +5,6 @@ import type { RestApp } from '../app.ts';
 import { body, jsonResponse, managementEndpoint, noQuery, readErrors } from '../endpoint.ts';
 import { time } from '../schemas/money.ts';
 
-/** The dependencies of the endpoints of trusted documents. */
 export interface DocumentModules {
   readonly trusted: TrustedDocuments;
   /** Returns why the GraphQL API could never execute a document, or undefined. */

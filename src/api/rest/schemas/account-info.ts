@@ -83,7 +83,6 @@ function typeSchemas(suffix: 'Input' | '', more: (type: AccountType) => Record<s
 
 // The compiler cannot infer types of schemas that are made from a table, so the two below declare theirs.
 
-/** The details of an account in a request. */
 export const AccountInfoInputSchema = z
   .discriminatedUnion(
     'accountType',
@@ -97,7 +96,6 @@ export const AccountInfoInputSchema = z
     description: 'The details of an account, by its type.',
   }) as unknown as z.ZodType<AccountInfoInput>;
 
-/** The details of an account in a response. */
 export const AccountInfoSchema = z
   .discriminatedUnion(
     'accountType',

@@ -15,7 +15,6 @@ const umaAddress = z
   .openapi({ description: 'UMA address, $name@domain, in the domain of the platform.', example: '$grace@example.com' });
 const platformCustomerId = ownKey().describe("The platform's own id of the customer.");
 
-/** The optional fields of a person. */
 export const individualFields = {
   fullName: text(longest.name).optional().describe('Full name.'),
   birthDate: day('Date of birth.').optional(),
@@ -57,7 +56,6 @@ const businessInfo = z
 
 const created = { platformCustomerId, umaAddress: umaAddress.optional(), metadata: newMetadata };
 
-/** The body that creates a customer. */
 export const CreateCustomerBody = z
   .discriminatedUnion('customerType', [
     z
@@ -133,7 +131,6 @@ const common = {
   updatedAt: time('When the customer last changed.'),
 };
 
-/** A customer in a response. */
 export const CustomerSchema = z
   .discriminatedUnion('customerType', [
     z

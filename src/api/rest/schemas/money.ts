@@ -29,7 +29,6 @@ export function rate(description: string) {
   return z.number().openapi({ minimum: 0, maximum, description });
 }
 
-/** An amount with its currency, in a response. */
 export const AmountSchema = z
   .object({
     amount: amount('The amount in the smallest unit of its currency: 12550 is 125.50 with 2 decimals.', -maximum),
@@ -48,7 +47,6 @@ export function amountInput(description: string, max: bigint = maxAmount) {
     .openapi({ type: 'integer', format: 'int64', minimum: 1, maximum: Number(max), description, example: 12550 });
 }
 
-/** Defines a time in a response. */
 export function time(description: string) {
   return z.string().openapi({ format: 'date-time', description, example: '2026-01-31T09:30:00.000Z' });
 }
@@ -56,7 +54,6 @@ export function time(description: string) {
 /** Returns the id of a type in examples. */
 export const exampleId = (type: string) => `${type}:0199d5c1-7a3c-7b6e-9f51-2f6f3c1d8e42`;
 
-/** Defines an id, `<Type>:<uuid>`. */
 export function id(type: string, description: string) {
   return z.string().openapi({ description, example: exampleId(type) });
 }

@@ -99,7 +99,6 @@ const exchangeRate = rate(
   'Units of the sending currency per unit of the receiving currency, in major units and without fees; at most 15 digits.',
 );
 
-/** A quote in a response. */
 export const QuoteSchema = z
   .object({
     quoteId: id('Quote', 'The id of the quote.'),
@@ -124,7 +123,6 @@ export const QuoteSchema = z
   })
   .openapi('Quote', { description: 'An offer to send money: a locked rate with its fees, until it expires.' });
 
-/** A transaction in a response. */
 export const TransactionSchema = z
   .object({
     id: id('Transaction', 'The id of the transaction.'),

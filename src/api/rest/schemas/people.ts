@@ -32,12 +32,10 @@ const country = z
     pattern: '^[A-Z]{2}$',
   });
 
-/** Defines a two-letter country code. */
 export function countryCode(description: string) {
   return country.openapi({ description });
 }
 
-/** A postal address, in requests and responses. */
 export const AddressSchema = z
   .strictObject({
     line1: text(longest.line).describe('The first line of the address: street and number.'),

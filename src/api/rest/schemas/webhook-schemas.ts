@@ -88,7 +88,6 @@ const approval = z
   })
   .openapi('PaymentApproval', { description: 'Approves the pending payment.' });
 
-/** Adds the webhooks to the document. */
 export function documentWebhooks(registry: OpenAPIHono['openAPIRegistry']): void {
   for (const [type, { name, summary, description, fields }] of Object.entries(webhooks)) {
     const common = {

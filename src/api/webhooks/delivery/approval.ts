@@ -25,7 +25,6 @@ const fieldName = /^[A-Za-z_]{1,64}$/;
 /** The most characters of a list of names in a reason. */
 const namesLength = 400;
 
-/** Returns whether a status is an answer to the approval request. */
 export function isAnswer(status: number | undefined): boolean {
   return status !== undefined && answering.has(status);
 }

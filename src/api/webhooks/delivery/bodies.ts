@@ -61,7 +61,6 @@ export function webhookBody(cursors: Cursors, event: Event, related: RelatedFiel
   };
 }
 
-/** Returns the body as it is posted and signed. */
 export function webhookText(cursors: Cursors, event: Event, related: RelatedFields): string {
   return JSON.stringify(webhookBody(cursors, event, related));
 }

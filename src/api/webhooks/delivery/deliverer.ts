@@ -200,7 +200,6 @@ function subjectsOf({ transactionId, snapshot, customerId }: LeasedDelivery['eve
   return { transaction: publicId('Transaction', transactionId), ...(quoteId && { quote: publicId('Quote', quoteId) }) };
 }
 
-/** The attributes of the span of an attempt. */
 function attributesOf({ id, platformId, endpointId, begun, event }: LeasedDelivery) {
   return {
     'payments.platform.id': platformId,

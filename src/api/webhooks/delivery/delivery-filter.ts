@@ -2,12 +2,10 @@ import { anyOf, type Given } from '../../../core/conditions.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Prisma, WebhookDeliveryStatus } from '../../../infra/database/generated/client/client.ts';
 
-/** A filter of deliveries. */
 interface DeliveryFilter {
   readonly status?: Given<readonly WebhookDeliveryStatus[]>;
 }
 
-/** Returns the condition for deliveries that match a filter. */
 export function whereDeliveries(_viewer: Viewer, filter: Given<DeliveryFilter>): Prisma.WebhookDeliveryWhereInput {
   const status = filter?.status;
   // Nearly all deliveries are DELIVERED. The others have an index, webhook_delivery_undelivered, with these words.

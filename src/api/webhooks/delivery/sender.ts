@@ -14,7 +14,6 @@ const maxAnswerBytes = 16_384;
 /** How long the body of an unneeded response may take, in milliseconds. */
 const bodyMs = 1_000;
 
-/** One HTTP request to an endpoint. */
 export interface Message {
   readonly url: string;
   readonly loopbackAllowed: boolean;
@@ -103,7 +102,6 @@ export class Sender {
     return this.#stopping.signal.aborted;
   }
 
-  /** Aborts running attempts and closes every connection. */
   async close(): Promise<void> {
     this.#stopping.abort();
     await Promise.all([this.#public.destroy(), this.#loopback.destroy()]);

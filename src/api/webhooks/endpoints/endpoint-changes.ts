@@ -17,7 +17,6 @@ import { announceTest } from './test-event.ts';
 // last changed its URL, enabled it or had it asked for approvals, so that token must be valid. Locks are taken in the order
 // platform, tokens, endpoint.
 
-/** The most endpoints that a platform may have. */
 const maxEndpoints = 20;
 
 /** An endpoint with its new signing secret, which is not shown again. */

@@ -87,7 +87,6 @@ export function updateEndpoint(
   });
 }
 
-/** Removes an endpoint with all its deliveries. */
 export function deleteEndpoint(
   webhooks: Webhooks,
   caller: Caller,

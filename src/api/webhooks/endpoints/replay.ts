@@ -21,7 +21,6 @@ const lastSequence = 2n ** 62n;
 /** The events to replay: one, or a range. */
 export interface Replay {
   readonly endpointId: string;
-  /** The id of one event. */
   readonly eventId?: string | null | undefined;
   /** The cursors before and after a range of the feed, both exclusive; one of them may be left out. */
   readonly after?: string | null | undefined;

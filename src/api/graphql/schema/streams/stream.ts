@@ -72,12 +72,10 @@ export const updatesOf =
     change: event,
   });
 
-/** The options of the field `cursor` of a change. */
 export const cursorOptions = {
   description: 'The position of the change in the feed: pass it as `after` to resume the stream.',
 } as const;
 
-/** The argument that every stream has. */
 export const afterDescription =
   'Resumes the stream after this cursor of the feed: it sends every later change, once and in order, without the current state first. A cursor that is too old is refused with CURSOR_EXPIRED.';
 
