@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { webhookText } from '../../src/api/webhooks/delivery/bodies.ts';
-import { webhookTypes } from '../../src/api/webhooks/webhook-types.ts';
+import { webhookTypes } from '../../src/api/webhooks/webhooks.ts';
 import type { AccountField } from '../../src/core/account-fields.ts';
 import { type AccountType, accountTypes } from '../../src/core/account-types.ts';
 import { currencies, currencyOf, formatDecimal, formatMoney } from '../../src/core/currencies.ts';

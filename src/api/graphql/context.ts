@@ -34,7 +34,7 @@ export interface Context {
   /** The progress of the client of a stream that resumes by a key. */
   readonly resumePoint?: ResumePoint | undefined;
   readonly webhooks: Webhooks;
-  /** The end of the feed, read before the operation read anything else (graphql/server/read-feed-head.ts). */
+  /** The end of the feed, read before the operation read anything else (graphql/server/replica-reads.ts). */
   feedHead?: FeedPosition;
   /** What the reads of the operation must include; everything, if left out. */
   readAfter?: string | undefined;

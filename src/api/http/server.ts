@@ -21,15 +21,13 @@ import { type Admission, admit, refuseForm, type Service } from './admission.ts'
 import { BodyReader } from './bodies.ts';
 import { type CallerOptions, Callers } from './callers.ts';
 import { type ConnectionLimits, Connections } from './connections.ts';
-import type { Origins } from './cors.ts';
-import { type AdmissionLimits, InFlight } from './in-flight.ts';
+import { namesThisMachine, type Origins, protectResponse } from './cors.ts';
+import { type AdmissionLimits, InFlight, WatchedResponse } from './in-flight.ts';
 import { keepAlive, listen } from './listeners.ts';
-import { namesThisMachine, protectResponse } from './protection.ts';
 import type { ProviderWebhooks } from './provider-webhooks.ts';
 import { answer, formBody, refuse, unavailable } from './refusals.ts';
 import { tooLong } from './request-form.ts';
 import { asLoggedRequest, type RequestLogOptions } from './request-log.ts';
-import { WatchedResponse } from './watched-response.ts';
 
 export interface HttpOptions {
   /** How many milliseconds a request may take, from the arrival of its body until its answer begins. */

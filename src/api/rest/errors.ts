@@ -8,7 +8,7 @@ import type { InexactJson } from '../../core/json.ts';
 import { dotted } from '../../core/path.ts';
 import { outcomeUnknown, type Refusal, type RefusalDetails, refusalIn, refusals } from '../../core/refusal.ts';
 import type { CustomerUse, ExceededLimit } from '../../domain/commands/plan-refusals.ts';
-import { currencyRecord, isJsonInteger, UnrepresentableAmount } from '../records/numbers.ts';
+import { currencyRecord, isJsonInteger, UnrepresentableAmount } from '../records/fields.ts';
 import { ifMatch } from './entity-tags.ts';
 import type { RestEnvironment } from './environment.ts';
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { exampleId } from './schemas/money.ts';
+import { exampleId } from './schemas/fields.ts';
 
 interface Example {
   readonly summary: string;

@@ -19,7 +19,7 @@ import { countRows, type Extra, type Noun, readRows, type Where } from '../../in
 import type { SnapshotRows } from '../../infra/database/rows.ts';
 import { jsonResponse, readErrors, type viewEndpoint } from './endpoint.ts';
 import type { RestEnvironment } from './environment.ts';
-import { listOf } from './schemas/list-of.ts';
+import { listOf } from './schemas/fields.ts';
 
 // The common parts of all lists (specification 4.0).
 

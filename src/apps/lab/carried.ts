@@ -1,4 +1,4 @@
-import { stepOf } from './journey.ts';
+import { stepOf } from './further-steps.ts';
 import type { CarriedName } from './step.ts';
 
 interface Carried {

@@ -10,7 +10,7 @@ import {
   visit,
 } from 'graphql';
 import { unprocessableStatus } from '../failure.ts';
-import { type CostlyPath, costliestPath } from './costliest.ts';
+import { type CostlyPath, costliestPath } from './alternatives.ts';
 import { type DocumentRequest, type DocumentSize, measureDocument } from './document-size.ts';
 
 /** The limits of one document on every transport, in the counts of `DocumentSize`, for each operation and fragment. */

@@ -12,8 +12,15 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { addAlternatives, costInFragment, dearestCost, noCost, type SelectionCost } from './alternatives.ts';
-import { type CostlyField, costlier } from './costliest.ts';
+import {
+  addAlternatives,
+  type CostlyField,
+  costInFragment,
+  costlier,
+  dearestCost,
+  noCost,
+  type SelectionCost,
+} from './alternatives.ts';
 import { isConnection, listSizes, ownCosts, type SentDocument } from './list-sizes.ts';
 
 /**

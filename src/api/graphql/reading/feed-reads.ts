@@ -7,7 +7,7 @@ import { tableOf } from '../../../infra/database/conditions.ts';
 import type { Event as EventRow } from '../../../infra/database/generated/client/client.ts';
 import { fieldsOf, rowFromFields, rowFromSnapshot, type SnapshotRows } from '../../../infra/database/rows.ts';
 import { type RelatedFields, relatedFields, relatedRows, webhookText } from '../../webhooks/delivery/bodies.ts';
-import { webhookTypesSql } from '../../webhooks/webhook-types.ts';
+import { webhookTypesSql } from '../../webhooks/webhooks.ts';
 import { cursorUndone } from '../failure.ts';
 import type { CursorArgument } from '../paging.ts';
 import { computedPlaceholder } from './finish.ts';

@@ -1,6 +1,7 @@
 import { type GraphQLField, getNamedType, getNullableType, isLeafType, isListType } from 'graphql';
 import { currencies } from '../../../core/currencies.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
+import { visiblePolicies } from '../../../domain/access/visible.ts';
 import { conditionsOf, tableOf } from '../../../infra/database/conditions.ts';
 import { oneOfFew } from '../../../infra/database/list-rows.ts';
 import { columnName } from '../../../infra/database/rows.ts';
@@ -288,3 +289,27 @@ export const valueFields: Readonly<Record<string, Readonly<Record<string, Read>>
     ]),
   },
 };
+
+/** How policies are read. */
+
+/** The limits of a policy, with what a function of the database says is used of each. */
+export const limitsOf: MadeRead = () => ({
+  kind: 'values',
+  // What has been paid since is seldom summed up.
+  costs: 'past',
+  from: ({ row }, alias) => ({
+    from: [
+      `jsonb_array_elements(limits_of(${row}.platform_id, ${row}.id)) with ordinality as ${alias}(value, position)`,
+    ],
+    orderBy: `${alias}.position`,
+    env: { json: `${alias}.value` },
+  }),
+});
+
+/** The policy of the row, where the viewer may see it. */
+export const policyOf: MadeRead = () => ({
+  kind: 'row',
+  from: ({ row = '' }, alias) =>
+    sql`${tableOf('Policy')} ${alias} where ${alias}.subject_id = ${row}.id and ${(run) =>
+      conditionsOf('Policy', alias, visiblePolicies(run.viewer), run)}`,
+});

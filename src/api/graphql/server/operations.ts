@@ -25,17 +25,14 @@ import { badRequest, rateLimited, unprocessableStatus, withoutStatus } from '../
 import { Documents, removeSuggestions } from '../limits/documents.ts';
 import { answerByPlan, TextAnswer } from '../reading/text-answer.ts';
 import { costReport, isQuery, requestsOf, withCost } from './cost-report.ts';
-import { asOutcomeUnknown } from './lost-answers.ts';
-import { readFeedHead, selectsFeedCursor } from './read-feed-head.ts';
+import { asOutcomeUnknown, isTemporaryFailure } from './present-error.ts';
 import { isSafe } from './read-operation.ts';
-import { sentReadAfter, withReplicas } from './replica-reads.ts';
+import { readFeedHead, selectsFeedCursor, sentReadAfter, withReplicas } from './replica-reads.ts';
 import type { OperationParams, SentDocuments, SentOperation } from './sent-documents.ts';
 import { SharedResults } from './shared-results.ts';
 import { type StreamMessage, streamMessages } from './stream-messages.ts';
 import { type Farewell, holdStream } from './supervise-stream.ts';
-import { isTemporaryFailure } from './temporary-failure.ts';
-import { withTimeLimit } from './time-limit.ts';
-import { timeOperation } from './time-operation.ts';
+import { timeOperation, withTimeLimit } from './time-operation.ts';
 
 /** How many streams may be opening at once. After a restart all clients reconnect, and would wait until they time out. */
 const maxOpenings = 256;

@@ -34,7 +34,7 @@ import {
   updatedParameters,
 } from '../lists.ts';
 import { CreateCustomerBody, CustomerSchema, UpdateCustomerBody } from '../schemas/customer-schemas.ts';
-import { id } from '../schemas/money.ts';
+import { id } from '../schemas/fields.ts';
 
 const tags = ['Customers'];
 

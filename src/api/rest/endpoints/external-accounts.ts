@@ -19,10 +19,8 @@ import type { RestEnvironment } from '../environment.ts';
 import { externalAccountPaths, samePaths } from '../input-paths.ts';
 import { anyOf, pagedEndpoint, pageHandler, wholeEndpoint } from '../lists.ts';
 import { AccountInfoInputSchema, AccountInfoSchema } from '../schemas/account-info.ts';
-import { changedMetadata, metadata, newMetadata } from '../schemas/metadata.ts';
-import { id, time } from '../schemas/money.ts';
-import { ownKey } from '../schemas/people.ts';
-import { accountLists } from './account-lists.ts';
+import { changedMetadata, id, metadata, newMetadata, ownKey, time } from '../schemas/fields.ts';
+import { accountLists } from './internal-accounts.ts';
 
 const tags = ['External accounts'];
 

@@ -8,7 +8,7 @@ import { iterateAsPlatform } from '../../../infra/database/connections/platform-
 import type { RestApp } from '../app.ts';
 import { readErrors, viewEndpoint } from '../endpoint.ts';
 import { requiredMoment } from '../lists.ts';
-import { id } from '../schemas/money.ts';
+import { id } from '../schemas/fields.ts';
 
 const csvType = 'text/csv; charset=utf-8; header=present';
 const camtType = 'application/xml';

@@ -3,7 +3,7 @@ import { plainHash, readManifest } from '../../graphql/documents/manifest.ts';
 import { maxDocuments, type TrustedDocuments } from '../../graphql/documents/trusted-documents.ts';
 import type { RestApp } from '../app.ts';
 import { body, jsonResponse, managementEndpoint, noQuery, readErrors } from '../endpoint.ts';
-import { time } from '../schemas/money.ts';
+import { time } from '../schemas/fields.ts';
 
 export interface DocumentModules {
   readonly trusted: TrustedDocuments;

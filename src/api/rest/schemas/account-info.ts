@@ -4,8 +4,7 @@ import { type AccountType, accountTypes } from '../../../core/account-types.ts';
 import { longest } from '../../../core/texts.ts';
 import type { ExternalAccountType } from '../../../infra/database/generated/client/client.ts';
 import type { AccountInfoRecord } from '../../records/account-record.ts';
-import { day } from './money.ts';
-import { AddressSchema, countryCode, ownKey, text } from './people.ts';
+import { AddressSchema, countryCode, day, ownKey, text } from './fields.ts';
 
 // The schemas of the types of external accounts, made from the domain's table of them.
 

@@ -2,11 +2,21 @@ import { z } from '@hono/zod-openapi';
 import { longest } from '../../../core/texts.ts';
 import { KycStatus } from '../../../infra/database/generated/client/client.ts';
 import { individualTypes } from '../../records/customer-record.ts';
-import { listed, listOf } from './list-of.ts';
-import { changedMetadata, metadata, newMetadata } from './metadata.ts';
-import { day, id, time } from './money.ts';
-import { changed } from './nulls.ts';
-import { AddressSchema, countryCode, ownKey, text } from './people.ts';
+import {
+  AddressSchema,
+  changed,
+  changedMetadata,
+  countryCode,
+  day,
+  id,
+  listed,
+  listOf,
+  metadata,
+  newMetadata,
+  ownKey,
+  text,
+  time,
+} from './fields.ts';
 
 // The schemas of customers, discriminated by `customerType` (specification 2.8, decision 47).
 

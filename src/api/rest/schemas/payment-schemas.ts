@@ -6,9 +6,7 @@ import {
   TransactionStatus,
   TransactionType,
 } from '../../../infra/database/generated/client/client.ts';
-import { listed } from './list-of.ts';
-import { metadata } from './metadata.ts';
-import { AmountSchema, amount, CurrencySchema, id, rate, time } from './money.ts';
+import { AmountSchema, amount, CurrencySchema, id, listed, metadata, rate, time } from './fields.ts';
 
 // The schemas of quotes and transactions in responses (specification 2.3 to 2.7).
 

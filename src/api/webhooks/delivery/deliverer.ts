@@ -20,8 +20,7 @@ import {
   releaseDelivery,
   settleDelivery,
 } from './deliveries.ts';
-import { isDelivered, isGone, type Outcome, Sender } from './sender.ts';
-import { signedHeaders } from './signing.ts';
+import { isDelivered, isGone, type Outcome, Sender, signedHeaders } from './sender.ts';
 
 /** The most attempts that this process runs at once. */
 const maxAttempts = 256;
