@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Logger } from 'pino';
-import type { SandboxPlatform } from './api/pages/shown.ts';
+import type { SandboxPlatform } from './api/pages/layout.ts';
 import { basicAuthorization } from './domain/access/tokens/basic-authorization.ts';
 import { openDatabase } from './infra/database/database.ts';
 import { startEmbeddedPostgres } from './infra/database/embedded/embedded.ts';

@@ -6,7 +6,7 @@ import { parseAllDocuments } from 'yaml';
 import { openDocs } from '../src/api/pages/docs.ts';
 import { readConfig, secretSettings } from '../src/server/config.ts';
 import { settings } from '../src/server/settings.ts';
-import { isWeakKey } from '../src/server/start/weak-key.ts';
+import { isWeakKey } from '../src/server/start/unsafe-settings.ts';
 
 // The files that run the service elsewhere are not run here: everything that they name must exist.
 

@@ -5,8 +5,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { protectionOf } from '../src/infra/database/connections/address.ts';
 import { readConfig, secretSettings } from '../src/server/config.ts';
-import { refuseUnsafe } from '../src/server/start/unsafe-settings.ts';
-import { isWeakKey } from '../src/server/start/weak-key.ts';
+import { isWeakKey, refuseUnsafe } from '../src/server/start/unsafe-settings.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'settings-'));
 afterAll(() => rmSync(folder, { recursive: true }));

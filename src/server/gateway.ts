@@ -24,7 +24,6 @@ import { listenError } from './start/listening.ts';
 import { stopInOrder } from './stop.ts';
 import { startWorkers } from './workers/workers.ts';
 
-/** A running instance. */
 export interface Gateway {
   /** The base URL of its APIs; undefined when it only works in the background. */
   readonly url: string | undefined;
@@ -152,10 +151,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return { ...instance, url: apis.http.url, stop: () => stopInOrder({ ...parts, serving: apis }) };
 }
 
-/**
- * Opens the database twice: as the role that serves requests, and as the role of background work, which has half as many
- * connections. A commit of one wakes the work of the other.
- */
+/** Opens the database twice: for requests, and with half as many connections for background work. Commits wake both. */
 function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayOptions) {
   const limits = {
     ...(pace?.statementMs !== undefined && { statementMs: pace.statementMs }),

@@ -24,9 +24,7 @@ export function messageForUser(error: unknown): string | undefined {
   return wrongLogin(error) ?? (isDatabaseFault(error) ? `The database cannot be used: ${wordsOf(error)}.` : undefined);
 }
 
-/**
- * Returns the message for a login that is not a member of the role of its connection, such as that of the owner of the tables.
- */
+/** Returns the message for a login that is no member of its connection's role, such as the tables' owner. */
 function wrongLogin(error: unknown): string | undefined {
   const role = error instanceof Error ? /denied to set role \W+(gateway_\w+)/.exec(error.message)?.[1] : undefined;
   return (

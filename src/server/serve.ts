@@ -7,13 +7,12 @@ import { bodyBytes } from '../api/http/bodies.ts';
 import type { CallerOptions } from '../api/http/callers.ts';
 import { addressFinder, directAddressFinder } from '../api/http/client-address.ts';
 import type { ConnectionLimits } from '../api/http/connections.ts';
-import { Origins } from '../api/http/cors.ts';
-import { namesThisMachine } from '../api/http/protection.ts';
+import { namesThisMachine, Origins } from '../api/http/cors.ts';
 import { ProviderWebhooks } from '../api/http/provider-webhooks.ts';
 import { startHttpServer } from '../api/http/server.ts';
 import { Turns } from '../api/http/turns.ts';
+import type { SandboxPlatform, Shown } from '../api/pages/layout.ts';
 import { openPages } from '../api/pages/pages.ts';
-import type { SandboxPlatform, Shown } from '../api/pages/shown.ts';
 import { createRestServer } from '../api/rest/server.ts';
 import type { Webhooks } from '../api/webhooks/webhooks.ts';
 import { CredentialBrake } from '../domain/access/limits/credential-brake.ts';
@@ -35,7 +34,6 @@ import { maxOpenFiles } from '../infra/instruments/open-files.ts';
 import type { GatewaySettings } from './config.ts';
 import type { Serving } from './stop.ts';
 
-/** How the APIs are served. */
 export interface ServingOptions {
   readonly config: GatewaySettings;
   readonly log: Logger;
@@ -53,18 +51,15 @@ export interface ServingOptions {
     readonly throughYoga?: boolean;
     /** How long a client has for the headers of a request. */
     readonly headersMs?: number;
-    /** The most connections. */
     readonly connections?: number;
     /** How long the refusal of a provider's webhook takes. */
     readonly webhookRefusalMs?: number;
     readonly readiness?: Partial<ReadinessLimits>;
     readonly replicas?: { readonly waitMs?: number; readonly everyMs?: number };
-    /** The clock of the rate limits. */
     readonly now?: Clock;
   };
 }
 
-/** The parts of an instance that its APIs use. */
 interface Served {
   readonly payments: Payments;
   readonly webhooks: Webhooks;
@@ -72,7 +67,6 @@ interface Served {
   readonly sessions: Sessions;
   readonly readiness: ReadinessWatch;
   readonly replicas: Replicas | undefined;
-  /** The address of its metrics, if there are any. */
   readonly metricsUrl: string | undefined;
 }
 
@@ -149,7 +143,6 @@ function providerWebhooks(payments: Payments, callers: CallerOptions, { config, 
   return new ProviderWebhooks({ ...callers, payments, log, brake, refusalMs: pace?.webhookRefusalMs });
 }
 
-/** Returns what the pages may show. */
 function shownPages(
   config: GatewaySettings,
   sandbox: SandboxPlatform | undefined,
@@ -164,7 +157,6 @@ function shownPages(
   };
 }
 
-/** Returns the dependencies for identifying and limiting callers. */
 function callersOf(
   tokens: ApiTokens,
   clientTokens: ClientTokens,

@@ -38,7 +38,6 @@ export const listOf = <Key extends z.ZodType<unknown, string>>(kind: Key) =>
     )
     .pipe(z.array(kind));
 
-/** The address of a database. */
 export const address = z.string().superRefine((text, context) => {
   const fault = faultOfAddress(text);
   if (fault !== undefined) context.addIssue(fault);

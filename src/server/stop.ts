@@ -44,10 +44,7 @@ const deadlinesMs = { requests: 5_000, workers: 6_000, database: 6_500 } as cons
 /** Open streams end spread over this time, so that their clients do not all connect to the other instances at once. */
 const spread = { mostMs: 3_000, eachMs: 5 } as const;
 
-/**
- * Stops an instance: readiness says no, after a delay the port closes, streams are told to reconnect elsewhere while requests
- * in progress finish, then the workers, the feed and the database end.
- */
+/** Stops an instance in order: readiness, after a delay the port and streams, then workers, feed and database. */
 export async function stopInOrder({
   serving,
   sessions,

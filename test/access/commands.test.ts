@@ -7,8 +7,7 @@ import {
   rotateSecret,
   updateEndpoint,
 } from '../../src/api/webhooks/endpoints/endpoints.ts';
-import { replay } from '../../src/api/webhooks/endpoints/replay.ts';
-import { resend } from '../../src/api/webhooks/endpoints/resend.ts';
+import { replay, resend } from '../../src/api/webhooks/endpoints/replay.ts';
 import { sendTest } from '../../src/api/webhooks/endpoints/test-event.ts';
 import { openWebhooks } from '../../src/api/webhooks/webhooks.ts';
 import { Refusal } from '../../src/core/refusal.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { buildSchema, parse, validate } from 'graphql';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { journey } from '../../src/apps/lab/journey.ts';
+import { journey } from '../../src/apps/lab/further-steps.ts';
 import { browserPath, screenshot } from '../setup/browser.ts';
 import { sandboxInBrowser } from '../setup/browser-sandbox.ts';
 import { labOf } from '../setup/lab-page.ts';

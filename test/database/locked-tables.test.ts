@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { pino } from 'pino';
 import { expect, test, vi } from 'vitest';
-import { lockWatch } from '../../src/server/workers/locks.ts';
+import { lockWatch } from '../../src/server/workers/workers.ts';
 import { act, actOn, moving } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';

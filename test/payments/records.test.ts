@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { jsonInteger, jsonNumber, UnrepresentableAmount } from '../../src/api/records/numbers.ts';
+import { jsonInteger, jsonNumber, UnrepresentableAmount } from '../../src/api/records/fields.ts';
 
 test('an amount is a JSON integer exactly or not at all', () => {
   fc.assert(

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { signedHeaders } from '../../src/api/webhooks/delivery/signing.ts';
+import { signedHeaders } from '../../src/api/webhooks/delivery/sender.ts';
 import { requiredCurrency } from '../../src/core/currencies.ts';
 import { keyId } from '../../src/core/key-id.ts';
 import { runConformance } from '../../src/rails/conformance/run.ts';

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { webhookTypes } from '../../src/api/webhooks/webhook-types.ts';
+import { webhookTypes } from '../../src/api/webhooks/webhooks.ts';
 import { fillExamples, findIds } from '../../src/apps/console/fill-examples.ts';
 import { type Data, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { base, restClient } from '../setup/rest.ts';

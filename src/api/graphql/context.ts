@@ -19,10 +19,7 @@ export interface Context {
   readonly retentionDays: number;
   /** Closes the connection of a reader that does not keep up or cannot be served, so that it reconnects and resumes. */
   readonly closeForRetry: () => void;
-  /**
-   * Whether the client has disconnected or the time limit has passed. Then nothing more is read, and no further mutation of the
-   * document begins; a command that has begun still finishes.
-   */
+  /** Whether the client is gone or the time is up: nothing more is read, no mutation begins; a begun command still ends. */
   isAbandoned: () => boolean;
   /** The most that a read may add to an answer, in bytes. */
   readonly maxAnswerBytes: number;
@@ -37,7 +34,7 @@ export interface Context {
   /** The progress of the client of a stream that resumes by a key. */
   readonly resumePoint?: ResumePoint | undefined;
   readonly webhooks: Webhooks;
-  /** The end of the feed, read before the operation read anything else (graphql/server/read-feed-head.ts). */
+  /** The end of the feed, read before the operation read anything else (graphql/server/replica-reads.ts). */
   feedHead?: FeedPosition;
   /** What the reads of the operation must include; everything, if left out. */
   readAfter?: string | undefined;

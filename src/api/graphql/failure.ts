@@ -58,7 +58,6 @@ export function abandoned(): GraphQLError {
   return failure('TIMEOUT', 'the client disconnected or the operation timed out before this field began');
 }
 
-/** Creates the error of a malformed or out-of-range argument. */
 export function invalidInput(message: string, field: string): GraphQLError {
   return failure('INVALID_INPUT', message, { field });
 }

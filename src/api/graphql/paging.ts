@@ -1,7 +1,6 @@
 import { defaultPageSize, maxPageSize, type Page } from '../../core/paging.ts';
 import { invalidInput } from './failure.ts';
 
-/** The arguments of every list. */
 export interface PageArgs {
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
@@ -10,7 +9,6 @@ export interface PageArgs {
   readonly sortOrder?: 'ASC' | 'DESC' | null | undefined;
 }
 
-/** The arguments of a list that are cursors. */
 export type CursorArgument = 'after' | 'before';
 
 /**

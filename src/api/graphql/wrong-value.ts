@@ -18,9 +18,7 @@ export class WrongValue {
   }
 }
 
-/**
- * Returns the refusal of all wrong values and overlong lists in the input of a mutation; undefined where there is none.
- */
+/** Returns the refusal of all wrong values and overlong lists in a mutation's input; undefined without any. */
 export function wrongValuesRefusal(input: unknown): Refusal | undefined {
   const errors = [...wrongValuesIn(input)].map(({ path, value: { code, message } }) => ({ path, code, message }));
   const [first] = errors;
@@ -30,9 +28,7 @@ export function wrongValuesRefusal(input: unknown): Refusal | undefined {
   return new Refusal(code, message, { path: first.path, errors });
 }
 
-/**
- * Returns the error for the first wrong value, or overlong list, in the arguments of a field; undefined where there is none.
- */
+/** Returns the error of the first wrong value, or overlong list, in a field's arguments; undefined without any. */
 export function wrongArgument(args: object): GraphQLError | undefined {
   for (const { path, value } of wrongValuesIn(args)) return invalidInput(value.message, dotted(path));
   return undefined;

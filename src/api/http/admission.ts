@@ -6,10 +6,9 @@ import { TooLate, within } from '../../infra/instruments/within.ts';
 import { type BodyReader, discardRest, holdBody } from './bodies.ts';
 import type { Callers } from './callers.ts';
 import type { Connections } from './connections.ts';
-import type { InFlight } from './in-flight.ts';
+import type { InFlight, WatchedResponse } from './in-flight.ts';
 import { type Api, answer, busy, type EarlyRefusal, formBody, refuse, unavailable } from './refusals.ts';
 import { wrongFormOf } from './request-form.ts';
-import type { WatchedResponse } from './watched-response.ts';
 
 /** The steps before a request is processed: its connection is tracked, its body read, and its number in flight limited. */
 export interface Admission {
@@ -104,10 +103,7 @@ function answerLate({ method }: IncomingMessage, response: ServerResponse, api: 
   else answer(response, 504, { status: 504, code, message, details: { reason: message } });
 }
 
-/**
- * Refuses a request by its form alone. Such refusals count against no rate limit, but are delayed like others for a source that
- * sends many.
- */
+/** Refuses a request by its form alone: counted by no rate limit, but delayed for a source that sends many. */
 export async function refuseForm(
   { callers }: Admission,
   request: IncomingMessage,

@@ -5,10 +5,7 @@ import { endGently, lingerMs } from './connections.ts';
 /** The most bytes that a request's body may have. */
 export const bodyBytes = 100 * 1024;
 
-/**
- * The most bodies that are read at once, of platforms with their apps and of strangers. Partial bodies are in memory: at most
- * 100 MB in all.
- */
+/** The most bodies read at once, of platforms with their apps and of strangers: at most 100 MB of partial bodies. */
 export const maxReads = 900;
 export const maxStrangers = 100;
 
@@ -20,7 +17,6 @@ export type Body = Buffer | 'TOO_LONG' | 'EVICTED';
 
 const empty = Buffer.alloc(0);
 
-/** Returns whether a request announces a body that is too long. */
 export function isTooLong({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length'] ?? 0) > bodyBytes;
 }
@@ -61,7 +57,6 @@ function endWithResponse({ socket }: IncomingMessage, response: ServerResponse):
   endGently(socket);
 }
 
-/** Identifies the sender of a request. */
 export interface Senders {
   /** Returns the platform, if its credentials were valid a moment ago; undefined where that is unknown. */
   known(request: IncomingMessage): string | undefined;

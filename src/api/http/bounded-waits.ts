@@ -1,7 +1,4 @@
-/**
- * A limited number of waits for clients. Beyond the limit a new wait evicts the oldest of the group that has the most, so a
- * group with few waits keeps them.
- */
+/** A limited number of waits for clients. A new one beyond it evicts the oldest of the group that has the most. */
 export class BoundedWaits {
   readonly #max: number;
   readonly #maxOfGroup: number;

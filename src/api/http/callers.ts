@@ -22,13 +22,9 @@ interface Known {
   readonly at: number;
 }
 
-/**
- * How long credentials of a connection count as valid without being checked again, in milliseconds: only for counting. The APIs
- * authenticate each request.
- */
+/** How long credentials of a connection count as valid, in ms: only for counting. The APIs authenticate each request. */
 const knownMs = 1_000;
 
-/** The dependencies for identifying and limiting callers. */
 export interface CallerOptions {
   readonly credentials: Credentials;
   readonly limits: RateLimits;
@@ -37,10 +33,7 @@ export interface CallerOptions {
   readonly now: Clock;
 }
 
-/**
- * Finds the caller of a request before its API processes it: whose share of the capacity it uses, and which rate limits it
- * counts against.
- */
+/** Finds the caller of a request before its API processes it: whose share and whose rate limits it uses. */
 export class Callers {
   readonly #options: CallerOptions;
   readonly #known = new WeakMap<Socket, Known>();
@@ -49,10 +42,7 @@ export class Callers {
     this.#options = options;
   }
 
-  /**
-   * Returns the caller of a request whose credentials were valid a moment ago, without asking the database; undefined for
-   * all others.
-   */
+  /** Returns the caller of a request whose credentials were valid a moment ago, without the database; else undefined. */
   find({ headers: { authorization }, socket }: IncomingMessage): Viewer | undefined {
     if (authorization === undefined) return undefined;
     const { credentials, now } = this.#options;

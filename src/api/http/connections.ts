@@ -2,12 +2,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { BoundedWaits } from './bounded-waits.ts';
 
-/** The limits of open connections. */
 export interface ConnectionLimits {
-  /**
-   * The most of the instance. At most half may belong to strangers (clients without valid credentials), a quarter to one
-   * address.
-   */
+  /** The most of the instance: at most half for strangers (without valid credentials), a quarter for one address. */
   readonly most: number;
   /** Returns the address of a client; undefined for a trusted proxy, which has clients of its own. */
   readonly addressOf: (socket: Socket) => string | undefined;
@@ -15,12 +11,10 @@ export interface ConnectionLimits {
   readonly onRefusal: (address: string | undefined) => void;
 }
 
-/** A client's connection and its responses. */
 interface Connection {
   readonly socket: Socket;
   /** The responses that are not complete. */
   readonly open: Set<ServerResponse>;
-  /** The response to its latest request. */
   latest: ServerResponse | undefined;
   /** The time in milliseconds when it was accepted, or its last response was complete. */
   usedAt: number;
@@ -111,7 +105,6 @@ export class Connections {
     });
   }
 
-  /** Destroys the remaining connections. */
   destroy(): void {
     for (const socket of this.#all.keys()) socket.destroy();
   }
@@ -154,10 +147,7 @@ export class Connections {
   }
 }
 
-/**
- * Makes a response, or a later one of its connection, say `Connection: close`. When the first of their headers are
- * written, the latest request of the connection becomes the last one.
- */
+/** Makes a response, or a later one of its connection, say `Connection: close`: the first whose headers are written. */
 function announceEnd(connection: Connection, response: ServerResponse): void {
   // Passes all arguments on: one signature cannot express the overloads of writeHead.
   const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
@@ -171,10 +161,7 @@ function announceEnd(connection: Connection, response: ServerResponse): void {
   }) as typeof response.writeHead;
 }
 
-/**
- * Makes a connection wait until its client has closed it too (RFC 9112, 9.6). When data arrives at a closed socket, the
- * system resets the connection, and the client may lose the last response.
- */
+/** Makes a connection wait for the client's end (RFC 9112, 9.6): data at a closed socket resets it, and a response is lost. */
 export function endGently(socket: Socket): void {
   // Called by Node after a response that said `Connection: close`.
   socket.destroySoon = () => {

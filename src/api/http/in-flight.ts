@@ -1,16 +1,13 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestSlot } from '../../core/outside-wait.ts';
 import { requestsInFlight } from '../../infra/instruments/instruments.ts';
 import { BoundedWaits } from './bounded-waits.ts';
 import type { Tenant, Turns } from './turns.ts';
-import type { ResponseWatcher, WatchedResponse } from './watched-response.ts';
 
-/** The limits of admission control. */
 export interface AdmissionLimits {
-  /** The most requests that are processed at once. */
   readonly maxInFlight: number;
   /** The average processing time, in milliseconds, above which fewer requests are admitted. */
   readonly slowMs: number;
-  /** Lets the requests of several tenants take turns. */
   readonly turns: Turns;
 }
 
@@ -59,7 +56,6 @@ export class InFlight {
     return request;
   }
 
-  /** Returns whether a tenant has the capacity to itself now (turns.ts). */
   isAlone(tenant: Tenant): boolean {
     return this.#limits.turns.isAlone(tenant);
   }
@@ -74,7 +70,6 @@ export class InFlight {
 }
 
 interface Load {
-  /** The number of admitted requests. */
   count: number;
   /** The requests in flight by tenant, for tenants that have any. */
   readonly byTenant: Map<string, number>;
@@ -118,10 +113,7 @@ export class AdmittedRequest implements ResponseWatcher, RequestSlot {
     if (response.closed) this.#close();
   }
 
-  /**
-   * Waits for its turn among the requests of its tenant. Undefined where it need not wait. The wait does not count as
-   * processing time.
-   */
+  /** Waits for its turn among its tenant's requests; undefined without a wait, which is no processing time. */
   turn(): Promise<void> | undefined {
     const begin = () => {
       if (this.#isFinished) this.#turns.end(this.#tenant);
@@ -213,5 +205,42 @@ export class AdmittedRequest implements ResponseWatcher, RequestSlot {
     const left = (byTenant.get(key) ?? 0) - 1;
     if (left > 0) byTenant.set(key, left);
     else byTenant.delete(key);
+  }
+}
+
+/** The observer of a response. */
+export interface ResponseWatcher {
+  /** Called when the headers are written, with the media type or 'undefined'. */
+  onHeaders(contentType: string): void;
+  /** Called when the response is complete, before the client has read it. */
+  onEnd(): void;
+}
+
+/**
+ * A response that reports when its headers are written and when it is complete. Node has no such events: 'finish' comes
+ * when all has been sent, after other responses of the connection and as fast as the client reads.
+ */
+export class WatchedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+  /** An object: functions in a field of each response survive V8's young collections with all they hold (bench/LOG.md). */
+  watcher: ResponseWatcher | undefined;
+
+  // Both pass all arguments on: one signature cannot express the overloads of Node's.
+  override writeHead(...args: unknown[]): this {
+    const result = (super.writeHead as (...args: unknown[]) => this).apply(this, args);
+    this.watcher?.onHeaders(this.#contentType(args.at(-1)));
+    return result;
+  }
+
+  override end(...args: unknown[]): this {
+    this.watcher?.onEnd();
+    return (super.end as (...args: unknown[]) => this).apply(this, args);
+  }
+
+  /** Returns the Content-Type, also of headers passed to writeHead, which getHeader does not know. */
+  #contentType(headers: unknown): string {
+    for (const name in Object(headers)) {
+      if (name.toLowerCase() === 'content-type') return String((headers as Record<string, unknown>)[name]);
+    }
+    return String(this.getHeader('content-type'));
   }
 }

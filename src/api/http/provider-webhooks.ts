@@ -19,13 +19,9 @@ const addressForm = /^\/rails\/([^/]{1,100})\/webhooks$/;
 /** For how many senders, and how many milliseconds, valid signatures are remembered. */
 const proven = { max: 10_000, ttlMs: 3_600_000 } as const;
 
-/**
- * How long a refusal takes, in milliseconds: longer than finding the reason, so that its timing reveals nothing of the
- * platform.
- */
+/** How long a refusal takes, in milliseconds: longer than finding the reason, so that its timing reveals nothing. */
 const defaultRefusalMs = 100;
 
-/** The dependencies of the webhooks of providers. */
 export interface ProviderWebhookOptions {
   readonly payments: Payments;
   /** Delays refusals for an address that keeps sending. */
@@ -51,7 +47,6 @@ export class ProviderWebhooks {
     this.#options = options;
   }
 
-  /** Returns whether a path is for webhooks of a provider. */
   takes(path: string): boolean {
     return addressForm.test(path);
   }

@@ -14,7 +14,6 @@ export interface EarlyRefusal {
   readonly retryAfter: number;
 }
 
-/** The refusal of a request beyond the limit of requests in flight. */
 export const busy: EarlyRefusal = unavailable('too many requests at once; try again');
 
 /** Creates the refusal of a request that could not be processed, because of overload or a fault. */
@@ -22,7 +21,6 @@ export function unavailable(message: string): EarlyRefusal {
   return { status: 503, code: 'SERVICE_UNAVAILABLE', message, retryAfter: 1 };
 }
 
-/** Creates the refusal of a request beyond a rate limit. */
 export function tooMany({ message, retryAfter }: RateLimited): EarlyRefusal {
   return { status: 429, code: 'RATE_LIMITED', message, retryAfter };
 }
@@ -37,7 +35,6 @@ const formCodes = {
   415: { REST: 'INVALID_REQUEST_FORMAT', GRAPHQL: 'UNSUPPORTED_MEDIA_TYPE' },
 } as const;
 
-/** Returns the body of the refusal of a malformed request. */
 export function formBody(
   api: Api,
   { status, message }: { readonly status: keyof typeof formCodes; readonly message: string },
@@ -68,7 +65,6 @@ export function inexactMessage({ message }: InexactJson) {
   return { status: 400, code: 'INVALID_INPUT', message };
 }
 
-/** Answers with JSON. */
 export function answer(response: ServerResponse, status: number, body: object, type = 'application/json'): void {
   response.writeHead(status, { 'content-type': `${type}; charset=utf-8` }).end(JSON.stringify(body));
 }

@@ -18,10 +18,7 @@ export interface TakenBodies {
   readonly takesJson: boolean;
 }
 
-/**
- * Returns why a request is refused for the declared type, encoding or length of its body. A page of another origin can send
- * forms and plain text without a preflight, so these are refused.
- */
+/** Returns why the declared type, encoding or length of a body is refused: foreign pages can send forms and plain text. */
 export function wrongFormOf(request: IncomingMessage, { api, takesJson }: TakenBodies): WrongForm | undefined {
   const { method, headers } = request;
   if (takesJson && (hasBody(request) || (api === 'GRAPHQL' && (method === 'POST' || method === 'QUERY')))) {

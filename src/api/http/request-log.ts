@@ -4,7 +4,6 @@ import { asRequest, clientIn, factsOf } from '../../infra/instruments/request-fa
 import { inRequestSpan } from '../../infra/instruments/spans.ts';
 import type { AddressOf } from './client-address.ts';
 
-/** How requests are logged. */
 export interface RequestLogOptions {
   /** Where each request is logged when its response ends; undefined for no such log. */
   readonly log: Logger | undefined;

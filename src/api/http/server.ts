@@ -21,24 +21,20 @@ import { type Admission, admit, refuseForm, type Service } from './admission.ts'
 import { BodyReader } from './bodies.ts';
 import { type CallerOptions, Callers } from './callers.ts';
 import { type ConnectionLimits, Connections } from './connections.ts';
-import type { Origins } from './cors.ts';
-import { type AdmissionLimits, InFlight } from './in-flight.ts';
+import { namesThisMachine, type Origins, protectResponse } from './cors.ts';
+import { type AdmissionLimits, InFlight, WatchedResponse } from './in-flight.ts';
 import { keepAlive, listen } from './listeners.ts';
-import { namesThisMachine, protectResponse } from './protection.ts';
 import type { ProviderWebhooks } from './provider-webhooks.ts';
 import { answer, formBody, refuse, unavailable } from './refusals.ts';
 import { tooLong } from './request-form.ts';
 import { asLoggedRequest, type RequestLogOptions } from './request-log.ts';
-import { WatchedResponse } from './watched-response.ts';
 
-/** The dependencies and settings of the HTTP server. */
 export interface HttpOptions {
   /** How many milliseconds a request may take, from the arrival of its body until its answer begins. */
   readonly requestMs: number;
   readonly host: string;
   readonly port: number;
   readonly graphql: GraphqlServer;
-  /** Identifies and limits the senders of requests. */
   readonly callers: CallerOptions;
   /** Event streams with a connection for each operation. */
   readonly distinctConnections: DistinctConnections;
@@ -52,7 +48,6 @@ export interface HttpOptions {
   readonly isSandbox: boolean;
   /** The limits of requests in flight; one beyond them gets 503 and may be sent again. */
   readonly admission: AdmissionLimits;
-  /** How many connections there may be. */
   readonly connections: ConnectionLimits;
   /** For tests only: whether Yoga answers every request, even those that could bypass it. */
   readonly throughYoga?: boolean | undefined;
@@ -60,10 +55,7 @@ export interface HttpOptions {
   readonly headersMs?: number | undefined;
 }
 
-/**
- * The most bytes of a request's headers, and the most milliseconds until a request has arrived, its headers have, or a new connection
- * has sent anything.
- */
+/** The most bytes of a request's headers, and the most milliseconds for a request, its headers, a first byte. */
 const connectionLimits = {
   maxHeaderSize: 16 * 1024,
   requestTimeout: 30_000,
@@ -78,7 +70,6 @@ const connectionLimits = {
  */
 const idleLimits = { keepAliveTimeout: 80_000, keepAliveTimeoutBuffer: 5_000 } as const;
 
-/** The running HTTP server. */
 export interface HttpServer {
   readonly server: Server;
   readonly url: string;
@@ -86,11 +77,9 @@ export interface HttpServer {
   noteKnown(socket: Socket): void;
   /** Makes every response end its connection from now on; requests are still processed. */
   announceStop(): void;
-  /** Closes the port. */
   close(): Promise<void>;
   /** Closes each connection that is idle for this time, in milliseconds. Resolves when no connection is left. */
   endConnections(idleMs: number): Promise<void>;
-  /** Destroys the remaining connections. */
   destroy(): void;
 }
 
@@ -189,7 +178,6 @@ async function dispatch(
   return refuseForm(admission, request, response, 404, nothing);
 }
 
-/** Refuses a request whose Host header names another machine. */
 function refuseHost(response: ServerResponse): void {
   const message = 'the sandbox accepts requests only for localhost and loopback addresses';
   answer(response, 421, { status: 421, code: 'MISDIRECTED_REQUEST', message, errors: [{ message }] });

@@ -82,10 +82,7 @@ export class Turns {
     this.#endIn(this.#atExpensiveWork, platformId, this.#mostExpensive());
   }
 
-  /**
-   * Returns whether a platform has the capacity to itself: no other one has sent a request within the last second. Refused
-   * requests do not count.
-   */
+  /** Returns whether a platform is alone: no other has sent a request in the last second that was not refused. */
   isAlone({ key, isPlatform }: Tenant): boolean {
     if (!isPlatform) return false;
     return key === this.#lastPlatform ? !this.#isShared : performance.now() >= this.#lastAt + sharedMs;
@@ -128,9 +125,7 @@ export class Turns {
     if (own.count === 0) atWork.delete(key);
   }
 
-  /**
-   * Begins waiting work, one piece in each round of the event loop, so that requests of others are seen in between.
-   */
+  /** Begins waiting work, one piece in each round of the event loop: requests of others are seen in between. */
   #beginSoon(next: () => void): void {
     if (this.#beginning.push(next) === 1) setImmediate(this.#beginNext);
   }

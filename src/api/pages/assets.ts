@@ -5,7 +5,6 @@ import path from 'node:path';
 /** The output folder of `npm run pages`. */
 export const bundleFolder = path.resolve(import.meta.dirname, '../../../dist/pages');
 
-/** The output of `npm run pages`. */
 export interface Bundle {
   /** A hash of all its sources. */
   readonly inputs: string;
@@ -13,7 +12,6 @@ export interface Bundle {
   readonly pages: Readonly<Record<string, PageFiles & { readonly files: readonly string[] }>>;
 }
 
-/** The files that a page loads first. */
 export interface PageFiles {
   readonly scripts: readonly string[];
   readonly styles: readonly string[];

@@ -7,7 +7,6 @@ export interface Found extends Section {
   readonly excerpt: string;
 }
 
-/** How many sections a search shows. */
 const mostFound = 20;
 
 /**

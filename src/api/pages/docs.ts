@@ -17,7 +17,6 @@ const documented = [
   'deploy/**/*.{json,service,sh,yaml,yml}',
 ];
 
-/** The documentation: the files of the repository as pages. */
 export interface Docs {
   /** Makes the page of a file, or the list of all. Undefined where there is none at this path. */
   page(requested: string): Promise<Page | undefined>;
@@ -202,7 +201,6 @@ function listText(groups: Groups, titles: Titles): string {
   return `# Payments\n\n> Moves money for platforms and their customers: one GraphQL API, and a REST API over the same domain.\n\n${lists.join('\n')}`;
 }
 
-/** Returns the first heading of a page. */
 function titleOf(text: string, file: string): string {
   return /^# +(.+)$/m.exec(text)?.[1] ?? file;
 }

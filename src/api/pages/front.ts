@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
-import { consolePath } from './console.ts';
 import { docsPath } from './docs.ts';
-import type { Html } from './layout.ts';
-import type { Shown } from './shown.ts';
+import type { Html, Shown } from './layout.ts';
+
+export const consolePath = '/2025-10-13/docs';
 
 /** A link from the front page to something that runs here. */
 interface Link {

@@ -6,7 +6,6 @@ import type { Assets } from './assets.ts';
 /** A part of a page, its texts escaped. */
 export type Html = ReturnType<typeof html>;
 
-/** A page and its Content-Security-Policy. */
 export interface Page {
   readonly html: Html;
   readonly policy: string;
@@ -94,7 +93,6 @@ const scriptPolicy = (name: Bundled['name']) =>
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** Sends a page. */
 export async function sendPage(response: ServerResponse, status: number, { html, policy }: Page): Promise<void> {
   const body = Buffer.from(String(await html));
   response
@@ -131,3 +129,23 @@ input, button { font: inherit; min-height: 2.5rem; padding: 0 .75rem; color: var
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
 `;
 const styleHash = `sha256-${hash('sha256', style, 'base64')}`;
+
+/** The parts of the pages that the settings allow. */
+export interface Shown {
+  /** The platform whose credentials are publicly known: in the local sandbox only. */
+  readonly sandbox: SandboxPlatform | undefined;
+  readonly lab: boolean;
+  /** Whether strangers may read the OpenAPI document, its console and the documentation. */
+  readonly documents: boolean;
+  readonly metricsUrl: string | undefined;
+}
+
+/** The platform of the local sandbox. */
+export interface SandboxPlatform {
+  readonly credentials: { readonly clientId: string; readonly secret: string };
+  /** The customer whose wallet is shown. */
+  readonly customerId: string;
+  /** The two accounts of a first payment. */
+  readonly sourceAccountId: string;
+  readonly destinationAccountId: string;
+}

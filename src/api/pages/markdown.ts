@@ -1,7 +1,6 @@
 import path from 'node:path';
 import MarkdownIt from 'markdown-it';
 
-/** A page of the documentation as HTML. */
 export interface RenderedPage {
   readonly html: string;
   /** Its sections: the headings of the second level. */

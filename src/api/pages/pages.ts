@@ -1,15 +1,56 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { html } from 'hono/html';
 import { Assets, assetPath } from './assets.ts';
-import { consolePage, consolePath } from './console.ts';
 import { type Docs, docsPath, openDocs } from './docs.ts';
-import { frontLinks, frontPage } from './front.ts';
-import { labFiles, labPage } from './lab.ts';
-import { bundledPage, plainPage, sendPage } from './layout.ts';
-import { notFoundPage } from './not-found.ts';
-import type { Shown } from './shown.ts';
+import { consolePath, frontLinks, frontPage } from './front.ts';
+import { bundledPage, type Page, plainPage, type Shown, sendPage } from './layout.ts';
 import { answerWalletToken } from './wallet-token.ts';
 
-/** Answers requests for pages. */
+/** Makes the page for an unknown path, which names the pages that exist. */
+export function notFoundPage(path: string, shown: Shown): Page {
+  const pages = frontLinks(shown).filter(({ kind }) => kind === 'PAGE');
+  return plainPage(
+    'Nothing here',
+    html`<main>
+<h1>There is nothing here</h1>
+<p>This service has nothing at <code>${path}</code>.</p>
+<p><a href="/">Go to the front page</a>${pages.map(({ path: to, name }) => html`, or to <a href="${to}">${name}</a>`)}.</p>
+</main>`,
+  );
+}
+
+/** The files of the lab: its page, and its workers. */
+export const labFiles = ['lab', 'editor.worker', 'json.worker', 'graphql.worker'] as const;
+
+export function labPage(assets: Assets, { sandbox, documents }: Shown): Page {
+  const worker = (name: string) => assets.of(`${name}.worker`)?.scripts[0];
+  const settings = {
+    ...(sandbox && {
+      sandbox: {
+        ...sandbox.credentials,
+        sourceAccountId: sandbox.sourceAccountId,
+        destinationAccountId: sandbox.destinationAccountId,
+      },
+    }),
+    ...(documents && { docs: docsPath }),
+    workers: { editor: worker('editor'), json: worker('json'), graphql: worker('graphql') },
+  };
+  return bundledPage(assets, { name: 'lab', title: 'Lab', settings });
+}
+
+const openApiPath = '/2025-10-13/openapi.json';
+
+/** Makes the page of the REST API's console, in which requests can be tried. */
+export function consolePage(assets: Assets, { sandbox }: Shown): Page {
+  return bundledPage(assets, {
+    name: 'console',
+    title: 'REST',
+    settings: { document: openApiPath, ...(sandbox && { credentials: sandbox.credentials }) },
+    before: html`<nav class="back"><a href="/">Payments</a></nav>`,
+    otherwise: html`The document of the API is at <a href="${openApiPath}">${openApiPath}</a>.`,
+  });
+}
+
 export interface Pages {
   /**
    * Answers a GET or HEAD of a page, or of a file that one loads.
@@ -18,9 +59,7 @@ export interface Pages {
   answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
   /** Answers a POST for a page's own server. Returns false at other paths. */
   answerPost(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
-  /**
-   * Answers a request that nothing else has answered, with a page if it comes from a browser. Returns false for other clients.
-   */
+  /** Answers a request that nothing else has answered: a browser's with a page. Returns false for other clients. */
   answerWrongPath(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
 }
 

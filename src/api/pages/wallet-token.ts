@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { SandboxPlatform } from './shown.ts';
+import type { SandboxPlatform } from './layout.ts';
 
 const mutation = `mutation ($input: CreateClientTokenInput!) {
   createClientToken(input: $input) {

@@ -2,9 +2,8 @@ import { accountPublicId, publicId } from '../../core/ids.ts';
 import type { Beneficiary } from '../../domain/accounts/beneficiary.ts';
 import type { Account } from '../../infra/database/rows.ts';
 import { trustedJson } from '../../infra/database/trusted-json.ts';
-import { addressRecord, frozenRecord, metadataRecord, withoutNulls } from './fields.ts';
+import { addressRecord, amountRecord, frozenRecord, metadataRecord, withoutNulls } from './fields.ts';
 import { instructionRecords } from './instruction-record.ts';
-import { amountRecord } from './numbers.ts';
 
 /** The type of an account, its details under their names, and for bank accounts their owner. */
 export interface AccountInfoRecord {
@@ -31,10 +30,7 @@ export function internalAccountRecord(row: Account) {
   };
 }
 
-/**
- * Converts a row to the record of an external account (specification 2.9). The constraints of the table guarantee its status, type and
- * details.
- */
+/** Converts a row to the record of an external account (specification 2.9), whose parts the table guarantees. */
 export function externalAccountRecord(row: Account) {
   if (row.status === null || row.accountType === null) throw new Error(`account ${row.id} is not an external account`);
   // createExternalAccount has stored these forms.

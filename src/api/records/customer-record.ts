@@ -15,10 +15,7 @@ export const individualTypes = [
   'GENERAL_PARTNER',
 ] as const;
 
-/**
- * Converts a row to the record of a customer (specification 2.8); `customerType` tells the two forms apart, and the business fields
- * are decision 47. Unknown fields are left out (decision 13).
- */
+/** Converts a row to a customer's record (specification 2.8, decision 47), without unknown fields (decision 13). */
 export function customerRecord(row: Customer) {
   // createCustomer has stored address and owners in these forms.
   const address = trustedJson<Address | null>(row.address);

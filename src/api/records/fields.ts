@@ -1,3 +1,4 @@
+import { currencyOf } from '../../core/currencies.ts';
 import type { Metadata } from '../../domain/commands/metadata.ts';
 import type { Address } from '../../domain/commands/people.ts';
 import { trustedJson } from '../../infra/database/trusted-json.ts';
@@ -26,4 +27,51 @@ export function metadataRecord({ metadata }: { readonly metadata: unknown }): { 
 /** Converts a postal address to its record (specification 2.8). */
 export function addressRecord(address: Address) {
   return withoutNulls(address);
+}
+
+/** The error for an amount that a JSON number cannot represent exactly: amounts are never rounded. */
+export class UnrepresentableAmount extends RangeError {
+  /** The public id of the record with this amount, where it is known. */
+  readonly of: string | undefined;
+
+  constructor(amount: bigint, of?: string) {
+    const where = of === undefined ? '' : ` of ${of}`;
+    super(`${amount}${where} is beyond 2^53 and cannot be a JSON integer without loss; read it over GraphQL`);
+    this.name = 'UnrepresentableAmount';
+    this.of = of;
+  }
+}
+
+/**
+ * Converts smallest units to a JSON integer. `of`: the public id of the record with them, for the error.
+ * @throws UnrepresentableAmount beyond 2^53
+ */
+export function jsonInteger(amount: bigint, of?: string): number {
+  if (!isJsonInteger(amount)) throw new UnrepresentableAmount(amount, of);
+  return Number(amount);
+}
+
+/** Returns whether a JSON number represents the amount exactly. */
+export function isJsonInteger(amount: bigint): boolean {
+  return Number.isSafeInteger(Number(amount));
+}
+
+/** Converts a decimal of at most 15 significant digits to a JSON number, which represents it exactly (decision 1). */
+export function jsonNumber(decimal: string): number {
+  return Number(decimal);
+}
+
+/** Returns the currency of a stored code, with all four fields (specification 2.1, decision 14). The tables accept only known codes. */
+export function currencyRecord(code: string) {
+  const currency = currencyOf(code);
+  if (!currency) throw new Error(`unknown currency ${code}`);
+  return { code: currency.code, name: currency.name, symbol: currency.symbol, decimals: currency.decimals };
+}
+
+/**
+ * Returns an amount in the smallest unit of its currency (specification 2.2).
+ * @throws UnrepresentableAmount beyond 2^53
+ */
+export function amountRecord(amount: bigint, currency: string, of?: string) {
+  return { amount: jsonInteger(amount, of), currency: currencyRecord(currency) };
 }

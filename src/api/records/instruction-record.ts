@@ -2,10 +2,7 @@ import type { ExternalAccountType } from '../../infra/database/generated/client/
 import { trustedJson } from '../../infra/database/trusted-json.ts';
 import { withoutNulls } from './fields.ts';
 
-/**
- * A payment instruction. One element has both forms (decision 10): flat fields where the interface shows them flat
- * (specification 2.4), and `accountOrWalletInfo` for every type.
- */
+/** A payment instruction with both forms (decision 10): flat (specification 2.4), and `accountOrWalletInfo`. */
 export interface InstructionRecord {
   readonly accountType: ExternalAccountType;
   readonly accountNumber?: string;

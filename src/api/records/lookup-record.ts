@@ -1,7 +1,7 @@
 import { publicId } from '../../core/ids.ts';
 import { lookupCurrencies, lookupFields } from '../../domain/receivers/lookups.ts';
 import type { Lookup } from '../../infra/database/rows.ts';
-import { amountRecord, currencyRecord, jsonInteger, jsonNumber } from './numbers.ts';
+import { amountRecord, currencyRecord, jsonInteger, jsonNumber } from './fields.ts';
 
 /**
  * Converts a row to the record of a lookup: the fields of specification 2.10, and those that decision 11 adds. The

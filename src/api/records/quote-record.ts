@@ -1,11 +1,9 @@
 import { publicId } from '../../core/ids.ts';
 import type { Quote } from '../../infra/database/rows.ts';
 import { trustedJson } from '../../infra/database/trusted-json.ts';
-import { metadataRecord } from './fields.ts';
+import { currencyRecord, jsonInteger, jsonNumber, metadataRecord } from './fields.ts';
 import { instructionRecords } from './instruction-record.ts';
-import { currencyRecord, jsonInteger, jsonNumber } from './numbers.ts';
 import { destinationRecord, type PaymentParties, sourceRecord } from './payment-parties.ts';
-import { rateDetailsRecord } from './rate-details-record.ts';
 
 /**
  * Converts a row to the record of a quote (specification 2.3). Quotes that are paid from outside have `paymentInstructions`.
@@ -34,4 +32,28 @@ export function quoteRecord(row: Quote, parties: PaymentParties) {
     ...(row.description !== null && { description: row.description }),
     ...metadataRecord(row),
   };
+}
+
+/** The parts of a price (specification 2.5). */
+export interface RateDetailsRecord {
+  readonly counterpartyMultiplier?: number;
+  readonly counterpartyFixedFee?: number;
+  readonly serviceApiMultiplier?: number;
+  readonly serviceApiFixedFee?: number;
+  readonly serviceApiVariableFeeRate?: number;
+  readonly serviceApiVariableFeeAmount?: number;
+}
+
+const decimals = ['counterpartyMultiplier', 'serviceApiMultiplier', 'serviceApiVariableFeeRate'] as const;
+const amounts = ['counterpartyFixedFee', 'serviceApiFixedFee', 'serviceApiVariableFeeAmount'] as const;
+
+/** Converts rate details as createQuote stored them: decimals and amounts are strings of digits. */
+export function rateDetailsRecord(column: unknown): RateDetailsRecord | undefined {
+  if (typeof column !== 'object' || column === null) return undefined;
+  const values = trustedJson<Readonly<Record<string, string | null | undefined>>>(column);
+  const fields = [
+    ...decimals.map((name) => [name, values[name] == null ? undefined : jsonNumber(values[name])] as const),
+    ...amounts.map((name) => [name, values[name] == null ? undefined : jsonInteger(BigInt(values[name]))] as const),
+  ];
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }

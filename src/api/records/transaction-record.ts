@@ -1,10 +1,9 @@
 import { publicId } from '../../core/ids.ts';
 import type { Transaction } from '../../infra/database/rows.ts';
 import { trustedJson } from '../../infra/database/trusted-json.ts';
-import { metadataRecord } from './fields.ts';
-import { amountRecord, jsonInteger, jsonNumber } from './numbers.ts';
+import { amountRecord, jsonInteger, jsonNumber, metadataRecord } from './fields.ts';
 import { destinationRecord, type PaymentParties, sourceRecord } from './payment-parties.ts';
-import { rateDetailsRecord } from './rate-details-record.ts';
+import { rateDetailsRecord } from './quote-record.ts';
 
 /**
  * Converts a row to the record of a payment, in REST's answers and in the bodies of webhooks (specification 2.6, decisions 3

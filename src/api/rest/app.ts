@@ -6,10 +6,8 @@ import { invalidRequest } from './errors.ts';
 
 /** The version of the REST API: the last segment of its base URL (specification 9). */
 export const restVersion = '2025-10-13';
-/** The path prefix of all endpoints. */
 export const restPrefix = `/${restVersion}`;
 
-/** The modules that endpoints call. */
 export interface RestModules {
   readonly payments: Payments;
   readonly webhooks: Webhooks;

@@ -68,10 +68,7 @@ export function restDocument(app: RestApp): Document {
   return { ...document, paths: Object.fromEntries(paths), 'x-example-guide': exampleGuide };
 }
 
-/**
- * Writes references as OpenAPI 3.1 can: with a description beside them, and null as another form. The library has `allOf` for both, of
- * which generators make intersections with nothing.
- */
+/** Writes references as OpenAPI 3.1 can, with description and null, without `allOf`, of which generators make `A & unknown`. */
 function plain<Part>(part: Part): Part {
   if (typeof part !== 'object' || part === null) return part;
   if (Array.isArray(part)) return part.map(plain) as Part;
@@ -90,7 +87,6 @@ function plain<Part>(part: Part): Part {
 
 type Paths = NonNullable<Document['paths']>;
 
-/** Adds the examples of bodies to the operations of a path. */
 function withExamples(item: Paths[string]): Paths[string] {
   const operations = Object.entries(item as Record<string, Operation>).map(([method, operation]) => {
     const body = operation.requestBody?.content['application/json'];

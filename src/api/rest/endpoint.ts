@@ -101,7 +101,6 @@ const acceptNoBody: MiddlewareHandler<RestEnvironment> = async (context, next) =
 /** The query of endpoints without parameters: every parameter is refused as unknown (decision 17). */
 export const noQuery = z.strictObject({});
 
-/** Defines a successful response with a JSON body. */
 export function jsonResponse<Schema extends z.ZodType>(schema: Schema, description: string) {
   return { description, content: { 'application/json': { schema } } };
 }
@@ -135,7 +134,6 @@ export function emptyCommandResponse(description: string) {
   return { description, headers: replayHeader };
 }
 
-/** Defines a required JSON body. */
 export function body<Schema extends z.ZodType>(schema: Schema) {
   return { required: true as const, content: { 'application/json': { schema } } };
 }
@@ -166,10 +164,7 @@ const reasons: Readonly<Record<number, string>> = {
 
 type ErrorStatus = 404 | 409 | 410 | 412 | 413 | 415 | 501 | 504;
 
-/**
- * Defines the error responses of an endpoint: the given ones, and those that every endpoint has. Handlers throw them, so
- * the type does not list them among the results of a handler.
- */
+/** Defines an endpoint's error responses, with those of every endpoint. Handlers throw them, so no result type lists them. */
 export function readErrors(...statuses: ErrorStatus[]): Record<never, never> {
   return errorsOf([400, 401, 403, 429, 500, 503, ...statuses]);
 }

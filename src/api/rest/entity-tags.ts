@@ -7,7 +7,6 @@ import type { RestEnvironment } from './environment.ts';
 /** The header that names the tag of the record that a request changes, as errors name it. */
 export const ifMatch = 'If-Match';
 
-/** Adds the entity tag of the record in an answer. */
 export function setTag(context: Context<RestEnvironment>, tag: string | number): void {
   context.header('ETag', `"${tag}"`);
 }

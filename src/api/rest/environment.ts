@@ -3,14 +3,12 @@ import type { Viewer } from '../../domain/access/viewer.ts';
 import type { Replicas } from '../../infra/database/replicas/replicas.ts';
 import type { RestBindings } from './node-adapter.ts';
 
-/** The context of a request's handlers. */
 export interface RestEnvironment {
   Bindings: RestBindings;
   Variables: {
     /** The authenticated caller, set before any endpoint runs. */
     viewer: Viewer;
     cursors: Cursors;
-    /** The standbys that answer reads, if there are any. */
     replicas: Replicas | undefined;
     /** Whether the endpoint only reads: then its answer has no token for later reads. */
     onlyReads?: true;

@@ -8,11 +8,10 @@ import type { InexactJson } from '../../core/json.ts';
 import { dotted } from '../../core/path.ts';
 import { outcomeUnknown, type Refusal, type RefusalDetails, refusalIn, refusals } from '../../core/refusal.ts';
 import type { CustomerUse, ExceededLimit } from '../../domain/commands/plan-refusals.ts';
-import { currencyRecord, isJsonInteger, UnrepresentableAmount } from '../records/numbers.ts';
+import { currencyRecord, isJsonInteger, UnrepresentableAmount } from '../records/fields.ts';
 import { ifMatch } from './entity-tags.ts';
 import type { RestEnvironment } from './environment.ts';
 
-/** An invalid field. */
 interface FieldError {
   readonly field: string;
   readonly constraint: string;
@@ -99,10 +98,7 @@ const amountFields: ReadonlySet<unknown> = new Set([
   'receivingCurrencyAmount',
 ]);
 
-/**
- * Makes the error for invalid parameters or an invalid body, with all invalid fields. It names a field of the body by its
- * path, and a parameter by its name, whichever of its values is invalid.
- */
+/** Makes the error of invalid parameters or an invalid body: fields of the body by path, parameters by name. */
 export function invalidRequest(issues: readonly core.$ZodIssue[], data: unknown, isBody: boolean): RestError {
   const all = issues.flatMap((issue) => describe(isBody ? issue : { ...issue, path: issue.path.slice(0, 1) }, data));
   const distinct = all.filter(

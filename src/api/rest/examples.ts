@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { exampleId } from './schemas/money.ts';
+import { exampleId } from './schemas/fields.ts';
 
-/** An example of a request's body, as OpenAPI has it. */
 interface Example {
   readonly summary: string;
   readonly value: object;
@@ -38,10 +37,7 @@ const ibanAccount = {
 };
 const document = '{ viewer { kind } }';
 
-/**
- * Request bodies that the sandbox accepts, by operation id. Ids are those of `exampleId`; `exampleGuide` says how to find real
- * ones. Texts with `1001` are names that can be taken once.
- */
+/** Request bodies that the sandbox accepts, by operation id, with ids of `exampleId`. `1001` marks names taken once. */
 export const examples: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
   createQuote: {
     fromAccount: {
@@ -190,10 +186,7 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
   },
 };
 
-/**
- * How to find the real ids of a platform, step by step: each step names where ids stand in the answer to a GET, or in the item
- * of its list that has the most at another place.
- */
+/** How to find a platform's real ids, step by step: where ids stand in the answer to a GET, or its item with most. */
 export const exampleGuide = {
   unique: '1001',
   ids: [

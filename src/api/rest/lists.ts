@@ -19,7 +19,7 @@ import { countRows, type Extra, type Noun, readRows, type Where } from '../../in
 import type { SnapshotRows } from '../../infra/database/rows.ts';
 import { jsonResponse, readErrors, type viewEndpoint } from './endpoint.ts';
 import type { RestEnvironment } from './environment.ts';
-import { listOf } from './schemas/list-of.ts';
+import { listOf } from './schemas/fields.ts';
 
 // The common parts of all lists (specification 4.0).
 
@@ -57,7 +57,6 @@ export function moment(description: string) {
   return timestamp.optional().openapi({ type: 'string', format: 'date-time', description });
 }
 
-/** Defines a time parameter that must be given. */
 export function requiredMoment(description: string) {
   return timestamp.openapi({ type: 'string', format: 'date-time', description });
 }
@@ -74,7 +73,6 @@ export const updatedParameters = {
   updatedBefore: moment('Last changed at this time or earlier.'),
 };
 
-/** Defines a parameter that may be repeated. */
 export function repeatable<Item extends z.ZodType<string>>(item: Item, description: string) {
   const list = listOf(item).optional();
   const values = item instanceof z.ZodEnum ? { enum: item.options } : {};
@@ -132,7 +130,6 @@ export const orderParameters = {
   sortOrder: z.enum(['asc', 'desc']).default('desc').describe('Newest first by default, oldest first with asc.'),
 };
 
-/** The definition of a list endpoint. */
 interface ListEndpoint<Path extends string, Filters extends z.ZodRawShape, Item extends z.ZodType> {
   /** The documentation, and the check of who may call the endpoint. */
   readonly access: ReturnType<typeof viewEndpoint>;
@@ -246,7 +243,6 @@ function requestedPage<Key>(
   };
 }
 
-/** The query of a page of rows. */
 type PageQuery<Where> = ReturnType<typeof pageQuery<Where, unknown>>;
 
 /** A list in pages: how to read its rows, and how to present them. */
@@ -273,19 +269,16 @@ export function rowList<N extends Noun, Filter, More extends object, Item>(
   };
 }
 
-/** The input of a handler that answers a list. */
 interface ListInput<Query> {
   in: { query: object };
   out: { query: Query };
 }
 
-/** Makes the handler of a list in pages. */
 export function pageHandler<Filter, Where, Row extends OrderedRow, Item>(list: ListOf<Filter, Where, Row, Item>) {
   return async (context: Context<RestEnvironment, string, ListInput<Filter & ListQuery>>) =>
     context.json(await readPage(list, context.var, context.req.valid('query')), 200);
 }
 
-/** Reads the requested page of a list and presents it. */
 export async function readPage<Filter, Where, Row extends OrderedRow, Item>(
   list: ListOf<Filter, Where, Row, Item>,
   reader: Reader,

@@ -59,10 +59,7 @@ const streamedTypes = /^(text\/csv|application\/xml)\b/;
 /** The longest wait for a client that reads nothing of a stream, in milliseconds. */
 const drainMs = 60_000;
 
-/**
- * Sends a body as its client reads it. Where the body fails, or the client goes or reads nothing for `drainMs`, the connection
- * is closed without the end of the body: the client sees that it is not complete.
- */
+/** Sends a body as fast as it is read. Where it fails or nobody reads for `drainMs`, the connection ends before the end. */
 async function sendStream(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
   for await (const chunk of body) {
     if (response.destroyed) return;

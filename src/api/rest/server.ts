@@ -11,7 +11,6 @@ import { noteOperation } from '../../infra/instruments/request-facts.ts';
 import { bodyText } from '../http/bodies/body.ts';
 import { newRestApp, type RestApp, type RestModules, restPrefix } from './app.ts';
 import { restDocument } from './document.ts';
-import { clientTokenEndpoints } from './endpoints/client-tokens.ts';
 import { configEndpoints } from './endpoints/config.ts';
 import { customerEndpoints } from './endpoints/customers.ts';
 import { exchangeRateEndpoints } from './endpoints/exchange-rates.ts';
@@ -21,7 +20,7 @@ import { quoteEndpoints } from './endpoints/quotes.ts';
 import { receiverEndpoints } from './endpoints/receivers.ts';
 import { sandboxEndpoints } from './endpoints/sandbox.ts';
 import { statementEndpoints } from './endpoints/statements.ts';
-import { tokenEndpoints } from './endpoints/tokens.ts';
+import { clientTokenEndpoints, tokenEndpoints } from './endpoints/tokens.ts';
 import { transactionEndpoints } from './endpoints/transactions.ts';
 import { transferEndpoints } from './endpoints/transfers.ts';
 import { type DocumentModules, trustedDocumentEndpoints } from './endpoints/trusted-documents.ts';
@@ -30,13 +29,10 @@ import { webhookEndpoints } from './endpoints/webhooks.ts';
 import { inexactBody, presentError, RestError } from './errors.ts';
 import { answerByFetch } from './node-adapter.ts';
 import { withReadToken } from './replica-reads.ts';
-import { withoutNulls } from './schemas/nulls.ts';
-import { checkStorable, checkStorableQuery } from './text.ts';
+import { withoutNulls } from './schemas/fields.ts';
 
-/** The dependencies and settings of the REST server. */
 export interface RestOptions extends RestModules, DocumentModules {
   readonly tokens: ApiTokens;
-  /** The standbys that answer reads, if there are any. */
   readonly replicas: Replicas | undefined;
   /** The most bytes that a body may have. */
   readonly bodyBytes: number;
@@ -134,7 +130,7 @@ function rootApp(log: Logger): RestApp {
 
 /**
  * Serves the OpenAPI document. It needs no credentials, since it contains nothing about any platform. Its page is
- * src/api/pages/console.ts. It is made at the first request, when all endpoints are defined: that takes as long as the rest of
+ * src/api/pages/pages.ts. It is made at the first request, when all endpoints are defined: that takes as long as the rest of
  * a start.
  */
 function serveDocument(app: RestApp): void {
@@ -179,4 +175,44 @@ function refuseOtherMethods(app: RestApp): void {
       throw new RestError('METHOD_NOT_ALLOWED', `this path allows only ${allowed}`, { headers: { Allow: allowed } });
     });
   }
+}
+
+/**
+ * Refuses a body with text that cannot be stored or sent on: NUL characters and unpaired surrogates.
+ * @throws RestError INVALID_INPUT that names every such field
+ */
+export function checkStorable(value: unknown): void {
+  refuse(unstorable(value, []).map((path) => path.join('.') || 'body'));
+}
+
+/** Checks the parameters of a query in the same way, each with all its values. */
+export function checkStorableQuery(parameters: Readonly<Record<string, readonly string[]>>): void {
+  const invalid = Object.entries(parameters).filter(([name, values]) => ![name, ...values].every(isStorable));
+  refuse(invalid.map(([name]) => (isStorable(name) ? name : 'query')));
+}
+
+function refuse(fields: readonly string[]): void {
+  const errors = fields.map((field) => ({
+    field,
+    constraint: 'format',
+    message: 'must be text without NUL characters and unpaired surrogates',
+  }));
+  if (errors.length > 0) {
+    throw new RestError('INVALID_INPUT', errors.map((error) => `${error.field} ${error.message}`).join('; '), {
+      errors,
+    });
+  }
+}
+
+/** Finds the paths of text that cannot be stored, also in the keys of objects. */
+function unstorable(value: unknown, path: readonly string[]): (readonly string[])[] {
+  if (typeof value === 'string') return isStorable(value) ? [] : [path];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) =>
+    isStorable(key) ? unstorable(item, [...path, key]) : [[...path, 'key']],
+  );
+}
+
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
 }

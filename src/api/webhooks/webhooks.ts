@@ -3,10 +3,10 @@ import { Refusal } from '../../core/refusal.ts';
 import { SecretBox } from '../../core/secret-box.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { Payments } from '../../domain/commands/command.ts';
+import type { EventType } from '../../infra/database/generated/client/client.ts';
 import { dnsResolver, type Resolver } from '../../infra/net/addresses.ts';
 import { type Pace, paceOf } from './delivery/pace.ts';
 
-/** The dependencies of all webhook code. */
 export interface Webhooks {
   readonly payments: Payments;
   readonly pace: Pace;
@@ -33,7 +33,6 @@ export interface WebhookSettings {
   readonly ACCESS_LOG?: boolean;
 }
 
-/** Makes the dependencies of webhooks from the settings. */
 export function openWebhooks(
   payments: Payments,
   settings: WebhookSettings,
@@ -69,3 +68,15 @@ export function requireBox(webhooks: Webhooks): SecretBox {
 export function secretOwner(platformId: string, endpointId: string): string {
   return `webhook_endpoint:${platformId}:${endpointId}`;
 }
+
+/** The types of event that webhooks carry; the others are in the feed only. */
+export const webhookTypes = [
+  'OUTGOING_PAYMENT',
+  'INCOMING_PAYMENT',
+  'ACCOUNT_STATUS',
+  'KYC_STATUS',
+  'TEST',
+] as const satisfies readonly EventType[];
+
+/** The same types as a list in SQL. No event of a delivery is among them: each delivery would make another one. */
+export const webhookTypesSql = webhookTypes.map((type) => `'${type}'`).join(', ');

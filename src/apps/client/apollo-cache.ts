@@ -30,10 +30,7 @@ interface ConnectionPolicy {
   readonly merge: (existing: Connection | undefined, incoming: Connection, context: MergeContext) => Connection;
 }
 
-/**
- * Names a list by the arguments that tell it from others, and by the end that it is read from: `first: 5` and `last: 5` are two
- * lists. A field with `@connection` is named by that.
- */
+/** Names a list by the arguments that tell it from others and by its end (`first` or `last`), or by its `@connection`. */
 const keyOf =
   (names: readonly string[]): ConnectionPolicy['keyArgs'] =>
   (args, { fieldName, field }) => {

@@ -40,10 +40,7 @@ export interface FollowOptions<Result, Variables> {
 
 /** A stream that is followed. */
 export interface Following {
-  /**
-   * Resolves when the service has completed the stream, or it was stopped. Rejects with a StreamRefusedError, and with whatever
-   * `onMessage` threw.
-   */
+  /** Resolves when the stream is complete or stopped. Rejects with a StreamRefusedError, or what `onMessage` threw. */
   readonly done: Promise<void>;
   /** Reconnects at once: call it when the app comes to the foreground or the network is back. */
   readonly resumeNow: () => void;
@@ -80,9 +77,7 @@ export function follow<Result, Variables>(
   };
 }
 
-/**
- * `untilHurry` makes the signal of one attempt: it ends with the stream, or when the next attempt should begin at once.
- */
+/** `untilHurry` makes one attempt's signal: it ends with the stream, or when the next attempt should begin. */
 async function run<Result, Variables>(
   client: SubscribingClient,
   options: FollowOptions<Result, Variables>,

@@ -17,10 +17,7 @@ interface ObservableClass {
   create(source: (sink: Sink) => () => void): unknown;
 }
 
-/**
- * Makes the two functions of a Relay network: `Network.create(fetch, subscribe)`. Queries and mutations go over
- * HTTP with the newest token; subscriptions go over the socket, and resume after a reconnect.
- */
+/** Makes the two functions of a Relay network: fetch goes over HTTP, subscribe over the socket, resuming by itself. */
 export function relayNetwork(payments: Payments, Observable: ObservableClass) {
   return {
     async fetch(request: RequestParameters, variables: object) {

@@ -22,10 +22,7 @@ type Exchange = (input: {
   readonly forward: (operations: Source<Operation>) => Source<Result>;
 }) => (operations: Source<Operation>) => Source<Result>;
 
-/**
- * An exchange for urql, to put before subscriptionExchange, if that repeats a subscription when it reconnects (as a client of
- * graphql-ws does). Each subscription then resumes after its last message.
- */
+/** An exchange for urql, before a subscriptionExchange that repeats what was lost: it resumes after the last message. */
 export const resumeExchange: Exchange =
   ({ forward }) =>
   (operations) => {

@@ -1,14 +1,8 @@
-/**
- * The highest version seen of each object, to recognise older data: a query that was answered before a message of a stream and
- * arrives after it, or a repeated message.
- */
+/** The highest version seen of each object, to recognise older data: a late answer, or a repeated message. */
 export class Versions {
   readonly #highest = new Map<string, number>();
 
-  /**
-   * Records all objects with `id` and `version` in the data. Returns how many it has, and how many of them are older than
-   * known.
-   */
+  /** Records all objects with `id` and `version`. Returns how many there are, and how many older than known. */
   note(data: unknown): { readonly objects: number; readonly older: number } {
     let [objects, older] = [0, 0];
     const visit = (value: unknown): void => {

@@ -9,7 +9,6 @@ interface Guide {
   }[];
 }
 
-/** An OpenAPI document with examples. */
 export interface ExampleDocument {
   readonly 'x-example-guide': Guide;
 }

@@ -1,4 +1,4 @@
-import { stepOf } from './journey.ts';
+import { stepOf } from './further-steps.ts';
 import type { CarriedName } from './step.ts';
 
 interface Carried {
@@ -13,7 +13,6 @@ export class CarriedValues {
   readonly #taken = new Map<string, number>();
   #number = 0;
 
-  /** Takes the values from the answer of a step. */
   takeAnswer(operation: string | null | undefined, data: unknown): void {
     const gives = stepOf(operation)?.gives;
     if (!gives || data === null || data === undefined) return;

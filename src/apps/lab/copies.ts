@@ -52,7 +52,6 @@ export function asCode(sent: Sent): string {
   ].join('\n');
 }
 
-/** Quotes a word for a shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

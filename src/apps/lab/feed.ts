@@ -8,7 +8,6 @@ import {
   type TailSubscription,
 } from '../client/generated/operations.ts';
 
-/** An event of the platform's feed, as the pane shows it. */
 export type FeedEvent = EventPartsFragment;
 
 /** The id of the payment that an event is about, also that of a quote. */

@@ -1,3 +1,4 @@
+import { firstSteps } from './first-steps.ts';
 import { open, quoteAndTransaction, type Step } from './step.ts';
 
 /** Other ways to pay, and what may come after a payment. */
@@ -170,3 +171,10 @@ export const furtherSteps: readonly Step[] = [
 `,
   },
 ];
+
+/** The steps of a first day with the service. Each has a tab, with a document that is ready to be sent. */
+export const journey: readonly Step[] = [...firstSteps, ...furtherSteps];
+
+export function stepOf(operation: string | null | undefined): Step | undefined {
+  return journey.find((step) => step.operation === operation);
+}

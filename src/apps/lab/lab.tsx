@@ -2,15 +2,14 @@ import { DOC_EXPLORER_PLUGIN, DocExplorerStore } from '@graphiql/plugin-doc-expl
 import { explorerPlugin } from '@graphiql/plugin-explorer';
 import { HISTORY_PLUGIN, HistoryStore } from '@graphiql/plugin-history';
 import { GraphiQLProvider, Tooltip } from '@graphiql/react';
-import { useMemo, useState } from 'react';
+import { type FormEvent, useMemo, useState } from 'react';
 import { CarriedValues } from './carried.ts';
 import { EventPane } from './event-pane.tsx';
 import { Feed, paymentOf } from './feed.ts';
-import { journey } from './journey.ts';
+import { journey } from './further-steps.ts';
 import { Operations } from './operations.ts';
 import { Session } from './session.tsx';
 import { basicAuthorization, type Settings } from './settings.ts';
-import { SignIn } from './sign-in.tsx';
 
 /** The plugins beside the editors: an explorer of the schema, and the history of requests. */
 const plugins = [explorerPlugin({ showAttribution: false }), HISTORY_PLUGIN];
@@ -107,4 +106,28 @@ function linkedOperation(): { readonly query?: string; readonly variables?: stri
   const parameters = new URLSearchParams(location.search);
   const [query, variables] = [parameters.get('query'), parameters.get('variables')];
   return { ...(query && { query }), ...(variables && { variables }) };
+}
+
+/** Asks for the credentials of an API token. They stay in this tab of the browser. */
+export function SignIn({ onSignIn }: { readonly onSignIn: (authorization: string) => void }) {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    onSignIn(basicAuthorization(String(fields.get('clientId')), String(fields.get('secret'))));
+  };
+  return (
+    <div className="graphiql-container lab-sign-in">
+      <form onSubmit={submit}>
+        <h1>Lab</h1>
+        <p>Sign in with an API token. Its credentials stay in this tab of the browser until it is closed.</p>
+        <label>
+          clientId <input name="clientId" required autoComplete="username" spellCheck={false} />
+        </label>
+        <label>
+          secret <input name="secret" type="password" required autoComplete="current-password" />
+        </label>
+        <button type="submit">Sign in</button>
+      </form>
+    </div>
+  );
 }

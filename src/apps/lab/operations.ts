@@ -2,7 +2,6 @@ import { type DocumentNode, getOperationAST, Kind, parse } from 'graphql';
 import { type Client, createClient } from 'graphql-ws';
 import { resumingClient } from '../client/resume.ts';
 
-/** A request as GraphiQL makes it. */
 interface Request {
   readonly query: string;
   readonly operationName?: string | null;
@@ -92,7 +91,6 @@ export class Operations {
     }
   }
 
-  /** Ends the running operation of a tab that is closed. */
   close(tab: string): void {
     this.#byTab.get(tab)?.abort();
     this.#byTab.delete(tab);

@@ -13,7 +13,7 @@ import {
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import type { CarriedValues } from './carried.ts';
 import { CopyDialog } from './copy-dialog.tsx';
-import { journey, stepOf } from './journey.ts';
+import { journey, stepOf } from './further-steps.ts';
 import type { Operations } from './operations.ts';
 import type { Settings } from './settings.ts';
 import { TabBar } from './tab-bar.tsx';

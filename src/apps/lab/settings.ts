@@ -13,7 +13,6 @@ export interface Settings {
   readonly workers: Readonly<Record<'editor' | 'json' | 'graphql', string>>;
 }
 
-/** Reads what the server has written into the page. */
 export function readSettings(): Settings {
   return JSON.parse(document.getElementById('settings')?.textContent ?? '{}') as Settings;
 }

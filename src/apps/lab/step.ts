@@ -17,7 +17,6 @@ export type Variables = Readonly<Record<string, string>>;
 // biome-ignore lint/suspicious/noExplicitAny: what a query answers depends on its text
 type Data = any;
 
-/** A step of the journey. */
 export interface Step {
   /** The name of its operation, which identifies its tab. */
   readonly operation: string;

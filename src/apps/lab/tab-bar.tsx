@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import { journey, stepOf } from './journey.ts';
+import { journey, stepOf } from './further-steps.ts';
 
 interface Tab {
   readonly id: string;

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander';
 import {
   type CreateQuoteInput,
   Deposit,
@@ -11,12 +12,13 @@ import {
   TransferIn,
   TransferOut,
 } from '../client/generated/operations.ts';
+import { Failure, listed } from './answer.ts';
 import { type Cast, findCast, fund, newCustomer } from './cast.ts';
-import { type EventTypeName, eventTypes, newKey } from './command.ts';
+import { type EventTypeName, eventTypes, newKey, schemaName, type Work } from './command.ts';
 import { onlyEndpoint } from './deliveries.ts';
+import { followPayment } from './follow-payment.ts';
 import { type Service, succeeded } from './service.ts';
 
-/** The arguments of an act. */
 export interface Stage {
   readonly service: Service;
   /** The amount, in major units of USD. */
@@ -25,7 +27,6 @@ export interface Stage {
   readonly endpoint: string | undefined;
 }
 
-/** The result of an act. */
 export interface Made {
   readonly id: string;
   readonly status?: string;
@@ -157,4 +158,50 @@ export const acts: Readonly<Record<string, Act>> = {
   TRANSFER_OUT: { about: 'money goes to a bank account in the same currency', isPayment: true, run: transferOut },
   TRANSFER_IN: { about: 'money comes from a bank account in the same currency', isPayment: true, run: transferIn },
   REAL_TIME_PAYMENT: { about: 'a deposit pays a quote, which executes by itself', isPayment: true, run: realTime },
+};
+
+/** The options of `trigger`: the fields of a scenario, and its own. */
+export interface TriggerOptions extends SandboxScenarioInput {
+  readonly amount: string;
+  readonly endpoint?: string;
+  readonly follow?: true;
+}
+
+/** The names of a scenario's fields, which are options of the command. */
+const scenarioFields = [
+  'step',
+  'delayMs',
+  'failureReason',
+  'reject',
+  'approval',
+  'deposit',
+  'refundFails',
+  'returnAfterMs',
+] as const satisfies readonly (keyof SandboxScenarioInput)[];
+
+/** Triggers something in the sandbox, so that its events come; without a name it lists what can be triggered. */
+export const trigger: Work<[string | undefined, TriggerOptions]> = async (job, name, options) => {
+  const { service, screen, json } = job;
+  if (name === undefined)
+    return listed(
+      Object.entries(acts).map(([one, { about }]) => ({ name: one, about })),
+      '',
+    );
+  const act = acts[schemaName(name)];
+  if (!act)
+    throw new InvalidArgumentError(`There is no ${name} to trigger. There are ${Object.keys(acts).join(', ')}.`);
+  const given = scenarioFields.filter((field) => options[field] !== undefined);
+  if (!act.isPayment && (given.length > 0 || options.follow))
+    throw new InvalidArgumentError(`${name} makes no payment: scenarios and --follow are for those that do.`);
+  if ((await service.whoami()).environment !== 'SANDBOX')
+    throw new Failure('This token belongs to a PRODUCTION platform. Events can be triggered in a sandbox only.');
+  const { amount, endpoint, follow } = options;
+  const scenario = given.length > 0 ? Object.fromEntries(given.map((field) => [field, options[field]])) : null;
+  const made = await act.run({ service, amount, scenario, endpoint });
+  screen.out(
+    json
+      ? JSON.stringify({ triggered: schemaName(name), ...made })
+      : [schemaName(name), made.id, made.status].filter(Boolean).join('  '),
+  );
+  return follow ? followPayment(job, made.id, 'TERMINAL') : {};
 };

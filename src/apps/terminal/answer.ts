@@ -1,4 +1,3 @@
-/** The final answer of a command. */
 export interface Answer {
   /** For machines: what `--json` prints. Nothing where the command has printed it itself. */
   readonly data?: unknown;
@@ -26,9 +25,7 @@ export function listed(rows: Rows, none: string): Answer {
   return { data: rows, lines: tableOf(rows, none) };
 }
 
-/**
- * Writes rows as lines, in columns as wide as their contents. The fields are the columns, and their names the head.
- */
+/** Writes rows as lines, in columns as wide as their contents, with the names of the fields as the head. */
 export function tableOf(rows: Rows, none: string): string[] {
   const [first] = rows;
   if (!first) return [none];
@@ -55,7 +52,6 @@ export function jsonOf(data: unknown, indent = 2): string {
   return JSON.stringify(data, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value), indent);
 }
 
-/** Returns the time of day of an instant, for people. */
 export function timeOfDay(instant: string): string {
   const date = new Date(instant);
   const two = (value: number) => String(value).padStart(2, '0');

@@ -6,7 +6,6 @@ import { type Address, Service } from './service.ts';
 
 export type { EventTypeName };
 
-/** The dependencies of a command. */
 export interface Job extends AnyJob {
   readonly service: Service;
   /** Aborted when its user stops it. */

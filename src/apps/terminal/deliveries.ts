@@ -5,7 +5,6 @@ import { newKey, type Work } from './command.ts';
 import { post, secretOf, targetOf } from './listen.ts';
 import { type Service, succeeded } from './service.ts';
 
-/** The options of `logs`. */
 export interface LogsOptions {
   readonly last: number;
   readonly status?: WebhookDeliveryStatus[];
@@ -46,7 +45,6 @@ export const logs: Work<[LogsOptions]> = async ({ service }, { last, status, end
 const noEndpoint =
   'This platform has no webhook endpoint. Make one with createWebhookEndpoint, or use `listen`, which needs none.';
 
-/** The options of `resend`. */
 export interface ResendOptions {
   readonly to?: string;
   readonly endpoint?: string;

@@ -1,12 +1,11 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { acts } from './acts.ts';
+import { acts, trigger } from './acts.ts';
 import { eventTypes, withService } from './command.ts';
 import { logs, resend } from './deliveries.ts';
 import { followCommand } from './follow-payment.ts';
 import { listen } from './listen.ts';
 import { counted, type Program } from './program.ts';
 import { tail } from './tail.ts';
-import { trigger } from './trigger.ts';
 
 /** Adds the commands of developers, which use the public API alone. */
 export function addDevelopers(program: Program): void {

@@ -9,7 +9,6 @@ import type { Job, Work } from './command.ts';
 
 type Payment = FollowPaymentSubscription['transactionUpdates']['transaction'];
 
-/** The options of `follow`. */
 export interface FollowingOptions {
   readonly until: StreamEnd;
 }

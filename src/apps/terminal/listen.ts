@@ -5,7 +5,6 @@ import { WebhookBodies } from '../client/generated/operations.ts';
 import { Failure, timeOfDay } from './answer.ts';
 import { eventTypeOf, type Job, type Work } from './command.ts';
 
-/** The options of `listen`. */
 export interface ListenOptions {
   readonly after?: string;
   readonly type?: readonly string[];
@@ -21,10 +20,7 @@ export interface Posted {
 /** How long a receiver may take, in milliseconds: as long as the service waits. */
 const timeoutMs = 15_000;
 
-/**
- * Posts each webhook to a program on this machine as it happens, signed, one after another in the order of the feed, until it
- * is stopped. Each is posted once: `resend --to` posts one again.
- */
+/** Posts each webhook to a program on this machine, signed, once and in the order of the feed, until it is stopped. */
 export const listen: Work<[string, ListenOptions]> = async (job, to, { after, type }) => {
   const { service, screen, json, signal } = job;
   const target = targetOf(to);

@@ -2,7 +2,6 @@ import { inspect } from 'node:util';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { type Answer, Failure, jsonOf } from './answer.ts';
 
-/** The terminal of a command. */
 export interface Screen {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Writes lines of the answer. */
@@ -11,9 +10,7 @@ export interface Screen {
   readonly write: (text: string) => Promise<void>;
   /** Writes lines of progress, or about errors. */
   readonly err: (text: string) => void;
-  /**
-   * Returns a signal that aborts when its user stops the command. Until somebody asks for it, Ctrl-C ends the process.
-   */
+  /** Returns a signal that aborts when its user stops the command. Until it is asked for, Ctrl-C ends the process. */
   readonly untilStopped: () => AbortSignal;
 }
 
@@ -41,10 +38,7 @@ const usageCode = 2;
 /** The code of the error with which an action ends that has printed its answer, and has another exit code than 0. */
 const answered = 'payments.answered';
 
-/**
- * Makes commander's action for a command: it gives `work` the arguments and then the options, and prints its answer, for people
- * or as JSON. A failure exits with 1.
- */
+/** Makes commander's action: `work` gets the arguments, then the options. Prints its answer; a failure exits with 1. */
 export function actionOf<Args extends unknown[]>(work: (job: Job, ...args: Args) => Promise<Answer>) {
   return async function (this: Program, ...all: [...Args, Command]): Promise<void> {
     const options = this.optsWithGlobals<{ readonly json?: true }>();

@@ -10,7 +10,6 @@ import type { Screen } from './program.ts';
 /** An operation whose types are known. */
 export type Operation<Result, Variables> = FollowOptions<Result, Variables>['document'];
 
-/** The address of the service, by the options. */
 export interface Address {
   readonly url: string;
 }
@@ -67,9 +66,7 @@ export class Service {
     return answer.data;
   }
 
-  /**
-   * Reads the caller, and the end of the feed: so it also finds out whether the service answers and accepts the credentials.
-   */
+  /** Reads the caller and the end of the feed, which also tells whether the credentials are accepted. */
   async whoami() {
     return (await this.execute(Whoami, {})).viewer;
   }

@@ -2,7 +2,6 @@ import { type EventPartsFragment, LatestEvents, Tail } from '../client/generated
 import { timeOfDay } from './answer.ts';
 import { eventTypeOf, type Work } from './command.ts';
 
-/** The options of `tail`. */
 export interface TailOptions {
   readonly last: number;
   readonly after?: string;

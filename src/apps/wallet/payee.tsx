@@ -196,7 +196,6 @@ function labelOf({ description }: Field): { label: string; about: string } {
   return { label, about: about.join(', ') };
 }
 
-/** Writes a name in words: "Purpose of payment". */
 function wordsOf(name: string): string {
   const words = name.replace(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`);
   return words.charAt(0).toUpperCase() + words.slice(1);

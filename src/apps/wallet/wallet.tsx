@@ -3,9 +3,8 @@ import { useState } from 'react';
 import { FollowAccounts, FollowTransactions, History, Home } from '../client/generated/operations.ts';
 import { useConnectionState, usePayments } from '../client/react.ts';
 import { Payments } from './history.tsx';
-import type { Network } from './network.ts';
 import { moneyFirst, Pay } from './pay.tsx';
-import { locale } from './service.ts';
+import { locale, type Network } from './service.ts';
 import { Statement } from './statement.tsx';
 
 /** The wallet: what the customer has, a payment, what was paid, and a statement. */

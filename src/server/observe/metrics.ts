@@ -8,7 +8,6 @@ import type { ReadinessWatch } from '../../infra/health/readiness.ts';
 import { type OperatorServer, startOperatorServer } from '../../infra/instruments/operator-server.ts';
 import { DatabaseFigures } from './database-figures.ts';
 
-/** The parts of an instance that metrics describe. */
 export interface Observed {
   readonly working: Database;
   readonly serving: Database;
@@ -101,10 +100,7 @@ export function metricsOf(observed: Observed, readsDatabase: boolean): () => Pro
   };
 }
 
-/**
- * Serves `/metrics`, `/health/live` and `/health/ready` on a port of their own, for an operator: also for an instance that
- * only works in the background.
- */
+/** Serves `/metrics`, `/health/live` and `/health/ready` on an own port, also where nothing else is served. */
 export async function startMetricsServer(
   { host, port, readsDatabase }: { readonly host: string; readonly port: number; readonly readsDatabase: boolean },
   observed: Observed,

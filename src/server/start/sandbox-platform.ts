@@ -1,4 +1,4 @@
-import type { SandboxPlatform } from '../../api/pages/shown.ts';
+import type { SandboxPlatform } from '../../api/pages/layout.ts';
 import { accountPublicId, publicId } from '../../core/ids.ts';
 import type { Caller } from '../../domain/access/caller.ts';
 import { platformItself } from '../../domain/access/platform-itself.ts';

@@ -9,9 +9,7 @@ type TracingSettings = Pick<
   'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_HEADERS' | 'OTEL_SERVICE_NAME' | 'OTEL_TRACES_SAMPLER_ARG'
 >;
 
-/**
- * Sends spans to the collector of OTEL_EXPORTER_OTLP_ENDPOINT, where there is one. The libraries are loaded then only.
- */
+/** Sends spans to the collector of OTEL_EXPORTER_OTLP_ENDPOINT, and loads the libraries only for one. */
 export async function startTracing({
   OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
   OTEL_EXPORTER_OTLP_HEADERS: headers,

@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import { FaultStates } from '../../core/fault-states.ts';
 import { loopFailures, loopSuccess } from '../../infra/instruments/instruments.ts';
 
-/** A repeated piece of background work. */
 export interface Loop {
   /** Ends the current pause, except its rest. */
   wake(): void;

@@ -13,9 +13,10 @@ import { webhookIdleMs, workOnWebhooks } from '../../domain/providers/work-on-we
 import { expireQuotes, nextQuoteExpiry } from '../../domain/quotes/expiry.ts';
 import { reconcileDueDays } from '../../domain/reconciliation/daily.ts';
 import { settleDueOrders } from '../../domain/settlement/settlement.ts';
-import { followClock } from './clock.ts';
+import { type LockSession, lockSessions, nameOf, rootsOf } from '../../infra/database/blockers.ts';
+import type { Database } from '../../infra/database/database.ts';
+import { statement } from '../../infra/database/statement.ts';
 import { deleteExpired } from './housekeeping.ts';
-import { lockWatch } from './locks.ts';
 import { type Loop, startLoop } from './loop.ts';
 
 /** The most orders, quotes or accounts that one round takes. */
@@ -46,10 +47,7 @@ const betweenBatchesMs = 100;
 /** The pause when another process was sequencing: it did the work, and changes since then wait for the next step. */
 const contendedSequencerMs = 10;
 
-/**
- * Makes the function that computes how many milliseconds one sequencer pauses after a step. Its argument is the number of
- * changes that the step sequenced, undefined when another process was sequencing.
- */
+/** Makes the function that returns a sequencer's pause in ms after so many changes; undefined: another was sequencing. */
 export function sequencerPauses(): (count: number | undefined) => number {
   let latest = busySequencerMs;
   return (count) => {
@@ -211,4 +209,44 @@ function startAccountChecks(payments: Payments, log: Logger): Loop {
     const count = await checkDueAccounts(payments, batchSize);
     return count === batchSize ? 0 : Math.min(idleMs, (await nextAccountCheck(payments.database.pool)) ?? idleMs);
   });
+}
+
+const followStatement = statement<{ backMs: number | null }>('follow_clock', 'select follow_clock() as back_ms');
+
+/**
+ * Compares the database's clock with the latest time that any process has seen. When the clock was set back, moves the
+ * schedules of orders, account checks and webhooks with it and logs a warning: quotes then also live longer than promised.
+ */
+export async function followClock(database: Database, log: Logger): Promise<void> {
+  const [row] = await followStatement(database.pool);
+  if (typeof row?.backMs !== 'number') return;
+  log.warn({ backMs: Math.round(row.backMs) }, "the database's clock was set back; due times were moved accordingly");
+}
+
+/** How many seconds somebody may keep others waiting: as long as a request waits for a lock. */
+const patienceSeconds = 2;
+
+/** Makes the check that logs who keeps others waiting for a lock: when it begins, changes, and is over. */
+export function lockWatch({ pool }: Database, log: Logger, seconds = patienceSeconds): () => Promise<void> {
+  let said = '';
+  return async () => {
+    const sessions = await lockSessions(pool);
+    const roots = rootsOf(sessions).filter(({ openSeconds }) => openSeconds >= seconds);
+    const now = roots.map(({ pid }) => pid).join();
+    if (now === said) return;
+    said = now;
+    if (roots.length === 0) log.info('no session waits long for a lock any more');
+    else
+      log.error(
+        { blockers: roots.map(nameOf), waiting: waitingFor(sessions) },
+        'sessions wait for locks: `npm run ops -- blocked` shows them',
+      );
+  };
+}
+
+/** What is waited for, and how many wait for it: `AccessShareLock on customer: 12`. */
+function waitingFor(sessions: readonly LockSession[]): string[] {
+  const waiting = Map.groupBy(sessions, ({ waitsFor }) => waitsFor);
+  waiting.delete(null);
+  return [...waiting].map(([lock, of]) => `${lock}: ${of.length}`);
 }

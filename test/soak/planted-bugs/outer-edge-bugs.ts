@@ -84,7 +84,7 @@ export const outerEdgeBugs: Bugs = {
   },
   'test/rest/changes.test.ts': {
     'a null in a new value of a change is refused': {
-      file: 'src/api/rest/schemas/nulls.ts',
+      file: 'src/api/rest/schemas/fields.ts',
       find: 'z.preprocess(withoutNulls, schema).nullish()',
       put: 'schema.nullish()',
       test: 'null empties a field on a change, is as good as nothing where a field cannot be empty, and is no part of a new value',
@@ -112,7 +112,7 @@ export const outerEdgeBugs: Bugs = {
       test: 'reads a key as it is or as a string of structured fields, and refuses a header of another name',
     },
     'an integer that is too large is said to be none': {
-      file: 'src/api/rest/schemas/money.ts',
+      file: 'src/api/rest/schemas/fields.ts',
       find: "code === 'too_big' ?",
       put: "code === 'too_small' ?",
       test: 'takes a number as it is written: what is no integer is no amount, however close to one',

@@ -68,19 +68,19 @@ export const recordBugs: Bugs = {
   },
   'test/webhooks/endpoints.test.ts': {
     'only deliveries that wait are sent again': {
-      file: 'src/api/webhooks/endpoints/resend.ts',
+      file: 'src/api/webhooks/endpoints/replay.ts',
       find: 'where d.platform_id = $1 and d.id = $2`',
       put: "where d.platform_id = $1 and d.id = $2 and d.status = 'PENDING'`",
       test: 'a delivery is sent again whatever became of it, under its own id, and its earlier attempts stay',
     },
     'a disabled endpoint is sent deliveries again': {
-      file: 'src/api/webhooks/endpoints/resend.ts',
+      file: 'src/api/webhooks/endpoints/replay.ts',
       find: "if (endpoint.status === 'DISABLED') throw",
       put: "if (endpoint.status === 'FAILING' && endpoint.disabledAt) throw",
       test: 'a delivery is sent again whatever became of it, under its own id, and its earlier attempts stay',
     },
     'what is sent again waits for its turn in the schedule': {
-      file: 'src/api/webhooks/endpoints/resend.ts',
+      file: 'src/api/webhooks/endpoints/replay.ts',
       find: 'next_attempt_at = clock_ms(),',
       put: 'next_attempt_at = coalesce(d.next_attempt_at, clock_ms()),',
       test: 'a delivery is sent again whatever became of it, under its own id, and its earlier attempts stay',
@@ -88,7 +88,7 @@ export const recordBugs: Bugs = {
   },
   'test/webhooks/approval.test.ts': {
     'an approval question that is sent again asks no more': {
-      file: 'src/api/webhooks/endpoints/resend.ts',
+      file: 'src/api/webhooks/endpoints/replay.ts',
       find: "question = d.question and d.status = 'PENDING'",
       put: 'question = false',
       test: 'a question that waits still asks when it is sent again, and one that was answered only tells',

@@ -79,13 +79,13 @@ export const serviceBugs: Bugs = {
   },
   'test/webhooks/endpoints.test.ts': {
     'a webhook is signed without its time': {
-      file: 'src/api/webhooks/delivery/signing.ts',
+      file: 'src/api/webhooks/delivery/sender.ts',
       find: 'new Webhook(secret).sign(message.id, message.at, message.body)',
       put: 'new Webhook(secret).sign(message.id, new Date(0), message.body)',
       test: 'a new endpoint gets a test event, signed so that the convention’s own library verifies its raw bytes',
     },
     'after a rotation only the new secret signs': {
-      file: 'src/api/webhooks/delivery/signing.ts',
+      file: 'src/api/webhooks/delivery/sender.ts',
       find: "signature': secrets\n",
       put: "signature': secrets\n      .slice(0, 1)\n",
       test: 'while a secret is rotated, the old and the new one both verify, and only a third does not',

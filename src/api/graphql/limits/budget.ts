@@ -10,13 +10,10 @@ import {
   visit,
 } from 'graphql';
 import { unprocessableStatus } from '../failure.ts';
-import { type CostlyPath, costliestPath } from './costliest.ts';
+import { type CostlyPath, costliestPath } from './alternatives.ts';
 import { type DocumentRequest, type DocumentSize, measureDocument } from './document-size.ts';
 
-/**
- * The limits of one document, the same on HTTP, SSE and WebSocket. `DocumentSize` says how each is counted. Every operation and
- * fragment of a document must stay within them, executed or not.
- */
+/** The limits of one document on every transport, in the counts of `DocumentSize`, for each operation and fragment. */
 export const documentBudget = {
   tokens: 2000,
   depth: 15,
@@ -40,7 +37,6 @@ export const documentBudget = {
  */
 export const maxTokensParsed = Math.ceil((documentBudget.tokens * 4) / 3);
 
-/** The name of one limit, as refusals state it. */
 export type BudgetLimit = keyof typeof documentBudget;
 
 /**

@@ -12,8 +12,15 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { addAlternatives, costInFragment, dearestCost, noCost, type SelectionCost } from './alternatives.ts';
-import { type CostlyField, costlier } from './costliest.ts';
+import {
+  addAlternatives,
+  type CostlyField,
+  costInFragment,
+  costlier,
+  dearestCost,
+  noCost,
+  type SelectionCost,
+} from './alternatives.ts';
 import { isConnection, listSizes, ownCosts, type SentDocument } from './list-sizes.ts';
 
 /**
@@ -158,10 +165,7 @@ const nothing: Expansion = {
 /** A field that adds a level, and to no other count. */
 const uncounted: Expansion = { ...nothing, depth: 1 };
 
-/**
- * A field without subfields. Shared, since most fields are such, and documents with variable sizes are measured for every
- * request.
- */
+/** A field without subfields, as most are. Shared: documents with variable sizes are measured for every request. */
 const leaf: Expansion = { ...uncounted, ownFields: 1, fields: 1, cost: 1 };
 const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
 

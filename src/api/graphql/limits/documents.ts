@@ -5,6 +5,8 @@ import {
   getOperationAST,
   Kind,
   parse,
+  type SelectionNode,
+  type SelectionSetNode,
   specifiedRules,
   type ValidationRule,
   validate,
@@ -13,7 +15,6 @@ import { incompleteStatus, unprocessableStatus } from '../failure.ts';
 import { budgetExceeded, checkBudget, maxTokensParsed } from './budget.ts';
 import { documentCache } from './document-cache.ts';
 import type { SentDocument } from './list-sizes.ts';
-import { findConditionalRoots } from './stream-rules.ts';
 
 /** Validation stops after this many errors: an invalid document gets no more work than a valid one. */
 const maxErrors = 10;
@@ -26,10 +27,7 @@ interface DocumentsOptions {
   readonly rules?: readonly ValidationRule[];
 }
 
-/**
- * Parses, limits and validates the documents that clients send, on every transport. Parsing and validation are cached. The limits
- * of `documentBudget` are checked each time, since they depend on variables.
- */
+/** Parses, limits and validates documents, on every transport, cached. Limits are checked each time: variables count. */
 export class Documents {
   readonly #options: DocumentsOptions;
   readonly #parsed = documentCache();
@@ -125,10 +123,42 @@ function isTokenLimit({ message }: GraphQLError): boolean {
 /** graphql-js ends a message with one sentence: ` Did you mean "a", "b", or "c"?` */
 const suggestion = / Did you mean [^?]+\?$/;
 
-/**
- * Removes the suggestions from errors of the executor: it coerces variables, and under graphql-js 16 suggests names and enum
- * values whatever `hideSuggestions` says.
- */
+/** Removes the suggestions of the executor, which names what `hideSuggestions` hides when it coerces variables. */
 export function removeSuggestions(errors: readonly GraphQLError[]): void {
   for (const error of errors) error.message = error.message.replace(suggestion, '');
+}
+
+/** Finds @skip and @include on a subscription's root field: forbidden since September 2025 (5.2.4.1), they break graphql-js 16. */
+export function findConditionalRoots({ definitions }: DocumentNode): GraphQLError[] {
+  const fragments = new Map(
+    definitions.flatMap((node) =>
+      node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node.selectionSet]] : [],
+    ),
+  );
+  const visited = new Set<SelectionSetNode>();
+
+  /** Returns the selections of a subscription's root, including those in fragments. */
+  function rootSelections(selectionSet: SelectionSetNode | undefined): SelectionNode[] {
+    if (!selectionSet || visited.has(selectionSet)) return [];
+    visited.add(selectionSet);
+    return selectionSet.selections.flatMap((node) => [
+      node,
+      ...(node.kind === Kind.INLINE_FRAGMENT ? rootSelections(node.selectionSet) : []),
+      ...(node.kind === Kind.FRAGMENT_SPREAD ? rootSelections(fragments.get(node.name.value)) : []),
+    ]);
+  }
+
+  return definitions
+    .flatMap((node) =>
+      node.kind === Kind.OPERATION_DEFINITION && node.operation === 'subscription'
+        ? rootSelections(node.selectionSet)
+        : [],
+    )
+    .flatMap(({ directives = [] }) =>
+      directives.filter(({ name }) => name.value === 'skip' || name.value === 'include'),
+    )
+    .map(
+      (directive) =>
+        new GraphQLError(`A subscription's root field must not have @${directive.name.value}.`, { nodes: directive }),
+    );
 }

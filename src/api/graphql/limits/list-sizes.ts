@@ -25,7 +25,6 @@ declare module 'graphql' {
   }
 }
 
-/** A document as it was sent. */
 export interface SentDocument {
   readonly document: DocumentNode;
   /** The operation to run, where there are several: its variable defaults are used. */
@@ -37,7 +36,6 @@ export interface SentDocument {
 /** The number of rows that a list can have, by its arguments. */
 export interface ListSize {
   readonly rows: number;
-  /** Whether a variable gives it. */
   readonly isVariable: boolean;
 }
 
@@ -115,13 +113,10 @@ function argumentReader({ document, operationName, variables }: SentDocument): (
 /** The price of a field without its subfields. */
 export interface OwnCost {
   readonly cost: number;
-  /** Whether it depends on a variable. */
   readonly isVariable: boolean;
 }
 
-/**
- * Returns a function that prices a field: for itself, for each value in the lists of its arguments, and for its search.
- */
+/** Returns a function that prices a field: for itself, the values in the lists of its arguments, and its search. */
 export function ownCosts(
   request: SentDocument,
 ): (field: FieldNode, definition: GraphQLField<unknown, unknown>) => OwnCost {
@@ -159,7 +154,6 @@ export function ownCosts(
   };
 }
 
-/** Counts the values of the lists in a value. */
 function lengthsOfLists(value: unknown, type: GraphQLInputType): number {
   if (typeof value !== 'object' || value === null || !hasList(type)) return 0;
   const nullable = getNullableType(type);
@@ -184,7 +178,6 @@ function hasVariable(value: ValueNode): boolean {
 
 const typesWithLists = new WeakMap<GraphQLInputType, boolean>();
 
-/** Returns whether values of a type can have lists. */
 function hasList(type: GraphQLInputType): boolean {
   const nullable = getNullableType(type);
   if (isListType(nullable)) return true;

@@ -16,9 +16,7 @@ export type FoundBy = 'one' | 'index' | 'created' | 'updated' | 'any' | 'kind';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /**
-     * The extra cost of searching for the rows of a list, and whether the list belongs to a parent, by which it is found.
-     */
+    /** The extra cost of searching for its rows, and whether the list belongs to a parent, by which it is found. */
     search?: { readonly price: number; readonly isBelow: boolean };
   }
   interface GraphQLInputFieldExtensions {

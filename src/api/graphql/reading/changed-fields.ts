@@ -17,10 +17,7 @@ const maxDepth = 4;
 
 const known = new WeakMap<GraphQLObjectType, ReadonlyMap<string, readonly string[]>>();
 
-/**
- * Returns the names of the fields of a type whose values differ between two rows of its table. The reads of the fields say of
- * which columns they are made.
- */
+/** Returns the names of the fields of a type that differ between two rows of its table: by the columns of their reads. */
 export function changedFields(
   schema: GraphQLSchema,
   type: GraphQLObjectType,

@@ -85,7 +85,6 @@ function serializerOf(type: GraphQLOutputType): (value: unknown) => unknown {
   return (value) => (value === null || value === undefined ? null : one(value));
 }
 
-/** Reads a field that is computed from columns of its row. */
 export function computedOfRow(model: string, field: Field, select: Select, resolve: Resolve): Read {
   const { sqlFunction } = field.extensions;
   if (sqlFunction) {
@@ -102,7 +101,6 @@ export function computedOfRow(model: string, field: Field, select: Select, resol
   );
 }
 
-/** Reads a field that is computed from the JSON value that has it. */
 export const computedOfValue = (field: Field, resolve: Resolve): Read =>
   placeholder(field, resolve, (value) => value, undefined);
 

@@ -29,7 +29,6 @@ type Fields = GraphQLObjectType | GraphQLInterfaceType;
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** How the field is read. */
     read?: Read;
     /** The column, or the member of a JSON value, that the field shows. */
     pothosExposedField?: string;
@@ -56,7 +55,6 @@ export function typeReadOf(type: GraphQLNamedType): TypeRead | undefined {
   return type.extensions.read as TypeRead | undefined;
 }
 
-/** Makes the reads and the prices of all fields of a schema. */
 export function derive(schema: GraphQLSchema): void {
   const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type) || isInterfaceType(type));
   const read = new Set<GraphQLNamedType>();
@@ -74,7 +72,6 @@ export function derive(schema: GraphQLSchema): void {
   for (const type of types) for (const field of Object.values(type.getFields())) price(schema, type, field);
 }
 
-/** Derives the reads of a type whose values are read, and of all that is below it. */
 function deriveType(schema: GraphQLSchema, type: GraphQLObjectType, read: Set<GraphQLNamedType>): void {
   if (read.has(type) || isConnection(type)) return;
   read.add(type);
@@ -139,7 +136,6 @@ function requireRules(schema: GraphQLSchema, { name, extensions: { read } }: Fie
   }
 }
 
-/** Prices a field by how it is read. */
 function price(schema: GraphQLSchema, type: Fields, field: Field): void {
   const isRoot = type === schema.getQueryType();
   const isSearched = field.extensions.read && field.args.some(({ name }) => isSearchArgument(name));

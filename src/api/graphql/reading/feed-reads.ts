@@ -7,7 +7,7 @@ import { tableOf } from '../../../infra/database/conditions.ts';
 import type { Event as EventRow } from '../../../infra/database/generated/client/client.ts';
 import { fieldsOf, rowFromFields, rowFromSnapshot, type SnapshotRows } from '../../../infra/database/rows.ts';
 import { type RelatedFields, relatedFields, relatedRows, webhookText } from '../../webhooks/delivery/bodies.ts';
-import { webhookTypesSql } from '../../webhooks/webhook-types.ts';
+import { webhookTypesSql } from '../../webhooks/webhooks.ts';
 import { cursorUndone } from '../failure.ts';
 import type { CursorArgument } from '../paging.ts';
 import { computedPlaceholder } from './finish.ts';
@@ -36,17 +36,13 @@ export function snapshotOf<M extends keyof SnapshotRows>(event: EventRow, model:
 
 /** How the feed is read: in the order of its numbers, with what changed as of the change. */
 
-/** The order of the feed. */
 export const feedOrder: PageKey = {
   ...byNumber('sequence', { of: sequenceIn, sortOrder: 'ASC' }),
   text: (row) => `${row}.sequence || coalesce(':' || ${row}.epoch, '')`,
   textOf: ({ sequence, epoch }) => (epoch === null ? String(sequence) : `${sequence}:${epoch}`),
 };
 
-/**
- * Returns the sequence of a position, which must be in the feed: where a restore of the database has undone its event, the page
- * would skip others.
- */
+/** Returns the sequence of a position in the feed. One that a restore has undone is refused: a page would skip others. */
 function sequenceIn(text: string, run: KeyRun, argument: CursorArgument): bigint {
   const position = feedPosition(text);
   run.require({

@@ -3,10 +3,7 @@ import { currencyOf, formatMoney } from '../../../core/currencies.ts';
 import { invalidInput } from '../failure.ts';
 import { type Run, type Sql, sql } from './sql.ts';
 
-/**
- * Placeholders in the JSON that the database writes, for what only this process can compute. Each stands between two control
- * characters, which JSON always escapes.
- */
+/** Placeholders in the database's JSON, between control characters, which JSON escapes: only this process knows the values. */
 
 const delimiter = '\u0001';
 

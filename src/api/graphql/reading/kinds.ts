@@ -1,6 +1,7 @@
 import { type GraphQLField, getNamedType, getNullableType, isLeafType, isListType } from 'graphql';
 import { currencies } from '../../../core/currencies.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
+import { visiblePolicies } from '../../../domain/access/visible.ts';
 import { conditionsOf, tableOf } from '../../../infra/database/conditions.ts';
 import { oneOfFew } from '../../../infra/database/list-rows.ts';
 import { columnName } from '../../../infra/database/rows.ts';
@@ -35,7 +36,6 @@ type Visible = (viewer: Viewer) => object;
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** Makes the field's read. */
     made?: MadeRead;
   }
 }
@@ -64,7 +64,6 @@ function isHidden(
   return sql`${row}.${column} is null or not exists (select from ${rowThere(model, [relation], visible)({ row }, 'a')})`;
 }
 
-/** A currency, by its code. */
 export const currencyAt =
   (code: Path): MadeRead =>
   ({ model }) => ({ kind: 'value', env: (env) => ({ code: textAt(model, code)(env) }) });
@@ -185,12 +184,10 @@ export function rowThere(
   };
 }
 
-/** The row that relations lead to. */
 export const rowAt =
   (path: readonly string[], visible?: Visible): MadeRead =>
   ({ model }) => ({ kind: 'row', from: rowThere(model, path, visible) });
 
-/** Whether the row meets a condition. */
 export const meets =
   (where: object): MadeRead =>
   ({ model = '' }) =>
@@ -292,3 +289,27 @@ export const valueFields: Readonly<Record<string, Readonly<Record<string, Read>>
     ]),
   },
 };
+
+/** How policies are read. */
+
+/** The limits of a policy, with what a function of the database says is used of each. */
+export const limitsOf: MadeRead = () => ({
+  kind: 'values',
+  // What has been paid since is seldom summed up.
+  costs: 'past',
+  from: ({ row }, alias) => ({
+    from: [
+      `jsonb_array_elements(limits_of(${row}.platform_id, ${row}.id)) with ordinality as ${alias}(value, position)`,
+    ],
+    orderBy: `${alias}.position`,
+    env: { json: `${alias}.value` },
+  }),
+});
+
+/** The policy of the row, where the viewer may see it. */
+export const policyOf: MadeRead = () => ({
+  kind: 'row',
+  from: ({ row = '' }, alias) =>
+    sql`${tableOf('Policy')} ${alias} where ${alias}.subject_id = ${row}.id and ${(run) =>
+      conditionsOf('Policy', alias, visiblePolicies(run.viewer), run)}`,
+});

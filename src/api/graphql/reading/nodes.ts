@@ -8,7 +8,6 @@ interface NodeQuery {
   readonly uuids: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Public ids to look up. */
 interface NodeLookup {
   readonly isList: boolean;
   readonly types: readonly string[];

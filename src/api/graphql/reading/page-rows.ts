@@ -40,7 +40,6 @@ export class PageArguments {
     this.#keyOf = connection.read.key ?? (() => byId);
   }
 
-  /** Writes the position of a row. */
   keyText(row: string): Piece {
     return (run) => this.#query(run).key.text(row);
   }
@@ -80,7 +79,6 @@ export class PageArguments {
     return [(run) => [this.#query(run).page.backward ? backwardPart : forwardPart]];
   }
 
-  /** Writes the cursor of a position, as JSON. */
   cursorOf(position: Sql): Sql {
     return cursorPlaceholder(this.#connection.read.list, position);
   }
@@ -115,10 +113,7 @@ export class PageArguments {
   }
 }
 
-/**
- * The rows of a page, read once: what a document selects of them is written as aggregates over them. The last row may be the
- * one beyond the page's size.
- */
+/** The rows of a page, read once and aggregated as the document selects. The last may be beyond the page's size. */
 export class PageRows {
   readonly #args: PageArguments;
   /** The alias of a row of the table. */
@@ -134,7 +129,6 @@ export class PageRows {
     this.#rows = `${row}p`;
   }
 
-  /** Writes the cursor of a single row, as JSON. */
   cursor(): Sql {
     return this.#args.cursorOf([this.#args.keyText(this.#row)]);
   }
@@ -149,7 +143,6 @@ export class PageRows {
     );
   }
 
-  /** Writes JSON that says whether there is a row beyond the page's size. */
   hasMore(): Sql {
     return this.#aggregate(sql`case when count(*) > ${this.#args.size} then 'true' else 'false' end`);
   }

@@ -10,7 +10,6 @@ import type { Env, PageRead } from './reads.ts';
 import { type DocumentWalker, LeftToExecutor, type SelectedField } from './selected.ts';
 import { Shared, type Sql, sql } from './sql.ts';
 
-/** A connection that a document selects. */
 interface PageOptions {
   readonly selected: SelectedField;
   readonly read: PageRead;

@@ -28,7 +28,6 @@ export function relationOf(model: string, name: string): ModelField | undefined 
   return field?.kind === 'object' ? field : undefined;
 }
 
-/** Returns a relation of a model. */
 export function requireRelation(model: string | undefined, name: string): ModelField {
   const relation = model === undefined ? undefined : relationOf(model, name);
   if (!relation) throw new Error(`${model} has no relation ${name}`);
@@ -78,7 +77,6 @@ const isChoice = (path: Path): path is FirstOf => typeof path === 'object' && 'f
 
 const stepsOf = (path: Steps): readonly string[] => (typeof path === 'string' ? [path] : path);
 
-/** Returns the value at a path of a row, or of a value made from one. */
 export function valueAt(value: unknown, path: Path): unknown {
   if (isChoice(path)) return path.firstOf.map((one) => valueAt(value, one)).find((one) => one !== null) ?? null;
   // Whatever has members is an object.
@@ -91,7 +89,6 @@ export function textAt(model: string | undefined, path: Path): (env: Env) => str
   return (env) => at(model, stepsOf(path), env, '->>');
 }
 
-/** Returns SQL of the JSON value at a path. */
 export function jsonAt(model: string | undefined, path: Steps): (env: Env) => string {
   return (env) => at(model, stepsOf(path), env, '->');
 }
@@ -126,7 +123,6 @@ function members(base: string, steps: readonly string[], last: '->' | '->>'): st
   return `(${[base, ...before.toReversed().map((step) => `-> ${literal(step)}`), `${last} ${literal(end)}`].join(' ')})`;
 }
 
-/** Tells whether a path of a row begins with a column of JSON. */
 export function isJson(model: string | undefined, path: Steps): boolean {
   const [head = ''] = stepsOf(path);
   return model !== undefined && fieldsOfModel(model).get(head)?.type === 'Json';

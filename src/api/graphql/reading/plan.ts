@@ -28,7 +28,6 @@ import type { Env, Read, Rows } from './reads.ts';
 import { type DocumentWalker, LeftToExecutor, type SelectedField } from './selected.ts';
 import { concatenate, inScope, type JsonPart, joinSql, literal, Part, type Run, type Sql, sql } from './sql.ts';
 
-/** The input of a planner, in addition to the selections of a document. */
 export interface PlannerOptions {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
@@ -108,7 +107,6 @@ export class Planner implements DocumentWalker {
     return other === type || (isAbstractType(other) && this.#options.schema.isSubType(other, type));
   }
 
-  /** Writes the JSON of a value of a type, with the fields that are selected. */
   value(type: GraphQLCompositeType, sets: readonly SelectionSetNode[], env: Env): Sql {
     return isAbstractType(type) ? this.#variants(type, sets, env) : this.#row(type, sets, env);
   }
@@ -129,7 +127,6 @@ export class Planner implements DocumentWalker {
     return type;
   }
 
-  /** Writes an object of the answer; `each` writes the value of one field. */
   object(type: GraphQLObjectType, sets: readonly SelectionSetNode[], each: (selected: SelectedField) => Sql): Sql {
     const { isTyped } = this.#options;
     const parts: JsonPart[] = [{ text: isTyped ? `{"${typeKey}":"${type.name}"` : '{' }];
@@ -144,7 +141,6 @@ export class Planner implements DocumentWalker {
     return inScope(this.object(type, sets, (selected) => this.#field(selected, env)));
   }
 
-  /** Writes a field of the query type. */
   root(selected: SelectedField): Sql {
     return this.#field(selected, {});
   }

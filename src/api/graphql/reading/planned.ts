@@ -10,17 +10,13 @@ import type { Model } from './reads.ts';
 import { runField } from './run.ts';
 import { stockNode } from './stock.ts';
 
-/**
- * An object that a plan has read for the executor. It has its fields under the response keys of the document, in the form of the
- * answer, so that resolvers only pick them (plugin.ts).
- */
+/** What a plan has read for the executor, in the form of the answer: resolvers pick its fields by their response keys. */
 export interface Planned {
   /** The name of its type, under the key that no field can have. */
   readonly '': string;
   readonly [responseKey: string]: unknown;
 }
 
-/** Tells whether a plan has read a value. */
 export function isPlanned(value: unknown): value is Planned {
   return typeof value === 'object' && value !== null && typeKey in value;
 }

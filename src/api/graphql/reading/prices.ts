@@ -1,10 +1,7 @@
 import type { GraphQLFieldExtensions } from 'graphql';
 import { type Costs, plainReadText, type Read } from './reads.ts';
 
-/**
- * What a field costs by itself, in fields of a row, by how it is read. `npm run soak -- cost` compares the prices with the
- * processor time that Postgres takes.
- */
+/** What a field costs by itself, in fields of a row, by how it is read: `npm run soak -- cost` compares with Postgres' time. */
 const prices: Readonly<Record<Costs | 'list', number>> = {
   /** A list below a parent, for each way to find its rows. */
   list: 80,

@@ -6,12 +6,8 @@ import { columnName, fieldName } from '../../../infra/database/rows.ts';
 import type { CursorArgument } from '../paging.ts';
 import { literal, Part, type Piece, type Run, Shared, type Sql, sql } from './sql.ts';
 
-/**
- * How a plan reads the fields of the schema: the `read` of a field writes the SQL of its answer as JSON in text. derive.ts makes
- * the reads. A document that selects a field without one is executed by graphql-js.
- */
+/** How a plan reads fields: the `read` of each, made by derive.ts, writes SQL. Without one, graphql-js executes the document. */
 
-/** The tables whose rows are read. */
 export type Model = Prisma.ModelName;
 
 /** The environment of a value: the SQL expressions that it is made from. `row`: the alias of a table's row. `json`: a jsonb value. */
@@ -53,12 +49,9 @@ export type Read = {
   | { readonly kind: 'node'; readonly types: readonly string[]; readonly idsFromRun?: true }
 );
 
-/** How a connection is read. */
 export type PageRead = Extract<Read, { kind: 'page' }>;
 
-/** What orders the rows of a page. */
 export interface PageKey {
-  /** The columns that order the rows, the first one first. */
   readonly columns: readonly string[];
   /** Writes the position of a row, which its cursor encrypts. */
   readonly text: (row: string) => string;
@@ -109,19 +102,14 @@ export const byNumber = (column: string, key: Pick<PageKey, 'of' | 'sortOrder'>)
   within: (bound) => ({ [fieldName(column)]: bound }),
 });
 
-/** Returns the arguments of the field that is read, in a run. */
 export type ArgumentsOf = (run: Run) => Readonly<Record<string, unknown>>;
 
-/** The rows of a list. */
 export interface Rows {
   /** The FROM clause with its conditions. */
   readonly from: Sql;
   readonly orderBy: string;
   readonly env: Env;
-  /**
-   * An aggregate that tells whether all rows are there: a committed change may not be sequenced yet. Where it is false, the
-   * run reads again.
-   */
+  /** Tells whether all rows are there (a committed change may not be sequenced yet): else the run reads again. */
   readonly isComplete?: string;
 }
 
@@ -153,7 +141,6 @@ export const leaf = {
   /** A point in time: RFC 3339 in UTC with milliseconds. */
   instant: (name: string): Read => ({ kind: 'leaf', sql: (env) => [instant(column(env, name))] }),
   date: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(`${column(env, name)}::date`)] }),
-  /** A public id. */
   id: (type: string, name = 'id'): Read => ({
     kind: 'leaf',
     sql: (env) => [`'"${type}:' || ${column(env, name)} || '"'`],

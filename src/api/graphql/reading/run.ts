@@ -37,7 +37,6 @@ export interface RunInput {
   readonly given?: { readonly node: FieldNode; readonly args: Readonly<Record<string, unknown>> } | undefined;
 }
 
-/** One run of a plan. */
 export class BoundRun extends Binding implements Run, Notes {
   readonly viewer: Viewer;
   readonly cursors: Cursors;

@@ -100,7 +100,6 @@ export function sql(strings: TemplateStringsArray, ...values: readonly (string |
   return mergeText(pieces);
 }
 
-/** Joins lists of SQL with a separator. */
 export function joinSql(parts: readonly Sql[], separator: string): Sql {
   return mergeText(parts.flatMap((part, at) => (at === 0 ? part : [separator, ...part])));
 }
@@ -179,7 +178,6 @@ class StatementDraft {
     return this.#texts.join('');
   }
 
-  /** Adds SQL of the plan. */
   add(sql: Sql, run: Run): void {
     for (const piece of sql) {
       if (typeof piece === 'string') this.#texts.push(piece);
@@ -270,7 +268,6 @@ function valueText(value: unknown): string {
   return JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? `${one}n` : one)) ?? '';
 }
 
-/** Writes a string as an SQL literal. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

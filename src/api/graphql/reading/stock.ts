@@ -27,7 +27,6 @@ interface Delegate {
   count(args: object): Promise<number>;
 }
 
-/** Returns Prisma's delegate of a model. */
 function delegateOf({ payments }: Context, model: string): Delegate {
   const name = model.charAt(0).toLowerCase() + model.slice(1);
   // Each model of the data model has a delegate of this name.
@@ -190,10 +189,7 @@ export async function stockPage(
 
 const clients = new WeakMap<PrismaClient, PrismaClient>();
 
-/**
- * Returns a client that finds unique rows one by one. Prisma collects those that are asked for in one round of the process into
- * one statement, which would then run for the platform of the first who asked.
- */
+/** Returns a client that finds unique rows one by one: a batch of Prisma would run for the platform of the first who asked. */
 export function unbatched(prisma: PrismaClient): PrismaClient {
   const known = clients.get(prisma);
   if (known) return known;

@@ -16,19 +16,16 @@ export class TextAnswer {
     this.#extensions = extensions;
   }
 
-  /** Returns the whole answer, as JSON. */
   get text(): string {
     return this.#extensions === undefined
       ? `{"data":${this.#data}}`
       : `{"data":${this.#data},"extensions":${JSON.stringify(this.#extensions)}}`;
   }
 
-  /** Returns the whole answer, as data. */
   get result(): ExecutionResult {
     return { data: JSON.parse(this.#data), ...(this.#extensions && { extensions: this.#extensions }) };
   }
 
-  /** Returns the same answer with extensions. */
   with(extensions: Extensions): TextAnswer {
     return new TextAnswer(this.#data, extensions);
   }

@@ -13,7 +13,6 @@ import ReadingPlugin from '../reading/plugin.ts';
 import { unbatched } from '../reading/stock.ts';
 import WordsPlugin from './words.ts';
 
-/** The types behind the schema. */
 export interface SchemaConfig {
   Context: Context;
   PrismaTypes: PrismaTypes;

@@ -3,7 +3,6 @@ import { builder } from './builder.ts';
 
 type Values = Readonly<Record<string, { readonly description: string }>>;
 
-/** Returns the values of an enum with their descriptions. */
 const describe = <T extends Record<string, string>>(values: T) =>
   Object.fromEntries(Object.entries(values).map(([value, description]) => [value, { description }])) as {
     [K in keyof T]: { description: string };

@@ -22,7 +22,6 @@ export const pageArgs = (t: ArgBuilder) => ({
   }),
 });
 
-/** Returns the arguments of a list with a filter and a sort order. */
 export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Filter>) => ({
   ...pageArgs(t),
   filter: t({ type: filter, description: 'Returns only items that match this filter.' }),
@@ -73,7 +72,6 @@ interface ListOptions<Filter> {
   readonly name: string;
   /** The model of its rows: that of its name, if left out. */
   readonly model?: Model;
-  /** The rows that a caller may see. */
   readonly visible: (viewer: Viewer) => object;
   /** The input by which a caller filters it, and the rows that this matches. */
   readonly filter?: InputObjectRef<Types, Filter>;
@@ -115,7 +113,6 @@ export function listOf<Row, Filter = never>(
   };
 }
 
-/** Adds the connection type of a list, with its edge type. */
 export function connectionOf<Row>(
   type: ObjectRef<Types, Row> | InterfaceRef<Types, Row>,
   {

@@ -12,7 +12,7 @@ import { findFurtherRead } from '../reading/further-read.ts';
 import { wrongValuesRefusal } from '../wrong-value.ts';
 import { builder, type InputBuilder, type Types } from './builder.ts';
 import { edgeOf, type Identified } from './list.ts';
-import { Quote, Transaction } from './nouns.ts';
+import { Transaction } from './nouns.ts';
 import { asArgumentError, asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 import { SandboxScenarioInput } from './scenario.ts';
 
@@ -78,7 +78,7 @@ function edgesIn<Success, Field>(
       return [[`${as}Edge`, make({ ...edge.options, nullable, resolve })]];
     },
   );
-  const payment = success.row?.type === Quote && edgeOf(Transaction);
+  const payment = success.row?.as === 'quote' && edgeOf(Transaction);
   if (payment) {
     const description = "The quote's payment as an edge of its list, to insert it into a cached list.";
     fields.push(['transactionEdge', make({ ...payment.options, description, resolve: paymentEdge(payment) })]);
@@ -90,11 +90,11 @@ function edgesIn<Success, Field>(
 const paymentEdge =
   ({ cursorOf }: NonNullable<ReturnType<typeof edgeOf>>) =>
   ({ row: quote }: { readonly row: QuoteRow }, _args: unknown, { payments }: Context) => {
-    const row = { platformId: quote.platformId, id: quote.transactionId };
+    const payment = { platformId: quote.platformId, id: quote.transactionId };
     return {
-      cursor: cursorOf(payments, row),
+      cursor: cursorOf(payments, payment),
       get node() {
-        return payments.database.prisma.transaction.findFirstOrThrow({ where: row });
+        return payments.database.prisma.transaction.findFirstOrThrow({ where: payment });
       },
     };
   };
@@ -129,9 +129,7 @@ export class ValidatedPayment {
 /** The type of the answer to a dry run; its fields are in payments/validated-payment.ts. */
 export const ValidatedPaymentType = builder.objectRef<ValidatedPayment>('ValidatedPayment');
 
-/**
- * Adds a mutation. All have the same shape: `name(input: NameInput!): NameResult!`, a union of the success and the refusals.
- */
+/** Adds a mutation: `name(input: NameInput!): NameResult!`, whose result is a union of the success and the refusals. */
 export function mutation<Fields extends InputFieldMap, Success extends Replayable>(
   name: Operation,
   options: MutationOptions<Fields, Success>,

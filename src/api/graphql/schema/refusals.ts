@@ -65,7 +65,6 @@ export interface UserError {
   readonly fields: readonly RefusedField[];
 }
 
-/** A field of a mutation's input that is at fault. */
 export interface RefusedField {
   readonly path: Path;
   readonly code: Code;
@@ -130,7 +129,6 @@ const members = {
     'The database did not answer in time, so the mutation may or may not have taken effect. Repeat it with the same idempotencyKey, or query mutationReceipt.',
 } as const;
 
-/** The name of a refusal's type. */
 export type MemberName = keyof typeof members;
 
 /** The union member of each code. The compiler reports a code that is missing here. */
@@ -180,7 +178,6 @@ const refs = Object.fromEntries(Object.keys(members).map((name) => [name, builde
   [Name in MemberName]: ReturnType<typeof builder.objectRef<UserError>>;
 };
 
-/** The types of refusals, by their names. */
 export const memberTypes = Object.fromEntries(
   Object.entries(members).map(([name, description]) => [
     name,
@@ -196,7 +193,6 @@ builder.objectField(refs.UnavailableError, 'retryAfter', (t) =>
   }),
 );
 
-/** Returns the value of the union member for a refusal of this input. */
 export function asUserError(refusal: Refusal, name: Operation, input: unknown): UserError {
   const { path } = refusal.details;
   return {
@@ -217,12 +213,10 @@ export function asArgumentError(refusal: Refusal): UserError {
   return { refusal, path: fields[0]?.path ?? null, fields };
 }
 
-/** Tells whether a result is a refusal. */
 export function isUserError(value: object): value is UserError {
   return 'refusal' in value && value.refusal instanceof Refusal;
 }
 
-/** Returns the name of the union member for an error. */
 export function memberNameOf(error: UserError): MemberName {
   return memberOf[error.refusal.code];
 }

@@ -23,10 +23,7 @@ export const semanticNonNull = new GraphQLDirective({
   },
 });
 
-/**
- * Makes a field of the query or of a mutation nullable where it is not: one that fails is then null, and those beside it are
- * answered.
- */
+/** Makes a field of the query or a mutation nullable: one that fails is null, and those beside it are answered. */
 export function failingAlone<Types extends SchemaTypes>(
   field: PothosOutputFieldConfig<Types>,
 ): PothosOutputFieldConfig<Types> {

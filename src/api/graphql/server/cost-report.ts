@@ -22,7 +22,6 @@ export function costReport({ schema, document, operationName, variableValues }: 
   return { cost, limit, depth, fields, aliases, limits };
 }
 
-/** Adds the cost of its document to an answer. */
 export function withCost(answer: ExecutionResult | TextAnswer, args: ExecutionArgs): ExecutionResult | TextAnswer {
   const cost = costReport(args);
   return answer instanceof TextAnswer
@@ -36,7 +35,6 @@ const includedCost = 800;
 /** How much more each further request is worth. */
 const costOfRequest = 500;
 
-/** Returns how many requests a document of this cost counts as. */
 export function requestsForCost(cost: number): number {
   return 1 + Math.max(0, Math.ceil((cost - includedCost) / costOfRequest));
 }

@@ -25,29 +25,22 @@ import { badRequest, rateLimited, unprocessableStatus, withoutStatus } from '../
 import { Documents, removeSuggestions } from '../limits/documents.ts';
 import { answerByPlan, TextAnswer } from '../reading/text-answer.ts';
 import { costReport, isQuery, requestsOf, withCost } from './cost-report.ts';
-import { asOutcomeUnknown } from './lost-answers.ts';
-import { readFeedHead, selectsFeedCursor } from './read-feed-head.ts';
+import { asOutcomeUnknown, isTemporaryFailure } from './present-error.ts';
 import { isSafe } from './read-operation.ts';
-import { sentReadAfter, withReplicas } from './replica-reads.ts';
+import { readFeedHead, selectsFeedCursor, sentReadAfter, withReplicas } from './replica-reads.ts';
 import type { OperationParams, SentDocuments, SentOperation } from './sent-documents.ts';
 import { SharedResults } from './shared-results.ts';
 import { type StreamMessage, streamMessages } from './stream-messages.ts';
 import { type Farewell, holdStream } from './supervise-stream.ts';
-import { isTemporaryFailure } from './temporary-failure.ts';
-import { withTimeLimit } from './time-limit.ts';
-import { timeOperation } from './time-operation.ts';
+import { timeOperation, withTimeLimit } from './time-operation.ts';
 
-/**
- * How many streams may be opening at once. After a restart of the server all its clients reconnect together: opened all at
- * once, all would wait for the database until they time out.
- */
+/** How many streams may be opening at once. After a restart all clients reconnect, and would wait until they time out. */
 const maxOpenings = 256;
 
 /** The connection of an operation: its credentials, and how to close it. */
 export interface Transport {
   /** The value of HTTP's Authorization header; on a socket it came with the first message. */
   readonly authorization?: string | undefined;
-  /** The session of a connection that carries several operations. */
   readonly session?: Session | undefined;
   /** Closes the connection of a reader that does not keep up or cannot be served, so that it reconnects and resumes. */
   readonly closeForRetry?: () => void;
@@ -61,27 +54,21 @@ export interface Transport {
   readonly response?: ServerResponse | undefined;
 }
 
-/** What operations are run with. */
 export interface OperationsOptions {
   readonly schema: GraphQLSchema;
-  /** Whether clients may read the schema. */
   readonly introspection: boolean;
   /** The time limit of an operation, in milliseconds. */
   readonly operationMs: number;
   /** Whether every answer has its document's cost, or only those of requests with `"extensions": { "cost": true }`. */
   readonly reportsCost: boolean;
-  /** Finds and checks the documents that are sent. */
   readonly sent: SentDocuments;
   readonly sessions: Sessions;
-  /** The standbys that answer queries, if there are any. */
   readonly replicas?: Replicas | undefined;
   /** How many subscriptions each token may have open. */
   readonly streams: TokenCap;
   /** Waits for the turn of a message, among all that its platform asks for. */
   readonly takeTurn: TakeTurn;
-  /**
-   * Counts further requests, for a document that costs as much as several. Returns the error of a request beyond the limit.
-   */
+  /** Counts further requests, for a document that costs as much as several. Returns the error of one beyond the limit. */
   readonly countMore: (context: Context, requests: number) => Promise<GraphQLError | undefined>;
   /** Limits how many expensive documents of a platform are executed at once. */
   readonly expensive: ExpensiveTurns;
@@ -161,7 +148,6 @@ export class Operations {
     return context;
   }
 
-  /** Runs a query or a mutation. */
   async execute(args: ExecutionArgs): Promise<ExecutionResult> {
     const answer = await this.answer(args);
     return answer instanceof TextAnswer ? answer.result : answer;

@@ -1,7 +1,7 @@
-import { GraphQLError } from 'graphql';
+import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
 import { dotted } from '../../../core/path.ts';
-import { refusalIn } from '../../../core/refusal.ts';
+import { Refusal, refusalIn } from '../../../core/refusal.ts';
 import { Overflow } from '../../../domain/events/channel.ts';
 import { EventsUndone } from '../../../domain/events/cursor.ts';
 import { isDatabaseFault, OutcomeUnknown } from '../../../infra/database/faults.ts';
@@ -65,11 +65,40 @@ function requestIdIn(facts: RequestFacts | undefined) {
   return facts && { requestId: facts.requestId };
 }
 
-/**
- * Returns whether the executor itself could not coerce the input: the value of a variable, before anything has run, or an
- * argument whose variable has no value.
- */
+/** Returns whether the executor could not coerce the input: a variable, or an argument whose variable has no value. */
 function isInputError({ message, path, extensions }: GraphQLError): boolean {
   if (path === undefined && message.startsWith('Variable "')) return true;
   return extensions.code === undefined && (path === undefined || message.startsWith('Argument "'));
+}
+
+/**
+ * Turns an error below a mutation's own field into OUTCOME_UNKNOWN: the mutation has taken effect, and only a part of its answer
+ * has failed. SERVICE_UNAVAILABLE would say that nothing has happened, and that the client may simply retry.
+ */
+export function asOutcomeUnknown(error: GraphQLError): GraphQLError {
+  const { message, nodes, source, positions, path, originalError } = error;
+  const isBelow = path !== undefined && path.length > 1;
+  if (!isBelow || !originalError || originalError instanceof GraphQLError || originalError instanceof Refusal) {
+    return error;
+  }
+  return new GraphQLError(message, {
+    nodes,
+    source,
+    positions,
+    path,
+    originalError: new OutcomeUnknown(originalError),
+  });
+}
+
+/**
+ * Returns whether a stream could not be opened through no fault of its request: the database is unreachable, or too slow. Stock
+ * clients take an error as final, but reconnect and resume when the connection is cut, or closed with 1013.
+ */
+export function isTemporaryFailure({ errors = [] }: ExecutionResult): boolean {
+  return errors.some((error) => {
+    if (!(error instanceof GraphQLError)) return true;
+    const { originalError } = error;
+    if (originalError === undefined || originalError === null) return error.extensions.code === 'TIMEOUT';
+    return !(originalError instanceof GraphQLError) && !(originalError instanceof Refusal);
+  });
 }

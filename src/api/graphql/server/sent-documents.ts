@@ -97,10 +97,7 @@ export class SentDocuments {
     if (!trustedDocumentsOnly) this.#automatic?.set(keyOf(platformId, hash), text);
   }
 
-  /**
-   * Creates the error of an unknown hash, in the words that clients know: after PersistedQueryNotFound they send the text with its
-   * hash, after PersistedQueryNotSupported they send no more hashes.
-   */
+  /** Creates the error of an unknown hash in the clients' words: NotFound asks for the text, NotSupported for no more hashes. */
   #unknown({ trustedDocumentsOnly }: Viewer) {
     if (trustedDocumentsOnly) {
       const message = 'no document is registered with this hash, and this token may send only registered documents';

@@ -25,7 +25,6 @@ import { schema } from './schema.ts';
 import { SentDocuments } from './sent-documents.ts';
 import { asResults } from './stream-messages.ts';
 
-/** The dependencies and settings of the GraphQL endpoint. */
 export interface GraphqlOptions {
   readonly payments: Payments;
   readonly feed: Feed;
@@ -38,13 +37,11 @@ export interface GraphqlOptions {
   readonly sessions: Sessions;
   /** The standbys that answer queries, if there are any. */
   readonly replicas: Replicas | undefined;
-  /** How many subscriptions each token may have open. */
   readonly streams: TokenCap;
   readonly takeTurn: TakeTurn;
   readonly expensive: ExpensiveTurns;
   readonly limits: RateLimits;
   readonly pace: RefusalPace;
-  /** How old a stream's cursor may be, in days. */
   readonly retentionDays: number;
   /** The most that one read of an operation may bring, in bytes. */
   readonly maxAnswerBytes: number;
@@ -59,15 +56,12 @@ export interface GraphqlOptions {
   readonly log: Logger;
 }
 
-/** The server of the GraphQL endpoint, for its transports. */
 export interface GraphqlServer {
-  /** Runs the operations of every transport. */
   readonly operations: Operations;
   /** Answers over HTTP: event streams with a connection of their own, and unusual or malformed requests. */
   readonly yoga: ReturnType<typeof createYogaServer>;
 }
 
-/** Creates the server of the GraphQL endpoint. */
 export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
   const { introspection, operationMs, reportsCost, sessions, replicas, streams, takeTurn, log } = options;
   const operations = new Operations({
@@ -104,10 +98,7 @@ async function contextOf(options: GraphqlOptions, transport: Transport): Promise
   };
 }
 
-/**
- * Charges further requests to a caller, and updates the rate limit header fields. A refusal is delayed
- * (access/limits/refusal-pace.ts).
- */
+/** Charges further requests to a caller, and updates the rate limit header fields. A refusal is delayed. */
 async function countMore(
   { limits, pace }: GraphqlOptions,
   { viewer, eventStream: response }: Context,
@@ -201,10 +192,7 @@ export function useOperations(operations: Operations): Plugin {
   };
 }
 
-/**
- * Refuses subscriptions over transports for one answer. Streams are served elsewhere (src/api/graphql/transports); Yoga would
- * open one even where it can only answer 406, and never end it.
- */
+/** Refuses subscriptions over transports for one answer: streams are elsewhere, and Yoga would open one and never end it. */
 const refuseSubscriptions: Plugin = {
   onSubscribe({ setSubscribeFn }) {
     setSubscribeFn(() => ({ errors: [streamNeeded()] }));

@@ -24,7 +24,6 @@ interface Group {
   readonly texts: Map<unknown, Promise<string>>;
 }
 
-/** A subscription in its group. */
 export interface Follower {
   /** Executes the subscription's document for one payload of its stream, or takes the result of another follower. Returns JSON. */
   textOf(payload: unknown): Promise<string>;
@@ -49,7 +48,6 @@ export class SharedResults {
     this.#takeTurn = takeTurn;
   }
 
-  /** Adds a subscription to its group. */
   join(args: ExecutionArgs): Follower {
     const operation = getOperationAST(args.document, args.operationName);
     if (!operation) throw new Error('a subscription has an operation');
@@ -109,10 +107,7 @@ function newGroup(args: ExecutionArgs): Group {
   return group;
 }
 
-/**
- * Returns the key of everything that decides a result besides the document: the caller's scope, and the variables below the
- * root field.
- */
+/** Returns the key of all that decides a result besides the document: the scope, and the variables below the root. */
 function groupKey(operation: OperationDefinitionNode, args: ExecutionArgs): string {
   const { document, variableValues } = args;
   // A caller is identified by everything but its token, since anything else may decide what it sees.

@@ -4,7 +4,6 @@ import type { FeedPosition } from '../../../domain/events/cursor.ts';
 import type { Message } from '../schema/streams/stream.ts';
 import type { Follower } from './shared-results.ts';
 
-/** One message of a subscription. */
 export interface StreamMessage {
   /** The whole result, as JSON. */
   readonly text: string;
@@ -14,7 +13,6 @@ export interface StreamMessage {
 }
 
 interface MessageOptions {
-  /** Converts an error of the stream to the one that clients see. */
   readonly present: (error: unknown) => GraphQLError;
   /** Returns the extensions of a message. */
   readonly extensionsOf: (position: FeedPosition | undefined, isFirst: boolean) => ExecutionResult['extensions'];

@@ -1,9 +1,7 @@
 import type { FeedPosition } from '../../../domain/events/cursor.ts';
 import type { ResumePoint } from '../../../domain/events/resume-point.ts';
 
-/**
- * A socket is pinged for its client's progress after this time, in milliseconds, or after so many messages, as in a replay.
- */
+/** A socket is pinged for its client's progress after this time, in milliseconds, or after so many messages. */
 const askMs = 250;
 const askMessages = 50;
 

@@ -22,7 +22,6 @@ interface DistinctConnectionOptions {
   readonly operations: Operations;
   /** How often an open stream sends a keep-alive, in milliseconds. */
   readonly keepAliveMs: number;
-  /** Whether event streams are compressed for clients that accept it. */
   readonly compresses: boolean;
 }
 

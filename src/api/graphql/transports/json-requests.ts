@@ -5,18 +5,13 @@ import { answerOf, type JsonType, jsonTypes } from '../server/http-answer.ts';
 import { readOperation } from '../server/read-operation.ts';
 import { type GraphqlServer, streamNeeded } from '../server/server.ts';
 
-/** The media type of event streams. */
 export const eventStream = 'text/event-stream';
-/** The media types of answers. */
 export const mediaTypes = [...jsonTypes, eventStream] as const;
 
 /** A media type as answers name it: clients may ask for its charset, too. */
 const inUtf8 = (type: string) => `${type}; charset=utf-8`;
 
-/**
- * Returns the media types of answers that a client accepts, its favourite first (RFC 9110, 12.5.1): JSON where it does not say, and an
- * event stream only where it names that.
- */
+/** Returns the media types that a client accepts, its favourite first (RFC 9110, 12.5.1). An event stream must be named. */
 export function acceptedTypes({ headers }: IncomingMessage): readonly (typeof mediaTypes)[number][] {
   const accept = headers.accept || '*/*';
   const offered = accept.toLowerCase().includes(eventStream) ? mediaTypes : jsonTypes;

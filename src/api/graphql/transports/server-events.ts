@@ -3,18 +3,12 @@ import type { Writable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 import { acceptsEncoding } from '../../http/bodies/answer.ts';
 
-/**
- * Event streams in the format of the HTML standard (server-sent events), as GraphQL over SSE uses it: messages with a type and
- * JSON, comments as keep-alives.
- */
+/** Server-sent events of the HTML standard, as GraphQL over SSE uses them: messages of JSON, comments as keep-alives. */
 
 /** The compressor of each compressed event stream. */
 const compressors = new WeakMap<ServerResponse, Writable>();
 
-/**
- * Little memory for each stream (some 20 KiB instead of 260): what repeats lies in the messages just before. Each message is
- * flushed, so that none waits for the next one.
- */
+/** Little memory for each stream: what repeats lies in the messages just before. Each is flushed, so that none waits. */
 const compression = { windowBits: 12, memLevel: 4, level: 6, flush: constants.Z_SYNC_FLUSH } as const;
 
 /** Compresses the event stream that will begin on a response, if its client accepts that. */
@@ -59,7 +53,6 @@ export function beginEventStream(
   response.once('close', () => clearInterval(ping));
 }
 
-/** A message of an event stream. */
 export interface ServerEvent {
   readonly event: 'next' | 'complete';
   /** JSON, in one line; '' for none. */

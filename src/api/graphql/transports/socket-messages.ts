@@ -22,7 +22,6 @@ export interface SocketOperation extends Prepared {
   readonly turn: WorkTurn;
 }
 
-/** The dependencies for opening the streams of sockets. */
 export interface SocketStreams {
   readonly operations: Operations;
   readonly resumePoints: ResumePoints;
@@ -68,10 +67,7 @@ function sendNext({ socket, request }: Extra, id: string, payload: string): Prom
   });
 }
 
-/**
- * Sends the messages of a stream as they are. To graphql-ws, which would serialize each for itself, it is a stream without
- * messages that ends when this one ends.
- */
+/** Sends the messages of a stream as they are: graphql-ws, which would serialize each, sees a stream without messages. */
 function sendAll(
   stream: AsyncIterableIterator<StreamMessage>,
   { id, extra }: SocketOperation,

@@ -83,10 +83,7 @@ export function serveProtocol(
   };
 }
 
-/**
- * Parses a message, or returns what is wrong with it. Inexact JSON in the payload of an operation is recorded: it is an error of
- * that operation.
- */
+/** Parses a message, or says what is wrong. Inexact JSON in the payload of an operation is that operation's error. */
 function readMessage(data: RawData): ClientMessage | string {
   const text = String(data);
   let message: unknown;
@@ -110,10 +107,7 @@ function memberOf(message: unknown, name: 'type' | 'id'): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/**
- * Closes the socket of a client that has violated the protocol, once its refusal may be sent. Its messages in the meantime are
- * ignored.
- */
+/** Closes the socket of a client that broke the protocol, once the refusal may be sent; ignores it meanwhile. */
 async function refuse(options: ProtocolOptions, extra: Extra, code: number, reason: string): Promise<void> {
   const { socket, session } = extra;
   if (extra.isRefused) return;
@@ -145,9 +139,7 @@ function send(socket: WebSocket, text: string): Promise<void> {
   });
 }
 
-/**
- * Pings a client, and cuts its connection if it does not answer before the next ping. Returns the function that ends this.
- */
+/** Pings a client, and cuts its connection if it does not answer before the next. Returns what ends this. */
 function watch(socket: WebSocket, everyMs: number): () => void {
   let isThere = true;
   socket.on('pong', () => {

@@ -20,9 +20,7 @@ import type { Acknowledgements } from './acknowledgements.ts';
 /** How many milliseconds the look-up of credentials may take. */
 const lookUpMs = 10_000;
 
-/** The limits of one socket. */
 export const socketLimits = {
-  /** The most operations at once. */
   operations: 20,
   frameBytes: 64 * 1024,
   initSeconds: 3,
@@ -62,7 +60,6 @@ export type Extra = {
   isRefused?: boolean;
 };
 
-/** The dependencies for serving sockets. */
 export interface SocketOptions {
   readonly operations: Operations;
   readonly credentials: Credentials;
@@ -133,9 +130,7 @@ function admitSocket({ limits, sockets }: SocketOptions, socket: WebSocket, view
   return undefined;
 }
 
-/**
- * Counts an operation against the limits of its token. Returns the error of one beyond the limit, when it may be sent.
- */
+/** Counts an operation against its token's limits. Returns the error of one beyond them, when it may be sent. */
 export async function countOperation(
   { limits, pace }: SocketOptions,
   { session }: Extra,

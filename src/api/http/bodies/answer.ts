@@ -3,7 +3,6 @@ import { promisify } from 'node:util';
 import { constants, gzip, gzipSync } from 'node:zlib';
 import Negotiator from 'negotiator';
 
-/** An answer that is sent as a whole. */
 export interface Answer {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;

@@ -2,7 +2,6 @@ import { isUtf8 } from 'node:buffer';
 
 // Both APIs accept only bodies that are JSON in UTF-8 without a Content-Encoding.
 
-/** The contents of a response 415. */
 export interface Unsupported {
   readonly message: string;
   /** The headers that name what would be accepted. */

@@ -26,9 +26,7 @@ import { demandedTag, setTag } from '../entity-tags.ts';
 import type { RestEnvironment } from '../environment.ts';
 import { RestError } from '../errors.ts';
 import { platformPaths } from '../input-paths.ts';
-import { listed, listOf } from '../schemas/list-of.ts';
-import { amount, id, time } from '../schemas/money.ts';
-import { changed } from '../schemas/nulls.ts';
+import { amount, changed, id, listed, listOf, time } from '../schemas/fields.ts';
 
 const tags = ['Platform'];
 

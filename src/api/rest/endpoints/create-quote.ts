@@ -7,9 +7,7 @@ import type { CreateQuote } from '../../../domain/quotes/quote-input.ts';
 import { partiesOfLookup } from '../../../domain/receivers/lookup-parties.ts';
 import { withRequestPaths } from '../endpoint.ts';
 import { lookupPartiesPaths } from '../input-paths.ts';
-import { newMetadata } from '../schemas/metadata.ts';
-import { amountInput, id } from '../schemas/money.ts';
-import { facts, text } from '../schemas/people.ts';
+import { amountInput, facts, id, newMetadata, text } from '../schemas/fields.ts';
 import { checkNamedAccount } from './named-account.ts';
 
 // The body of a request for a quote, and its conversion to the input of the domain's command.

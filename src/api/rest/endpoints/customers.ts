@@ -34,7 +34,7 @@ import {
   updatedParameters,
 } from '../lists.ts';
 import { CreateCustomerBody, CustomerSchema, UpdateCustomerBody } from '../schemas/customer-schemas.ts';
-import { id } from '../schemas/money.ts';
+import { id } from '../schemas/fields.ts';
 
 const tags = ['Customers'];
 
@@ -115,7 +115,6 @@ const remove = createRoute({
 
 type DetailsBody = z.infer<typeof CreateCustomerBody> | z.infer<typeof UpdateCustomerBody>;
 
-/** Converts the details of a body to the domain's form. */
 function detailsOf(body: DetailsBody): CustomerDetails {
   if (body.customerType === 'INDIVIDUAL') {
     const { customerType, fullName, birthDate, nationality, address } = body;

@@ -2,12 +2,12 @@ import { z } from '@hono/zod-openapi';
 import { maxAmount } from '../../../core/checks.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import { type ExchangeRate, readExchangeRates } from '../../../domain/pricing/exchange-rates.ts';
-import { jsonInteger, jsonNumber } from '../../records/numbers.ts';
+import { jsonInteger, jsonNumber } from '../../records/fields.ts';
 import type { RestApp } from '../app.ts';
 import { viewEndpoint, withRequestPaths } from '../endpoint.ts';
 import { ratesPaths } from '../input-paths.ts';
 import { repeatable, wholeEndpoint } from '../lists.ts';
-import { amount, CurrencySchema, rate, time } from '../schemas/money.ts';
+import { amount, CurrencySchema, rate, time } from '../schemas/fields.ts';
 
 const RateSchema = z
   .object({

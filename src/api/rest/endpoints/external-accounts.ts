@@ -19,14 +19,11 @@ import type { RestEnvironment } from '../environment.ts';
 import { externalAccountPaths, samePaths } from '../input-paths.ts';
 import { anyOf, pagedEndpoint, pageHandler, wholeEndpoint } from '../lists.ts';
 import { AccountInfoInputSchema, AccountInfoSchema } from '../schemas/account-info.ts';
-import { changedMetadata, metadata, newMetadata } from '../schemas/metadata.ts';
-import { id, time } from '../schemas/money.ts';
-import { ownKey } from '../schemas/people.ts';
-import { accountLists } from './account-lists.ts';
+import { changedMetadata, id, metadata, newMetadata, ownKey, time } from '../schemas/fields.ts';
+import { accountLists } from './internal-accounts.ts';
 
 const tags = ['External accounts'];
 
-/** The filters of both lists. */
 const filters = {
   currency: z.string().optional().openapi({ description: 'The code of the currency.', example: 'EUR' }),
   status: anyOf(ExternalAccountStatus, 'Only accounts with any of these values.'),
@@ -265,7 +262,6 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
   changeEndpoints(app, payments);
 }
 
-/** Adds the endpoints that change and delete an account. */
 function changeEndpoints(app: RestApp, payments: Payments): void {
   app.openapi(update, async (context) => {
     const input = { ...context.req.valid('param'), ...context.req.valid('json') };

@@ -1,19 +1,21 @@
 import { z } from '@hono/zod-openapi';
 import { maxAmount } from '../../../core/checks.ts';
+import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
+import { type AccountFilter, whereAccounts } from '../../../domain/commands/filters.ts';
+import type { Database } from '../../../infra/database/database.ts';
+import { readRows } from '../../../infra/database/read-rows.ts';
+import type { Account } from '../../../infra/database/rows.ts';
 import { internalAccountRecord } from '../../records/account-record.ts';
 import type { RestApp } from '../app.ts';
 import { viewEndpoint } from '../endpoint.ts';
-import { pagedEndpoint, pageHandler, wholeEndpoint } from '../lists.ts';
-import { listed } from '../schemas/list-of.ts';
-import { AmountSchema, id, time } from '../schemas/money.ts';
+import { pagedEndpoint, pageHandler, rowList, wholeEndpoint } from '../lists.ts';
+import { AmountSchema, id, listed, time } from '../schemas/fields.ts';
 import { PaymentInstructionSchema } from '../schemas/payment-schemas.ts';
-import { accountLists } from './account-lists.ts';
 
 const tags = ['Internal accounts'];
 const currency = z.string().optional().openapi({ description: 'The code of the currency.', example: 'USD' });
 
-/** An internal account in a response. */
 export const InternalAccountSchema = z
   .object({
     id: id('InternalAccount', 'The id of the account.'),
@@ -65,4 +67,19 @@ export function internalAccountEndpoints(app: RestApp, payments: Payments): void
   app.openapi(ofPlatform, async (context) =>
     context.json(await lists.ofPlatform(context.get('viewer'), context.req.valid('query')), 200),
   );
+}
+
+/** Makes the two lists of a kind of account: the customers' in pages, and the platform's own, all at once. */
+export function accountLists<Item>(database: Database, kind: Account['kind'], record: (row: Account) => Item) {
+  return {
+    ofCustomers: rowList(database, 'Account', {
+      where: (viewer: Viewer, filter: AccountFilter) =>
+        whereAccounts(viewer, { ...filter, kind, platformOwned: false }),
+      record,
+    }),
+    async ofPlatform(viewer: Viewer, filter: AccountFilter): Promise<{ data: Item[] }> {
+      const where = whereAccounts(viewer, { ...filter, kind, platformOwned: true });
+      return { data: (await readRows(database, 'Account', { where, orderBy: [{ id: 'desc' }] })).map(record) };
+    },
+  };
 }

@@ -27,7 +27,7 @@ import {
 import { setTag } from '../entity-tags.ts';
 import { quotePaths, samePaths } from '../input-paths.ts';
 import { anyOf, createdParameters, pagedEndpoint, pageHandler, rowList } from '../lists.ts';
-import { id } from '../schemas/money.ts';
+import { id } from '../schemas/fields.ts';
 import { QuoteSchema } from '../schemas/payment-schemas.ts';
 import { CreateQuoteBody, toQuoteInput } from './create-quote.ts';
 

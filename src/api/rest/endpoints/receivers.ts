@@ -10,8 +10,7 @@ import { lookupRecord, umaLookupRecord } from '../../records/lookup-record.ts';
 import type { RestApp } from '../app.ts';
 import { jsonResponse, lookupEndpoint, readErrors, withRequestPaths } from '../endpoint.ts';
 import { lookupPaths } from '../input-paths.ts';
-import { listed } from '../schemas/list-of.ts';
-import { AmountSchema, amount, CurrencySchema, id, rate, time } from '../schemas/money.ts';
+import { AmountSchema, amount, CurrencySchema, id, listed, rate, time } from '../schemas/fields.ts';
 
 const ReceiverCurrencySchema = z
   .object({

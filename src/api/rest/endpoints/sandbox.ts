@@ -14,7 +14,7 @@ import type { RestApp } from '../app.ts';
 import { body, command, commandEndpoint, commandErrors, commandResponse, noQuery } from '../endpoint.ts';
 import { samePaths } from '../input-paths.ts';
 import { CustomerSchema } from '../schemas/customer-schemas.ts';
-import { amountInput, id } from '../schemas/money.ts';
+import { amountInput, id } from '../schemas/fields.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
 import { InternalAccountSchema } from './internal-accounts.ts';
 

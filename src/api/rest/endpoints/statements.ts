@@ -8,7 +8,7 @@ import { iterateAsPlatform } from '../../../infra/database/connections/platform-
 import type { RestApp } from '../app.ts';
 import { readErrors, viewEndpoint } from '../endpoint.ts';
 import { requiredMoment } from '../lists.ts';
-import { id } from '../schemas/money.ts';
+import { id } from '../schemas/fields.ts';
 
 const csvType = 'text/csv; charset=utf-8; header=present';
 const camtType = 'application/xml';
@@ -64,9 +64,7 @@ export function statementEndpoints(app: RestApp, { database }: Payments): void {
   });
 }
 
-/**
- * Makes a stream of text that is read as fast as the client takes it. When the client disconnects, the reading ends.
- */
+/** Makes a stream of text that is read as fast as the client takes it, and no further once the client is gone. */
 function streamOf(lines: AsyncIterator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({

@@ -7,11 +7,13 @@ import {
   apiTokenRecord,
   whereApiTokens,
 } from '../../../domain/access/tokens/api-token-records.ts';
+import { clientTokenRecord, whereClientTokens } from '../../../domain/access/tokens/client-token-records.ts';
 import { issueApiToken } from '../../../domain/access/tokens/issue-tokens.ts';
 import { revokeApiToken, tokenVersion } from '../../../domain/access/tokens/revoke-tokens.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
+import { visibleClientTokens } from '../../../domain/access/visible.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
-import { Permission, type Prisma } from '../../../infra/database/generated/client/client.ts';
+import { ClientGrant, Permission, type Prisma } from '../../../infra/database/generated/client/client.ts';
 import type { RestApp } from '../app.ts';
 import {
   body,
@@ -27,10 +29,8 @@ import {
 } from '../endpoint.ts';
 import { setTag } from '../entity-tags.ts';
 import { samePaths } from '../input-paths.ts';
-import { createdParameters, flag, pagedEndpoint, pageHandler, updatedParameters } from '../lists.ts';
-import { listOf } from '../schemas/list-of.ts';
-import { id, time } from '../schemas/money.ts';
-import { text } from '../schemas/people.ts';
+import { choice, createdParameters, flag, pagedEndpoint, pageHandler, rowList, updatedParameters } from '../lists.ts';
+import { id, listed, listOf, text, time } from '../schemas/fields.ts';
 
 const tags = ['Tokens'];
 
@@ -172,4 +172,50 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
     });
     return context.body(null, 204);
   });
+}
+
+const ClientTokenSchema = z
+  .object({
+    id: id('ClientToken', 'The id of the token.'),
+    customerId: id('Customer', 'The customer that the token is bound to.').optional(),
+    quoteId: id('Quote', 'The quote that the token is bound to.').optional(),
+    transactionId: id('Transaction', 'The transaction that the token is bound to.').optional(),
+    permissions: listed(z.enum(Permission)).describe('The permissions of the token.'),
+    grants: listed(z.enum(ClientGrant)).describe('The rights of the token beyond its permissions, for its customer.'),
+    trustedDocumentsOnly: z
+      .boolean()
+      .describe('Whether the token was created for registered documents only. The settings may limit all tokens.'),
+    createdById: id('ApiToken', 'The API token that created this token; absent if the operator did.').optional(),
+    createdAt: time('When the token was created.'),
+    expiresAt: time('When the token expires.'),
+    revokedAt: time('When the token was revoked; absent if it was not.').optional(),
+  })
+  .openapi('ClientToken', {
+    description: "The record of an app's token, bound to a customer, quote or transaction. It is not the token itself.",
+  });
+
+const clientTokens = pagedEndpoint({
+  access: managementEndpoint({
+    operationId: 'listClientTokens',
+    tags: ['Tokens'],
+    summary: 'List client tokens',
+    description: 'The client tokens of the platform, including those that expired or were revoked in the last 30 days.',
+  }),
+  path: '/client-tokens',
+  filters: {
+    active: choice('`true`: only valid tokens. `false`: only expired and revoked ones.'),
+    customerId: id('Customer', 'Only tokens bound to this customer, its quotes or its transactions.').optional(),
+  },
+  item: ClientTokenSchema,
+  name: 'ClientTokenPage',
+});
+
+export function clientTokenEndpoints(app: RestApp, { database }: Payments): void {
+  const tokens = rowList(database, 'ClientToken', {
+    where: (viewer, filter: Parameters<typeof whereClientTokens>[0]) => ({
+      AND: [visibleClientTokens(viewer), whereClientTokens(filter)],
+    }),
+    record: clientTokenRecord,
+  });
+  app.openapi(clientTokens, pageHandler(tokens));
 }

@@ -37,9 +37,8 @@ import {
   rowList,
   updatedParameters,
 } from '../lists.ts';
-import { id } from '../schemas/money.ts';
+import { facts, id, text } from '../schemas/fields.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
-import { facts, text } from '../schemas/people.ts';
 
 const tags = ['Transactions'];
 

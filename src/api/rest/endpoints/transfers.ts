@@ -11,10 +11,8 @@ import { transactionRecord } from '../../records/transaction-record.ts';
 import type { RestApp } from '../app.ts';
 import { body, command, commandEndpoint, commandErrors, commandResponse, noQuery } from '../endpoint.ts';
 import { transferPaths } from '../input-paths.ts';
-import { newMetadata } from '../schemas/metadata.ts';
-import { amountInput, id } from '../schemas/money.ts';
+import { amountInput, id, newMetadata, text } from '../schemas/fields.ts';
 import { TransactionSchema } from '../schemas/payment-schemas.ts';
-import { text } from '../schemas/people.ts';
 import { checkNamedAccount } from './named-account.ts';
 
 const tags = ['Transfers'];

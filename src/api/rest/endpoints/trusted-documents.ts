@@ -3,9 +3,8 @@ import { plainHash, readManifest } from '../../graphql/documents/manifest.ts';
 import { maxDocuments, type TrustedDocuments } from '../../graphql/documents/trusted-documents.ts';
 import type { RestApp } from '../app.ts';
 import { body, jsonResponse, managementEndpoint, noQuery, readErrors } from '../endpoint.ts';
-import { time } from '../schemas/money.ts';
+import { time } from '../schemas/fields.ts';
 
-/** The dependencies of the endpoints of trusted documents. */
 export interface DocumentModules {
   readonly trusted: TrustedDocuments;
   /** Returns why the GraphQL API could never execute a document, or undefined. */

@@ -4,15 +4,15 @@ import type { Viewer } from '../../../domain/access/viewer.ts';
 import { visibleToPlatform } from '../../../domain/access/visible.ts';
 import { EventType, type Prisma, WebhookDeliveryStatus } from '../../../infra/database/generated/client/client.ts';
 import { deliveryParts, deliveryRecord } from '../../records/delivery-record.ts';
-import { whereDeliveries } from '../../webhooks/delivery/delivery-filter.ts';
+import { whereDeliveries } from '../../webhooks/delivery/deliveries.ts';
 import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
-import { resend } from '../../webhooks/endpoints/resend.ts';
+import { resend } from '../../webhooks/endpoints/replay.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { RestApp } from '../app.ts';
 import { command, commandEndpoint, commandErrors, emptyCommandResponse, noQuery, viewEndpoint } from '../endpoint.ts';
 import { samePaths } from '../input-paths.ts';
 import { anyOf, pagedEndpoint, readPage } from '../lists.ts';
-import { id, time } from '../schemas/money.ts';
+import { id, time } from '../schemas/fields.ts';
 
 const tags = ['Webhooks'];
 

@@ -4,8 +4,7 @@ import { type AccountType, accountTypes } from '../../../core/account-types.ts';
 import { longest } from '../../../core/texts.ts';
 import type { ExternalAccountType } from '../../../infra/database/generated/client/client.ts';
 import type { AccountInfoRecord } from '../../records/account-record.ts';
-import { day } from './money.ts';
-import { AddressSchema, countryCode, ownKey, text } from './people.ts';
+import { AddressSchema, countryCode, day, ownKey, text } from './fields.ts';
 
 // The schemas of the types of external accounts, made from the domain's table of them.
 
@@ -83,7 +82,6 @@ function typeSchemas(suffix: 'Input' | '', more: (type: AccountType) => Record<s
 
 // The compiler cannot infer types of schemas that are made from a table, so the two below declare theirs.
 
-/** The details of an account in a request. */
 export const AccountInfoInputSchema = z
   .discriminatedUnion(
     'accountType',
@@ -97,7 +95,6 @@ export const AccountInfoInputSchema = z
     description: 'The details of an account, by its type.',
   }) as unknown as z.ZodType<AccountInfoInput>;
 
-/** The details of an account in a response. */
 export const AccountInfoSchema = z
   .discriminatedUnion(
     'accountType',

@@ -2,11 +2,21 @@ import { z } from '@hono/zod-openapi';
 import { longest } from '../../../core/texts.ts';
 import { KycStatus } from '../../../infra/database/generated/client/client.ts';
 import { individualTypes } from '../../records/customer-record.ts';
-import { listed, listOf } from './list-of.ts';
-import { changedMetadata, metadata, newMetadata } from './metadata.ts';
-import { day, id, time } from './money.ts';
-import { changed } from './nulls.ts';
-import { AddressSchema, countryCode, ownKey, text } from './people.ts';
+import {
+  AddressSchema,
+  changed,
+  changedMetadata,
+  countryCode,
+  day,
+  id,
+  listed,
+  listOf,
+  metadata,
+  newMetadata,
+  ownKey,
+  text,
+  time,
+} from './fields.ts';
 
 // The schemas of customers, discriminated by `customerType` (specification 2.8, decision 47).
 
@@ -15,7 +25,6 @@ const umaAddress = z
   .openapi({ description: 'UMA address, $name@domain, in the domain of the platform.', example: '$grace@example.com' });
 const platformCustomerId = ownKey().describe("The platform's own id of the customer.");
 
-/** The optional fields of a person. */
 export const individualFields = {
   fullName: text(longest.name).optional().describe('Full name.'),
   birthDate: day('Date of birth.').optional(),
@@ -57,7 +66,6 @@ const businessInfo = z
 
 const created = { platformCustomerId, umaAddress: umaAddress.optional(), metadata: newMetadata };
 
-/** The body that creates a customer. */
 export const CreateCustomerBody = z
   .discriminatedUnion('customerType', [
     z
@@ -133,7 +141,6 @@ const common = {
   updatedAt: time('When the customer last changed.'),
 };
 
-/** A customer in a response. */
 export const CustomerSchema = z
   .discriminatedUnion('customerType', [
     z

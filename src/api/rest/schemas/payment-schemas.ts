@@ -6,9 +6,7 @@ import {
   TransactionStatus,
   TransactionType,
 } from '../../../infra/database/generated/client/client.ts';
-import { listed } from './list-of.ts';
-import { metadata } from './metadata.ts';
-import { AmountSchema, amount, CurrencySchema, id, rate, time } from './money.ts';
+import { AmountSchema, amount, CurrencySchema, id, listed, metadata, rate, time } from './fields.ts';
 
 // The schemas of quotes and transactions in responses (specification 2.3 to 2.7).
 
@@ -99,7 +97,6 @@ const exchangeRate = rate(
   'Units of the sending currency per unit of the receiving currency, in major units and without fees; at most 15 digits.',
 );
 
-/** A quote in a response. */
 export const QuoteSchema = z
   .object({
     quoteId: id('Quote', 'The id of the quote.'),
@@ -124,7 +121,6 @@ export const QuoteSchema = z
   })
   .openapi('Quote', { description: 'An offer to send money: a locked rate with its fees, until it expires.' });
 
-/** A transaction in a response. */
 export const TransactionSchema = z
   .object({
     id: id('Transaction', 'The id of the transaction.'),

@@ -1,8 +1,7 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi';
 import { KycStatus } from '../../../infra/database/generated/client/client.ts';
-import type { webhookTypes } from '../../webhooks/webhook-types.ts';
-import { listed } from './list-of.ts';
-import { AmountSchema, id, time } from './money.ts';
+import type { webhookTypes } from '../../webhooks/webhooks.ts';
+import { AmountSchema, id, listed, time } from './fields.ts';
 import { TransactionSchema } from './payment-schemas.ts';
 
 // The bodies that the service posts to a platform (specification 6), as webhooks of the OpenAPI document.
@@ -88,7 +87,6 @@ const approval = z
   })
   .openapi('PaymentApproval', { description: 'Approves the pending payment.' });
 
-/** Adds the webhooks to the document. */
 export function documentWebhooks(registry: OpenAPIHono['openAPIRegistry']): void {
   for (const [type, { name, summary, description, fields }] of Object.entries(webhooks)) {
     const common = {

@@ -25,7 +25,6 @@ const fieldName = /^[A-Za-z_]{1,64}$/;
 /** The most characters of a list of names in a reason. */
 const namesLength = 400;
 
-/** Returns whether a status is an answer to the approval request. */
 export function isAnswer(status: number | undefined): boolean {
   return status !== undefined && answering.has(status);
 }
@@ -33,10 +32,7 @@ export function isAnswer(status: number | undefined): boolean {
 /** The answer to an approval request: a decision, or that a command decides later. */
 export type QuestionAnswer = Decision | { readonly kind: 'defer' };
 
-/**
- * Reads the answer to an approval request (decision 33). Undefined when none came in time: then the payment ends by its own
- * deadline.
- */
+/** Reads the answer to an approval request (decision 33). Undefined without one: the payment's deadline ends it. */
 export function questionAnswer(
   outcome: Pick<Outcome, 'responseStatus' | 'timedOut' | 'answer'>,
   now: Date,

@@ -5,7 +5,7 @@ import { feedCursor } from '../../../domain/events/cursor.ts';
 import type { AccountKind } from '../../../infra/database/generated/client/client.ts';
 import { type Event, rowFromSnapshot } from '../../../infra/database/rows.ts';
 import { trustedJson } from '../../../infra/database/trusted-json.ts';
-import { amountRecord, isJsonInteger } from '../../records/numbers.ts';
+import { amountRecord, isJsonInteger } from '../../records/fields.ts';
 import type { PaymentParties } from '../../records/payment-parties.ts';
 import { transactionRecord } from '../../records/transaction-record.ts';
 
@@ -61,7 +61,6 @@ export function webhookBody(cursors: Cursors, event: Event, related: RelatedFiel
   };
 }
 
-/** Returns the body as it is posted and signed. */
 export function webhookText(cursors: Cursors, event: Event, related: RelatedFields): string {
   return JSON.stringify(webhookBody(cursors, event, related));
 }

@@ -20,8 +20,7 @@ import {
   releaseDelivery,
   settleDelivery,
 } from './deliveries.ts';
-import { isDelivered, isGone, type Outcome, Sender } from './sender.ts';
-import { signedHeaders } from './signing.ts';
+import { isDelivered, isGone, type Outcome, Sender, signedHeaders } from './sender.ts';
 
 /** The most attempts that this process runs at once. */
 const maxAttempts = 256;
@@ -42,9 +41,7 @@ const unreadableSecret: Outcome = {
   answer: undefined,
 };
 
-/**
- * Attempts deliveries, many at once and independent of each other: a slow one delays only others to the same endpoint.
- */
+/** Attempts deliveries, many at once and independent: a slow one delays only others to the same endpoint. */
 export class Deliverer {
   readonly #webhooks: Webhooks;
   readonly #sender: Sender;
@@ -166,9 +163,7 @@ export class Deliverer {
     return nextInMs === undefined ? { status: 'FAILED' } : { status: 'PENDING', nextInMs, failed: true };
   }
 
-  /**
-   * Applies the answer to the payment first: if the process dies after that, only the delivery's record is missing.
-   */
+  /** Applies the answer to the payment first: if the process dies then, only the delivery's record is missing. */
   async #settleQuestion(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
     const { platformId, environment, event } = delivery;
     const answer = questionAnswer(outcome, delivery.now);
@@ -185,9 +180,7 @@ export class Deliverer {
 /** The least time that a receiver gets, in milliseconds. An answer after the payment's deadline changes nothing. */
 const leastQuestionMs = 1_000;
 
-/**
- * Returns the remaining time for the answer to an approval request, in milliseconds: until the payment's own deadline.
- */
+/** Returns the milliseconds left for the answer to an approval request: until the payment's own deadline. */
 function questionMs({ event, now }: LeasedDelivery): number {
   const { approvalDueAt } = rowFromSnapshot('Transaction', trustedJson<Record<string, unknown>>(event.snapshot));
   if (!approvalDueAt) throw new Error('an approval request needs a payment that awaits approval');
@@ -206,7 +199,6 @@ function subjectsOf({ transactionId, snapshot, customerId }: LeasedDelivery['eve
   return { transaction: publicId('Transaction', transactionId), ...(quoteId && { quote: publicId('Quote', quoteId) }) };
 }
 
-/** The attributes of the span of an attempt. */
 function attributesOf({ id, platformId, endpointId, begun, event }: LeasedDelivery) {
   return {
     'payments.platform.id': platformId,

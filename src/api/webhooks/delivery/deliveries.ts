@@ -1,5 +1,7 @@
+import { anyOf, type Given } from '../../../core/conditions.ts';
 import { dropPending } from '../../../domain/access/drop-pending.ts';
-import type { Event } from '../../../infra/database/generated/client/client.ts';
+import type { Viewer } from '../../../domain/access/viewer.ts';
+import type { Event, Prisma, WebhookDeliveryStatus } from '../../../infra/database/generated/client/client.ts';
 import { type Lease, leasing } from '../../../infra/database/leases.ts';
 import { columnsOf } from '../../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../../infra/database/statement.ts';
@@ -7,10 +9,7 @@ import type { Webhooks } from '../webhooks.ts';
 import { type RelatedFields, relatedFields, relatedRows } from './bodies.ts';
 import type { Outcome } from './sender.ts';
 
-/**
- * The most attempts to one endpoint at once, over all processes. Two processes that lease in the same instant can exceed
- * it.
- */
+/** The most attempts to one endpoint at once, over all processes; leases in the same instant can exceed it. */
 const maxInFlight = 8;
 /** The same for an endpoint that is failing: enough to notice its recovery, too few to delay others. */
 const maxInFlightWhileFailing = 2;
@@ -193,4 +192,15 @@ export async function recordHealth(
   if (endpoint?.status !== 'DISABLED') return;
   payments.log.warn({ platformId, endpointId, reason: health.error }, 'a webhook endpoint was disabled');
   await dropPending(pool, platformId, endpointId);
+}
+
+interface DeliveryFilter {
+  readonly status?: Given<readonly WebhookDeliveryStatus[]>;
+}
+
+export function whereDeliveries(_viewer: Viewer, filter: Given<DeliveryFilter>): Prisma.WebhookDeliveryWhereInput {
+  const status = filter?.status;
+  // Nearly all deliveries are DELIVERED. The others have an index, webhook_delivery_undelivered, with these words.
+  const isUndelivered = status && !status.includes('DELIVERED');
+  return { ...anyOf('status', status), ...(isUndelivered && { AND: [{ status: { not: 'DELIVERED' } }] }) };
 }

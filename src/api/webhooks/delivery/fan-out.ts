@@ -1,6 +1,5 @@
 import { statement } from '../../../infra/database/statement.ts';
-import { webhookTypesSql } from '../webhook-types.ts';
-import type { Webhooks } from '../webhooks.ts';
+import { type Webhooks, webhookTypesSql } from '../webhooks.ts';
 
 /** The most endpoints of one step, and the most events for each. */
 const maxEndpoints = 200;

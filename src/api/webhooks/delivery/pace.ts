@@ -26,10 +26,7 @@ export interface Pace {
 const secondMs = 1_000;
 const dayMs = 86_400_000;
 
-/**
- * Returns the intervals and limits divided by `scale`, which is 1 outside development. The limits of an attempt are at
- * least a second, which a receiver needs.
- */
+/** Returns the intervals and limits divided by `scale` (1 outside development); an attempt may take a second. */
 export function paceOf(scale: number, random: () => number = Math.random): Pace {
   const atLeast = (ms: number, min: number) => Math.max(ms / scale, Math.min(ms, min));
   const attemptMs = atLeast(15 * secondMs, secondMs);

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
 import { Agent, errors, request } from 'undici';
 import {
   checkedLookup,
@@ -14,7 +16,6 @@ const maxAnswerBytes = 16_384;
 /** How long the body of an unneeded response may take, in milliseconds. */
 const bodyMs = 1_000;
 
-/** One HTTP request to an endpoint. */
 export interface Message {
   readonly url: string;
   readonly loopbackAllowed: boolean;
@@ -26,9 +27,7 @@ export interface Message {
   readonly readAnswer: boolean;
 }
 
-/**
- * The outcome of one attempt. `error` is a text for the platform that owns the endpoint, without any text of the response.
- */
+/** The outcome of one attempt. `error` is for the platform, without any text of the response. */
 export interface Outcome {
   readonly durationMs: number;
   readonly responseStatus: number | undefined;
@@ -105,7 +104,6 @@ export class Sender {
     return this.#stopping.signal.aborted;
   }
 
-  /** Aborts running attempts and closes every connection. */
   async close(): Promise<void> {
     this.#stopping.abort();
     await Promise.all([this.#public.destroy(), this.#loopback.destroy()]);
@@ -166,4 +164,23 @@ function describe(error: unknown, timeoutMs: number): string {
     if (one instanceof errors.HTTPParserError) return 'the answer is not HTTP';
   }
   return 'the request failed';
+}
+
+/** Makes a signing secret in the form of Standard Webhooks: `whsec_` and 32 random bytes in base64. */
+export function newSigningSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`;
+}
+
+/** Returns the headers that sign a body (standardwebhooks.com): id, time, and an HMAC-SHA256 per valid secret. */
+export function signedHeaders(
+  message: { readonly id: string; readonly body: string; readonly at: Date },
+  secrets: readonly string[],
+): Record<string, string> {
+  return {
+    'webhook-id': message.id,
+    'webhook-timestamp': String(Math.floor(message.at.getTime() / 1000)),
+    'webhook-signature': secrets
+      .map((secret) => new Webhook(secret).sign(message.id, message.at, message.body))
+      .join(' '),
+  };
 }

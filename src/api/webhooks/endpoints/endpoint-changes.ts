@@ -8,7 +8,7 @@ import { visibleToPlatform } from '../../../domain/access/visible.ts';
 import { readClock } from '../../../infra/database/clock.ts';
 import type { EventType, Prisma, WebhookEndpoint } from '../../../infra/database/generated/client/client.ts';
 import type { Transaction } from '../../../infra/database/transaction.ts';
-import { newSigningSecret } from '../delivery/signing.ts';
+import { newSigningSecret } from '../delivery/sender.ts';
 import { requireBox, secretOwner, type Webhooks } from '../webhooks.ts';
 import { lockEndpoint } from './endpoint-queries.ts';
 import { announceTest } from './test-event.ts';
@@ -17,7 +17,6 @@ import { announceTest } from './test-event.ts';
 // last changed its URL, enabled it or had it asked for approvals, so that token must be valid. Locks are taken in the order
 // platform, tokens, endpoint.
 
-/** The most endpoints that a platform may have. */
 const maxEndpoints = 20;
 
 /** An endpoint with its new signing secret, which is not shown again. */

@@ -6,8 +6,7 @@ import { checkText, longest } from '../../../core/texts.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
 import { runIdempotent } from '../../../domain/access/run-idempotent.ts';
 import type { EventType, WebhookEndpoint } from '../../../infra/database/generated/client/client.ts';
-import { webhookTypes } from '../webhook-types.ts';
-import { loopbackAllowed, requireBox, type Webhooks } from '../webhooks.ts';
+import { loopbackAllowed, requireBox, type Webhooks, webhookTypes } from '../webhooks.ts';
 import {
   changeEndpoint,
   changeSecret,
@@ -87,7 +86,6 @@ export function updateEndpoint(
   });
 }
 
-/** Removes an endpoint with all its deliveries. */
 export function deleteEndpoint(
   webhooks: Webhooks,
   caller: Caller,

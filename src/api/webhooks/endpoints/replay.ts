@@ -4,15 +4,17 @@ import { pathsIn } from '../../../core/path.ts';
 import { Refusal } from '../../../core/refusal.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
 import { runIdempotent } from '../../../domain/access/run-idempotent.ts';
-import { visibleEvents } from '../../../domain/access/visible.ts';
+import { visibleEvents, visibleToPlatform } from '../../../domain/access/visible.ts';
 import { positionOf } from '../../../domain/events/cursor.ts';
 import { hasPosition } from '../../../domain/events/reads.ts';
+import type { Prisma, WebhookDelivery } from '../../../infra/database/generated/client/client.ts';
 import { type Queryable, statement } from '../../../infra/database/statement.ts';
 import type { Transaction } from '../../../infra/database/transaction.ts';
-import { webhookTypesSql } from '../webhook-types.ts';
-import type { Webhooks } from '../webhooks.ts';
+import { type Webhooks, webhookTypesSql } from '../webhooks.ts';
 import { endpointDisabled, endpointUuid, lockEndpoint } from './endpoint-queries.ts';
-import { restart } from './resend.ts';
+
+/** Makes a delivery due now, with a full schedule of attempts before it. A pending approval request remains one. */
+const restart = `status = 'PENDING', tries = 0, next_attempt_at = clock_ms(), question = d.question and d.status = 'PENDING'`;
 
 /** The most events that one call replays. */
 const maxEvents = 10_000;
@@ -21,7 +23,6 @@ const lastSequence = 2n ** 62n;
 /** The events to replay: one, or a range. */
 export interface Replay {
   readonly endpointId: string;
-  /** The id of one event. */
   readonly eventId?: string | null | undefined;
   /** The cursors before and after a range of the feed, both exclusive; one of them may be left out. */
   readonly after?: string | null | undefined;
@@ -42,10 +43,7 @@ const countStatement = statement<{ count: number }>(
   `select count(*)::int as count from (select 1 ${inRange} limit ${maxEvents + 1}) counted`,
 );
 
-/**
- * Sends the existing deliveries again, and creates the missing ones, under the lock of the endpoint: nobody else creates one in
- * the meantime.
- */
+/** Sends existing deliveries again, and creates missing ones, under the endpoint's lock: nobody else creates one. */
 const replayStatement = statement<object>(
   'replay_deliveries',
   `with replayed as materialized (
@@ -146,4 +144,50 @@ async function sequenceIn(
     'the change at the cursor has been undone, because the database was restored from an earlier backup',
     at(field),
   );
+}
+
+const resendStatement = statement<object>(
+  'resend_delivery',
+  `update webhook_delivery d set ${restart} where d.platform_id = $1 and d.id = $2`,
+);
+
+/**
+ * Sends one delivery again, in any status, under its original webhook id. The record of its attempts stays, and the new ones
+ * follow. A delivery that waits for its next attempt is attempted at once.
+ * @throws Refusal WEBHOOK_DELIVERY_NOT_FOUND, CONFLICT (its endpoint is disabled), IDEMPOTENCY_MISMATCH
+ */
+export function resend(
+  webhooks: Webhooks,
+  caller: Caller,
+  input: { readonly deliveryId: string },
+  idempotencyKey: string | null | undefined,
+): Promise<{ delivery: WebhookDelivery; replayed: boolean }> {
+  const id = uuidOf(input.deliveryId, 'WebhookDelivery') ?? notFound();
+  return runIdempotent(webhooks.payments.database, caller, {
+    operation: 'resendWebhookDelivery',
+    input,
+    idempotencyKey,
+    effect: async (transaction) => {
+      const { client, prisma } = transaction;
+      const { endpointId } = await readDelivery(prisma, caller, id);
+      // Locked, so that the endpoint cannot be disabled, with its pending deliveries, before this is one of them.
+      const endpoint = await lockEndpoint(transaction, caller, endpointId);
+      if (endpoint.status === 'DISABLED') throw endpointDisabled(endpointId);
+      await resendStatement(client, caller.platformId, id);
+      return {
+        result: { type: 'WebhookDelivery', row: { platform_id: caller.platformId, id } },
+        answer: { delivery: await readDelivery(prisma, caller, id) },
+      };
+    },
+    repeat: async () => ({ delivery: await readDelivery(webhooks.payments.database.prisma, caller, id) }),
+  });
+}
+
+async function readDelivery(prisma: Prisma.TransactionClient, caller: Caller, id: string): Promise<WebhookDelivery> {
+  const where = { AND: [visibleToPlatform(caller), { id }] };
+  return (await prisma.webhookDelivery.findFirst({ where })) ?? notFound();
+}
+
+function notFound(): never {
+  throw new Refusal('WEBHOOK_DELIVERY_NOT_FOUND', 'no such webhook delivery', ['deliveryId']);
 }

@@ -25,9 +25,7 @@ const folder = path.resolve(import.meta.dirname, '..');
 const root = path.resolve(folder, '../../..');
 const heading = '// Made by `npm run client:generate`. Do not edit.\n';
 
-/**
- * Lists what caches must know: the possible types of an abstract type, how a connection is paged, which objects have no id.
- */
+/** Lists what caches must know: possible types, how a connection is paged, which objects have no id. */
 function schemaFacts(schema: GraphQLSchema): string {
   const possibleTypes: Record<string, string[]> = {};
   const connections: Record<string, Record<string, string[]>> = {};

@@ -133,7 +133,6 @@ export const ExternalAccountInfoInput = builder.inputRef<AccountInfoInput>('Exte
     ) as never,
 });
 
-/** Returns the kind and the details in an input. */
 export function readAccountInfo(input: AccountInfoInput) {
   for (const { accountType, type } of inputs) {
     const details = input[type.graphql.input];

@@ -4,7 +4,7 @@ import type { LimitState } from '../../../../domain/ledger/commit.ts';
 import { deletePolicy, setPolicy } from '../../../../domain/policies/policies.ts';
 import { policiesOf } from '../../../../domain/policies/read-policies.ts';
 import { executedRead } from '../../reading/derive.ts';
-import { limitsOf, policyOf } from '../../reading/policy-reads.ts';
+import { limitsOf, policyOf } from '../../reading/kinds.ts';
 import { builder } from '../builder.ts';
 import { PaymentKind, PolicyPeriod, PolicyRelease, PolicyRule } from '../enums.ts';
 import { mutation } from '../mutation.ts';

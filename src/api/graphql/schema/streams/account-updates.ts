@@ -64,7 +64,6 @@ const AccountUpdateType = builder.objectRef<RowUpdate<'Account'>>('AccountUpdate
 
 const updateOf = updatesOf('Account');
 
-/** Returns how a stream of one account reads and shows it. */
 function accountStream(context: Context, id: string): RowStream<'Account'> {
   return {
     noun: 'Account',

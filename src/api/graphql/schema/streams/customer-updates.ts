@@ -51,7 +51,6 @@ const CustomerUpdateType = builder.objectRef<RowUpdate<'Customer'>>('CustomerUpd
 
 const updateOf = updatesOf('Customer');
 
-/** Returns how a stream of one customer reads and shows it. */
 function customerStream(context: Context, id: string): RowStream<'Customer'> {
   return {
     noun: 'Customer',

@@ -68,7 +68,6 @@ function followList<Row, Filter extends object>(list: FollowedList<Row, Filter>)
   );
 }
 
-/** Adds the type of a list's messages. */
 function changesType<Row, Filter>({ name, type, list: { connection, read }, filter }: FollowedList<Row, Filter>) {
   const Name = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
   const edge = edgeOf(type);
@@ -124,7 +123,6 @@ function changesType<Row, Filter>({ name, type, list: { connection, read }, filt
   });
 }
 
-/** Returns the name of a row's type. */
 function typeNameOf(model: PageRead['model'], row: ListChange['node']): string {
   if (model !== 'Account') return model;
   return row.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount';

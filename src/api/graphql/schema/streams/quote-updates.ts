@@ -44,7 +44,6 @@ const QuoteUpdateType = builder.objectRef<RowUpdate<'Quote'>>('QuoteUpdate').imp
 
 const updateOf = updatesOf('Quote');
 
-/** Returns how a stream of one quote reads and shows it. */
 function quoteStream(context: Context, id: string): RowStream<'Quote'> {
   return {
     noun: 'Quote',

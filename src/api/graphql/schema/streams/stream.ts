@@ -72,12 +72,10 @@ export const updatesOf =
     change: event,
   });
 
-/** The options of the field `cursor` of a change. */
 export const cursorOptions = {
   description: 'The position of the change in the feed: pass it as `after` to resume the stream.',
 } as const;
 
-/** The argument that every stream has. */
 export const afterDescription =
   'Resumes the stream after this cursor of the feed: it sends every later change, once and in order, without the current state first. A cursor that is too old is refused with CURSOR_EXPIRED.';
 
@@ -109,10 +107,7 @@ export function checkSubject(subject: unknown, name: string): void {
   if (subject === null) throw invalidInput(`${name} is null: leave it out to follow everything`, name);
 }
 
-/**
- * Throws CURSOR_EXPIRED where an event that the stream wants, after this position, is too old to be replayed, and where the
- * position itself is not in the feed any more.
- */
+/** Throws CURSOR_EXPIRED where a wanted event after this position, or the position itself, is no longer replayed. */
 export async function refuseExpired(after: FeedPosition, filter: EventFilter, context: Context): Promise<void> {
   const { payments, feed, retentionDays, viewer } = context;
   const { types, subject } = filterFor(viewer, filter);

@@ -84,7 +84,6 @@ async function isFinal(
 
 const updateOf = updatesOf('Transaction');
 
-/** Returns how a stream of some transactions reads and shows them. */
 function transactionStream(
   context: Context,
   ids: readonly string[],

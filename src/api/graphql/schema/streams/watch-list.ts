@@ -14,23 +14,19 @@ export type ListOperation = 'ENTER' | 'UPDATE' | 'LEAVE';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A change of a list. */
 export interface ListChange extends Message {
   readonly op: ListOperation;
-  /** The row as of the change. */
   readonly node: Row;
   /** The row before; undefined for a new one. */
   readonly before: Row | undefined;
 }
 
-/** A message of a followed list. */
 export interface ListMessage extends Message {
   readonly changes: readonly ListChange[];
   /** The filter of the list, with the first message: its page is read with it. */
   readonly snapshotOf?: { readonly filter: unknown };
 }
 
-/** The arguments of a followed list. */
 export interface ListArguments {
   readonly filter: Readonly<Record<string, unknown>> | null | undefined;
   readonly after: After;
@@ -40,15 +36,11 @@ export interface ListArguments {
 
 /** The longest wait for further changes, in milliseconds: meanwhile they queue in memory. */
 export const maxWaitMs = 1_000;
-/** The most changes of one message. */
 const maxChanges = 50;
 /** After so many changes of other rows a message without changes tells the client how far it is. */
 const progressAfter = 1_000;
 
-/**
- * Follows a list: its page first where it is asked for, then what its filter makes of each change of its rows, with `after`
- * exactly what came after that cursor.
- */
+/** Follows a list: its page first where asked for, then what each change does to it; with `after`, all after that. */
 export async function watchList(
   context: Context,
   read: PageRead,

@@ -98,7 +98,6 @@ export async function watchRows<Noun extends FollowedNoun>(
   return open.size === 0 ? only(...firsts) : follower.follow(from, subject, firsts);
 }
 
-/** Follows the rows of one stream. */
 class RowsFollower<Noun extends FollowedNoun> {
   readonly #context: Context;
   readonly #stream: RowStream<Noun>;

@@ -54,10 +54,7 @@ function literal<T>(parse: (value: unknown) => T, kinds: readonly Kind[]) {
   return (node: ValueNode): T => parse('value' in node && kinds.includes(node.kind) ? String(node.value) : undefined);
 }
 
-/**
- * Makes the parsers of a scalar from one that may return a WrongValue. No resolver ever gets one: mutations and the
- * fields with arguments look for it first (mutation.ts, reading/plugin.ts, reading/run.ts).
- */
+/** Makes a scalar's parsers of one that may return a WrongValue. Mutations and fields look for it before a resolver. */
 function parsers<T>(parse: (value: unknown) => T | WrongValue, kinds: readonly Kind[]) {
   const known = parse as (value: unknown) => T;
   return { parseValue: known, parseLiteral: literal(known, kinds) };

@@ -1,5 +1,5 @@
 import { visibleToPlatform } from '../../../../domain/access/visible.ts';
-import { whereDeliveries } from '../../../webhooks/delivery/delivery-filter.ts';
+import { whereDeliveries } from '../../../webhooks/delivery/deliveries.ts';
 import { builder } from '../builder.ts';
 import { EventType, WebhookDeliveryStatus, WebhookEndpointStatus } from '../enums.ts';
 import { WebhookDeliveryFilter } from '../filters.ts';

@@ -1,6 +1,5 @@
 import { createEndpoint, deleteEndpoint, rotateSecret, updateEndpoint } from '../../../webhooks/endpoints/endpoints.ts';
-import { replay } from '../../../webhooks/endpoints/replay.ts';
-import { resend } from '../../../webhooks/endpoints/resend.ts';
+import { replay, resend } from '../../../webhooks/endpoints/replay.ts';
 import { sendTest } from '../../../webhooks/endpoints/test-event.ts';
 import { builder } from '../builder.ts';
 import { EventType } from '../enums.ts';

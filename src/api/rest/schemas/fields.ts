@@ -1,0 +1,166 @@
+import { z } from '@hono/zod-openapi';
+import { isDay, maxAmount, maxListLength } from '../../../core/checks.ts';
+import { countryFault } from '../../../core/countries.ts';
+import { canonicalText, longest, textFault } from '../../../core/texts.ts';
+
+// The schemas of currencies, amounts, times and ids.
+
+/** A currency in a response (decision 14: always all four fields). */
+export const CurrencySchema = z
+  .object({
+    code: z.string().openapi({ description: 'ISO 4217 code, or an asset code such as USDC or BTC.', example: 'USD' }),
+    name: z.string().openapi({ description: 'The English name of the currency, for people.', example: 'US Dollar' }),
+    symbol: z.string().openapi({ description: 'The symbol of the currency, for people.', example: '$' }),
+    decimals: z.int().min(0).max(18).openapi({
+      description: "The number of decimal places of the currency's smallest unit: 2 for cents.",
+      example: 2,
+    }),
+  })
+  .openapi('Currency', { description: 'A currency or asset.' });
+
+/** The largest integer that JSON carries exactly: no amount of a response is beyond it. */
+const { MAX_SAFE_INTEGER: maximum } = Number;
+
+/** Defines an amount in a response: an integer of smallest units. */
+export function amount(description: string, minimum = 0) {
+  return z.int().openapi({ type: 'integer', format: 'int64', minimum, maximum, description, example: 12550 });
+}
+
+/** Defines a rate in a response: a number of at most 15 digits. */
+export function rate(description: string) {
+  return z.number().openapi({ minimum: 0, maximum, description });
+}
+
+export const AmountSchema = z
+  .object({
+    amount: amount('The amount in the smallest unit of its currency: 12550 is 125.50 with 2 decimals.', -maximum),
+    currency: CurrencySchema,
+  })
+  .openapi('Amount', { description: 'An amount of money in a currency.' });
+
+/** Defines an amount in a request, in smallest units. */
+export function amountInput(description: string, max: bigint = maxAmount) {
+  return z
+    .int({
+      error: ({ code }) => (code === 'too_big' ? `must be at most ${max}` : 'must be an integer of smallest units'),
+    })
+    .min(1, 'must be at least 1')
+    .max(Number(max), `must be at most ${max}`)
+    .openapi({ type: 'integer', format: 'int64', minimum: 1, maximum: Number(max), description, example: 12550 });
+}
+
+export function time(description: string) {
+  return z.string().openapi({ format: 'date-time', description, example: '2026-01-31T09:30:00.000Z' });
+}
+
+/** Returns the id of a type in examples. */
+export const exampleId = (type: string) => `${type}:0199d5c1-7a3c-7b6e-9f51-2f6f3c1d8e42`;
+
+export function id(type: string, description: string) {
+  return z.string().openapi({ description, example: exampleId(type) });
+}
+
+/** Defines a calendar day, YYYY-MM-DD. */
+export function day(description: string) {
+  return z
+    .string()
+    .refine(isDay, 'must be a valid date, YYYY-MM-DD')
+    .openapi({ type: 'string', format: 'date', description, example: '1990-12-10' });
+}
+
+/** Defines a list in a response: never longer than those of requests. */
+export function listed<Item extends z.ZodType>(item: Item) {
+  return z.array(item).openapi({ maxItems: maxListLength });
+}
+
+/** Defines a list in a request: as long as lists of every API may be. */
+export function listOf<Item extends z.ZodType>(item: Item) {
+  return z.array(item).max(maxListLength, `must have at most ${maxListLength} values`);
+}
+
+/** Returns JSON without the members that are null: they mean the same as absent ones (decision 6). */
+export function withoutNulls(json: unknown): unknown {
+  if (typeof json !== 'object' || json === null) return json;
+  if (Array.isArray(json)) return json.map(withoutNulls);
+  return Object.fromEntries(
+    Object.entries(json).flatMap(([name, value]) => (value === null ? [] : [[name, withoutNulls(value)]])),
+  );
+}
+
+/** Makes the schema of a field that a change replaces as a whole: null empties it, or says nothing where it cannot be empty. */
+export function changed<Schema extends z.ZodType>(schema: Schema) {
+  return z.preprocess(withoutNulls, schema).nullish();
+}
+
+/** The name of a key that zod leaves out of every map, since it means something else to JavaScript. */
+const hidden = '__proto__';
+
+const map = z.record(z.string(), z.string().openapi({ maxLength: longest.memo }));
+
+/** Refuses the key that would be left out silently. */
+const sentMap = z.preprocess((value, { addIssue }) => {
+  if (typeof value === 'object' && value !== null && Object.hasOwn(value, hidden)) {
+    addIssue({ code: 'custom', path: [hidden], message: 'a key begins with a letter or digit' });
+  }
+  return value;
+}, map);
+const bounds =
+  'At most 20 keys of 1 to 40 letters, digits, dots, hyphens and underscores, each with at most 500 characters.';
+
+/** The metadata of a record in a response. */
+export const metadata = map.optional().describe("The platform's own key-value pairs; absent if there are none.");
+
+/** The metadata of a new record. */
+export const newMetadata = sentMap
+  .optional()
+  .describe(`Key-value pairs of your own to store with the object, visible to apps and in webhooks. ${bounds}`);
+
+/** The metadata of a changed record. */
+export const changedMetadata = changed(sentMap).describe(
+  `Key-value pairs of your own, which replace all that are stored with the object; {} or null removes them. ${bounds}`,
+);
+
+// The schemas of texts, addresses and countries, the same in requests and responses.
+
+/** Defines a free text, such as a name: the domain's rule refuses. The bounds count characters. */
+export const text = (maxLength: number, isKey = false) =>
+  z
+    .string()
+    .superRefine((value, context) => {
+      const fault = textFault(canonicalText(value), maxLength, isKey);
+      if (fault !== undefined) context.addIssue({ code: 'custom', message: `the text ${fault}` });
+    })
+    .openapi({ minLength: 1, maxLength });
+
+/** Defines a key of the platform's own. */
+export const ownKey = () => text(longest.key, true);
+
+/** Facts about a party, by name. */
+export const facts = () => z.record(z.string(), z.string().openapi({ minLength: 1, maxLength: longest.memo }));
+
+const country = z
+  .string()
+  .superRefine((code, context) => {
+    const fault = countryFault(code);
+    if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+  })
+  .openapi({
+    description: 'The country, as an ISO 3166-1 alpha-2 code.',
+    example: 'US',
+    pattern: '^[A-Z]{2}$',
+  });
+
+export function countryCode(description: string) {
+  return country.openapi({ description });
+}
+
+export const AddressSchema = z
+  .strictObject({
+    line1: text(longest.line).describe('The first line of the address: street and number.'),
+    line2: text(longest.line).optional().describe('The second line of the address.'),
+    city: text(longest.word).optional().describe('The city.'),
+    state: text(longest.word).optional().describe('The state or province.'),
+    postalCode: text(longest.postalCode).describe('The postal code.'),
+    country,
+  })
+  .openapi('Address', { description: 'A postal address.' });
