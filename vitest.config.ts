@@ -30,7 +30,7 @@ if (memoryDisk) process.env.TMPDIR ??= memoryDisk;
  * browser, and whatever takes long because processes, servers and providers start, stop and fail in it.
  */
 export const deep = [
-  'access/{commands,scope,token-parents}',
+  'access/{commands,token-parents}',
   'attack/*',
   'browser/{lab,wallet}',
   'cli/{doctor,schema}',

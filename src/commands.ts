@@ -33,7 +33,6 @@ export async function runCommands(args: readonly string[], screen: Screen): Prom
   return run(program, args);
 }
 
-/** The terminal of this process. */
 const terminal: Screen = {
   environment: process.env,
   out: (text) => process.stdout.write(`${text}\n`),

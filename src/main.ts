@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { SandboxPlatform } from './api/pages/layout.ts';
 import { basicAuthorization } from './domain/access/tokens/basic-authorization.ts';
 import { openDatabase } from './infra/database/database.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from './infra/database/embedded/embedded.ts';
+import { startEmbeddedPostgres } from './infra/database/embedded/embedded.ts';
 import { closeRails } from './rails/load-rails.ts';
 import { type Config, ConfigError, readConfig } from './server/config.ts';
 import { type Gateway, openPayments, startGateway } from './server/gateway.ts';
@@ -34,7 +34,8 @@ async function main(): Promise<void> {
   const config = { ...settings, ...(await findKeys(settings)) };
   const log = openLog(config.LOG_LEVEL);
   const tracing = await startTracing(config);
-  const starting = local ? startPostgres(config, log) : undefined;
+  const dataDir = path.resolve(config.DATA_DIR);
+  const starting = local ? startEmbeddedPostgres({ dataDir, warn: (line) => log.warn(line) }) : undefined;
 
   let gateway: Gateway | undefined;
   let stopping: Promise<void> | undefined;
@@ -89,11 +90,8 @@ async function main(): Promise<void> {
 
 /** Checks that this instance has the keys of the others on its database, and logs the ids of its own. */
 async function prepareKeys(url: string, config: Config, log: Logger): Promise<void> {
-  const database = openDatabase({
-    url,
-    role: config.ROLE === 'work' ? 'gateway_work' : 'gateway_serving',
-    poolSize: 1,
-  });
+  const role = config.ROLE === 'work' ? 'gateway_work' : 'gateway_serving';
+  const database = openDatabase({ url, role, poolSize: 1 });
   try {
     for (const fault of await checkKeys(database, config)) log.warn(fault);
     log.info(
@@ -103,10 +101,6 @@ async function prepareKeys(url: string, config: Config, log: Logger): Promise<vo
   } finally {
     await database.close();
   }
-}
-
-async function startPostgres(config: Config, log: Logger): Promise<EmbeddedPostgres> {
-  return startEmbeddedPostgres({ dataDir: path.resolve(config.DATA_DIR), warn: (line) => log.warn(line) });
 }
 
 function isLoopback(host: string): boolean {

@@ -68,7 +68,6 @@ test.each([
   [{ DATABASE_URL: 'postgres://host/payments?sslrootcert=/none.pem' }, 'DATABASE_URL cannot be used (ENOENT'],
   [{ DATABASE_URL: 'postgres://host%zz/payments' }, 'DATABASE_URL cannot be used (URI malformed)'],
   [{ ROLE: 'leader' }, 'ROLE must be all, serve or work'],
-  [{ SANDBOX_RATES: '{"USD/XXX": {"rate": "1"}}' }, 'SANDBOX_RATES'],
   [{ NODE_ENV: 'production', DATABASE_URL: '' }, 'DATABASE_URL is required in production'],
 ])('a wrong setting is named: %o', (environment, message) => {
   expect(() => readConfig(environment)).toThrow(message);

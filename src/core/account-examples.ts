@@ -1,7 +1,6 @@
 import type { ExternalAccountType } from '../infra/database/generated/client/client.ts';
 import type { AccountDetails } from './account-fields.ts';
 
-/** Accounts of a type as invoices have them: some that PRODUCTION takes, and some that it refuses. */
 interface Examples {
   readonly taken: readonly AccountDetails[];
   readonly refused: readonly AccountDetails[];
@@ -42,8 +41,8 @@ const evm: Examples = {
 };
 
 /**
- * Examples for each type of account, from public sources: the standards, the manuals of central banks, and the
- * documentation of the libraries. They are tried by the tests and printed in docs/accounts.md.
+ * Examples for each type of account, from the standards, central banks and libraries: tested, and printed in
+ * docs/accounts.md.
  */
 export const accountExamples: Readonly<Record<ExternalAccountType, Examples>> = {
   US_ACCOUNT: {

@@ -2,7 +2,6 @@ import { cnpj as cnpjs, cpf as cpfs } from 'cpf-cnpj-validator';
 import { isValidBIC } from 'ibantools';
 import { canonicalText, foldedText, nameOfCharacter, textFault } from './texts.ts';
 
-/** The details of an account, by field name. */
 export type AccountDetails = Readonly<Record<string, string | null | undefined>>;
 
 /** The form of a detail: the accepted notations, and the canonical one that is stored. */
@@ -23,7 +22,6 @@ export interface AccountForm {
   check?(value: string, details: AccountDetails, given: string): string | undefined;
 }
 
-/** A detail of an external account. */
 export interface AccountField extends AccountForm {
   readonly description: string;
   /** The most characters that it has as it is given. */
@@ -42,7 +40,6 @@ export interface AccountField extends AccountForm {
   readonly formBy?: { readonly field: string; readonly forms: Readonly<Record<string, AccountForm>> };
 }
 
-/** Returns the form of a field beside the other details. */
 export function formOf(field: AccountField, details: AccountDetails): AccountForm {
   return field.formBy?.forms[details[field.formBy.field] ?? ''] ?? field;
 }
@@ -78,7 +75,6 @@ const alphanumeric = '[0-9A-Za-z]';
 
 /** Letters and digits that look alike: what may have been meant. */
 const lookalikes: Readonly<Record<string, string>> = { O: '0', o: '0', I: '1', l: '1', '|': '1', '0': 'O', '1': 'I' };
-/** How a message names a character. */
 const spoken = (character: string) =>
   /[0-9]/.test(character)
     ? `the digit ${character}`
@@ -118,8 +114,7 @@ function misfit(characters: readonly string[], runs: readonly Run[]): string | u
 }
 
 /**
- * Returns the question whether a letter was written for a digit or the other way round: the one exchange after which the
- * value is right. Undefined where there is none, or more than one.
+ * Returns the question whether one letter was meant as a digit, or a digit as a letter: undefined without one answer.
  */
 function exchanged(value: string, isRight: (value: string) => boolean): string | undefined {
   // Letters are written for digits more often than digits for letters.
@@ -140,7 +135,6 @@ function exchangesOf(value: string, from: string, to: string) {
   return places.length > 1 ? [...each, { place: undefined, from, to, value: value.replaceAll(from, to) }] : each;
 }
 
-/** Makes a check of check digits. */
 export function checkDigits(
   which: string,
   isRight: (value: string, details: AccountDetails) => boolean,
@@ -170,7 +164,6 @@ export const numberField = (
   ...more,
 });
 
-/** Defines a detail of free text. */
 export const text = (description: string, more: Partial<AccountField> = {}): AccountField => ({
   description,
   maxLength: usualLength,
@@ -183,7 +176,6 @@ export const text = (description: string, more: Partial<AccountField> = {}): Acc
   },
   ...more,
 });
-/** The name of a bank, for people. */
 export const bankName = text('Name of the bank, for display only.', { optional: true });
 /** The name of a bank, where it distinguishes the bank's accounts from those of other banks. */
 export const identifyingBankName = text('Name of the bank, which is part of what identifies the account.', {
@@ -191,7 +183,6 @@ export const identifyingBankName = text('Name of the bank, which is part of what
   compared: (value) => foldedText(value.normalize('NFKC')).replace(gapsOfPrint, ''),
 });
 
-/** Defines a detail with this number of digits. */
 export const digits = (
   description: string,
   least: number,
@@ -201,10 +192,7 @@ export const digits = (
   numberField(
     description,
     written(least === most ? `${least} digits` : `${least} to ${most} digits`, { runs: [[digit, least, most]] }),
-    {
-      differIn: 'spaces, dashes',
-      ...more,
-    },
+    { differIn: 'spaces, dashes', ...more },
   );
 
 /** Defines a detail that takes a value of a closed set. */
@@ -225,7 +213,6 @@ export const lettersOrDigits = numberField(
   { differIn: 'spaces, dashes, letter case' },
 );
 
-/** Defines the IBAN of an account. */
 export const ibanField = (check: AccountForm['check']) =>
   numberField(
     'IBAN, 15 to 34 characters.',
@@ -316,7 +303,6 @@ export const pixKeyForms = {
   },
 } as const satisfies Readonly<Record<string, AccountForm>>;
 
-/** A Pix key, in the form of its type. */
 export const pixKey = text('The Pix key, in the format of its type.', {
   formBy: { field: 'pixKeyType', forms: pixKeyForms },
   differIn: 'punctuation, spaces, letter case',
@@ -335,7 +321,6 @@ export const pixTaxId = numberField(
   { differIn: 'punctuation, spaces, letter case' },
 );
 
-/** Defines a sort code, stored as people write it. */
 export const sortCode = digits('Sort code, 6 digits.', 6, 6, {
   form: '6 digits such as 20-00-00',
   canonical: (value) => value.replace(/[^0-9]/g, '').replace(/^(..)(..)/, '$1-$2-'),
@@ -358,10 +343,7 @@ export const atAddress = (
   ...more,
 });
 
-/**
- * The purposes of a payment (specification 2.10), for `PURPOSE_OF_PAYMENT`, and for Nigerian accounts and some corridors,
- * which require one.
- */
+/** The purposes of a payment (specification 2.10). Nigerian accounts and some corridors require one. */
 export const purposesOfPayment = [
   'GIFT',
   'SELF',

@@ -9,7 +9,6 @@ export interface AccountIdentity {
   readonly bank: string | null;
 }
 
-/** Returns what identifies an account, from its details in any spelling. */
 export function identityOf(type: ExternalAccountType, details: AccountDetails): AccountIdentity {
   const { fields, identifier, bank }: AccountType = accountTypes[type];
   const compared = (names: readonly string[]) =>

@@ -28,7 +28,6 @@ import {
   tronAddress,
 } from './wallet-fields.ts';
 
-/** A type of external account. */
 export interface AccountType {
   /** The name of its GraphQL type, and of its field in the input (decision 16). */
   readonly graphql: { readonly type: string; readonly input: string };
@@ -45,10 +44,7 @@ export interface AccountType {
   readonly bank?: readonly string[];
 }
 
-/**
- * All types of external bank accounts and wallets (specification 2.9, decision 16). The APIs make their types and
- * inputs from this table, so a type or a field is added only here.
- */
+/** All types of external bank accounts and wallets (specification 2.9, decision 16), for the APIs, too. */
 export const accountTypes = {
   US_ACCOUNT: {
     graphql: { type: 'UsAccountInfo', input: 'usAccount' },
@@ -160,11 +156,7 @@ export const accountTypes = {
     description: 'A bank account in the United Kingdom.',
     currencies: ['GBP'],
     beneficiary: true,
-    fields: {
-      sortCode,
-      accountNumber: digits('Account number, 8 digits.', 8),
-      bankName,
-    },
+    fields: { sortCode, accountNumber: digits('Account number, 8 digits.', 8), bankName },
     identifier: ['accountNumber'],
     bank: ['sortCode'],
   },
@@ -173,10 +165,7 @@ export const accountTypes = {
     description: 'A bank account in the Philippines.',
     currencies: ['PHP'],
     beneficiary: true,
-    fields: {
-      bankName: identifyingBankName,
-      accountNumber: lettersOrDigits,
-    },
+    fields: { bankName: identifyingBankName, accountNumber: lettersOrDigits },
     identifier: ['accountNumber'],
     bank: ['bankName'],
   },

@@ -44,22 +44,13 @@ export function comparableAmount(given: GivenAmount, currency: Currency | undefi
 function parseMajor(decimal: string, { code, decimals }: Currency, path: FieldPath): bigint {
   const parts = /^(-?)(\d{1,30})(?:\.(\d{1,30}))?$/.exec(decimal);
   if (!parts) {
-    throw new Refusal(
-      'INVALID_AMOUNT',
-      'an amount in major units must be digits with an optional decimal point, such as "12.50"',
-      {
-        path,
-        value: decimal,
-      },
-    );
+    const message = 'an amount in major units must be digits with an optional decimal point, such as "12.50"';
+    throw new Refusal('INVALID_AMOUNT', message, { path, value: decimal });
   }
   const [, sign, whole = '', fraction = ''] = parts;
   if (fraction.length > decimals) {
-    throw new Refusal(
-      'INVALID_AMOUNT',
-      `${code} has ${decimals === 0 ? 'no' : `at most ${decimals}`} decimal places, but ${decimal} has ${fraction.length}`,
-      { path, value: decimal },
-    );
+    const message = `${code} has ${decimals === 0 ? 'no' : `at most ${decimals}`} decimal places, but ${decimal} has ${fraction.length}`;
+    throw new Refusal('INVALID_AMOUNT', message, { path, value: decimal });
   }
   return BigInt(`${sign}${whole}${fraction.padEnd(decimals, '0')}`);
 }

@@ -1,9 +1,7 @@
 import anyAscii from 'any-ascii';
 
-/** A set of characters that the messages of a rail consist of. */
 interface CharacterSet {
   readonly allowed: RegExp;
-  /** The most characters of a name. */
   readonly nameLength: number;
   /** The replacements for ASCII characters that the set lacks. */
   readonly instead: Readonly<Record<string, string>>;
@@ -35,10 +33,8 @@ const characterSets = {
   ACH: { allowed: /^[ -~]$/, nameLength: 22, instead: {} },
 } as const satisfies Record<string, CharacterSet>;
 
-/** The name of a set of characters. */
 export type CharacterSetName = keyof typeof characterSets;
 
-/** A text as a rail carries it. */
 export interface CarriedText {
   readonly text: string;
   /** The characters without a replacement. */
@@ -59,10 +55,7 @@ export function carriedText(text: string, set: CharacterSetName): CarriedText {
   return { text: carried.replace(/ +/g, ' ').trim(), lost };
 }
 
-/**
- * Returns the name of the owner of an account as its rail carries it, and what to say of it before somebody pays:
- * undefined where the rail carries the name as it is.
- */
+/** Returns an owner's name as its rail carries it, with what to say of it: undefined for a name that stays as it is. */
 export function carriedName(name: string, set: CharacterSetName): { readonly text: string; readonly notice?: string } {
   const { text, lost } = carriedText(name, set);
   const { nameLength } = characterSets[set];

@@ -118,10 +118,7 @@ const nameOfBank = (name: string) => {
     : words;
 };
 
-/**
- * Checks a Nigerian account number (NUBAN): its 10th digit, which depends on the code of the bank. Of a bank that is not
- * known by its name, nothing can be said.
- */
+/** Checks a Nigerian account number (NUBAN): its 10th digit depends on the code of the bank, where that is known. */
 export function nubanFault(value: string, details: AccountDetails): string | undefined {
   return /^0+$/.test(value) ? 'it is all zeros' : nubanChecksum(value, details, value);
 }

@@ -1,10 +1,7 @@
 /** The largest amount of one payment on either side, in smallest units (specification 8). */
 export const maxAmount = 9_000_000_000_000_000n;
 
-/**
- * The largest balance of an account, which refunds, fees and other money that it is owed may raise it to, in smallest
- * units. New money may raise it to `maxAmount` (check_balances.sql).
- */
+/** The largest balance that refunds, fees and other money owed may reach (smallest units); new money: `maxAmount`. */
 export const maxBalance = 1_000n * maxAmount;
 
 /** The most values that a list in a request has, in every API. */
@@ -17,7 +14,6 @@ export function isDay(text: string): boolean {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
-/** How many years ago the oldest birth is. */
 const oldestYears = 150;
 
 /**

@@ -8,8 +8,7 @@ export type Given<T> = T | null | undefined;
 export const matchesNothing = { id: { in: [] as string[] } };
 
 /**
- * Returns the condition for rows created in a period. The id contains the creation time, so the index for paging serves
- * this too. Both bounds are inclusive.
+ * Returns the condition for rows created in a period, both ends included. Ids contain the time: one index serves both.
  */
 export function created(after: Given<Date>, before: Given<Date>) {
   return after || before
@@ -22,7 +21,6 @@ export function updated(after: Given<Date>, before: Given<Date>) {
   return after || before ? { updatedAt: { ...(after && { gte: after }), ...(before && { lte: before }) } } : {};
 }
 
-/** Returns the condition that a field has any of these values. */
 export function anyOf<Field extends string, Value>(
   field: Field,
   values: Given<readonly Value[]>,

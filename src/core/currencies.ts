@@ -1,9 +1,6 @@
 import { boundedCache } from './bounded-cache.ts';
 
-/**
- * The currencies that the gateway knows, and the formats of their amounts. A migration writes the same rows to the
- * database, where foreign keys refer to them.
- */
+/** The currencies that the gateway knows. A migration writes the same rows to the database. */
 
 const table = [
   { code: 'USD', name: 'US Dollar', symbol: '$', decimals: 2 },
@@ -25,7 +22,6 @@ const table = [
 /** An ISO 4217 code, or the asset code of a cryptocurrency. */
 export type CurrencyCode = (typeof table)[number]['code'];
 
-/** A currency that the gateway knows. */
 export interface Currency {
   readonly code: CurrencyCode;
   readonly name: string;
@@ -34,12 +30,10 @@ export interface Currency {
   readonly decimals: number;
 }
 
-/** Every known currency. */
 export const currencies: readonly Currency[] = table;
 
 const byCode: ReadonlyMap<string, Currency> = new Map(currencies.map((currency) => [currency.code, currency]));
 
-/** Returns the currency with exactly this code, in capital letters, or undefined when the gateway does not know it. */
 export function currencyOf(code: string): Currency | undefined {
   return byCode.get(code);
 }
@@ -57,7 +51,6 @@ export interface Money {
   readonly currency: Currency;
 }
 
-/** Creates money from a stored amount and currency code. */
 export function money(amount: bigint, currency: string): Money {
   return { amount, currency: requiredCurrency(currency) };
 }
@@ -67,10 +60,7 @@ export function isCurrencyCode(code: string): code is CurrencyCode {
   return byCode.has(code);
 }
 
-/**
- * Formats an amount of smallest units as an exact decimal of major units, with all its places: 12550 with 2 decimals is
- * "125.50", -1 is "-0.01", and 100 with no decimals is "100".
- */
+/** Formats smallest units as an exact decimal with all places: 12550 with 2 decimals is "125.50", -1 is "-0.01". */
 export function formatDecimal(amount: bigint, decimals: number): string {
   const sign = amount < 0n ? '-' : '';
   const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0');
@@ -125,10 +115,7 @@ export function formatMoney(amount: bigint, currency: Currency, locale: string):
  */
 const standIn = 'XTS';
 
-/**
- * A cache of formats: building one costs some fifty times what using it does. Bounded, because clients send the
- * locales.
- */
+/** A bounded cache of formats, whose locales clients send: building one costs some fifty times what using it does. */
 const formats = boundedCache<Intl.NumberFormat>(256);
 
 function moneyFormat(currency: Currency, locale: string): Intl.NumberFormat | UnknownLocale {

@@ -1,10 +1,7 @@
 import { type Cipheriv, createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import { boundedCache } from './bounded-cache.ts';
 
-/**
- * AES key wrap with padding (RFC 5649): deterministic and authenticated, and made for a few bytes. It has no nonce, so a position
- * always has the same cursor, on every instance.
- */
+/** AES key wrap with padding (RFC 5649): authenticated, without a nonce, so a position always has the same cursor. */
 const algorithm = 'id-aes128-wrap-pad';
 const keyBytes = 16;
 /** The initial value that RFC 5649 prescribes. */
@@ -28,7 +25,6 @@ export class Cursors {
     this.#keys = keys;
   }
 
-  /** Returns the cursor of a position. */
   write(list: string, platformId: string, position: string): string {
     const name = `${list} ${platformId}`;
     let cipher = this.#ciphers.get(name);

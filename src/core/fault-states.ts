@@ -22,14 +22,20 @@ export class FaultStates {
     this.#log = log;
   }
 
-  /** Returns the states of those who share a log. */
   static of(log: Logger): FaultStates {
     const states = FaultStates.#of.get(log) ?? new FaultStates(log);
     FaultStates.#of.set(log, states);
     return states;
   }
 
-  /** Notes that work has failed, and is tried again. */
+  /** Awaits work, and notes whether it has failed. */
+  async watch(work: string, running: Promise<unknown>): Promise<void> {
+    await running.then(
+      () => this.succeeded(work),
+      (error: unknown) => this.failed(work, error),
+    );
+  }
+
   failed(work: string, error: unknown): void {
     const reason = reasonOf(error);
     this.#leave(work, reason);
@@ -43,7 +49,6 @@ export class FaultStates {
     this.#log.error({ err: error, work }, 'background work fails; will retry until it succeeds');
   }
 
-  /** Notes that work has succeeded. */
   succeeded(work: string): void {
     if (this.#states.size > 0) this.#leave(work);
   }

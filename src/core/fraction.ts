@@ -31,12 +31,10 @@ export function parseDecimal(text: string): Fraction {
   return { numerator: BigInt(text.replace('.', '')), denominator: powerOfTen(places) };
 }
 
-/** Returns whether parseDecimal accepts a text. */
 export function isPlainDecimal(text: string): boolean {
   return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text);
 }
 
-/** Converts a whole number to a fraction. */
 export function whole(value: bigint): Fraction {
   return { numerator: value, denominator: 1n };
 }
@@ -46,7 +44,6 @@ export function tenTo(exponent: number): Fraction {
   return exponent >= 0 ? whole(powerOfTen(exponent)) : { numerator: 1n, denominator: powerOfTen(-exponent) };
 }
 
-/** Returns a + b. */
 export function add(a: Fraction, b: Fraction): Fraction {
   return {
     numerator: a.numerator * b.denominator + b.numerator * a.denominator,
@@ -54,12 +51,10 @@ export function add(a: Fraction, b: Fraction): Fraction {
   };
 }
 
-/** Returns a − b. */
 export function subtract(a: Fraction, b: Fraction): Fraction {
   return add(a, { numerator: -b.numerator, denominator: b.denominator });
 }
 
-/** Returns a × b. */
 export function multiply(a: Fraction, b: Fraction): Fraction {
   return { numerator: a.numerator * b.numerator, denominator: a.denominator * b.denominator };
 }
@@ -74,7 +69,6 @@ export function divide(a: Fraction, b: Fraction): Fraction {
   return { numerator: sign * a.numerator * b.denominator, denominator: sign * a.denominator * b.numerator };
 }
 
-/** Returns whether a is less than b. */
 export function isLess(a: Fraction, b: Fraction): boolean {
   return a.numerator * b.denominator < b.numerator * a.denominator;
 }
@@ -119,9 +113,7 @@ export function rateFault(rate: string): string | undefined {
   return undefined;
 }
 
-/**
- * Returns what is wrong with the rate of a variable fee, as words that follow its name, or undefined for a usable rate.
- */
+/** Returns what is wrong with the rate of a variable fee, as words after its name; undefined for a usable rate. */
 export function variableFeeRateFault(rate: string): string | undefined {
   if (!isPlainDecimal(rate)) return 'must be a plain decimal such as "0.003"';
   const value = parseDecimal(rate);

@@ -9,7 +9,6 @@ export interface Claim {
   readonly hash: string;
 }
 
-/** The owner of idempotency keys: a platform, without a key space, or an app, with one. */
 interface KeyOwner {
   readonly keySpace?: string | undefined;
 }
@@ -22,7 +21,6 @@ export function keyedOperation({ keySpace }: KeyOwner, operation: string): strin
 /** The path of the idempotency key, which is not part of the input of a command. */
 export const keyPath: FieldPath = ['idempotencyKey'];
 
-/** Returns whether a string has the form of an idempotency key: no other is ever stored. */
 export function isIdempotencyKey(key: string): boolean {
   return /^[\x21-\x7e]{1,255}$/.test(key);
 }
@@ -33,7 +31,6 @@ export function keyInHeader(field: string | undefined): string | undefined {
   return quoted?.replaceAll(/\\(.)/g, '$1') ?? field;
 }
 
-/** The data from which a claim on an idempotency key is made. */
 interface KeyedCommand {
   readonly operation: string;
   readonly input: object;
@@ -50,20 +47,14 @@ export function claimOf(owner: KeyOwner, command: KeyedCommand): Claim | undefin
   const key = command.idempotencyKey;
   if (key === null || key === undefined) return undefined;
   if (!isIdempotencyKey(key)) {
-    throw new Refusal(
-      'INVALID_INPUT',
-      'an idempotency key must be 1 to 255 printable ASCII characters without spaces',
-      keyPath,
-    );
+    const message = 'an idempotency key must be 1 to 255 printable ASCII characters without spaces';
+    throw new Refusal('INVALID_INPUT', message, keyPath);
   }
   const hash = digest('sha256', canonicalJson(command.input, command.nullClears ?? false), 'hex');
   return { operation: keyedOperation(owner, command.operation), key, hash };
 }
 
-/**
- * Returns JSON with sorted keys, without undefined fields and, where they mean nothing, without nulls: equal inputs have equal
- * text.
- */
+/** Returns JSON with sorted keys, without undefined fields and meaningless nulls: the same for equal inputs. */
 function canonicalJson(input: object, withNulls: boolean): string {
   return JSON.stringify(input, (_key, value: unknown) => {
     if (typeof value === 'bigint') return value.toString();

@@ -25,14 +25,12 @@ export type IdType =
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Returns the public id of a row. */
 export function publicId(type: IdType, uuid: string): string {
   return `${type}:${uuid}`;
 }
 
 /**
- * Returns the uuid in a public id of one of the given types, or undefined for other text: a malformed id is an unknown
- * id.
+ * Returns the uuid in a public id of one of these types. Undefined for other text: a malformed id is an unknown one.
  */
 export function uuidOf(id: string, ...types: readonly IdType[]): string | undefined {
   const separator = id.indexOf(':');
@@ -40,16 +38,12 @@ export function uuidOf(id: string, ...types: readonly IdType[]): string | undefi
   return types.some((type) => type === id.slice(0, separator)) && uuidForm.test(uuid) ? uuid : undefined;
 }
 
-/** The name of an account: the kind and the uuid in its public id. */
 export interface AccountName {
   readonly kind: 'INTERNAL' | 'EXTERNAL';
   readonly id: string;
 }
 
-/**
- * Returns the kind and uuid in the public id of an account; undefined for other text. A uuid of an account of another kind does
- * not match.
- */
+/** Returns the kind and uuid in the public id of an account, whose uuid matches no account of another kind. */
 export function accountNameIn(id: string): AccountName | undefined {
   const internal = uuidOf(id, 'InternalAccount');
   if (internal !== undefined) return { kind: 'INTERNAL', id: internal };
@@ -62,7 +56,6 @@ export function creationTime(uuid: string): Date {
   return new Date(Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16));
 }
 
-/** Returns the public id of an account, whose kind decides the type. */
 export function accountPublicId(kind: 'INTERNAL' | 'EXTERNAL', uuid: string): string {
   return publicId(kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount', uuid);
 }

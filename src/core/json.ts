@@ -6,7 +6,6 @@ export class InexactJson extends Error {
   /** The place in the JSON; empty for all of it. */
   readonly path: FieldPath;
   readonly reason: string;
-  /** Whether it is an integer that is too large. */
   readonly isTooLarge: boolean;
 
   constructor(path: FieldPath, reason: string, isTooLarge = false) {

@@ -2,26 +2,21 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** The capacity that a request uses while it is processed. */
 export interface RequestSlot {
-  /** Releases the capacity while the request waits. */
   release(): void;
   /** Takes capacity again. Never refused: a request that has begun is carried out. */
   retake(): void;
   /** Passes the turn to others of its tenant; the request still counts as processed. */
   yieldTurn(): void;
-  /** Takes the turn again. */
   resumeTurn(): void;
 }
 
 const slots = new AsyncLocalStorage<RequestSlot>();
 
-/** Runs the work of a request that uses a slot. */
 export function withSlot<Result>(slot: RequestSlot, work: () => Result): Result {
   return slots.run(slot, work);
 }
 
-/**
- * Waits for others of the same tenant without holding the turn of the request: work that need not wait for them overtakes it.
- */
+/** Waits for others of the same tenant without holding the request's turn: work that need not wait overtakes it. */
 export async function turnlessWait<Result>(wait: Promise<Result>): Promise<Result> {
   const slot = slots.getStore();
   slot?.yieldTurn();
@@ -32,10 +27,7 @@ export async function turnlessWait<Result>(wait: Promise<Result>): Promise<Resul
   }
 }
 
-/**
- * Waits for an external service (a rail, the receiver of a webhook) without holding the slot of the request, so that a slow one
- * keeps nobody else from being served.
- */
+/** Waits for an external service without holding the request's slot: a slow one keeps nobody from being served. */
 export async function outsideWait<Result>(answer: Promise<Result>): Promise<Result> {
   const slot = slots.getStore();
   slot?.release();

@@ -1,25 +1,15 @@
-/** Pages of lists, the same in every API. */
-
-/** The size of a page where the caller gives none (specification 8). */
 export const defaultPageSize = 20;
-/** The largest size of a page (specification 8). */
 export const maxPageSize = 100;
 
-/**
- * A page of a list, in the order of its keys. Keys are time-ordered ids (or feed sequences), and a page is found by
- * comparing keys: as fast at any depth as at the start, and unaffected by rows that are added or removed.
- */
+/** A page of a list, by time-ordered ids or feed sequences: as fast at any depth, whatever is added or removed. */
 export interface Page<Key> {
   readonly size: number;
   /** True when the page is read from the end of the list: in the opposite order, then reversed. */
   readonly backward: boolean;
-  /** The order in which rows are read. */
   readonly read: 'asc' | 'desc';
   /** The keys of the page: those on this side of the cursor, or between two cursors. */
   readonly bound: { readonly gt?: Key; readonly lt?: Key } | undefined;
-  /**
-   * The cursor where the reading begins, and the keys on its other side: if there are any, the other `has…Page` is true.
-   */
+  /** The cursor where the reading begins, and the keys beyond: if there are any, the other `has…Page` is true. */
   readonly beyond: { readonly gte: Key } | { readonly lte: Key } | undefined;
 }
 
@@ -32,7 +22,6 @@ export interface ChangeKey {
   readonly id: string;
 }
 
-/** The keys on one side of a key, or between two. */
 export interface KeyBound<Key> {
   readonly gt?: Key;
   readonly gte?: Key;
@@ -46,13 +35,11 @@ export interface OrderedRow {
   readonly updatedAt?: Date;
 }
 
-/** How a list is ordered: by which columns, with which cursors. */
 export interface RowOrder<Key> {
   /** The fields that order the rows, the first one first. */
   readonly fields: readonly string[];
   /** Returns the key that a position names; undefined where it is of another order. */
   readonly keyOf: (position: string) => Key | undefined;
-  /** Returns the position of a row, which its cursor encrypts. */
   readonly textOf: (row: OrderedRow) => string;
   /** Returns Prisma's condition for the rows whose keys lie within a bound. */
   within(bound: KeyBound<Key>): object;
@@ -66,10 +53,7 @@ const byCreation: RowOrder<string> = {
   within: (bound) => ({ id: bound }),
 };
 
-/**
- * The order of last changes. A row that changes moves to the end of the list where the oldest change comes first: a reader of
- * the following pages meets it again, in its new state, and misses none.
- */
+/** The order of last changes. A row that changes moves to the end, so a reader of later pages misses none. */
 const byChange: RowOrder<ChangeKey> = {
   fields: ['updatedAt', 'id'],
   keyOf: (position) => {
@@ -92,7 +76,6 @@ const byChange: RowOrder<ChangeKey> = {
   }),
 };
 
-/** The orders of lists. */
 export const rowOrders = { CREATED: byCreation, UPDATED: byChange } as const;
 
 /** Returns the Prisma arguments that read a page, with one row more than its size. */

@@ -24,10 +24,7 @@ export type PathTable<Input = never> = readonly (readonly [
   to: FieldPath,
 ])[];
 
-/**
- * Translates a path of a command's input for an API, by the longest entry that the path begins with. Without an entry
- * it stays as it is.
- */
+/** Translates a path of a command's input for an API, by the longest entry that it begins with, if any. */
 export function translatePath(path: FieldPath, table: PathTable): FieldPath {
   const found = table
     .filter(([from]) => from.every((step, depth) => step === path[depth]))

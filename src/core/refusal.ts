@@ -46,7 +46,6 @@ export const refusals = {
   OUTCOME_UNKNOWN: 504,
 } as const satisfies Record<string, number>;
 
-/** The code of a refusal. */
 export type RefusalCode = keyof typeof refusals;
 
 /** An invalid field of an input: its path in the input of the command, and why it is invalid. */
@@ -56,7 +55,6 @@ export interface InvalidField {
   readonly message: string;
 }
 
-/** The facts of a refusal, besides its code and its message. */
 export interface RefusalDetails {
   /** The path of the cause in the input of the command; the message names no field. */
   readonly path?: FieldPath | undefined;
@@ -96,10 +94,7 @@ export function outcomeUnknown(): Refusal {
   );
 }
 
-/**
- * A refusal by the domain: commands throw it, and each API presents it in its own form. Nothing has changed, except
- * perhaps with OUTCOME_UNKNOWN.
- */
+/** A refusal by the domain, which each API presents in its own form. Nothing has changed, but for OUTCOME_UNKNOWN. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly details: RefusalDetails;

@@ -7,7 +7,6 @@ const idBytes = 4;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** The number of bytes in the key of a secret box. */
 export const keyBytes = 32;
 
 /**
@@ -16,7 +15,6 @@ export const keyBytes = 32;
  */
 export class SecretBox {
   readonly #keys: ReadonlyMap<string, Buffer>;
-  /** The id of the key that encrypts. */
   readonly keyId: string;
 
   /**

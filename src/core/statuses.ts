@@ -1,9 +1,6 @@
 import type { QuoteStatus, TransactionStatus } from '../infra/database/generated/client/client.ts';
 
-/**
- * The final statuses of a transaction, as `is_terminal` lists them in the database. (COMPLETED may still become
- * REFUNDED.)
- */
+/** The final statuses of a transaction, as in `is_terminal` of the database. (COMPLETED may still become REFUNDED.) */
 export const terminalTransactionStatuses: ReadonlySet<TransactionStatus> = new Set([
   'COMPLETED',
   'REJECTED',

@@ -30,7 +30,6 @@ export async function inExpensiveTurn<Result>(
   }
 }
 
-/** Runs work in its turn, and ends the turn. */
 export async function inTurn<Result>(turn: WorkTurn, work: () => Promise<Result>): Promise<Result> {
   try {
     return await withSlot(turn, work);

@@ -128,7 +128,6 @@ const withoutScheme = (value: string) =>
     .toLowerCase()
     .replace(/^lightning:/, '');
 
-/** A BOLT 11 invoice. */
 export const lightningInvoice = address(
   'BOLT 11 invoice, which can be paid once.',
   'a BOLT 11 invoice starting with ln',
@@ -163,7 +162,6 @@ export const lightningOffer = address(
   },
 );
 
-/** Refuses a domain that cannot be one. */
 export const domainFault: AccountForm['check'] = (value) =>
   /^[^@]+@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:[a-z]{2,63}|xn--[a-z0-9-]+)$/.test(value)
     ? undefined

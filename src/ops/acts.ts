@@ -5,7 +5,6 @@ import type { Prisma } from '../infra/database/generated/client/client.ts';
 import { platformNamed } from './platforms.ts';
 import { momentIn, type Tools, withDatabase } from './tools.ts';
 
-/** Adds the command that lists operators' acts. */
 export function addActs(program: Program): void {
   program
     .command('acts')

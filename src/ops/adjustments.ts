@@ -5,17 +5,15 @@ import { formatMajor, isCurrencyCode, requiredCurrency } from '../core/currencie
 import { isPlainDecimal, multiply, parseDecimal, tenTo } from '../core/fraction.ts';
 import { publicId } from '../core/ids.ts';
 import {
-  type Adjusted,
   type Adjustment,
   approveAdjustment,
   listAdjustments,
   proposeAdjustment,
   rejectAdjustment,
 } from '../domain/commands/adjustments.ts';
-import { type Decided, decisionOf, granted, operatorOf } from './operator.ts';
+import { type Decided, decisionOf, operatorOf } from './operator.ts';
 import { type Tools, withDatabase } from './tools.ts';
 
-/** Adds the commands about corrections of balances. */
 export function addAdjustments(program: Program): void {
   const adjust = program
     .command('adjust')
@@ -72,7 +70,6 @@ async function propose({ database }: Tools, accountId: string, given: Propose): 
   return answerOf(await proposeAdjustment(database, adjustment, operatorOf('adjust propose', given)));
 }
 
-/** Reads an amount in major units: 12.50. */
 function unitsOf(text: string, currency: string): bigint {
   const { decimals } = requiredCurrency(currency);
   const digits = text.split('.')[1]?.length ?? 0;
@@ -90,8 +87,8 @@ async function list({ database }: Tools, { all = false }: { readonly all?: boole
   return listed(rows, all ? 'There is no adjustment.' : 'No adjustment awaits a decision.');
 }
 
-function answerOf(adjusted: Adjusted): Answer {
-  const row = rowOf(granted(adjusted).adjustment);
+function answerOf(adjusted: Adjustment): Answer {
+  const row = rowOf(adjusted);
   const { adjustment, amount, account, status, expiresAt } = row;
   const moved = status === 'APPROVED' ? 'The money has moved.' : 'Nothing has moved.';
   const until = status === 'PROPOSED' ? ` Another person can approve it until ${expiresAt.toISOString()}.` : '';

@@ -11,7 +11,6 @@ interface Options {
   readonly replica?: number | true;
 }
 
-/** Adds the command that audits the ledger. */
 export function addAudit(program: Program): void {
   program
     .command('audit')

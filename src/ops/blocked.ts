@@ -3,7 +3,6 @@ import type { Program } from '../apps/terminal/program.ts';
 import { type LockSession, lockSessions, nameOf, rootsOf } from '../infra/database/blockers.ts';
 import { type Tools, withDatabase } from './tools.ts';
 
-/** Adds the command that shows who waits for whom. */
 export function addBlocked(program: Program): void {
   program
     .command('blocked')

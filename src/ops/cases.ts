@@ -5,10 +5,9 @@ import { publicId } from '../core/ids.ts';
 import { closeCases, listCases } from '../domain/settlement/cases.ts';
 import { type BookedDifference, settleCase } from '../domain/settlement/settle-case.ts';
 import type { RailCase } from '../infra/database/generated/client/client.ts';
-import { type Decided, decisionOf, granted, operatorOf } from './operator.ts';
+import { type Decided, decisionOf, operatorOf } from './operator.ts';
 import { type Tools, withDatabase } from './tools.ts';
 
-/** Adds the commands about contradictions of rails. */
 export function addCases(program: Program): void {
   const cases = program
     .command('cases')
@@ -50,7 +49,7 @@ function endOf({ closedAt, movedOut, movedIn }: Pick<RailCase, 'closedAt' | 'mov
 }
 
 async function settle({ payments }: Tools, id: string, said: Decided): Promise<Answer> {
-  const done = granted(await settleCase(payments, id, operatorOf('cases settle', said)));
+  const done = await settleCase(payments, id, operatorOf('cases settle', said));
   const words = ({ amount, currency }: BookedDifference) => formatMajor(amount, requiredCurrency(currency));
   const differences = done.differences.map(words);
   const end = done.isPull ? `The pull of ${id} has settled, and its payout follows.` : `${id} is COMPLETED.`;
@@ -75,6 +74,6 @@ async function settle({ payments }: Tools, id: string, said: Decided): Promise<A
 }
 
 async function close({ database }: Tools, id: string, said: Decided): Promise<Answer> {
-  granted(await closeCases(database, id, operatorOf('cases close', said)));
+  await closeCases(database, id, operatorOf('cases close', said));
   return { data: { closed: id }, lines: [`The cases of ${id} are closed.`] };
 }

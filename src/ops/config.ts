@@ -5,7 +5,6 @@ import { type Config, secretSettings } from '../server/config.ts';
 import { settings } from '../server/settings.ts';
 import { type Settings, withSettings } from './tools.ts';
 
-/** Adds the command that shows the settings. */
 export function addConfig(program: Program): void {
   const config = program.command('config').description('the settings of the service');
   config

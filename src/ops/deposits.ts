@@ -3,10 +3,9 @@ import type { Program } from '../apps/terminal/program.ts';
 import { formatForeign } from '../core/currencies.ts';
 import { publicId } from '../core/ids.ts';
 import { attributeDeposit, closeDeposit, listDeposits } from '../domain/providers/decide-deposits.ts';
-import { type Decided, decisionOf, granted, operatorOf } from './operator.ts';
+import { type Decided, decisionOf, operatorOf } from './operator.ts';
 import { type Tools, withDatabase } from './tools.ts';
 
-/** Adds the commands about deposits at providers that could not be assigned. */
 export function addDeposits(program: Program): void {
   const deposits = program
     .command('deposits')
@@ -43,11 +42,11 @@ async function list({ database }: Tools): Promise<Answer> {
 }
 
 async function credit({ database }: Tools, id: string, said: Decided & { readonly to: string }): Promise<Answer> {
-  granted(await attributeDeposit(database, id, said.to, operatorOf('deposits credit', said)));
+  await attributeDeposit(database, id, said.to, operatorOf('deposits credit', said));
   return { data: { deposit: id, account: said.to }, lines: [`${id} is for ${said.to}. The workers credit it.`] };
 }
 
 async function close({ database }: Tools, id: string, said: Decided): Promise<Answer> {
-  granted(await closeDeposit(database, id, operatorOf('deposits close', said)));
+  await closeDeposit(database, id, operatorOf('deposits close', said));
   return { data: { closed: id }, lines: [`${id} is closed. Nothing has moved.`] };
 }

@@ -12,13 +12,11 @@ import {
 /** How many months a deprecated element stays at least (docs/compatibility.md). */
 const months = 6;
 
-/** An element of a schema that can be deprecated. */
 interface Deprecable {
   readonly name: NameNode;
   readonly directives?: readonly DirectiveNode[] | undefined;
 }
 
-/** Returns the reason of a deprecation; undefined where there is none. */
 function reasonOf({ directives = [] }: Deprecable): string | undefined {
   const deprecated = directives.find(({ name }) => name.value === 'deprecated');
   const value = deprecated?.arguments?.find(({ name }) => name.value === 'reason')?.value;

@@ -1,6 +1,6 @@
 import { type Catalog, expectedCatalog, readCatalog } from '../infra/database/migrations/catalog.ts';
 import { hasNewerMigrations } from '../infra/database/migrations/migrate.ts';
-import type { Checks, Patient, Verdict } from './doctor-checks.ts';
+import type { Checks, Patient, Verdicts } from './doctor-checks.ts';
 
 /** The check of each kind of fact, by the first word of it. */
 const kinds = {
@@ -15,7 +15,6 @@ const kinds = {
 } as const;
 type Kind = keyof typeof kinds;
 
-/** The consequence of each kind of difference. */
 const dangers: Readonly<Record<Kind, string>> = {
   objects: 'the service cannot work without it',
   rights: 'requests fail, or the restrictions of docs/database-roles.md do not hold',
@@ -62,19 +61,17 @@ async function compare({ database }: Patient): Promise<Map<Kind, string[]> | und
   return different;
 }
 
-function verdictOf(kind: Kind): (patient: Patient) => Promise<Verdict[]> {
+function verdictOf(kind: Kind): (patient: Patient) => Promise<Verdicts> {
   return async (patient) => {
     if (!differences.has(patient)) differences.set(patient, compare(patient));
     const different = await differences.get(patient);
-    if (different === undefined) return [['skipped', 'a newer version has migrated the database']];
+    if (different === undefined) return ['skipped', 'a newer version has migrated the database'];
     const words = different.get(kind) ?? [];
-    if (words.length === 0) return [['ok', 'as the migrations define them']];
+    if (words.length === 0) return ['ok', 'as the migrations define them'];
     const shown = [...words.slice(0, 5), ...(words.length > 5 ? [`and ${words.length - 5} more`] : [])].join('; ');
     return [
-      [
-        'fault',
-        `${shown}: ${dangers[kind]}. The database was changed by hand, or restored incompletely. Repair it as its owner, with the statements in prisma/migrations`,
-      ],
+      'fault',
+      `${shown}: ${dangers[kind]}. The database was changed by hand, or restored incompletely. Repair it as its owner, with the statements in prisma/migrations`,
     ];
   };
 }

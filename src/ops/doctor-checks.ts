@@ -10,7 +10,6 @@ export type Finding = {
   readonly detail: string;
 };
 
-/** The data that checks examine. */
 export interface Patient {
   readonly config: Config;
   readonly database: Database;
@@ -24,5 +23,7 @@ export interface Limits {
   readonly lockSeconds: number;
 }
 
-/** A named check. It returns a verdict for each thing that it finds, and none if it does not apply. */
-export type Checks<Of> = Readonly<Record<string, (of: Of) => Verdict[] | Promise<Verdict[]>>>;
+/** What a check returns: a verdict, one for each thing that it finds, or none if it does not apply. */
+export type Verdicts = Verdict | readonly Verdict[];
+
+export type Checks<Of> = Readonly<Record<string, (of: Of) => Verdicts | Promise<Verdicts>>>;

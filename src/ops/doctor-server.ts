@@ -6,14 +6,14 @@ import { fieldName } from '../infra/database/rows.ts';
 import type { CamelCased } from '../infra/database/statement.ts';
 import { messageForUser, wordsOf } from '../server/print-error.ts';
 import { directUrl, poolerOf } from '../server/start/prepare-database.ts';
-import type { Checks, Patient, Verdict } from './doctor-checks.ts';
+import type { Checks, Patient, Verdicts } from './doctor-checks.ts';
 
 /** Makes a check of a statement that returns one row. */
 export function oneRow<Row extends CamelCased<Row>>(
   text: string,
-  verdictsOf: (row: Row, patient: Patient) => Verdict[],
+  verdictsOf: (row: Row, patient: Patient) => Verdicts,
   value?: () => unknown,
-): (patient: Patient) => Promise<Verdict[]> {
+): (patient: Patient) => Promise<Verdicts> {
   return async (patient) => {
     const { rows } = await patient.database.pool.query<object>(text, value ? [value()] : []);
     const fields = Object.entries(rows[0] ?? {}).map(([name, of]) => [fieldName(name), of]);
@@ -26,10 +26,10 @@ export function oneRow<Row extends CamelCased<Row>>(
 export const beginningChecks: Checks<Patient> = {
   migrations: ({ config }) =>
     verifyMigrations(directUrl(config)).then(
-      () => [['ok', 'all are applied']],
+      (): Verdicts => ['ok', 'all are applied'],
       (error: unknown) => {
         if (!(error instanceof MigrationError)) throw error;
-        return [['fault', error.message]];
+        return ['fault', error.message];
       },
     ),
   async login({ database, config }) {
@@ -40,7 +40,7 @@ export const beginningChecks: Checks<Patient> = {
         return error.message;
       },
     );
-    if (refusal === undefined) return [['ok', 'it owns nothing']];
+    if (refusal === undefined) return ['ok', 'it owns nothing'];
     return [[config.ALLOW_UNSAFE.includes('owner-login') ? 'warning' : 'fault', refusal]];
   },
 };
@@ -60,26 +60,22 @@ const sessionSettings: Readonly<Record<string, RegExp>> = {
 
 const never = 'until the disk is full';
 
-/** The Postgres server, and the sessions on it. */
 export const serverChecks: Checks<Patient> = {
-  version: oneRow<{ version: number }>(
-    `select current_setting('server_version_num')::int as version`,
-    ({ version }) => [
-      version >= 150_000
-        ? ['ok', `Postgres ${Math.floor(version / 10_000)}`]
-        : ['fault', `Postgres 15 or newer is required, but this is ${Math.floor(version / 10_000)}`],
-    ],
+  version: oneRow<{ version: number }>(`select current_setting('server_version_num')::int as version`, ({ version }) =>
+    version >= 150_000
+      ? ['ok', `Postgres ${Math.floor(version / 10_000)}`]
+      : ['fault', `Postgres 15 or newer is required, but this is ${Math.floor(version / 10_000)}`],
   ),
-  encoding: oneRow<{ encoding: string }>(`select current_setting('server_encoding') as encoding`, ({ encoding }) => [
+  encoding: oneRow<{ encoding: string }>(`select current_setting('server_encoding') as encoding`, ({ encoding }) =>
     encoding === 'UTF8'
       ? ['ok', encoding]
       : ['fault', `the database has the encoding ${encoding}, but UTF8 is required`],
-  ]),
+  ),
   writable: oneRow<{ standby: boolean; readOnly: boolean }>(
     `select pg_is_in_recovery() as standby, current_setting('transaction_read_only')::boolean as read_only`,
     ({ standby, readOnly }) => {
-      if (standby) return [['fault', 'it is a standby: name the primary in DATABASE_URL']];
-      return [readOnly ? ['fault', 'default_transaction_read_only is on: nothing can be written'] : ['ok', 'yes']];
+      if (standby) return ['fault', 'it is a standby: name the primary in DATABASE_URL'];
+      return readOnly ? ['fault', 'default_transaction_read_only is on: nothing can be written'] : ['ok', 'yes'];
     },
   ),
   session: oneRow<{ role: string; settings: Readonly<Record<string, string>> }>(
@@ -89,12 +85,10 @@ export const serverChecks: Checks<Patient> = {
         .filter(([name, value]) => !sessionSettings[name]?.test(value))
         .map(([name, value]) => `${name} is ${value}`);
       if (role !== patient.role) wrong.push(`the role is ${role}`);
-      if (wrong.length === 0) return [['ok', `role ${role}, UTC`]];
+      if (wrong.length === 0) return ['ok', `role ${role}, UTC`];
       return [
-        [
-          'fault',
-          `${wrong.join(', ')}. Take it back (ALTER DATABASE … RESET, ALTER ROLE … RESET); where a pooler drops the settings of sessions, set DATABASE_DIRECT_URL`,
-        ],
+        'fault',
+        `${wrong.join(', ')}. Take it back (ALTER DATABASE … RESET, ALTER ROLE … RESET); where a pooler drops the settings of sessions, set DATABASE_DIRECT_URL`,
       ];
     },
     () => Object.keys(sessionSettings),
@@ -103,23 +97,21 @@ export const serverChecks: Checks<Patient> = {
     `select string_agg(r.rolname, ', ' order by r.rolname) as mighty from pg_roles r
      where r.rolname in ('gateway_serving', 'gateway_work') and (r.rolsuper or r.rolbypassrls or r.rolcreaterole or exists (
        select from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and pg_has_role(r.oid, c.relowner, 'member')))`,
-    ({ mighty }) => [
+    ({ mighty }) =>
       mighty === null
         ? ['ok', 'the roles of the service have no rights that they do not need']
         : [
             'fault',
             `${mighty} has more rights than the service needs: it must not be superuser, BYPASSRLS, CREATEROLE or a member of an owner`,
           ],
-    ],
   ),
   durability: oneRow<{ off: string | null }>(
     `select string_agg(name, ', ' order by name) as off from pg_settings
      where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'`,
-    ({ off }) => [
+    ({ off }) =>
       off === null
         ? ['ok', 'acknowledged commits survive a crash']
         : ['fault', `${off} is off: a crash of the machine loses acknowledged payments. Set it to on`],
-    ],
   ),
   autovacuum: oneRow<{ off: string | null; tables: string | null }>(
     `select (select string_agg(name, ', ' order by name) from pg_settings where name in ('autovacuum', 'track_counts') and setting = 'off') as off,
@@ -127,26 +119,23 @@ export const serverChecks: Checks<Patient> = {
         where relnamespace = 'public'::regnamespace and 'autovacuum_enabled' = any (select lower(split_part(one, '=', 1)) from unnest(reloptions) as one where lower(split_part(one, '=', 2)) in ('false', 'off', 'no', '0'))) as tables`,
     ({ off, tables }) => {
       const what = [off && `${off} is off`, tables && `it is off for ${tables}`].filter(Boolean).join(', and ');
-      return [
-        what === ''
-          ? ['ok', 'on']
-          : [
-              'fault',
-              `${what}: dead rows are not removed, and the server stops when its transaction ids are used up. Set it to on`,
-            ],
-      ];
+      return what === ''
+        ? ['ok', 'on']
+        : [
+            'fault',
+            `${what}: dead rows are not removed, and the server stops when its transaction ids are used up. Set it to on`,
+          ];
     },
   ),
   clock: oneRow<{ ahead: number }>(
     'select extract(epoch from clock_timestamp() - $1::timestamptz)::float8 as ahead',
-    ({ ahead }) => [
+    ({ ahead }) =>
       Math.abs(ahead) < 2
         ? ['ok', "the database's clock agrees with this machine's"]
         : [
             'warning',
             `the database's clock is ${ahead.toFixed(1)} s ahead of this machine's: let both follow the same NTP servers`,
           ],
-    ],
     () => new Date(),
   ),
   connections: oneRow<{ taken: number; most: number }>(
@@ -154,25 +143,21 @@ export const serverChecks: Checks<Patient> = {
        current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as most`,
     ({ taken, most }, { config }) => {
       const needed = Math.ceil(config.DATABASE_POOL * 1.5) + connectionsBeside;
-      return [
-        most - taken >= needed
-          ? ['ok', `${taken} of ${most} are in use; an instance needs up to ${needed}`]
-          : [
-              'warning',
-              `only ${most - taken} are free, but an instance needs up to ${needed}: lower DATABASE_POOL, or raise max_connections`,
-            ],
-      ];
+      return most - taken >= needed
+        ? ['ok', `${taken} of ${most} are in use; an instance needs up to ${needed}`]
+        : [
+            'warning',
+            `only ${most - taken} are free, but an instance needs up to ${needed}: lower DATABASE_POOL, or raise max_connections`,
+          ];
     },
   ),
   'other sessions': oneRow<{ seesOthers: boolean; role: string }>(
     `select pg_has_role('pg_read_all_stats', 'usage') as sees_others, current_user::text as role`,
     ({ seesOthers, role }, patient) => {
       if (patient.role === 'gateway_serving') return [];
-      return [
-        seesOthers
-          ? ['ok', 'visible']
-          : ['warning', `sessions of other logins are not visible: grant pg_read_all_stats to ${role}`],
-      ];
+      return seesOthers
+        ? ['ok', 'visible']
+        : ['warning', `sessions of other logins are not visible: grant pg_read_all_stats to ${role}`];
     },
   ),
   transactions: oneRow<{ seconds: number; whose: string | null }>(
@@ -182,19 +167,18 @@ export const serverChecks: Checks<Patient> = {
          and (backend_xmin is not null or backend_xid is not null)
        union all select prepared, format('the prepared transaction %L of %s', gid, owner) from pg_prepared_xacts where database = current_database()
        union all select null, null order by since limit 1) as oldest`,
-    ({ seconds, whose }, { limits }) => [
+    ({ seconds, whose }, { limits }) =>
       whose === null || seconds < limits.transactionSeconds
         ? ['ok', 'none is old']
         : [
             'warning',
             `${whose} has been open for ${Math.round(seconds / 60)} minutes; it retains dead rows and locks: end it`,
           ],
-    ],
   ),
   async locks({ database, limits }) {
     const sessions = await lockSessions(database.pool);
     const roots = rootsOf(sessions).filter(({ openSeconds }) => openSeconds >= limits.lockSeconds);
-    if (roots.length === 0) return [['ok', 'no session waits for long']];
+    if (roots.length === 0) return ['ok', 'no session waits for long'];
     return [
       ['warning', `${sessions.length - roots.length} sessions wait for ${roots.map(nameOf).join('; ')}. See "blocked"`],
     ];
@@ -203,48 +187,43 @@ export const serverChecks: Checks<Patient> = {
     `select string_agg(format('%s keeps %s of log', slot_name, pg_size_pretty(pg_wal_lsn_diff(
        case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end, restart_lsn))), '; ' order by slot_name) as slots
      from pg_replication_slots where not active and restart_lsn is not null`,
-    ({ slots }) => [
+    ({ slots }) =>
       slots === null
         ? ['ok', 'each replication slot is in use']
         : [
             'warning',
             `nobody reads from ${slots}, ${never}: bring its standby back, or drop it (pg_drop_replication_slot)`,
           ],
-    ],
   ),
   archive: oneRow<{ failing: string | null }>(
     `select (select last_failed_wal from pg_stat_archiver where last_failed_time > coalesce(last_archived_time, '-infinity')) as failing`,
-    ({ failing }) => [
+    ({ failing }) =>
       failing === null
         ? ['ok', 'not failing']
         : ['warning', `archive_command fails for ${failing}: the log stays, ${never}, and backups end before it`],
-    ],
   ),
   wraparound: oneRow<{ name: string; used: number }>(
     `select datname::text as name, greatest(age(datfrozenxid), mxid_age(datminmxid)) as used from pg_database order by used desc limit 1`,
-    ({ name, used }) => [
+    ({ name, used }) =>
       used < 1_000_000_000
         ? ['ok', `${Math.round(used / 21_000_000)} % of the transaction ids are used`]
         : [
             'fault',
             `the database ${name} has used ${Math.round(used / 21_000_000)} % of its transaction ids: end old transactions, then VACUUM it`,
           ],
-    ],
   ),
   async pooler({ config }) {
     try {
       const pooler = await poolerOf(config);
       if (!pooler) return [];
       return [
-        [
-          'ok',
-          pooler.prepares
-            ? 'it supports prepared statements'
-            : 'it does not support prepared statements: each statement is planned every time',
-        ],
+        'ok',
+        pooler.prepares
+          ? 'it supports prepared statements'
+          : 'it does not support prepared statements: each statement is planned every time',
       ];
     } catch (error) {
-      return [['fault', messageForUser(error) ?? wordsOf(error)]];
+      return ['fault', messageForUser(error) ?? wordsOf(error)];
     }
   },
 };

@@ -1,22 +1,21 @@
 import { unmarkedRestore } from '../domain/events/sequencer.ts';
 import { missingKeys } from '../server/start/keys-in-use.ts';
-import type { Checks, Patient, Verdict } from './doctor-checks.ts';
+import type { Checks, Patient, Verdict, Verdicts } from './doctor-checks.ts';
 import { oneRow } from './doctor-server.ts';
 
 /** Makes a check of a count, which only background work sees. */
-function counting(count: string, words: (count: number) => Verdict): (patient: Patient) => Promise<Verdict[]> {
-  const look = oneRow<{ count: number }>(`select count(*)::int as count from ${count}`, ({ count: found }) => [
+function counting(count: string, words: (count: number) => Verdict): (patient: Patient) => Promise<Verdicts> {
+  const look = oneRow<{ count: number }>(`select count(*)::int as count from ${count}`, ({ count: found }) =>
     found === 0 ? ['ok', 'none'] : words(found),
-  ]);
+  );
   return async (patient) => (patient.role === 'gateway_serving' ? [] : look(patient));
 }
 
-/** The work of the service. */
 export const serviceChecks: Checks<Patient> = {
   async keys({ database, config }) {
     const missing = await missingKeys(database, config);
     return missing.length === 0
-      ? [['ok', 'this instance has all keys in use']]
+      ? ['ok', 'this instance has all keys in use']
       : missing.map((words) => ['fault', words]);
   },
   feed: counting(`outbox where occurred_at < clock_timestamp() - interval '15 seconds'`, (count) => [

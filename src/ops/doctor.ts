@@ -10,11 +10,10 @@ import { directUrl } from '../server/start/prepare-database.ts';
 import { reachDatabase } from '../server/start/reach-database.ts';
 import { findUnsafe } from '../server/start/unsafe-settings.ts';
 import { catalogChecks } from './doctor-catalog.ts';
-import type { Checks, Finding, Limits, Patient, Verdict } from './doctor-checks.ts';
+import type { Checks, Finding, Limits, Patient, Verdict, Verdicts } from './doctor-checks.ts';
 import { beginningChecks, serverChecks } from './doctor-server.ts';
 import { serviceChecks } from './doctor-service.ts';
 
-/** Adds the command that diagnoses the settings and the database. */
 export function addDoctor(program: Program): void {
   program
     .command('doctor')
@@ -34,7 +33,7 @@ const usualLimits: Limits = { transactionSeconds: 1_800, lockSeconds: 5 };
 const settingsChecks: Checks<Config> = {
   settings(config) {
     const findings = findUnsafe(config, process.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0');
-    if (findings.length === 0) return [['ok', 'nothing unsafe']];
+    if (findings.length === 0) return ['ok', 'nothing unsafe'];
     return findings.map(({ kind, fault }) =>
       config.ALLOW_UNSAFE.includes(kind) ? ['warning', `${fault} (allowed: ${kind})`] : ['fault', fault],
     );
@@ -43,12 +42,10 @@ const settingsChecks: Checks<Config> = {
   proxies: ({ TRUSTED_PROXIES: ranges }) =>
     ranges.some(([address, bits]) => bits < (address.kind() === 'ipv4' ? 8 : 7))
       ? [
-          [
-            'fault',
-            'TRUSTED_PROXIES trusts every address: clients can choose their address with X-Forwarded-For, and evade limits by address. Name only your proxies',
-          ],
+          'fault',
+          'TRUSTED_PROXIES trusts every address: clients can choose their address with X-Forwarded-For, and evade limits by address. Name only your proxies',
         ]
-      : [['ok', ranges.length === 0 ? 'no proxy is trusted' : `${ranges.length} ranges are trusted`]],
+      : ['ok', ranges.length === 0 ? 'no proxy is trusted' : `${ranges.length} ranges are trusted`],
   'own keys'({ NODE_ENV, ROLE, SECRET_KEY, CLIENT_TOKEN_KEY }) {
     if (NODE_ENV !== 'production') return [];
     const missing: Verdict[] = [];
@@ -59,7 +56,7 @@ const settingsChecks: Checks<Config> = {
       ]);
     }
     if (!CLIENT_TOKEN_KEY) missing.push(['warning', 'CLIENT_TOKEN_KEY is not set: no client tokens can be created']);
-    return missing.length > 0 ? missing : [['ok', 'both are set']];
+    return missing.length > 0 ? missing : ['ok', 'both are set'];
   },
 };
 
@@ -83,7 +80,6 @@ const replicaChecks: Checks<Patient> = {
 
 const databaseChecks = { ...catalogChecks, ...serverChecks, ...serviceChecks, ...replicaChecks };
 
-/** The names of all checks. */
 export const checkNames = [
   ...Object.keys({ ...settingsChecks, database: undefined, ...beginningChecks, ...databaseChecks }),
 ];
@@ -129,14 +125,17 @@ async function ofDatabase(config: Config, limits: Limits): Promise<Finding[]> {
 /** The SQLSTATEs of what is not there, or may not be read. The checks of the catalog name it. */
 const notThere = ['42501', '42P01', '42703', '42883'];
 
+const isOne = (verdicts: Verdicts): verdicts is Verdict => typeof verdicts[0] === 'string';
+
 async function run<Of>(checks: Checks<Of>, of: Of): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [check, look] of Object.entries(checks)) {
-    const verdicts = await Promise.resolve(look(of)).catch((error: unknown): Verdict[] => {
+    const verdicts = await Promise.resolve(look(of)).catch((error: unknown): Verdict => {
       if (!notThere.includes(sqlState(error) ?? '')) throw error;
-      return [['skipped', wordsOf(error)]];
+      return ['skipped', wordsOf(error)];
     });
-    for (const [result, detail] of verdicts) findings.push({ check, result, detail });
+    const all = isOne(verdicts) ? [verdicts] : verdicts;
+    for (const [result, detail] of all) findings.push({ check, result, detail });
   }
   return findings;
 }

@@ -1,12 +1,11 @@
 import type { Answer } from '../apps/terminal/answer.ts';
 import type { Program } from '../apps/terminal/program.ts';
 import { type Freezing, type Frozen, freezeAccount, freezeCustomer } from '../domain/commands/freezing.ts';
-import { type Decided, decisionOf, granted } from './operator.ts';
+import { type Decided, decisionOf } from './operator.ts';
 import { type Tools, withDatabase } from './tools.ts';
 
 type Freeze = (database: Tools['database'], id: string, freezing: Freezing) => Promise<Frozen>;
 
-/** Adds the commands that freeze and unfreeze a customer or an account. */
 export function addFreezing(program: Program): void {
   const customer = program.command('customer').description('stop payments from and to a customer');
   addBoth(customer, 'a customer, with all its accounts', ['<customer>', 'its id: Customer:…'], freezeCustomer);
@@ -30,9 +29,8 @@ function addBoth(noun: Program, what: string, argument: readonly [string, string
 }
 
 async function run(id: string, frozen: boolean, work: Promise<Frozen>): Promise<Answer> {
-  const done = granted(await work);
-  const changed = done.kind === 'changed';
-  const frozenAt = frozen ? done.since : null;
-  const state = frozen ? `is frozen since ${done.since?.toISOString()}` : 'is not frozen';
+  const { changed, since } = await work;
+  const frozenAt = frozen ? since : null;
+  const state = frozen ? `is frozen since ${since?.toISOString()}` : 'is not frozen';
   return { data: { id, frozenAt, changed }, lines: [`${changed ? '' : 'Nothing done: '}${id} ${state}.`] };
 }

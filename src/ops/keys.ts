@@ -9,7 +9,6 @@ import { idsOfKeys, listKeysInUse } from '../server/start/keys-in-use.ts';
 import { actOf, operatorOf, type Said } from './operator.ts';
 import { type Tools, withDatabase } from './tools.ts';
 
-/** Adds the commands about the keys of the service. */
 export function addKeys(program: Program): void {
   const keys = program.command('keys').description('the keys that sign client tokens and encrypt stored secrets');
   keys
@@ -27,7 +26,6 @@ export function addKeys(program: Program): void {
 
 const keySettings = ['SECRET_KEY', 'CLIENT_TOKEN_KEY'] as const;
 
-/** Returns how the settings here use a key. */
 function roleOf(config: Config, keyId: string): 'in use' | 'fallback' | 'not in the settings of this machine' {
   const lists = keySettings.map((setting) => idsOfKeys(config, setting));
   if (lists.some(([first]) => first === keyId)) return 'in use';

@@ -5,7 +5,6 @@ import { ownerUrl, preparePooledLogin } from '../server/start/prepare-database.t
 import { reachDatabase } from '../server/start/reach-database.ts';
 import { type Settings, withSettings } from './tools.ts';
 
-/** Adds the command that applies migrations, with the login of the tables' owner. No other command does. */
 export function addMigrate(program: Program): void {
   program
     .command('migrate')

@@ -1,6 +1,5 @@
 import { userInfo } from 'node:os';
 import { InvalidArgumentError } from 'commander';
-import { Failure } from '../apps/terminal/answer.ts';
 import type { Program } from '../apps/terminal/program.ts';
 import { canonicalText, textFault } from '../core/texts.ts';
 import type { Operator } from '../domain/access/operator-acts.ts';
@@ -11,7 +10,6 @@ export interface Said {
   readonly reason?: string;
 }
 
-/** The same, as required by some commands. */
 export type Decided = Required<Said>;
 
 /** Adds the options of a command that changes something: who does it, and why. Acts name them (`acts`). */
@@ -44,23 +42,9 @@ function loginName(): string {
   }
 }
 
-/** Makes a parser of texts of 1 to `longest` characters. */
 const textIn = (longest: number) => (text: string) => {
   const canonical = canonicalText(text);
   const fault = textFault(canonical, longest);
   if (fault !== undefined) throw new InvalidArgumentError(`It ${fault}.`);
   return canonical;
 };
-
-interface Refused {
-  readonly kind: 'refused';
-  readonly reason: string;
-}
-
-const isRefused = (result: { readonly kind: string }): result is Refused => result.kind === 'refused';
-
-/** Returns the result. Throws a Failure with the reason of a refusal. */
-export function granted<Done extends { readonly kind: string }>(result: Done | Refused): Done {
-  if (isRefused(result)) throw new Failure(result.reason);
-  return result;
-}

@@ -8,11 +8,10 @@ import { failOrder } from '../domain/settlement/fail-order.ts';
 import type { Prisma } from '../infra/database/generated/client/client.ts';
 import { TransactionStatus } from '../infra/database/generated/client/enums.ts';
 import { inTransaction } from '../infra/database/transaction.ts';
-import { actOf, type Decided, decisionOf, granted, operatorOf, type Said } from './operator.ts';
+import { actOf, type Decided, decisionOf, operatorOf, type Said } from './operator.ts';
 import { platformNamed } from './platforms.ts';
 import { type Tools, withDatabase } from './tools.ts';
 
-/** Adds the commands about orders to rails. */
 export function addOrders(program: Program): void {
   const order = program.command('order').description('orders to rails without an outcome');
   order
@@ -98,7 +97,7 @@ interface Fail extends Decided {
 }
 
 async function fail({ payments }: Tools, id: string, { withoutAsking = false, ...said }: Fail): Promise<Answer> {
-  const done = granted(await failOrder(payments, id, { operator: operatorOf('order fail', said), withoutAsking }));
+  const done = await failOrder(payments, id, { operator: operatorOf('order fail', said), withoutAsking });
   const answered = done.said === undefined ? 'The rail was not asked.' : `The rail said: ${done.said}.`;
   return {
     data: { transaction: id, order: done.orderId, status: 'FAILED', said: done.said ?? null },

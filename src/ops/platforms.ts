@@ -12,7 +12,6 @@ import type { Database } from '../infra/database/database.ts';
 import { actOf, operatorOf, type Said } from './operator.ts';
 import { type Tools, withDatabase } from './tools.ts';
 
-/** Adds the commands about platforms. */
 export function addPlatforms(program: Program): void {
   const platform = program.command('platform').description('the platforms of this installation');
   platform.command('list').description('list all platforms').action(withDatabase(list));
@@ -41,10 +40,7 @@ export function addPlatforms(program: Program): void {
     .action(withDatabase(limits));
 }
 
-/**
- * Returns the platform of a name.
- * @throws Failure for an unknown one
- */
+/** Returns the platform of a name. @throws Failure */
 export async function platformNamed(database: Database, name: string): Promise<Tenant> {
   const platform = await findPlatform(database, name);
   if (!platform) throw new Failure(`There is no platform named ${JSON.stringify(name)}.`);
@@ -70,11 +66,7 @@ async function list({ database }: Tools): Promise<Answer> {
   return listed(rows, 'There is no platform yet.');
 }
 
-async function create(
-  { payments }: Tools,
-  name: string,
-  { sandbox, ...said }: Said & { sandbox?: true },
-): Promise<Answer> {
+async function create({ payments }: Tools, name: string, { sandbox, ...said }: Said & { sandbox?: true }) {
   const environment = sandbox ? 'SANDBOX' : 'PRODUCTION';
   const { clientId, secret, platformId } = await createPlatform(payments, {
     name,

@@ -21,14 +21,12 @@ import { addSuspense } from './suspense.ts';
 import { addTokens } from './tokens.ts';
 import { addWebhooks } from './webhooks.ts';
 
-/** Adds each command to the group, in the order of its help. */
 const commands = [
   ...[addDoctor, addConfig, addMigrate, addRestored, addKeys, addAudit, addActs, addBlocked],
   ...[addPlatforms, addTokens, addFreezing, addOrders, addWebhooks, addSuspense],
   ...[addAdjustments, addCases, addDeposits, addRails, addReconcile, addStatement, addSchema],
 ];
 
-/** Adds the commands of operators, which use the database of the service. */
 export function addOperators(group: Program): void {
   for (const add of commands) add(group);
 }

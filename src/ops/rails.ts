@@ -1,20 +1,21 @@
 import { text } from 'node:stream/consumers';
 import { InvalidArgumentError } from 'commander';
 import { type Answer, Failure, listed } from '../apps/terminal/answer.ts';
-import { actionOf, type Program } from '../apps/terminal/program.ts';
+import { actionOf, type Job, type Program } from '../apps/terminal/program.ts';
 import { publicId } from '../core/ids.ts';
 import { recordAct } from '../domain/access/operator-acts.ts';
 import { connectedRail } from '../domain/commands/command.ts';
 import { runReconciliation } from '../domain/reconciliation/reconciliation.ts';
 import { inTransaction } from '../infra/database/transaction.ts';
+import { runConformance } from '../rails/conformance/run.ts';
+import type { RailTrial } from '../rails/conformance/trial.ts';
+import { railAddress } from '../rails/load-rails.ts';
 import { openConnections } from '../server/gateway.ts';
 import { strangeKey } from '../server/start/keys-in-use.ts';
 import { actOf, operatorOf, type Said } from './operator.ts';
 import { platformNamed } from './platforms.ts';
-import { tryRail } from './rail-trial.ts';
 import { type Period, periodOf, type Tools, withDatabase } from './tools.ts';
 
-/** Adds the commands about the connections of platforms to the providers of their rails. */
 export function addRails(program: Program): void {
   const rails = program.command('rails').description("the platforms' connections to the providers of their rails");
   actOf(rails.command('connect'))
@@ -44,11 +45,7 @@ export function addRails(program: Program): void {
 }
 
 /** Prints all differences, and exits with 1 where there are some. */
-async function compare(
-  { database, payments }: Tools,
-  name: string,
-  { from, to, ...said }: Period & Said,
-): Promise<Answer> {
+async function compare({ database, payments }: Tools, name: string, { from, to, ...said }: Period & Said) {
   if (from >= to) throw new InvalidArgumentError('The period must not end before it begins.');
   const tenant = await platformNamed(database, name);
   const { by } = operatorOf('rails reconcile', said);
@@ -92,4 +89,28 @@ async function check({ database, payments }: Tools, name: string): Promise<Answe
     );
   });
   return { data: { rail: rail.name, found }, lines: [`The rail ${rail.name} is connected: ${found}`] };
+}
+
+/** Prints each check of a rail with its result. It exits with 1 when one fails, or when none was tried. */
+async function tryRail({ screen, json }: Job, name: string): Promise<Answer> {
+  const trial = await trialOf(name);
+  const results = await runConformance(trial);
+  await trial.close?.();
+  const failed = results.filter(({ result }) => result === 'failed').length;
+  const passed = results.filter(({ result }) => result === 'passed').length;
+  if (!json) {
+    for (const { check, kind, result, reason } of results)
+      screen.out(`${result.padEnd(9)}  ${kind.padEnd(10)}  ${check}${reason === undefined ? '' : `: ${reason}`}`);
+    screen.out(`\n${passed} passed, ${failed} failed, ${results.length - passed - failed} not tried`);
+  }
+  return { data: results, exitCode: failed === 0 && passed > 0 ? 0 : 1 };
+}
+
+async function trialOf(name: string): Promise<RailTrial> {
+  const { trial }: { trial?: RailTrial } = await import(railAddress(name, process.cwd())).catch((error: unknown) => {
+    throw new InvalidArgumentError(`${name} cannot be loaded: ${error instanceof Error ? error.message : error}`);
+  });
+  if (typeof trial?.open !== 'function' || typeof trial.order !== 'function')
+    throw new InvalidArgumentError(`${name} exports no trial.`);
+  return trial;
 }

@@ -5,11 +5,10 @@ import { publicId } from '../core/ids.ts';
 import { closeDifference, listDifferences } from '../domain/reconciliation/open-differences.ts';
 import type { DayTotal } from '../domain/reconciliation/reconciliation.ts';
 import { trustedJson } from '../infra/database/trusted-json.ts';
-import { type Decided, decisionOf, granted, operatorOf } from './operator.ts';
+import { type Decided, decisionOf, operatorOf } from './operator.ts';
 import { platformNamed } from './platforms.ts';
 import { type Period, periodOf, type Tools, withDatabase } from './tools.ts';
 
-/** Adds the commands about what reconciliations have found. */
 export function addReconcile(program: Program): void {
   const found = program
     .command('reconcile')
@@ -46,7 +45,7 @@ async function list({ database }: Tools, { all = false }: { readonly all?: boole
 }
 
 async function close({ database }: Tools, id: string, said: Decided): Promise<Answer> {
-  granted(await closeDifference(database, id, operatorOf('reconcile close', said)));
+  await closeDifference(database, id, operatorOf('reconcile close', said));
   return { data: { closed: id }, lines: [`${id} is closed.`] };
 }
 

@@ -8,7 +8,6 @@ import { inTransaction } from '../infra/database/transaction.ts';
 import { actOf, operatorOf, type Said } from './operator.ts';
 import { type Tools, withDatabase } from './tools.ts';
 
-/** Adds the command that marks a restore of the database. */
 export function addRestored(program: Program): void {
   actOf(program.command('restored'))
     .description(

@@ -17,7 +17,6 @@ const printed = {
   'docs/accounts.md': accountsPage,
 };
 
-/** Adds the command that writes what is printed from the code, or compares the schema with an earlier one. */
 export function addSchema(program: Program): void {
   program
     .command('schema')
@@ -56,10 +55,7 @@ async function listBreakingChanges(revision: string): Promise<Answer> {
   };
 }
 
-/**
- * Reads the schema of a file, or of a git revision.
- * @throws Failure where there is neither
- */
+/** Reads the schema of a file, or of a git revision. @throws Failure */
 async function readRevision(revision: string): Promise<string> {
   if (existsSync(revision)) return readFile(revision, 'utf8');
   const { stdout } = await promisify(execFile)('git', ['show', `${revision}:schema.graphql`], {

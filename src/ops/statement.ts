@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { type Answer, Failure } from '../apps/terminal/answer.ts';
+import { Failure } from '../apps/terminal/answer.ts';
 import type { Program } from '../apps/terminal/program.ts';
 import { accountNameIn } from '../core/ids.ts';
 import { platformItself } from '../domain/access/platform-itself.ts';
@@ -8,7 +8,6 @@ import { statementCsv } from '../domain/statements/csv.ts';
 import { readStatementHead, statementEntries } from '../domain/statements/statement.ts';
 import { type Period, periodOf, type Tools, withDatabase } from './tools.ts';
 
-/** Adds the command that writes the statement of an account. */
 export function addStatement(program: Program): void {
   periodOf(program.command('statement'))
     .description('write the entries of an internal account in a period, with the balances, to standard output')
@@ -21,11 +20,7 @@ interface Options extends Period {
   readonly format: 'csv' | 'camt.053';
 }
 
-async function write(
-  { database, screen, json }: Tools,
-  accountId: string,
-  { from, to, format }: Options,
-): Promise<Answer> {
+async function write({ database, screen, json }: Tools, accountId: string, { from, to, format }: Options) {
   const id = accountNameIn(accountId)?.id;
   const account = id && (await database.prisma.account.findFirst({ where: { id }, include: { platform: true } }));
   if (!account) throw new Failure(`There is no ${accountId}.`);

@@ -3,10 +3,9 @@ import type { Program } from '../apps/terminal/program.ts';
 import { formatDecimal, requiredCurrency } from '../core/currencies.ts';
 import { publicId } from '../core/ids.ts';
 import { listSuspense, releaseSuspense, type SuspendedRefund } from '../domain/settlement/suspense.ts';
-import { actOf, granted, operatorOf, type Said } from './operator.ts';
+import { actOf, operatorOf, type Said } from './operator.ts';
 import { type Tools, withDatabase } from './tools.ts';
 
-/** Adds the commands about refunds that could not be paid. */
 export function addSuspense(program: Program): void {
   const suspense = program.command('suspense').description('refunds that could not be paid and await an operator');
   suspense.command('list').description('list them, oldest first').action(withDatabase(list));
@@ -30,7 +29,7 @@ async function list({ database }: Tools): Promise<Answer> {
 }
 
 async function release({ database }: Tools, id: string, said: Said): Promise<Answer> {
-  const released = granted(await releaseSuspense(database, id, operatorOf('suspense release', said)));
+  const released = await releaseSuspense(database, id, operatorOf('suspense release', said));
   const { suspended, settledAt, kind } = released;
   const account = publicId('InternalAccount', suspended.refundAccountId);
   const refund = refundOf(suspended);
@@ -46,7 +45,6 @@ async function release({ database }: Tools, id: string, said: Said): Promise<Ans
   };
 }
 
-/** Formats the amount of a refund in major units of the currency that was sent. */
 function refundOf({ transaction }: SuspendedRefund): string {
   const { code, decimals } = requiredCurrency(transaction.sentCurrency ?? '');
   return `${formatDecimal(transaction.refundAmount ?? 0n, decimals)} ${code}`;

@@ -10,7 +10,6 @@ import { actOf, operatorOf, type Said } from './operator.ts';
 import { platformNamed, secretOnce } from './platforms.ts';
 import { type Tools, withDatabase } from './tools.ts';
 
-/** Adds the commands about the API tokens of a platform. */
 export function addTokens(program: Program): void {
   const token = program.command('token').description('the API tokens of a platform');
   const platform = ['<platform>', 'the name of the platform'] as const;

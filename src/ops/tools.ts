@@ -6,6 +6,7 @@ import { type Answer, Failure } from '../apps/terminal/answer.ts';
 import { actionOf, type Job, type Program, type Screen } from '../apps/terminal/program.ts';
 import { parseTimestamp } from '../core/checks.ts';
 import { Refusal } from '../core/refusal.ts';
+import { RefusedByHand } from '../domain/access/operator-acts.ts';
 import type { Payments } from '../domain/commands/command.ts';
 import { type Database, openDatabase } from '../infra/database/database.ts';
 import { startEmbeddedPostgres } from '../infra/database/embedded/embedded.ts';
@@ -41,16 +42,13 @@ export function withSettings<Args extends unknown[]>(
       return await work({ ...job, config: readConfig(from(job.screen.environment)) }, ...args);
     } catch (error) {
       if (error instanceof Refusal) throw new Failure(`${error.message} (${error.code})`, error.code);
-      const words = messageForUser(error);
+      const words = error instanceof RefusedByHand ? error.message : messageForUser(error);
       throw words === undefined ? error : new Failure(words);
     }
   });
 }
 
-/**
- * Makes the action of a command on the database of the settings: DATABASE_URL, or the embedded one in DATA_DIR, which a running
- * gateway may use at the same time.
- */
+/** Makes the action of a command on the database of the settings, which a running gateway may use at the same time. */
 export function withDatabase<Args extends unknown[]>(work: Work<Tools, Args>) {
   return withSettings<Args>(async (given, ...args) => {
     const { config, screen } = given;
@@ -83,7 +81,6 @@ async function toolsOf(given: Settings, database: Database): Promise<Tools> {
   return { ...given, config, database, payments, webhooks: openWebhooks(payments, config) };
 }
 
-/** Reads a moment in an argument. */
 export function momentIn(text: string): Date {
   const moment = parseTimestamp(text);
   if (!moment) throw new InvalidArgumentError(`${text} is not a time with a time zone.`);
@@ -96,7 +93,6 @@ export interface Period {
   readonly to: Date;
 }
 
-/** Adds the options of a period. */
 export function periodOf(command: Program): Program {
   return command
     .requiredOption('--from <time>', 'where the period begins, such as 2026-01-01T00:00:00Z', momentIn)

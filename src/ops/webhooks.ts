@@ -7,7 +7,6 @@ import { actOf, operatorOf, type Said } from './operator.ts';
 import { platformNamed } from './platforms.ts';
 import { type Tools, withDatabase } from './tools.ts';
 
-/** Adds the commands about the webhooks of a platform. */
 export function addWebhooks(program: Program): void {
   const webhook = program.command('webhook').description('the webhook endpoints of a platform');
   webhook

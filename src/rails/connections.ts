@@ -4,7 +4,6 @@ import type { Database } from '../infra/database/database.ts';
 import { type Queryable, statement } from '../infra/database/statement.ts';
 import type { RailConnections } from './port.ts';
 
-/** The name of the owner with which the connection of a platform is encrypted. */
 const ownerOf = (platformId: string) => `rail connection ${platformId}`;
 
 const storeStatement = statement<object>(

@@ -1,6 +1,5 @@
 import type { CustomerType, KycStatus } from '../infra/database/generated/client/client.ts';
 
-/** A customer for an identity check. */
 export interface IdentityRequest {
   /** The uuid of the customer: the idempotency key of its check together with the name. */
   readonly customerId: string;

@@ -1,12 +1,11 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { inSpan, makesSpans } from '../infra/instruments/spans.ts';
 import { type RailHost, type RailModule, railPort } from './port.ts';
 import type { Rail } from './rail.ts';
 import type { EnvironmentRails, RailEntry, RailSettings } from './rail-settings.ts';
-import { askingParts, withSpans } from './with-spans.ts';
 
-/** The rails of all environments, opened. */
 export interface LoadedRails {
   readonly SANDBOX?: Rail;
   readonly PRODUCTION?: Rail;
@@ -20,11 +19,9 @@ export class RailFault extends Error {
   }
 }
 
-/** What loading needs besides the settings. */
 export interface LoadOptions {
   /** The modules of this program, by the names that RAILS has for them. */
   readonly own: Readonly<Record<string, RailModule>>;
-  /** What every rail gets. */
   readonly host: Omit<RailHost, 'environment'>;
 }
 
@@ -56,7 +53,6 @@ export async function loadRails(settings: RailSettings, options: LoadOptions): P
   }
 }
 
-/** Closes all rails. */
 export async function closeRails(rails: LoadedRails): Promise<void> {
   await Promise.all(environments.map((environment) => rails[environment]?.close?.()));
 }
@@ -89,12 +85,7 @@ async function openEnvironment(
   };
 }
 
-async function importRail(
-  place: string,
-  name: string,
-  directory: string,
-  own: LoadOptions['own'],
-): Promise<RailModule> {
+async function importRail(place: string, name: string, directory: string, own: LoadOptions['own']) {
   const known = own[name];
   if (known) return known;
   let exported: { readonly default?: unknown };
@@ -123,24 +114,20 @@ export function railAddress(name: string, directory: string): string {
   return pathToFileURL(found ?? file).href;
 }
 
-/** Checks that a value is the module of a rail, and for this version of the port. */
 function checkModule(place: string, name: string, value: unknown): RailModule {
-  if (typeof value !== 'object' || value === null) {
-    throw new RailFault(place, `the module ${name} has no rail as its default export`);
+  const refuse = (fault: string): never => {
+    throw new RailFault(place, fault);
+  };
+  if (typeof value !== 'object' || value === null)
+    return refuse(`the module ${name} has no rail as its default export`);
+  const { railPort: port, name: itsName, open } = value as Partial<Record<keyof RailModule, unknown>>;
+  if (typeof port !== 'number')
+    refuse(`the rail of ${name} does not say which version of the port it is for (railPort)`);
+  if (port !== railPort) {
+    refuse(`the rail of ${name} is for version ${port} of the port; this gateway has version ${railPort}`);
   }
-  const module = value as Partial<Record<keyof RailModule, unknown>>;
-  if (typeof module.railPort !== 'number') {
-    throw new RailFault(place, `the rail of ${name} does not say which version of the port it is for (railPort)`);
-  }
-  if (module.railPort !== railPort) {
-    throw new RailFault(
-      place,
-      `the rail of ${name} is for version ${module.railPort} of the port; this gateway has version ${railPort}`,
-    );
-  }
-  if (typeof module.name !== 'string' || module.name === '')
-    throw new RailFault(place, `the rail of ${name} has no name`);
-  if (typeof module.open !== 'function') throw new RailFault(place, `the rail of ${name} has no function named open`);
+  if (typeof itsName !== 'string' || itsName === '') refuse(`the rail of ${name} has no name`);
+  if (typeof open !== 'function') refuse(`the rail of ${name} has no function named open`);
   // Every field was checked.
   return value as RailModule;
 }
@@ -153,7 +140,28 @@ async function openRail(place: string, module: RailModule, { settings }: RailEnt
   }
 }
 
-/** The methods of a rail. */
+/** The parts of a rail that ask its provider. */
+const askingParts = [
+  'rate',
+  'lockRate',
+  'paymentInstructions',
+  'lookUp',
+  'payOut',
+  'collect',
+  'giveBack',
+  'checkAccount',
+  'checkIdentity',
+  'movements',
+  'findOrder',
+  'balances',
+  'checkConnection',
+  'deposits',
+  'takeDeposit',
+  'receiveWebhook',
+  'readWebhook',
+] as const satisfies readonly (keyof Rail)[];
+const isAsking = new Set<PropertyKey>(askingParts);
+
 const parts: readonly string[] = [
   ...askingParts,
   ...['collectionAmount', 'expectedMs', 'firstAskMs', 'forPlatform', 'close'],
@@ -165,7 +173,6 @@ const pairs = [
   ['deposits', 'takeDeposit'],
 ] as const;
 
-/** The methods of the simulation. */
 const simulationParts = ['scenarioFault', 'deposit', 'approval', 'senderInformation', 'accountVerification'] as const;
 
 /** Checks a rail: known methods of the right form, complete pairs, and no simulation where money is real. */
@@ -198,11 +205,25 @@ function checkRail(place: string, rail: Rail, environment: RailHost['environment
   if (rail.simulation === undefined) return;
   const missing = simulationParts.filter((part) => typeof rail.simulation?.[part] !== 'function');
   if (missing.length > 0) refuse(`the simulation of the rail ${name} lacks the functions ${missing.join(', ')}`);
-  if (environment === 'PRODUCTION') {
-    refuse(`the rail ${name} is a simulation, so it cannot serve PRODUCTION platforms`);
-  }
+  if (environment === 'PRODUCTION') refuse(`the rail ${name} is a simulation, so it cannot serve PRODUCTION platforms`);
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Makes each call to a rail's provider a separate span, if tracing is on. */
+function withSpans(rail: Rail): Rail {
+  if (!makesSpans()) return rail;
+  return new Proxy(rail, {
+    get(target, key) {
+      const part: unknown = Reflect.get(target, key, target);
+      if (typeof part !== 'function') return part;
+      const call = (given: unknown[]) => Reflect.apply(part, target, given);
+      if (key === 'forPlatform') return (...given: unknown[]) => withSpans(call(given));
+      if (!isAsking.has(key)) return (...given: unknown[]) => call(given);
+      const options = { kind: 'client', attributes: { 'payments.rail': target.name } } as const;
+      return (...given: unknown[]) => inSpan(`rail ${String(key)}`, options, async () => call(given));
+    },
+  });
 }

@@ -2,28 +2,6 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 
-/** A rail in the setting RAILS: a module and its own settings. */
-export interface RailEntry {
-  /** `sandbox`, a package, or a file; a relative one begins with a dot and is resolved against `RailSettings.directory`. */
-  readonly module: string;
-  /** The settings of the module; undefined where RAILS has none for it. */
-  readonly settings?: unknown;
-}
-
-/** The rails of one environment: one for all of its platforms, and others for some of them. */
-export interface EnvironmentRails extends Partial<RailEntry> {
-  /** By the id of a platform, such as `Platform:…`. */
-  readonly platforms?: Readonly<Record<string, RailEntry>> | undefined;
-}
-
-/** The setting RAILS: the rails of each environment. */
-export interface RailSettings {
-  readonly SANDBOX?: EnvironmentRails | undefined;
-  readonly PRODUCTION?: EnvironmentRails | undefined;
-  /** The directory that relative files are in: that of the settings' file, or the working directory. */
-  readonly directory: string;
-}
-
 const moduleName = z.string({ error: 'must name a module' }).min(1, { error: 'must name a module' });
 
 const unknownKeys = (known: string) => ({
@@ -33,15 +11,22 @@ const unknownKeys = (known: string) => ({
       : `must be an object with ${known}`,
 });
 
+/** A rail in the setting RAILS: a module and its own settings. */
 const entry = z.strictObject(
-  { module: moduleName, settings: z.unknown().optional() },
+  {
+    /** `sandbox`, a package, or a file; a relative one begins with a dot and is resolved against `RailSettings.directory`. */
+    module: moduleName,
+    settings: z.unknown().optional(),
+  },
   unknownKeys('module and settings'),
 );
+export type RailEntry = z.infer<typeof entry>;
 
 const platformId = z
   .string()
   .regex(/^Platform:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, { error: 'must be the id of a platform: Platform:…' });
 
+/** The rails of one environment: one for all of its platforms, and others for some of them, by id. */
 const environmentRails = z
   .strictObject(
     {
@@ -59,11 +44,18 @@ const environmentRails = z
   .refine(({ module, platforms }) => module !== undefined || platforms !== undefined, {
     error: 'must name a module, or platforms with their own modules',
   });
+export type EnvironmentRails = z.infer<typeof environmentRails>;
 
 const railSettings = z.strictObject(
   { SANDBOX: environmentRails.optional(), PRODUCTION: environmentRails.optional() },
   unknownKeys('SANDBOX and PRODUCTION'),
 );
+
+/** The setting RAILS: the rails of each environment. */
+export interface RailSettings extends z.infer<typeof railSettings> {
+  /** The directory that relative files are in: that of the settings' file, or the working directory. */
+  readonly directory: string;
+}
 
 /**
  * Reads the setting RAILS: a JSON object, or the path of a file that has one.
@@ -93,6 +85,13 @@ export function parseRailSettings(text: string): RailSettings {
     );
   }
   return { ...parsed.data, directory: isFile ? path.dirname(path.resolve(text)) : process.cwd() };
+}
+
+/** Checks the settings that RAILS has for a module. @throws RangeError with the reason of each fault */
+export function checkedSettings<Settings>(schema: z.ZodType<Settings>, given: unknown): Settings {
+  const settings = schema.safeParse(given);
+  if (settings.success) return settings.data;
+  throw new RangeError(settings.error.issues.map(({ path: at, message }) => [...at, message].join(' ')).join('; '));
 }
 
 function readSettingsFile(file: string): string {

@@ -56,7 +56,6 @@ export type Scenario = {
   readonly deposit?: 'SHORT' | 'TWICE' | 'LATE' | undefined;
 };
 
-/** The error in a scenario. */
 export interface ScenarioFault {
   readonly field: keyof Scenario;
   /** The reason, without the name of the field. */

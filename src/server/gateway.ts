@@ -15,7 +15,6 @@ import type { OperatorServer } from '../infra/instruments/operator-server.ts';
 import type { Resolver } from '../infra/net/addresses.ts';
 import { StoredConnections } from '../rails/connections.ts';
 import { closeRails, type LoadedRails, loadRails, RailFault } from '../rails/load-rails.ts';
-import { sandboxRates } from '../rails/sandbox/rates.ts';
 import { sandboxModule } from '../rails/sandbox/sandbox-module.ts';
 import { upstreamModule } from '../rails/upstream/upstream-module.ts';
 import { ConfigError, type GatewaySettings } from './config.ts';
@@ -65,7 +64,7 @@ export function openConnections(
 
 /** Opens the rails of the setting RAILS. The platforms of SANDBOX have the sandbox's unless it names another. */
 async function openRails(database: Database, config: GatewaySettings, log: Logger): Promise<LoadedRails> {
-  const sandbox = sandboxModule({ paceMs: config.SANDBOX_PACE_MS, rates: sandboxRates(config.SANDBOX_RATES) });
+  const sandbox = sandboxModule(config.SANDBOX_PACE_MS);
   const settings = {
     directory: process.cwd(),
     ...config.RAILS,

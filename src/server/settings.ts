@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { serversOf } from '../infra/database/connections/address.ts';
 import { parseRailSettings } from '../rails/rail-settings.ts';
-import { parseRateOverrides } from '../rails/sandbox/rates.ts';
 import {
   address,
   addressRanges,
@@ -235,22 +234,6 @@ export const settings = {
   SANDBOX_PACE_MS: wholeNumber(0, 600_000)
     .default(500)
     .meta({ description: 'how many milliseconds one settlement step takes in the sandbox, 0 to 600000' }),
-  SANDBOX_RATES: z
-    .string()
-    .default('{}')
-    .transform((json, context) => {
-      try {
-        return parseRateOverrides(json);
-      } catch (error) {
-        context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
-        return z.NEVER;
-      }
-    })
-    .meta({
-      description:
-        'rates that replace those in the sandbox\'s table: `{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500, "variableFeeRate": "0"}}`',
-      shownDefault: '`{}`',
-    }),
   SECRET_KEY: key.optional().meta({
     description:
       'encrypts stored signing secrets and cursors: 32 bytes in base64 or hex, the same on all instances. An instance that serves needs it, and without it no webhooks are sent',

@@ -14,16 +14,19 @@ import {
 import { readRows } from '../../src/infra/database/read-rows.ts';
 import { ended, lookUp, mint, pay, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { appOf } from '../setup/new-credentials.ts';
 import { restClient } from '../setup/rest.ts';
-import { makeScene } from '../setup/scene.ts';
+import { makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
 // Two platforms with the same objects. Every list of either API has only objects of the platform that asks.
 
 const t = await testGateway();
 const platforms = [t.platform, await t.newPlatform('other')] as const;
+const scenes: Scene[] = [];
 for (const platform of platforms) {
   const scene = await makeScene(platform);
+  scenes.push(scene);
   await ended(platform, (await pay(platform, scene)).id);
   await quote(platform, usdToEur(scene));
   await lookUp(platform, '$success.usd@sandbox.uma.money');
@@ -62,6 +65,34 @@ test.each(lists)('the list %s has no row of another platform, and counts none', 
   expect(mine.ids.filter((id) => theirs.ids.includes(id))).toEqual([]);
   // The lists are shorter than a page, so the count equals the rows shown.
   expect([mine.total, theirs.total]).toEqual([mine.ids.length, theirs.ids.length]);
+});
+
+const bystander = await makeScene(t.platform);
+const { id: quoteId, transaction } = await quote(t.platform, usdToEur(bystander));
+
+test.each([
+  ['another customer', { customerId: bystander.customerId }],
+  ['another quote', { quoteId }],
+  ['another transaction', { transactionId: transaction.id }],
+])('no list shows the app of %s a row of a customer, and none counts it', async (_who, bound) => {
+  const app = await appOf(t.platform, bound);
+  const { customerId } = scenes[0] ?? bystander;
+  for (const list of lists.filter((name) => name !== 'apiTokens' && name !== 'clientTokens')) {
+    const [all, seen] = [await listed(t.platform, list), await listed(app, list)];
+    expect([list, seen.total]).toEqual([list, seen.ids.length]);
+    expect([list, all.total > seen.total]).toEqual([list, true]);
+  }
+  const foreign = await t.platform.ask(
+    `query ($id: ID!) { customer(id: $id) { ${['accounts', 'quotes', 'transactions'].map((list) => `${list}(first: 100) { edges { node { id } } }`).join(' ')} } }`,
+    { id: customerId },
+  );
+  const ids = [
+    customerId,
+    ...Object.values<Data>(foreign.customer).flatMap(({ edges }) => edges.map(({ node }: Data) => node.id)),
+  ];
+  expect(ids.length).toBeGreaterThan(5);
+  const shown = await Promise.all(['customers', 'accounts', 'quotes', 'transactions'].map((list) => listed(app, list)));
+  expect(shown.flatMap((list) => list.ids).filter((id) => ids.includes(id))).toEqual([]);
 });
 
 // Over the APIs the wall of the database would hide a fault of these (database-wall.test.ts).

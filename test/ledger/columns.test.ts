@@ -29,8 +29,7 @@ beforeAll(async () => {
   ).transaction.id;
   const proposal = { accountId: scene.usd, amount: 5n, currency: 'USD' };
   const proposed = await proposeAdjustment(t.gateway.payments.database, proposal, { ...tester, reason: 'a test' });
-  if (proposed.kind === 'refused') throw new Error(proposed.reason);
-  adjustmentId = proposed.adjustment.id;
+  adjustmentId = proposed.id;
   sql = new pg.Client({ connectionString: t.databaseUrl });
   await sql.connect();
 });

@@ -81,7 +81,7 @@ export function drawDocument(schema: GraphQLSchema, choices: Choices, material: 
   return isTooCostly ? tooCostly : drawn;
 }
 
-/** What the service takes for a field that reads all rows: the oracle's own schema does not say how it is read. */
+/** What the service takes for a field that reads all rows: the committed schema does not say how it is read. */
 function priceIn(owner: string, { name }: Field): number {
   const { price = 1 } = servedField(owner, name)?.extensions ?? {};
   return price >= 1_000 ? price : 0;

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
+import type { Answer } from '../setup/gateway.ts';
 import { often } from '../setup/often.ts';
 import { Choices } from './choices.ts';
 import { directedDocuments, fieldsToSee, needlessExceptions } from './coverage.ts';
 import { differenceOf } from './differences.ts';
 import { type DrawnDocument, drawDocument } from './documents.ts';
-import type { Expected, Operation } from './plain-executor.ts';
 import type { Caller } from './scene.ts';
+import { SeenFields } from './seen.ts';
 import { smallerDocuments } from './smaller.ts';
-import type { OracleWorld, RawAnswer } from './world.ts';
+import type { Operation, OracleWorld, RawAnswer } from './world.ts';
 
 /** What a run came to. */
 export interface Figures {
@@ -47,7 +48,7 @@ const shrinkMs = 40_000;
 const numbers = fc.array(fc.nat(0x7fffffff), { minLength: 30, maxLength: 300, size: 'max' });
 
 /**
- * Sends random documents and compares the service's answers with the oracle's.
+ * Sends random documents and compares the service's answers with those of the stock way to read.
  * @param seed gives the same documents again; `ORACLE_SEED` in the environment gives it to a run
  * @throws Error for the first difference, shrunk to a small document: with seed, document, caller and both answers
  */
@@ -85,7 +86,7 @@ export async function runOracle(world: OracleWorld, documents: number): Promise<
  * @throws Error for those without a value here, and for obsolete exceptions
  */
 async function seeTheRest(world: OracleWorld, figures: Figures): Promise<void> {
-  const { schema } = world.oracle;
+  const { schema } = world;
   const missing = new Set(fieldsToSee(schema));
   const choices = new Choices(Array.from({ length: 10_000 }, (_, at) => Math.imul(at + 1, 0x9e3779b1) >>> 5));
   const isSeen = () => {
@@ -135,12 +136,12 @@ function drawCase(world: OracleWorld, choices: Choices): Case {
   const callers = [choices.oneOf(ofHome), choices.oneOf(ofHome)];
   if (choices.oneIn(2)) callers.push(choices.oneOf(choices.oneIn(2) ? ofOther : ofHome));
   const isRepeated = choices.oneIn(8);
-  return { ...drawDocument(world.oracle.schema, choices, world.material[home]), callers, isRepeated };
+  return { ...drawDocument(world.schema, choices, world.material[home]), callers, isRepeated };
 }
 
 /** Takes parts out of a document for as long as the answers differ without them. */
 async function smaller(world: OracleWorld, failed: Failed, until: number): Promise<Failed> {
-  for (const query of smallerDocuments(world.oracle.schema, failed.asked.query)) {
+  for (const query of smallerDocuments(world.schema, failed.asked.query)) {
     if (performance.now() > until) break;
     // A smaller document is new to the service: what goes wrong only with one that it knows takes repeats.
     const asked = { ...failed.asked, query, isRepeated: true };
@@ -155,7 +156,7 @@ async function smaller(world: OracleWorld, failed: Failed, until: number): Promi
 
 let checks = 0;
 
-/** @throws Error where the service answers a caller something else than the oracle */
+/** @throws Error where the service answers a caller something else than the stock way */
 async function check(world: OracleWorld, asked: Case, figures: Figures): Promise<void> {
   const { operationName, variables, roots, callers, isRepeated } = asked;
   checks += 1;
@@ -166,42 +167,37 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
   let hasRows = false;
   for (const [at, caller] of callers.entries()) {
     const operation = { query, operationName, variables: variables[at % variables.length] ?? {} };
-    const [expected, { result, statements }, stock] = await Promise.all([
-      world.oracle.execute(operation, caller.viewer),
+    const [{ result, statements }, expected] = await Promise.all([
       world.statements.during(() => world.ask(operation, caller)),
       world.ask(operation, caller, true),
     ]);
     const answer = result.json();
-    const difference = differenceOf(expected, answer);
-    const isOverBudget = answer.errors?.[0]?.extensions?.code === 'COST_LIMIT_EXCEEDED';
-    if (difference !== undefined && !isOverBudget) {
-      throw different(difference, caller.name, operation, expected, result);
-    }
-    const unlike = differenceOf(expected, stock.json());
-    if (unlike !== undefined && !isOverBudget)
-      throw different(`read the stock way, ${unlike}`, caller.name, operation, expected, stock);
+    const isRefused = isOverBudget(answer);
+    const difference = isRefused ? undefined : differenceOf(expected.json(), answer);
+    if (difference !== undefined) throw different(difference, caller.name, operation, expected, result);
+    const seen = new SeenFields(world.schema, query, operationName, answer.data);
     // What an error has nulled was not compared.
-    if (!isOverBudget && expected.errors.length === 0) for (const field of expected.seen) figures.seen.add(field);
-    firsts.push({ caller, operation, text: result.text });
-    hasRows ||= expected.rows > 0;
+    if (!isRefused && !answer.errors) for (const field of seen.fields) figures.seen.add(field);
+    firsts.push({ caller, operation, answer: result });
+    hasRows ||= seen.rows > 0;
     figures.answers += 1;
-    figures.answersWithRows += expected.rows > 0 && expected.data ? 1 : 0;
+    figures.answersWithRows += seen.rows > 0 ? 1 : 0;
     figures.answersWithErrors += answer.errors ? 1 : 0;
     figures.refused += answer.data === undefined ? 1 : 0;
     figures.requests += 1;
     const [root] = roots;
-    if (root !== undefined && roots.length === 1 && expected.data) count(figures, root, statements.length);
+    if (root !== undefined && roots.length === 1 && answer.data) count(figures, root, statements.length);
   }
   figures.withRows += hasRows ? 1 : 0;
   await checkTogether(world, firsts);
   if (!isRepeated) return;
 
-  const again = async ({ caller, operation, text }: Asked) => {
+  const again = async ({ caller, operation, answer: { text } }: Asked) => {
     const answer = await world.ask(operation, caller);
     figures.requests += 1;
     if (answer.text === text) return;
-    const expected = await world.oracle.execute(operation, caller.viewer);
-    const difference = differenceOf(expected, answer.json());
+    const expected = await world.ask(operation, caller, true);
+    const difference = differenceOf(expected.json(), answer.json());
     if (difference === undefined) return;
     const others = firsts.map((one) => `${one.caller.name} with ${JSON.stringify(usedVariables(one.operation))}`);
     const turns = `${caller.name}, in turns with ${others.join('; ')}`;
@@ -217,35 +213,36 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
 /** @throws Error where callers of both platforms who ask at once are answered, the stock way, something else than each alone */
 async function checkTogether(world: OracleWorld, firsts: readonly Asked[]): Promise<void> {
   const together = await Promise.all(firsts.map(({ operation, caller }) => world.ask(operation, caller, true)));
-  for (const [at, { operation, caller }] of firsts.entries()) {
-    const answer = together[at];
-    if (!answer || answer.json().errors?.[0]?.extensions?.code === 'COST_LIMIT_EXCEEDED') continue;
-    const expected = await world.oracle.execute(operation, caller.viewer);
-    const unlike = differenceOf(expected, answer.json());
+  for (const [at, { operation, caller, answer }] of firsts.entries()) {
+    const beside = together[at];
+    if (!beside || isOverBudget(beside.json())) continue;
+    const unlike = differenceOf(answer.json(), beside.json());
     if (unlike !== undefined)
-      throw different(`read the stock way beside others, ${unlike}`, caller.name, operation, expected, answer);
+      throw different(`read the stock way beside others, ${unlike}`, caller.name, operation, answer, beside);
   }
 }
+
+const isOverBudget = ({ errors }: Answer) => errors?.[0]?.extensions?.code === 'COST_LIMIT_EXCEEDED';
 
 /** What a caller was answered the first time. */
 interface Asked {
   readonly caller: Caller;
   readonly operation: Operation;
-  readonly text: string;
+  readonly answer: RawAnswer;
 }
 
 function usedVariables({ query, variables = {} }: Operation): object {
   return Object.fromEntries(Object.entries(variables).filter(([name]) => new RegExp(`\\$${name}\\b`).test(query)));
 }
 
-function different(what: string, caller: string, operation: Operation, expected: Expected, answer: RawAnswer): Error {
+function different(what: string, caller: string, operation: Operation, expected: RawAnswer, answer: RawAnswer): Error {
   return new Error(
     [
-      `the answer of the service is not that of the oracle: ${what}`,
+      `the answer of the service is not that of the stock way: ${what}`,
       `asked by ${caller}`,
       operation.query,
       `variables: ${JSON.stringify(usedVariables(operation))}`,
-      `expected: ${JSON.stringify({ data: expected.data, errors: expected.errors })}`,
+      `expected: ${expected.text}`,
       `answered: ${answer.text}`,
     ].join('\n'),
   );

@@ -11,22 +11,22 @@ import {
   pay,
   quote,
   seen,
-  tokenInput,
   umaAddressOf,
   umaQuote,
 } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { externalAccount, fund, internalAccount, makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
-import type { PlainViewer } from './viewer.ts';
 
-/** A viewer: over HTTP with its credentials, and in the oracle as the party that they stand for. */
+/** Who asks. */
 export interface Caller {
   readonly name: string;
   readonly authorization: string;
-  readonly viewer: PlainViewer;
+  readonly platformId: string;
+  /** For an app, the public id of its token. */
+  readonly tokenId?: string;
   /** Which of the two platforms it belongs to. */
   readonly platform: 0 | 1;
 }
@@ -412,14 +412,12 @@ async function callersOf(
 ): Promise<Caller[]> {
   const platformId = server.platformId;
   const callers: Caller[] = [];
-  const ofPlatform = (name: string, permissions: Permissions, authorization: string) =>
+  const add = (name: string, authorization: string, tokenId?: string) =>
     callers.push({
-      name: `platform ${platform + 1}, ${name}`,
-      authorization,
-      platform,
-      viewer: { kind: 'PLATFORM', platformId, permissions, bound: { kind: 'PLATFORM' }, tokenId: null, subject: null },
+      ...{ name: `platform ${platform + 1}, ${name}`, authorization, platformId, platform },
+      ...(tokenId && { tokenId }),
     });
-  ofPlatform('all permissions', ['VIEW', 'TRANSACT', 'MANAGE'], server.authorization);
+  add('all permissions', server.authorization);
   const all3: readonly Permissions[] = [['VIEW'], ['TRANSACT'], ['MANAGE', 'VIEW']];
   for (const permissions of platform === 0 ? all3 : all3.slice(0, 1)) {
     const input = {
@@ -428,39 +426,26 @@ async function callersOf(
       idempotencyKey: permissions.length > 1 ? 'a-token' : undefined,
     };
     const made = await act(server, 'createApiToken', input, 'secret apiToken { clientId }');
-    const authorization = basicAuthorization({ clientId: made.apiToken.clientId, secret: made.secret });
-    ofPlatform(permissions.join(), permissions, authorization);
+    add(permissions.join(), basicAuthorization({ clientId: made.apiToken.clientId, secret: made.secret }));
   }
   const revoked = await act(server, 'createApiToken', { name: 'revoked', permissions: ['VIEW'] }, 'apiToken { id }');
   await act(server, 'revokeApiToken', { tokenId: revoked.apiToken.id }, 'revokedId');
 
-  const mint = async (input: Data, permissions: Permissions, more: object = {}) => {
-    const made = await act(
-      server,
-      'createClientToken',
-      tokenInput({ ...input, permissions, expiresInSeconds: 86_400, ...more }),
-      'token tokenId',
-    );
-    return { authorization: `Bearer ${made.token}`, tokenId: uuid(made.tokenId) };
+  const addApp = async (name: string, input: object) => {
+    const { token, tokenId } = await mint(server, { permissions: ['VIEW'], expiresInSeconds: 86_400, ...input });
+    const authorization = `Bearer ${token}`;
+    add(name, authorization, tokenId);
+    return connect(url, platformId, authorization);
   };
   // The last one is deleted: it has no tokens.
   const customers = platform === 0 ? all.slice(0, -1) : all.slice(0, 2);
   for (const [at, customerId] of customers.entries()) {
-    const permissions: Permissions = at % 2 === 0 ? ['VIEW', 'TRANSACT'] : ['VIEW'];
-    const { tokenId, authorization } = await mint(
-      { customerId },
-      permissions,
-      at === 0 ? { idempotencyKey: 'an-app', grants: ['LOOK_UP_RECEIVERS'] } : {},
-    );
-    const bound = { kind: 'CUSTOMER', customerId: uuid(customerId) } as const;
-    callers.push({
-      name: `platform ${platform + 1}, app of customer ${at}`,
-      authorization,
-      platform,
-      viewer: { kind: 'CLIENT', platformId, permissions, bound, tokenId, subject: customerId, looksUp: at === 0 },
+    const app = await addApp(`app of customer ${at}`, {
+      customerId,
+      ...(at % 2 === 0 && { permissions: ['VIEW', 'TRANSACT'] }),
+      ...(at === 0 && { idempotencyKey: 'an-app', grants: ['LOOK_UP_RECEIVERS'] }),
     });
     if (at > 0) continue;
-    const app = connect(url, platformId, authorization);
     await act(
       app,
       'sandboxFundAccount',
@@ -469,26 +454,7 @@ async function callersOf(
     );
   }
   for (const binding of platform === 0 ? payments : payments.slice(0, 2)) {
-    const [[field, subject] = ['', '']] = Object.entries(binding) as [string, string][];
-    const { tokenId, authorization } = await mint(binding, ['VIEW']);
-    const transactionId =
-      field === 'transactionId'
-        ? subject
-        : (await server.ask('query ($id: ID!) { quote(id: $id) { transaction { id } } }', { id: subject })).quote
-            .transaction.id;
-    callers.push({
-      name: `platform ${platform + 1}, app of ${subject}`,
-      authorization,
-      platform,
-      viewer: {
-        kind: 'CLIENT',
-        platformId,
-        permissions: ['VIEW'],
-        bound: { kind: 'PAYMENT', transactionId: uuid(transactionId) },
-        tokenId,
-        subject,
-      },
-    });
+    await addApp(`app of ${Object.values(binding)}`, binding);
   }
   return callers;
 }
@@ -506,7 +472,7 @@ async function endSome({ gateway }: TestGateway, platform: TestPlatform, { all }
     );
     for (const { node } of accounts.edges) frozen.push(await freezeAccount(database, node.id, freezing));
   }
-  if (frozen.some(({ kind }) => kind !== 'changed')) throw new Error(JSON.stringify(frozen));
+  if (!frozen.every(({ changed }) => changed)) throw new Error(JSON.stringify(frozen));
 
   const { tokenId } = await mint(platform, { customerId: business, permissions: ['VIEW'] });
   await act(platform, 'revokeClientToken', { tokenId }, 'revokedId');
@@ -521,7 +487,7 @@ async function endSome({ gateway }: TestGateway, platform: TestPlatform, { all }
 /** Sets policies: of a customer, who then pays, of its app, and of the platform, which pays nothing any more. */
 async function limitSome(platform: TestPlatform, { payers }: Customers, callers: readonly Caller[]): Promise<void> {
   const [payer] = payers;
-  const { tokenId } = callers.find(({ viewer }) => viewer.kind === 'CLIENT')?.viewer ?? {};
+  const subjectId = callers.find(({ tokenId }) => tokenId)?.tokenId;
   const periods = ['PAYMENT', 'DAY', 'MONTH', 'LAST_24_HOURS', 'LAST_30_DAYS'];
   const limits = [
     ...periods.map((period) => ({ period, currency: 'USD', amount: { units: 1_000_000 } })),
@@ -530,12 +496,7 @@ async function limitSome(platform: TestPlatform, { payers }: Customers, callers:
   ];
   await act(platform, 'setPolicy', { subjectId: payer.customerId, limits, timeZone: 'Asia/Tokyo' }, '');
   for (const amount of [30, 40]) await pay(platform, payer, amount);
-  await act(
-    platform,
-    'setPolicy',
-    { subjectId: `ClientToken:${tokenId}`, limits: [{ period: 'DAY', payments: 3 }] },
-    '',
-  );
+  await act(platform, 'setPolicy', { subjectId, limits: [{ period: 'DAY', payments: 3 }] }, '');
   const limited = { name: 'limited', permissions: ['VIEW'] };
   const { apiToken } = await act(platform, 'createApiToken', limited, 'apiToken { id }');
   await act(platform, 'setPolicy', { subjectId: apiToken.id }, '');
@@ -549,11 +510,6 @@ async function limitSome(platform: TestPlatform, { payers }: Customers, callers:
     ...{ receiverAccountIds: [payer.outsideUsd], receiverCountries: ['DE', 'US'], releaseOn: ['REFUNDED', 'FAILED'] },
     receiverUmaAddresses: ['$ada@example.com'],
   });
-}
-
-/** The uuid in a public id. */
-function uuid(id: string): string {
-  return id.slice(id.indexOf(':') + 1);
 }
 
 /** Waits until everything that happened has its place in the feed and at the webhooks, and nothing is due soon. */

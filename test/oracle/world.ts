@@ -1,12 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { buildSchema, type GraphQLSchema } from 'graphql';
 import { Pool } from 'undici';
 import { publicId } from '../../src/core/ids.ts';
-import { type Database, openDatabase } from '../../src/infra/database/database.ts';
 import { unlimited } from '../attack/limits.ts';
 import { type Answer, connect, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { Statements } from '../setup/statements.ts';
 import { type Material, readMaterial } from './material.ts';
-import { type Operation, PlainExecutor } from './plain-executor.ts';
-import { PlainReads } from './reads.ts';
 import { type Caller, makeQuietScene, type QuietScene } from './scene.ts';
 
 /** An answer as it came: the text is compared first, since it is nearly always the same as before. */
@@ -15,10 +14,17 @@ export interface RawAnswer {
   readonly json: () => Answer;
 }
 
-/** The quiet scene, a gateway that serves it, and the oracle that knows the answers. */
+export interface Operation {
+  readonly query: string;
+  readonly operationName?: string | undefined;
+  readonly variables?: Readonly<Record<string, unknown>>;
+}
+
+/** The quiet scene, a gateway that serves it, and the oracle: a gateway that reads it the stock way. */
 export class OracleWorld {
   readonly callers: readonly Caller[];
-  readonly oracle: PlainExecutor;
+  /** The committed schema. */
+  readonly schema: GraphQLSchema = buildSchema(readFileSync('schema.graphql', 'utf8'));
   /** By platform. */
   readonly material: readonly [Material, Material];
   /** Statements of that gateway. */
@@ -27,18 +33,15 @@ export class OracleWorld {
   /** A gateway on the same rows, where graphql-js and Prisma read alone. */
   readonly stock: TestGateway;
   readonly #scene: QuietScene;
-  readonly #database: Database;
   readonly #http: Pool;
   readonly #stockHttp: Pool;
 
   private constructor(
     scene: QuietScene,
     [gateway, stock]: readonly [TestGateway, TestGateway],
-    database: Database,
     material: [Material, Material],
   ) {
     this.#scene = scene;
-    this.#database = database;
     this.#http = new Pool(gateway.url, { connections: 3 });
     this.#stockHttp = new Pool(stock.url, { connections: 3 });
     this.gateway = gateway;
@@ -46,8 +49,6 @@ export class OracleWorld {
     this.callers = scene.callers;
     this.material = material;
     this.statements = new Statements(gateway.gateway.serving.pool);
-    const payments = { ...gateway.gateway.payments, database };
-    this.oracle = new PlainExecutor(new PlainReads(database.prisma), payments);
   }
 
   static async open(): Promise<OracleWorld> {
@@ -55,16 +56,18 @@ export class OracleWorld {
     // It serves and does nothing else, so nothing changes.
     const gateway = await startTestGateway({ ROLE: 'serve', ...unlimited }, scene.databaseUrl);
     const stock = await startTestGateway({ ROLE: 'serve', STOCK_READS: true, ...unlimited }, scene.databaseUrl);
-    const database = openDatabase({ url: scene.databaseUrl, role: 'gateway_work', poolSize: 4 });
     const reader = async (platform: number) => {
       const caller = scene.callers.find((one) => one.platform === platform);
-      const { platformId = '', authorization = '' } = { ...caller?.viewer, ...caller };
-      const lookups = await database.prisma.lookup.findMany({ where: { platformId }, select: { id: true } });
+      const { platformId = '', authorization = '' } = caller ?? {};
+      const { rows: lookups } = await gateway.owner.query<{ id: string }>(
+        'select id from lookup where platform_id = $1 order by id',
+        [platformId],
+      );
       const ids = lookups.map(({ id }) => publicId('Lookup', id));
       return readMaterial(connect(gateway.url, platformId, authorization), scene.keys, ids);
     };
     const material: [Material, Material] = [await reader(0), await reader(1)];
-    return new OracleWorld(scene, [gateway, stock], database, material);
+    return new OracleWorld(scene, [gateway, stock], material);
   }
 
   /** Asks the service over HTTP; `isStock`: the gateway that reads the stock way. */
@@ -86,7 +89,6 @@ export class OracleWorld {
   async close(): Promise<void> {
     await this.#http.close();
     await this.#stockHttp.close();
-    await this.#database.close();
     await this.gateway.stop();
     await this.stock.stop();
     await this.#scene.drop();

@@ -97,7 +97,7 @@ test('a pull for a payment to a UMA address ends by command: it is with the rail
   const { id, transaction } = await umaQuote(platform, scene.outsideUsd, address, { lockedCurrencyAmount: 2_000 });
   await execute(platform, id, slowPull);
   const pending = says({ kind: 'pending', checkInMs: 1_000 });
-  expect(await failOrder(pending, transaction.id, byHand)).toMatchObject({ kind: 'failed' });
+  await failOrder(pending, transaction.id, byHand);
   expect(await transactionOf(transaction.id)).toMatchObject({ status: 'FAILED', refund: null });
 });
 
@@ -105,17 +105,16 @@ test('what the rail says once more decides: what has settled or failed is refuse
   const settled = await slowPayment(300);
   const refused = await slowPayment(301);
   const unknown = await slowPayment(302);
-  expect(await failOrder(says({ kind: 'settled' }), settled, byHand)).toEqual({
-    kind: 'refused',
-    reason: 'the rail reports that it has settled: the workers are booking it',
-  });
-  expect(await failOrder(says({ kind: 'rejected', explanation: 'closed' }), refused, byHand)).toMatchObject({
-    reason: 'the rail reports rejected (closed): the workers are ending the payment',
-  });
+  await expect(failOrder(says({ kind: 'settled' }), settled, byHand)).rejects.toThrow(
+    'the rail reports that it has settled: the workers are booking it',
+  );
+  await expect(failOrder(says({ kind: 'rejected', explanation: 'closed' }), refused, byHand)).rejects.toThrow(
+    'the rail reports rejected (closed): the workers are ending the payment',
+  );
   const away = withAnswer(() => Promise.reject(new Error('connect ECONNREFUSED')));
-  expect(await failOrder(away, unknown, byHand)).toMatchObject({
-    reason: 'the rail cannot be asked: connect ECONNREFUSED. --without-asking ends the order anyway',
-  });
+  await expect(failOrder(away, unknown, byHand)).rejects.toThrow(
+    'the rail cannot be asked: connect ECONNREFUSED. --without-asking ends the order anyway',
+  );
   // None of them has changed, and all are due again.
   const all = [settled, refused, unknown];
   for (const id of all) expect((await transactionOf(id)).status).toBe('PENDING');
@@ -133,8 +132,7 @@ test('what the rail says once more decides: what has settled or failed is refuse
   expect((await watch()).rows).toEqual(rows);
   await work({ kind: 'settled' });
   const gone = await slowPayment(303);
-  const unasked = { kind: 'failed', said: undefined };
-  expect(await failOrder(away, gone, { ...byHand, withoutAsking: true })).toMatchObject(unasked);
+  expect((await failOrder(away, gone, { ...byHand, withoutAsking: true })).said).toBeUndefined();
   const never = await slowPayment(304);
   const nowhere = withAnswer(async () => undefined);
   expect(await failOrder(nowhere, never, byHand)).toMatchObject({ said: 'the provider has no such payment' });
@@ -145,12 +143,9 @@ test('a payment of which the rail has said another amount is refused until a per
   await work({ kind: 'settled', amount: 309n });
   expect(await casesOf(id)).toHaveLength(1);
   const without = { ...byHand, withoutAsking: true };
-  expect(await failOrder(payments, id, without)).toMatchObject({
-    kind: 'refused',
-    reason: expect.stringContaining('the rail has reported: settled 3.09 USD'),
-  });
+  await expect(failOrder(payments, id, without)).rejects.toThrow('the rail has reported: settled 3.09 USD');
   await closeCases(payments.database, id, { ...tester, reason: 'the bank has given it back' });
-  expect(await failOrder(payments, id, without)).toMatchObject({ kind: 'failed' });
+  await failOrder(payments, id, without);
 });
 
 test.each(['payment', 'pull'] as const)(
@@ -162,7 +157,7 @@ test.each(['payment', 'pull'] as const)(
     const worker = withAnswer(async () => {
       // The worker has the lease. The person takes it while the worker waits for its rail.
       const mine = says({ kind: 'pending', checkInMs: 1_000 });
-      expect(await failOrder(mine, id, byHand)).toMatchObject({ kind: 'failed' });
+      await failOrder(mine, id, byHand);
       return { kind: 'settled' };
     });
     await settleDueOrders(worker, 10);
@@ -182,10 +177,9 @@ test('a worker that is quicker than the person decides, and no worker takes the 
     expect(await settleDueOrders(says({ kind: 'settled' }), 10)).toBe(1);
     return { kind: 'pending', checkInMs: 1_000 };
   });
-  expect(await failOrder(asked, id, byHand)).toEqual({
-    kind: 'refused',
-    reason: 'nothing done: the order has ended in the meantime (COMPLETED)',
-  });
+  await expect(failOrder(asked, id, byHand)).rejects.toThrow(
+    'nothing done: the order has ended in the meantime (COMPLETED)',
+  );
   expect((await transactionOf(id)).status).toBe('COMPLETED');
   const unknown = 'Transaction:0197f2a0-0000-7000-8000-000000000001';
   expect(await ops('order', 'fail', unknown, ...by)).toMatchObject({ code: 1, err: `there is no ${unknown}` });

@@ -1,40 +1,75 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { execute, feedEnd, mint, pay, quote, seen, succeed, umaAddressOf, umaQuote, usdToEur } from '../setup/acts.ts';
-import { connect, type Data, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
-import { makeScene, ownAccount, type Scene } from '../setup/scene.ts';
+import { expect, test } from 'vitest';
+import {
+  execute,
+  feedEnd,
+  fieldsOf,
+  pay,
+  quote,
+  seen,
+  setAccountStatus,
+  succeed,
+  umaAddressOf,
+  umaQuote,
+  usdToEur,
+} from '../setup/acts.ts';
+import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { appOf, serverOf } from '../setup/new-credentials.ts';
+import { internalAccount, makeScene, ownAccount } from '../setup/scene.ts';
 
-// Which payments a filter finds, and no others: at the edges of each. Those that match it are named.
+// What a filter finds, and nothing else: at the edges of each. What matches it is named.
 
-let t: TestGateway;
-let scene: Scene;
-let other: Scene;
-/** The payments, by the ids of their transactions. */
+/** What is found, by its id. */
 const names = new Map<string, string>();
-const addresses: Record<'own' | 'other', string> = { own: '', other: '' };
-beforeAll(async () => {
-  t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
-  [scene, other] = [await makeScene(t.platform), await makeScene(t.platform, 0n)];
-  addresses.own = await umaAddressOf(t.platform, scene.customerId);
-  addresses.other = await umaAddressOf(t.platform, other.customerId);
-  names.set((await pay(t.platform, scene, 100)).id, 'out');
-  const pulling = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 200 };
-  names.set((await succeed(t.platform, 'transferIn', pulling, 'transaction { id }')).transaction.id, 'in');
-  names.set((await quote(t.platform, usdToEur(scene))).transaction.id, 'quoted');
-  const after = await feedEnd(t.platform);
-  const made = await umaQuote(t.platform, scene.usd, addresses.other);
-  names.set(made.transaction.id, 'sent');
-  await execute(t.platform, made.id);
-  const arriving = await seen(t.platform, after, ({ type, status }) => type === 'INCOMING' && status === 'PENDING');
-  names.set(arriving.id, 'arriving');
-});
-afterAll(() => t.stop());
 
-async function found(filter: object, as: TestPlatform = t.platform): Promise<string> {
-  const list =
-    'query ($filter: TransactionFilter) { transactions(filter: $filter, first: 100) { edges { node { id } } } }';
-  const { transactions } = await as.ask(list, { filter });
-  return transactions.edges
-    .map(({ node }: Data) => names.get(node.id))
+const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
+const [scene, other] = [await makeScene(t.platform), await makeScene(t.platform, 0n)];
+const addresses = {
+  own: await umaAddressOf(t.platform, scene.customerId),
+  other: await umaAddressOf(t.platform, other.customerId),
+};
+names.set((await pay(t.platform, scene, 100)).id, 'out');
+const pulling = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 200 };
+const shown = 'transaction { id createdAt reconciliationReference }';
+const { transaction: pulled } = await succeed(t.platform, 'transferIn', pulling, shown);
+names.set(pulled.id, 'in');
+const quoted = await quote(t.platform, usdToEur(scene));
+names.set(quoted.transaction.id, 'quoted').set(quoted.id, 'quoted');
+const after = await feedEnd(t.platform);
+const made = await umaQuote(t.platform, scene.usd, addresses.other);
+names.set(made.transaction.id, 'sent').set(made.id, 'sent');
+await execute(t.platform, made.id);
+const arriving = await seen(t.platform, after, ({ type, status }) => type === 'INCOMING' && status === 'PENDING');
+names.set(arriving.id, 'arriving');
+const acme = { platformCustomerId: 'acme', details: { business: { legalName: 'Acme' } } };
+const company = (await succeed(t.platform, 'createCustomer', acme, 'customer { id }')).customer.id;
+names.set(company, 'acme');
+names.set(scene.customerId, 'payer').set(other.customerId, 'other');
+names.set(other.outsideUsd, 'closed').set(scene.outsideEur, 'iban').set(scene.outsideUsd, 'us');
+const closing = { status: 'INACTIVE', beneficiaryVerificationStatus: 'NOT_MATCHED' };
+await setAccountStatus(t.platform, other.outsideUsd, closing);
+const [reading, moving] = [await serverOf(t.platform, 'VIEW', 'MANAGE'), await serverOf(t.platform, 'TRANSACT')];
+names.set(reading.tokenId, 'reading').set(moving.tokenId, 'moving');
+names.set((await serverOf(reading, 'VIEW')).tokenId, 'descendant');
+const createdAt = async (field: 'customer' | 'quote', id: string) =>
+  (await fieldsOf(t.platform, field, id, 'createdAt')).createdAt;
+const [quotedAt, sentAt] = [await createdAt('quote', quoted.id), await createdAt('quote', made.id)];
+const [payerAt, acmeAt] = [await createdAt('customer', scene.customerId), await createdAt('customer', company)];
+
+const types = {
+  ...{
+    transactions: 'TransactionFilter',
+    quotes: 'QuoteFilter',
+    customers: 'CustomerFilter',
+    accounts: 'AccountFilter',
+  },
+  apiTokens: 'ApiTokenFilter',
+};
+
+/** The names of what a filter of a list finds. */
+async function found(filter: object, as: TestPlatform = t.platform, list: keyof typeof types = 'transactions') {
+  const query = `query ($filter: ${types[list]}) { ${list}(filter: $filter, first: 100) { edges { node { id } } } }`;
+  return (await as.ask(query, { filter }))[list].edges
+    .flatMap(({ node }: Data) => names.get(node.id) ?? [])
     .sort()
     .join(' ');
 }
@@ -67,16 +102,46 @@ const cases: readonly (readonly [what: string, filter: () => object, names: stri
   ['what waits for its quote', () => ({ executed: false }), 'quoted'],
   ['two types', () => ({ type: ['INCOMING', 'OUTGOING'], currency: 'EUR' }), 'quoted'],
   ['a type', () => ({ type: ['INCOMING'] }), 'arriving in'],
+  ['a status', () => ({ status: ['PROCESSING'] }), 'sent'],
+  ['the reason of a failure', () => ({ failureReason: ['QUOTE_EXPIRED'] }), ''],
+  ['the id that the platform gave its customer', () => ({ platformCustomerId: 'acme' }), ''],
+  ['a reference', () => ({ reference: pulled.reconciliationReference }), 'in'],
+  ['the end of the time of its creation', () => ({ createdBefore: pulled.createdAt }), 'in out'],
+  ['the beginning of the time of its creation', () => ({ createdAfter: pulled.createdAt }), 'arriving in quoted sent'],
 ];
 
 test.each(cases)('a filter by %s finds that, and nothing beside it', async (_what, filter, expected) => {
   expect(await found(filter())).toBe(expected);
 });
 
+test.each([
+  ['quotes', 'a status', { status: ['PENDING'] }, 'quoted'],
+  ['quotes', 'the end of the time of its creation', { createdBefore: quotedAt }, 'quoted'],
+  ['quotes', 'the beginning of the time of its creation', { createdAfter: sentAt }, 'sent'],
+  ['quotes', 'an account that pays', { sendingAccountId: scene.eur }, ''],
+  ['quotes', 'an account that is paid', { receivingAccountId: scene.outsideEur }, 'quoted'],
+  ['quotes', 'a customer', { customerId: other.customerId }, ''],
+  ['quotes', 'the address that pays', { sendingUmaAddress: addresses.other }, ''],
+  ['quotes', 'the address that is paid', { receivingUmaAddress: addresses.other.toUpperCase() }, 'sent'],
+  ['customers', 'an id of the platform', { platformCustomerId: 'acme' }, 'acme'],
+  ['customers', 'a type', { customerType: 'BUSINESS' }, 'acme'],
+  ['customers', 'the status of its identity check', { kycStatus: ['REJECTED'] }, ''],
+  ['customers', 'an address', { umaAddress: addresses.own.toUpperCase() }, 'payer'],
+  ['customers', 'the end of the time of its creation', { createdBefore: payerAt }, 'payer'],
+  ['customers', 'the beginning of the time of its creation', { createdAfter: acmeAt }, 'acme'],
+  ['accounts', 'a status', { status: ['INACTIVE'] }, 'closed'],
+  ['accounts', 'a type', { accountType: ['IBAN'], customerId: scene.customerId }, 'iban'],
+  ['accounts', 'the verification of its owner', { beneficiaryVerificationStatus: ['NOT_MATCHED'] }, 'closed'],
+  ['apiTokens', 'a permission', { permission: 'TRANSACT' }, 'moving'],
+  ['apiTokens', 'the token that made it', { createdById: reading.tokenId }, 'descendant'],
+  ['apiTokens', 'a name', { name: 'unmade' }, ''],
+] as const)('a filter of %s by %s finds that, and nothing beside it', async (list, _what, filter, expected) => {
+  expect(await found(filter, t.platform, list)).toBe(expected);
+});
+
 test('the app of a payment, which does not see whose it is, finds nothing by its customer', async () => {
   const [id = ''] = [...names].find(([, name]) => name === 'sent') ?? [];
-  const { token } = await mint(t.platform, { transactionId: id, permissions: ['VIEW'] });
-  const app = connect(t.url, t.platform.platformId, `Bearer ${token}`);
+  const app = await appOf(t.platform, { transactionId: id, permissions: ['VIEW'] });
   expect(await found({ executed: true }, app)).toBe('sent');
   for (const filter of [{ customerId: scene.customerId }, { senderAccountIdentifier: addresses.own }])
     expect(await found(filter, app)).toBe('');
@@ -94,6 +159,8 @@ test('accounts are those of their owner, and deleted ones are found where they a
   expect(await euros({ customerId })).toEqual([scene.eur]);
   expect(await euros({ customerId, isIncludingDeleted: true })).toEqual([scene.outsideEur, scene.eur].sort());
   expect(await euros({ platformOwned: true })).toEqual([own]);
-  expect(await euros({ platformOwned: false })).toEqual([scene.eur, other.eur, other.outsideEur].sort());
+  expect(await euros({ platformOwned: false })).toEqual(
+    [scene.eur, other.eur, other.outsideEur, await internalAccount(t.platform, company, 'EUR')].sort(),
+  );
   expect(await euros({ kind: 'EXTERNAL' })).toEqual([other.outsideEur]);
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type CurrencyCode, currencies, requiredCurrency } from '../../src/core/currencies.ts';
 import { divide, isLess, multiply, parseDecimal, rateFault, tenTo, whole } from '../../src/core/fraction.ts';
-import { parseRateOverrides, sandboxRates } from '../../src/rails/sandbox/rates.ts';
+import { checkedSettings } from '../../src/rails/rail-settings.ts';
+import { rateOverrides, sandboxRates } from '../../src/rails/sandbox/rates.ts';
 
 const table = sandboxRates();
 const pairs = currencies.flatMap((sending) => currencies.map((receiving) => [sending, receiving] as const));
@@ -50,7 +51,9 @@ describe('the table of the sandbox', () => {
   });
 });
 
-describe('the SANDBOX_RATES setting', () => {
+describe('the rates in the settings of the sandbox', () => {
+  const parseRateOverrides = (json: string) => checkedSettings(rateOverrides, JSON.parse(json));
+
   it('replaces entries of the table, with rates used as they are, and leaves the others', () => {
     const rates = sandboxRates(
       parseRateOverrides('{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500, "variableFeeRate": "0"}}'),
@@ -78,8 +81,8 @@ describe('the SANDBOX_RATES setting', () => {
   });
 
   it.each<[string, string]>([
-    ['nonsense', 'must be a JSON object'],
-    ['[]', 'must be a JSON object of pairs such as "USD/EUR"'],
+    ['"nonsense"', 'must be an object of pairs such as "USD/EUR"'],
+    ['[]', 'must be an object of pairs such as "USD/EUR"'],
     ['{"USD": {"rate": "1"}}', 'USD must be two currency codes, such as "USD/EUR"'],
     ['{"USD/EUR/GBP": {"rate": "1"}}', 'USD/EUR/GBP must be two currency codes, such as "USD/EUR"'],
     ['{"USD/XAU": {"rate": "1"}}', 'USD/XAU names the unknown currency XAU'],
@@ -119,7 +122,7 @@ describe('the SANDBOX_RATES setting', () => {
           'USD/EUR rate must be greater than 0, not "0"',
           'USD/EUR fixedFee must not be negative',
           'EUR/USD rate must be a plain decimal such as "1.08695652", not "x"',
-        ].join('\n'),
+        ].join('; '),
       ),
     );
   });

@@ -33,17 +33,14 @@ test.each([
   ['nothing', 0n, 1_000n],
   ['the most that an account may hold', 9_000_000_000_000_000n, -8_999_999_999_999_000n],
 ])('a payout that took %s is settled, and its difference booked', async (_what, taken, amount) => {
-  expect(await settled(taken)).toMatchObject({ kind: 'settled', differences: [{ currency: 'USD', amount }] });
+  expect(await settled(taken)).toMatchObject({ differences: [{ currency: 'USD', amount }] });
 });
 
 test.each([
   ['a unit less than nothing', -1n],
   ['a unit more than an account may hold', 9_000_000_000_000_001n],
 ])('a payout that took %s waits for a person to find out more', async (_what, taken) => {
-  expect(await settled(taken)).toEqual({
-    kind: 'refused',
-    reason: expect.stringContaining('That cannot be the amount that it moved'),
-  });
+  await expect(settled(taken)).rejects.toThrow('That cannot be the amount that it moved');
 });
 
 test.each([
@@ -53,7 +50,5 @@ test.each([
   provider.deviation = { taken: 0n, arrived: -5n };
   const input = { destination: { account: { accountId: scene[to] } }, immediatelyExecute: true };
   const { transaction } = await quote(platform, usdToEur(scene, input));
-  const { short: told, ...result } = { short: undefined, ...(await settle(transaction.id)) };
-  expect(result).toMatchObject({ kind: 'settled' });
-  expect(told).toEqual(short);
+  expect((await settle(transaction.id)).short).toEqual(short);
 });

@@ -35,7 +35,7 @@ beforeAll(async () => {
   world = await OracleWorld.open();
   const [caller] = world.callers;
   if (!caller) throw new Error('nobody asks');
-  platform = connect(world.gateway.url, caller.viewer.platformId, caller.authorization);
+  platform = connect(world.gateway.url, caller.platformId, caller.authorization);
   parents = await fillPlatform(world.gateway, platform, rows);
 }, 1_800_000);
 afterAll(async () => {

@@ -74,13 +74,13 @@ describe('a planted bug is caught by a schedule', () => {
       plants: [
         {
           signature: 'check_quotes(uuid, jsonb)',
-          find: `if not v_move -> 'from' ? v_status::text or`,
-          put: `if v_status <> 'PROCESSING' and not v_move -> 'from' ? v_status::text or`,
+          find: `q.status::text <> all (m."from")`,
+          put: `q.status <> 'PROCESSING' and q.status::text <> all (m."from")`,
         },
         {
           signature: 'check_transactions(uuid, jsonb)',
-          find: `if not v_move -> 'from' ? v_status::text or`,
-          put: `if v_status <> 'PROCESSING' and not v_move -> 'from' ? v_status::text or`,
+          find: `t.status::text <> all (m."from")`,
+          put: `t.status <> 'PROCESSING' and t.status::text <> all (m."from")`,
         },
       ],
     },

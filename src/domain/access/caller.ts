@@ -2,19 +2,13 @@ import type { Tenant } from '../../core/tenant.ts';
 import type { ClientGrant, Permission } from '../../infra/database/generated/client/client.ts';
 import type { ActFacts, Operator } from './operator-acts.ts';
 
-/**
- * The part of a platform that a caller can see: everything, everything of one customer, or one payment (its quote and
- * its transaction).
- */
+/** The part of a platform that a caller can see: all, all of one customer, or one payment (quote and transaction). */
 export type Bound =
   | { readonly kind: 'PLATFORM' }
   | { readonly kind: 'CUSTOMER'; readonly customerId: string }
   | { readonly kind: 'PAYMENT'; readonly transactionId: string; readonly quoteId: string | null };
 
-/**
- * The party on whose behalf a command runs, with what it may do and what it may see: a viewer who holds a token, or the
- * platform itself (platform-itself.ts).
- */
+/** On whose behalf a command runs, with what it may do and see: a viewer with a token, or the platform itself. */
 export interface Caller extends Tenant {
   /** A platform's server, or an app of a platform. */
   readonly kind: 'PLATFORM' | 'CLIENT';
@@ -28,8 +22,6 @@ export interface Caller extends Tenant {
   readonly bound: Bound;
   /** The namespace of an app's idempotency keys: no other app of the platform can collide with them or probe them. */
   readonly keySpace?: string | undefined;
-  /**
-   * The operator who acts in the name of the platform, and the subject of the act: commands on plain records write it.
-   */
+  /** The operator who acts in the platform's name, and the subject: commands on plain records write the act. */
   readonly operator?: (Operator & Pick<ActFacts, 'subject' | 'after'>) | undefined;
 }

@@ -2,7 +2,6 @@ import { refusalIn } from '../../core/refusal.ts';
 import { commands } from '../../infra/instruments/instruments.ts';
 import type { Operation } from './operations.ts';
 
-/** Awaits a command and counts its outcome. */
 export async function countCommand<Result extends { readonly replayed: boolean }>(
   operation: Operation,
   running: Promise<Result>,

@@ -58,10 +58,8 @@ export const operations = {
   }
 >;
 
-/** The name of an operation. */
 export type Operation = keyof typeof operations;
 
-/** The names of all operations. */
 export const operationNames = Object.keys(operations) as readonly Operation[];
 
 /**
@@ -88,19 +86,17 @@ export function authorize(caller: Pick<Caller, 'kind' | 'permissions' | 'grants'
  */
 function requireGrant({ grants }: Pick<Caller, 'grants'>, grant: ClientGrant): void {
   if (!grants.includes(grant)) {
-    throw new Refusal(
-      'FORBIDDEN',
-      `this client token lacks the grant ${grant}, which the platform can include when it creates a token`,
-    );
+    const message = `this client token lacks the grant ${grant}, which the platform can include when it creates a token`;
+    throw new Refusal('FORBIDDEN', message);
   }
 }
 
-/** Returns whether the answer of an operation is a record that existed before: then it needs VIEW. */
+/** Returns whether the answer of an operation may be a record that existed before: then it needs VIEW. */
 export function showsExisting(name: Operation): boolean {
   return 'showsExisting' in operations[name];
 }
 
-/** Returns whether an operation changes a record that its input names: then it takes an expected version. */
+/** Returns whether an operation changes a record that its input names, and so takes an expected version. */
 export function changesRecord(name: Operation): boolean {
   return 'changes' in operations[name];
 }

@@ -5,7 +5,6 @@ import type { Transaction } from '../../infra/database/transaction.ts';
 export interface Operator {
   /** The given name, or else the name of the login on the machine. */
   readonly by: string;
-  /** The command: `token revoke`. */
   readonly act: string;
   readonly reason?: string | undefined;
 }
@@ -27,17 +26,9 @@ function lettersOf(name: string): string {
   return letters === '' ? name : letters;
 }
 
-/** The answer of an operators' command that has done nothing: why, in words for the operator. */
-export interface RefusedByHand {
-  readonly kind: 'refused';
-  readonly reason: string;
-}
+/** The error of an operators' command that has done nothing: why, in words for the operator. */
+export class RefusedByHand extends Error {}
 
-export function refusedByHand(reason: string): RefusedByHand {
-  return { kind: 'refused', reason };
-}
-
-/** The subject of an act. */
 export interface ActFacts {
   /** Null for acts that concern no platform. */
   readonly platformId: string | null;

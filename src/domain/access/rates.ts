@@ -4,9 +4,7 @@ export interface Rate {
   readonly burst: number;
 }
 
-/**
- * The rate limits of a platform as a whole, of each of its API tokens and of each of its client tokens; null: no limit.
- */
+/** The rate limits of a platform, and of each of its API tokens and client tokens; null: no limit. */
 export interface Rates {
   readonly platform: Rate | null;
   readonly apiToken: Rate | null;

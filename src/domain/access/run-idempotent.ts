@@ -29,12 +29,11 @@ type Command<Answer> = {
   readonly idempotencyKey: string | null | undefined;
   /** Whether a null clears a field of the input; an absent field stays unchanged. */
   readonly nullClears?: true;
-  /** Returns the answer to a repeat. */
   readonly repeat: (result: StoredResult) => Promise<Answer>;
 } & (
   | { readonly effect: Effect<Answer> }
   /**
-   * Gets from other services what the effect needs, however long they take. It runs before the transaction, and not for a
+   * Gets what the effect needs from other services, however long it takes: before the transaction, and not for a
    * repeat.
    */
   | { readonly prepare: () => Promise<Effect<Answer>> }
@@ -79,11 +78,7 @@ export function runIdempotent<Answer>(
   return countCommand(command.operation, run(database, caller, command));
 }
 
-async function run<Answer>(
-  database: Database,
-  caller: Caller,
-  command: Command<Answer>,
-): Promise<Answer & { readonly replayed: boolean }> {
+async function run<Answer>(database: Database, caller: Caller, command: Command<Answer>) {
   authorize(caller, command.operation);
   const claim = claimOf(caller, command);
   const key = claim && ([caller.platformId, claim.operation, claim.key, claim.hash] as const);

@@ -13,13 +13,10 @@ export function mayDoAllThat(viewer: Viewer, other: Viewer): boolean {
 export interface Viewer extends Caller {
   /** The uuid of the token: of an API token for a server, of a client token for an app. */
   readonly tokenId: string;
-  /**
-   * The public id of the record that the token is bound to. A newer token of the same subject may replace this one.
-   */
+  /** The public id of the record that the token is bound to: a newer token of it may replace this one. */
   readonly subject: string;
   /** When the token expires; null for one that only ends when it is revoked. */
   readonly expiresAt: Date | null;
-  /** Whether it may send registered documents only. */
   readonly trustedDocumentsOnly: boolean;
   /** Its platform's own rate limits; null if the limits of the settings apply. */
   readonly rates: Rates;

@@ -5,11 +5,6 @@ import type { Queryable, Statement } from '../../infra/database/statement.ts';
 import type { Caller } from './caller.ts';
 import type { Viewer } from './viewer.ts';
 
-/**
- * The rules for what a caller can see. Each list, getter, node, reference, stream and command uses them. Anything that is not
- * visible looks unknown.
- */
-
 /** The fields of a caller that decide what it can see. */
 export type Scope = Pick<Caller, 'platformId' | 'bound'>;
 
@@ -39,32 +34,26 @@ const rules = {
 /** A kind of record, of which a caller sees all, some or none. */
 export type Noun = keyof typeof rules;
 
-/** Returns the condition for the quotes that a caller may see. */
 export function visibleQuotes(scope: Scope): Prisma.QuoteWhereInput {
   return where(rules.quote, scope);
 }
 
-/** Returns the condition for the transactions that a caller may see. */
 export function visibleTransactions(scope: Scope): Prisma.TransactionWhereInput {
   return where(rules.transaction, scope);
 }
 
-/** Returns the condition for the customers that a caller may see. */
 export function visibleCustomers(scope: Scope): Prisma.CustomerWhereInput {
   return where(rules.customer, scope);
 }
 
-/** Returns the condition for the accounts that a caller may see. */
 export function visibleAccounts(scope: Scope): Prisma.AccountWhereInput {
   return where(rules.account, scope);
 }
 
-/** Returns the condition for the events of the feed that a caller may see. */
 export function visibleEvents(scope: Scope): Prisma.EventWhereInput {
   return where(rules.event, scope);
 }
 
-/** Returns the condition for the lookups that a caller may see. */
 export function visibleLookups(caller: Caller): Prisma.LookupWhereInput {
   return seesLookups(caller) ? where(rules.lookup, caller) : { AND: [matchesNothing] };
 }
@@ -79,7 +68,6 @@ export function ownPlatform({ platformId }: Pick<Scope, 'platformId'>): Prisma.P
   return { id: platformId };
 }
 
-/** Returns the condition for records of a platform's servers: webhook endpoints and tokens. */
 export function visibleToPlatform(scope: Scope): { readonly platformId: string } {
   return where(rules.ofPlatform, scope);
 }
@@ -96,8 +84,8 @@ export function visibleClientTokens(viewer: Viewer): Prisma.ClientTokenWhereInpu
 }
 
 /**
- * Returns the condition for the policies that a viewer may see: those with MANAGE see all, as they may set them, and other servers
- * those of customers and of the platform; the app of a customer sees the one of its customer.
+ * Returns the condition for the policies that a viewer may see: all with MANAGE, or those of customers and the
+ * platform.
  */
 export function visiblePolicies({ platformId, bound, permissions }: Viewer): Prisma.PolicyWhereInput {
   if (bound.kind === 'CUSTOMER') return { platformId, subjectId: bound.customerId };
@@ -106,8 +94,7 @@ export function visiblePolicies({ platformId, bound, permissions }: Viewer): Pri
 }
 
 /**
- * Returns whether the caller may see what a policy says that has refused its payment, and what it has counted: of others, too. An
- * app sees the policy of its token and of its customer.
+ * Returns whether the caller may see what a policy says that refused its payment. An app: of its token and customer.
  */
 export function maySeePolicyOf(caller: Caller, subjectId: string): boolean {
   const { bound, permissions, tokenId } = caller;
@@ -128,12 +115,10 @@ export function maySee(noun: Noun, { bound }: Pick<Scope, 'bound'>, row: Readonl
   return field !== null && row[field] === idOf(bound);
 }
 
-/** Returns whether the caller can see any rows of this noun. */
 export function seesAny(noun: Noun, { bound }: Pick<Scope, 'bound'>): boolean {
   return bound.kind === 'PLATFORM' || rules[noun][bound.kind] !== null;
 }
 
-/** Returns Prisma's condition for the rows that a caller may see by a rule. */
 function where<Field extends string>(rule: Rule<Field>, { platformId, bound }: Scope) {
   if (bound.kind === 'PLATFORM') return { platformId };
   const field = rule[bound.kind];

@@ -11,7 +11,6 @@ import type { Beneficiary } from './beneficiary.ts';
 
 const at = pathsIn<{ readonly currency: string; readonly details: AccountDetails }>();
 
-/** The details of a new account, as they are given. */
 export interface GivenAccount {
   readonly accountType: ExternalAccountType;
   readonly details: AccountDetails;
@@ -35,14 +34,8 @@ export function checkAccountInfo(
   );
   const info = Object.fromEntries(given.flat());
   if (rules.identifier.filter((name) => name in info).length !== 1) {
-    throw new Refusal(
-      'INVALID_BANK_ACCOUNT',
-      `give exactly one of the fields that identify an account of the type ${type}`,
-      {
-        path: at('details'),
-        oneOf: [...rules.identifier],
-      },
-    );
+    const message = `give exactly one of the fields that identify an account of the type ${type}`;
+    throw new Refusal('INVALID_BANK_ACCOUNT', message, { path: at('details'), oneOf: [...rules.identifier] });
   }
   if (environment === 'PRODUCTION') {
     checkAll(
@@ -54,7 +47,6 @@ export function checkAccountInfo(
   return { info, identity: identityOf(type, info) };
 }
 
-/** The warnings about a new account: about its details, and about the name of its owner. */
 interface WarnedAccount extends Pick<GivenAccount, 'accountType' | 'details'> {
   readonly beneficiary?: Beneficiary | null | undefined;
 }
@@ -122,14 +114,11 @@ function checkDigitFaults(
 
 function checkCurrency(type: ExternalAccountType, rules: AccountType, currency: string): void {
   if (rules.currencies.some((code) => code === currency)) return;
-  throw new Refusal(
-    'INVALID_CURRENCY',
-    `an account of the type ${type} must be in ${rules.currencies.join(' or ')}, not ${JSON.stringify(currency)}`,
-    at('currency'),
-  );
+  const message = `an account of the type ${type} must be in ${rules.currencies.join(' or ')}, not ${JSON.stringify(currency)}`;
+  throw new Refusal('INVALID_CURRENCY', message, at('currency'));
 }
 
-/** Checks one detail. Returns its name and its canonical value, in a list; an empty list if it is absent. */
+/** Checks one detail. Returns its name and its canonical value in a list, which is empty if the detail is absent. */
 function checkDetail(
   type: ExternalAccountType,
   rules: AccountType,

@@ -27,10 +27,7 @@ import { type Beneficiary, carriedOwner, ownerName, reasonOf } from './beneficia
  * must be ACTIVE only when a payment begins.
  */
 
-/**
- * The statuses from which each status may be reached. The database has the same moves (status_moves) and
- * refuses all other changes.
- */
+/** The statuses from which each may be reached; the database refuses all other changes (status_moves). */
 export const statusSources: Readonly<Record<ExternalAccountStatus, readonly ExternalAccountStatus[]>> = {
   PENDING: [],
   ACTIVE: ['PENDING', 'UNDER_REVIEW', 'INACTIVE'],
@@ -38,7 +35,6 @@ export const statusSources: Readonly<Record<ExternalAccountStatus, readonly Exte
   INACTIVE: ['PENDING', 'ACTIVE', 'UNDER_REVIEW'],
 };
 
-/** A check that is due. */
 interface DueCheck extends Lease {
   readonly account: Account;
   readonly ageMs: number;
@@ -61,7 +57,6 @@ export const leaseAccountChecks = leasing<DueCheck>(
 
 const postpone = postponing(checks);
 
-/** Returns the milliseconds until the next account is due for a check, or undefined when none is. */
 export const nextAccountCheck = untilNext(checks);
 
 /**
@@ -99,7 +94,6 @@ function accountToCheck(account: Account, railAccount: RailAccount): AccountToCh
   };
 }
 
-/** Plans the changes that follow from a check by the rail. */
 function planCheck(account: Account, check: AccountCheck): Plan {
   const reported = check.accepted ? check.status : 'INACTIVE';
   const status = statusOf(account);
@@ -118,7 +112,6 @@ function planCheck(account: Account, check: AccountCheck): Plan {
   return { accounts: [move], checks, expected: { type: 'Account', id: account.id, version: account.version } };
 }
 
-/** Returns the columns of an account for a verification. */
 export function verificationColumns(check: AccountVerification) {
   return { beneficiaryVerificationStatus: check.verification, beneficiaryVerifiedName: check.verifiedName };
 }
@@ -129,7 +122,6 @@ export function ownerOf(account: Account): string | undefined {
   return ownerName(trustedJson<Beneficiary | null>(account.beneficiary));
 }
 
-/** Returns the status of an external account, which always has one. */
 export function statusOf(account: Account): ExternalAccountStatus {
   if (account.status === null) throw new Error(`external account ${account.id} has no status`);
   return account.status;

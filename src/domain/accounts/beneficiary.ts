@@ -4,7 +4,6 @@ import type { ExternalAccountType } from '../../infra/database/generated/client/
 import type { AccountCheck } from '../../rails/rail.ts';
 import type { Address } from '../commands/people.ts';
 
-/** The owner of a bank account. */
 export type Beneficiary =
   | {
       readonly beneficiaryType: 'INDIVIDUAL';
@@ -35,16 +34,12 @@ export function ownerName(beneficiary: Beneficiary | null): string | undefined {
     : beneficiary.legalName;
 }
 
-/** The result of a rail's check of an account and its owner. */
 type SaidOfOwner = Pick<
   Extract<AccountCheck, { readonly accepted: true }>,
   'explanation' | 'comparedName' | 'verification' | 'verifiedName'
 >;
 
-/**
- * Returns why an account has its status and verification, in words: what the rail says, and which names were compared where
- * they differ. Null where there is nothing to explain.
- */
+/** Returns in words why an account has its status: what the rail says, and names that differ; null for nothing. */
 export function reasonOf(check: SaidOfOwner, name: string | undefined): string | null {
   const { explanation, comparedName = name, verification, verifiedName } = check;
   const differs = verification === 'NOT_MATCHED' || verification === 'PARTIAL_MATCH';

@@ -6,7 +6,7 @@ import { checkKey } from '../../core/texts.ts';
 import { ExternalAccountStatus } from '../../infra/database/generated/client/client.ts';
 import type { Account } from '../../infra/database/rows.ts';
 import type { Caller } from '../access/caller.ts';
-import { type CommandResult, type Payments, runCommand } from '../commands/command.ts';
+import { command, type Payments } from '../commands/command.ts';
 import { checkMetadata, type Metadata } from '../commands/metadata.ts';
 import { accountName, accountNotFound, readTransferParties } from '../commands/parties.ts';
 import type { AccountMove } from '../ledger/plan.ts';
@@ -31,74 +31,53 @@ const conflict = { reason: 'the external account cannot be changed' };
  * another account.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (it is deleted), IDEMPOTENCY_MISMATCH
  */
-export function updateExternalAccount(
-  payments: Payments,
-  caller: Caller,
-  input: UpdateExternalAccount,
-  idempotencyKey?: string | null,
-): Promise<CommandResult<Account>> {
-  return runCommand(payments, caller, {
-    operation: 'updateExternalAccount',
-    nullClears: true,
-    type: 'Account',
-    input,
-    idempotencyKey,
-    plan: async () => {
-      const { defaultUmaDepositAccount } = input;
-      const [platformAccountId, metadata] = checkAll(
-        () => checkKey(input.platformAccountId, at('platformAccountId')),
-        () => checkMetadata(caller, input.metadata === null ? {} : input.metadata, at('metadata')),
-      );
-      const account = await readExternal(payments, caller, input.accountId, at('accountId'));
-      if (defaultUmaDepositAccount && account.customerId === null) {
-        throw new Refusal(
-          'INVALID_INPUT',
-          "a platform's own account cannot receive UMA payments",
-          at('defaultUmaDepositAccount'),
-        );
-      }
-      const set: AccountMove['set'] = {
-        ...(platformAccountId !== undefined && { platformAccountId }),
-        ...(defaultUmaDepositAccount != null && { defaultUmaDepositAccount }),
-        ...(metadata !== undefined && { metadata }),
-      };
-      return { accounts: [{ id: account.id, from: anyStatus, set }], result: account.id };
-    },
-    path: at('accountId'),
-    conflict,
-  });
-}
+export const updateExternalAccount = command((payments, caller, input: UpdateExternalAccount) => ({
+  operation: 'updateExternalAccount',
+  nullClears: true,
+  type: 'Account',
+  plan: async () => {
+    const { defaultUmaDepositAccount } = input;
+    const [platformAccountId, metadata] = checkAll(
+      () => checkKey(input.platformAccountId, at('platformAccountId')),
+      () => checkMetadata(caller, input.metadata === null ? {} : input.metadata, at('metadata')),
+    );
+    const account = await readExternal(payments, caller, input.accountId, at('accountId'));
+    if (defaultUmaDepositAccount && account.customerId === null) {
+      const message = "a platform's own account cannot receive UMA payments";
+      throw new Refusal('INVALID_INPUT', message, at('defaultUmaDepositAccount'));
+    }
+    const set: AccountMove['set'] = {
+      ...(platformAccountId !== undefined && { platformAccountId }),
+      ...(defaultUmaDepositAccount != null && { defaultUmaDepositAccount }),
+      ...(metadata !== undefined && { metadata }),
+    };
+    return { accounts: [{ id: account.id, from: anyStatus, set }], result: account.id };
+  },
+  path: at('accountId'),
+  conflict,
+}));
 
 /**
  * Deletes an external account: it is INACTIVE for good, and no longer a default. Existing payments still show it and continue;
  * new ones cannot use it (decision 68). The same account can be registered again.
  * @throws Refusal ACCOUNT_NOT_FOUND, CONFLICT (deleted before), IDEMPOTENCY_MISMATCH
  */
-export function deleteExternalAccount(
-  payments: Payments,
-  caller: Caller,
-  input: { readonly accountId: string } & Expecting,
-  idempotencyKey?: string | null,
-): Promise<CommandResult<Account>> {
-  return runCommand(payments, caller, {
-    operation: 'deleteExternalAccount',
-    type: 'Account',
-    input,
-    idempotencyKey,
-    plan: async () => {
-      const { id } = await readExternal(payments, caller, input.accountId, at('accountId'));
-      const set = { isDeleted: true, defaultUmaDepositAccount: false };
-      return {
-        accounts: [{ id, from: anyStatus, to: 'INACTIVE', reason: 'deleted by the platform', set }],
-        // The rail need not look at it any more.
-        checks: [{ accountId: id, dueInMs: null }],
-        result: id,
-      };
-    },
-    path: at('accountId'),
-    conflict,
-  });
-}
+export const deleteExternalAccount = command((payments, caller, input: { readonly accountId: string } & Expecting) => ({
+  operation: 'deleteExternalAccount',
+  type: 'Account',
+  plan: async () => {
+    const { id } = await readExternal(payments, caller, input.accountId, at('accountId'));
+    const set = { isDeleted: true, defaultUmaDepositAccount: false };
+    return {
+      accounts: [{ id, from: anyStatus, to: 'INACTIVE', reason: 'deleted by the platform', set }],
+      // The rail need not look at it any more.
+      checks: [{ accountId: id, dueInMs: null }],
+      result: id,
+    };
+  },
+  path: at('accountId'),
+  conflict,
+}));
 
 /**
  * Reads an external account that the caller may see, with the path of its id in the input.

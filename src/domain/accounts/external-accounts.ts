@@ -7,10 +7,9 @@ import { Refusal } from '../../core/refusal.ts';
 import { checkKey, checkText, longest } from '../../core/texts.ts';
 import { readClock } from '../../infra/database/clock.ts';
 import type { ExternalAccountType } from '../../infra/database/generated/client/client.ts';
-import type { Account } from '../../infra/database/rows.ts';
 import type { AccountCheck, AccountToCheck } from '../../rails/rail.ts';
 import type { Caller } from '../access/caller.ts';
-import { type CommandPlan, type CommandResult, connectedRail, type Payments, runCommand } from '../commands/command.ts';
+import { type CommandPlan, command, connectedRail, type Payments } from '../commands/command.ts';
 import { checkMetadata, type Metadata } from '../commands/metadata.ts';
 import { customerNotFound, customerUuid, idAt, readParties } from '../commands/parties.ts';
 import { checkAddress, checkBirth, checkCountry } from '../commands/people.ts';
@@ -19,7 +18,6 @@ import { neededOf } from '../orders/rail-answer.ts';
 import { checkAccountInfo, nameFault } from './account-details.ts';
 import { type Beneficiary, carriedOwner, ownerName, reasonOf } from './beneficiary.ts';
 
-/** The input of createExternalAccount. */
 export interface CreateExternalAccount {
   readonly currency: string;
   readonly accountType: ExternalAccountType;
@@ -40,21 +38,12 @@ const at = pathsIn<CreateExternalAccount>();
  * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CONFLICT (it exists),
  *   IDEMPOTENCY_MISMATCH
  */
-export function createExternalAccount(
-  payments: Payments,
-  caller: Caller,
-  given: CreateExternalAccount,
-  idempotencyKey?: string | null,
-): Promise<CommandResult<Account>> {
-  return runCommand(payments, caller, {
-    operation: 'createExternalAccount',
-    type: 'Account',
-    input: given,
-    idempotencyKey,
-    plan: () => planAccount(payments, caller, given),
-    paths: { ACCOUNT_EXISTS: at('details'), CUSTOMER_FROZEN: at('customerId') },
-  });
-}
+export const createExternalAccount = command((payments, caller, input: CreateExternalAccount) => ({
+  operation: 'createExternalAccount',
+  type: 'Account',
+  plan: () => planAccount(payments, caller, input),
+  paths: { ACCOUNT_EXISTS: at('details'), CUSTOMER_FROZEN: at('customerId') },
+}));
 
 /** Plans the registration of an account that the rail has checked. */
 async function planAccount(payments: Payments, caller: Caller, given: CreateExternalAccount): Promise<CommandPlan> {
@@ -113,7 +102,6 @@ async function planAccount(payments: Payments, caller: Caller, given: CreateExte
   };
 }
 
-/** Reads the owner of a new account, with an id for it. */
 async function readOwner(payments: Payments, caller: Caller, input: CreateExternalAccount) {
   const { customerId, defaultUmaDepositAccount } = input;
   const parties = await readParties(payments.database.pool, caller, {
@@ -122,11 +110,8 @@ async function readOwner(payments: Payments, caller: Caller, input: CreateExtern
   });
   if (customerId && (!parties.customer || parties.customer.isDeleted)) customerNotFound(at('customerId'));
   if (defaultUmaDepositAccount && !parties.customer) {
-    throw new Refusal(
-      'INVALID_INPUT',
-      "a platform's own account cannot receive UMA payments",
-      at('defaultUmaDepositAccount'),
-    );
+    const message = "a platform's own account cannot receive UMA payments";
+    throw new Refusal('INVALID_INPUT', message, at('defaultUmaDepositAccount'));
   }
   return parties;
 }
@@ -138,11 +123,8 @@ async function readOwner(payments: Payments, caller: Caller, input: CreateExtern
 function ofApp({ bound }: Caller, input: CreateExternalAccount): CreateExternalAccount {
   if (bound.kind !== 'CUSTOMER') return input;
   if (input.defaultUmaDepositAccount) {
-    throw new Refusal(
-      'FORBIDDEN',
-      'only platforms may set where incoming payments go, not client tokens',
-      at('defaultUmaDepositAccount'),
-    );
+    const message = 'only platforms may set where incoming payments go, not client tokens';
+    throw new Refusal('FORBIDDEN', message, at('defaultUmaDepositAccount'));
   }
   return { ...input, customerId: input.customerId ?? publicId('Customer', bound.customerId) };
 }

@@ -9,9 +9,7 @@ import type { Account } from '../../infra/database/rows.ts';
  */
 export function checkPullable(account: Account, path: FieldPath): void {
   if (account.accountType !== null && accountTypes[account.accountType].beneficiary) return;
-  throw new Refusal(
-    'INVALID_INPUT',
-    'money cannot be pulled from a wallet: send it from the wallet, using a payment instruction of an internal account or of a real-time funded quote',
-    path,
-  );
+  const message =
+    'money cannot be pulled from a wallet: send it from the wallet, using a payment instruction of an internal account or of a real-time funded quote';
+  throw new Refusal('INVALID_INPUT', message, path);
 }

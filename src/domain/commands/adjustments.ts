@@ -6,16 +6,13 @@ import type { Database } from '../../infra/database/database.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { retryLostRaces } from '../../infra/database/retry.ts';
 import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
-import { isSamePerson, type Operator, type RefusedByHand, recordAct, refusedByHand } from '../access/operator-acts.ts';
+import { isSamePerson, type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 import { platformItself } from '../access/platform-itself.ts';
 import { commitPlanOn, type PlanRefusal } from '../ledger/commit.ts';
 import { adjustment as journalOf } from './movements.ts';
 import { planRefusal } from './plan-refusals.ts';
 
-/**
- * Corrections of balances by operators: one person proposes, and another approves (decision 81). No API offers this: only
- * the commands of operators do.
- */
+/** Corrections of balances by operators: one person proposes, another approves (decision 81). No API offers this. */
 
 /** How long a proposal can be approved, in milliseconds: seven days. */
 const openMs = 7 * 86_400_000;
@@ -24,40 +21,33 @@ const withAccount = {
   account: { select: { customerId: true, platform: { select: { name: true, environment: true } } } },
 } as const satisfies Prisma.AdjustmentInclude;
 
-/** An adjustment, with the account's owner. */
 export type Adjustment = Prisma.AdjustmentGetPayload<{ include: typeof withAccount }>;
 
-/** The outcome of a command about an adjustment. */
-export type Adjusted = { readonly kind: 'done'; readonly adjustment: Adjustment } | RefusedByHand;
-
-/** The proposed change: `amount` in the smallest unit of the currency, positive for a credit, negative for a debit. */
-export interface Proposal {
-  readonly accountId: string;
-  readonly amount: bigint;
-  readonly currency: string;
-}
-
-/** Stores a proposal, and moves nothing. */
+/**
+ * Stores a proposal, and moves nothing. `amount` is in the smallest unit of the currency: positive for a credit, negative for a
+ * debit.
+ * @throws RefusedByHand
+ */
 export async function proposeAdjustment(
   database: Database,
-  { accountId, amount, currency }: Proposal,
+  { accountId, amount, currency }: { readonly accountId: string; readonly amount: bigint; readonly currency: string },
   operator: Operator & { readonly reason: string },
-): Promise<Adjusted> {
+): Promise<Adjustment> {
   const name = accountNameIn(accountId);
   const account =
     name?.kind === 'INTERNAL'
       ? await database.prisma.account.findFirst({ where: { id: name.id, kind: 'INTERNAL' } })
       : undefined;
-  if (!account) return refusedByHand(`there is no internal account ${accountId}`);
+  if (!account) throw new RefusedByHand(`there is no internal account ${accountId}`);
   if (account.currency !== currency) {
-    return refusedByHand(`${accountId} is in ${account.currency}, not in ${currency}`);
+    throw new RefusedByHand(`${accountId} is in ${account.currency}, not in ${currency}`);
   }
   if (amount === 0n || amount > maxAmount || amount < -maxAmount) {
     const most = formatMajor(maxAmount, requiredCurrency(currency));
-    return refusedByHand(`the amount must be more than zero and at most ${most}`);
+    throw new RefusedByHand(`the amount must be more than zero and at most ${most}`);
   }
   const { platformId } = account;
-  const adjustment = await inTransaction(database, async (act) => {
+  return inTransaction(database, async (act) => {
     const { now, id } = await readClock(act.client);
     const { by: proposedBy, reason } = operator;
     const expiresAt = new Date(now.getTime() + openMs);
@@ -66,20 +56,21 @@ export async function proposeAdjustment(
     await record(act, operator, made, { after: factsOf(made) });
     return made;
   });
-  return { kind: 'done', adjustment };
 }
 
-/** Moves the money of a proposal. A person other than its proposer approves it, once, before it expires. */
-export async function approveAdjustment(database: Database, id: string, operator: Operator): Promise<Adjusted> {
+/**
+ * Moves the money of a proposal. A person other than its proposer approves it, once, before it expires.
+ * @throws RefusedByHand
+ */
+export async function approveAdjustment(database: Database, id: string, operator: Operator): Promise<Adjustment> {
   const found = await findAdjustment(database, id);
-  if (!found) return refusedByHand(`there is no ${id}`);
   const { platformId, account } = found;
-  if (isSamePerson(found.proposedBy, operator.by)) return refusedByHand(`${id} ${conflictWords('SAME_PERSON')}`);
+  if (isSamePerson(found.proposedBy, operator.by)) throw new RefusedByHand(`${id} ${conflictWords('SAME_PERSON')}`);
   const refusal = await retryLostRaces(() => inTransaction(database, (act) => approve(act, found, operator)));
-  if (!refusal) return { kind: 'done', adjustment: await requireOne(database.prisma, found) };
-  if (refusal.code === 'CONFLICT') return refusedByHand(`${id} ${conflictWords(refusal.status)}`);
+  if (!refusal) return requireOne(database.prisma, found);
+  if (refusal.code === 'CONFLICT') throw new RefusedByHand(`${id} ${conflictWords(refusal.status)}`);
   const owner = platformItself({ platformId, environment: account.platform.environment });
-  return refusedByHand(`nothing done: ${planRefusal(refusal, {}, owner, false).message}`);
+  throw new RefusedByHand(`nothing done: ${planRefusal(refusal, {}, owner, false).message}`);
 }
 
 /** Commits the journal, the approval and the act; a refusal by the database changes nothing. */
@@ -95,15 +86,16 @@ async function approve(act: Transaction, found: Adjustment, operator: Operator):
   return undefined;
 }
 
-/** Ends a proposal without moving anything. Its proposer may reject it, too. */
-export async function rejectAdjustment(database: Database, id: string, operator: Operator): Promise<Adjusted> {
+/**
+ * Ends a proposal without moving anything. Its proposer may reject it, too.
+ * @throws RefusedByHand
+ */
+export async function rejectAdjustment(database: Database, id: string, operator: Operator): Promise<Adjustment> {
   const found = await findAdjustment(database, id);
-  if (!found) return refusedByHand(`there is no ${id}`);
-  const where = { platformId: found.platformId, id: found.id };
-  const isRejected = await inTransaction(database, async (act) => {
+  await inTransaction(database, async (act) => {
     const { now } = await readClock(act.client);
     const { count } = await act.prisma.adjustment.updateMany({
-      where: { ...where, status: 'PROPOSED' },
+      where: { platformId: found.platformId, id: found.id, status: 'PROPOSED' },
       data: {
         status: 'REJECTED',
         decidedBy: operator.by,
@@ -111,16 +103,15 @@ export async function rejectAdjustment(database: Database, id: string, operator:
         decidedAt: now,
       },
     });
-    if (count === 0) return false;
+    if (count === 0) {
+      const { status } = await requireOne(act.prisma, found);
+      throw new RefusedByHand(`${id} ${conflictWords(status)}`);
+    }
     await record(act, operator, found, { before: factsOf(found), after: { status: 'REJECTED' } });
-    return true;
   });
-  const adjustment = await requireOne(database.prisma, where);
-  if (isRejected) return { kind: 'done', adjustment };
-  return refusedByHand(`${id} ${conflictWords(adjustment.status)}`);
+  return requireOne(database.prisma, found);
 }
 
-/** Lists adjustments, latest first: those that await a decision, or all. */
 export async function listAdjustments(database: Database, { all }: { readonly all: boolean }): Promise<Adjustment[]> {
   const { now } = await readClock(database.pool);
   return database.prisma.adjustment.findMany({
@@ -131,11 +122,11 @@ export async function listAdjustments(database: Database, { all }: { readonly al
   });
 }
 
-function findAdjustment({ prisma }: Database, id: string): Promise<Adjustment | null> {
+async function findAdjustment({ prisma }: Database, id: string): Promise<Adjustment> {
   const uuid = uuidOf(id, 'Adjustment');
-  return uuid === undefined
-    ? Promise.resolve(null)
-    : prisma.adjustment.findFirst({ where: { id: uuid }, include: withAccount });
+  const found = uuid && (await prisma.adjustment.findFirst({ where: { id: uuid }, include: withAccount }));
+  if (!found) throw new RefusedByHand(`there is no ${id}`);
+  return found;
 }
 
 function requireOne(
@@ -164,7 +155,6 @@ function factsOf(adjustment: Pick<Adjustment, 'accountId' | 'amount' | 'currency
   };
 }
 
-/** Returns why an adjustment cannot be decided. */
 function conflictWords(status: string): string {
   switch (status) {
     case 'EXPIRED':

@@ -30,12 +30,9 @@ import { LockTimeout } from '../ledger/commit-lanes.ts';
 import type { Plan, ResultType } from '../ledger/plan.ts';
 import { planRefusal, type RefusalOptions } from './plan-refusals.ts';
 
-/** The services and settings that the domain uses. */
 export interface Payments {
   readonly database: Database;
-  /** The rail of each environment, as the setting RAILS names it. */
   readonly rails: { readonly [E in Environment]?: Rail };
-  /** How long a quote is valid, in seconds. */
   readonly quoteSeconds: number;
   /** How long a platform has to approve or reject an incoming payment, in milliseconds (decision 33). */
   readonly approvalMs: number;
@@ -52,7 +49,6 @@ export interface Validated {
   readonly limits: readonly LimitState[];
 }
 
-/** Returns the rail of a tenant, or undefined where none is connected. */
 export function connectedRail({ rails }: Pick<Payments, 'rails'>, tenant: Tenant): Rail | undefined {
   const rail = rails[tenant.environment];
   return rail?.forPlatform?.(tenant.platformId) ?? rail;
@@ -68,7 +64,6 @@ const abilities = {
   paymentInstructions: 'does not accept deposits',
 } as const satisfies { readonly [Part in keyof Rail]?: string };
 
-/** A rail that has these parts. */
 export type RailWith<Ability extends keyof typeof abilities> = Rail & Required<Pick<Rail, Ability>>;
 
 /**
@@ -109,7 +104,6 @@ export interface CommandResult<Row> {
 /** The plan of a command, without its claim. `result` is the uuid of the row to return. */
 export type CommandPlan = Omit<Plan, 'claim' | 'result'> & { readonly result: string };
 
-/** A command that changes money or statuses. */
 export interface Command<Type extends ResultType> extends RefusalOptions {
   /** The operation, which decides the permission and the scope of idempotency keys. */
   readonly operation: Operation;
@@ -131,6 +125,24 @@ export interface Command<Type extends ResultType> extends RefusalOptions {
    * looked up first, which saves the usual call a round trip.
    */
   readonly readsOnly?: true;
+}
+
+/** A command of the APIs: runs with an input, and once per idempotency key. */
+type Runs<Input, Row> = (
+  payments: Payments,
+  caller: Caller,
+  input: Input,
+  idempotencyKey?: string | null,
+) => Promise<CommandResult<Row>>;
+
+/** Makes a command of its declaration, which may depend on the input. */
+export function command<Input extends object, Type extends ResultType>(
+  declare: (...call: Parameters<Runs<Input, unknown>>) => Omit<Command<Type>, 'input' | 'idempotencyKey'>,
+): Runs<Input, SnapshotRows[Type]> {
+  return (payments, caller, input, idempotencyKey) => {
+    const declared = declare(payments, caller, input, idempotencyKey);
+    return runCommand(payments, caller, { ...declared, input, idempotencyKey });
+  };
 }
 
 /**
@@ -166,11 +178,7 @@ async function validate<Type extends ResultType>(
   return made;
 }
 
-async function run<Type extends ResultType>(
-  payments: Payments,
-  caller: Caller,
-  command: Command<Type>,
-): Promise<CommandResult<SnapshotRows[Type]>> {
+async function run<Type extends ResultType>(payments: Payments, caller: Caller, command: Command<Type>) {
   authorize(caller, command.operation);
   const { database } = payments;
   const claim = claimOf(caller, { ...command, input: await comparableInput(command) });
@@ -224,7 +232,6 @@ async function comparableInput({
   return { ...input, [amount.field]: comparableAmount(given, currencyOf(currency ?? '')) };
 }
 
-/** The messages of a plan that has waited for too long. */
 const waits: Readonly<Record<LockTimeout['for'], string>> = {
   account: 'too many concurrent payments on the same account; try again',
   table: databaseBusy,
@@ -236,11 +243,7 @@ function idOf(type: ResultType, row: SnapshotRows[ResultType]): string {
   return type === 'Account' ? accountPublicId((row as Account).kind, row.id) : publicId(type, row.id);
 }
 
-function toResult<Type extends ResultType>(
-  outcome: Outcome,
-  command: Command<Type>,
-  caller: Caller,
-): CommandResult<SnapshotRows[Type]> {
+function toResult<Type extends ResultType>(outcome: Outcome, command: Command<Type>, caller: Caller) {
   switch (outcome.kind) {
     case 'mismatch':
       throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was used before with another input', keyPath);

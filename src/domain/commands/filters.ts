@@ -29,7 +29,6 @@ import {
  * condition on what the caller may not see, because a match would reveal it.
  */
 
-/** A filter of quotes (specification 4.2). */
 export interface QuoteFilter {
   readonly customerId?: Given<string>;
   readonly sendingAccountId?: Given<string>;
@@ -53,7 +52,6 @@ export interface TransactionFilter {
   readonly reference?: Given<string>;
   /** The account on either side. */
   readonly accountId?: Given<string>;
-  /** The currency of either side. */
   readonly currency?: Given<string>;
   readonly amount?: Given<AmountRange>;
   /** Whether it has begun: false for payments of quotes that were never executed or funded. */
@@ -71,7 +69,6 @@ export interface AmountRange {
   readonly max?: Given<bigint>;
 }
 
-/** A filter of customers (specification 4.11). */
 export interface CustomerFilter {
   readonly platformCustomerId?: Given<string>;
   readonly customerType?: Given<CustomerType>;
@@ -86,13 +83,11 @@ export interface CustomerFilter {
   readonly isIncludingDeleted?: Given<boolean>;
 }
 
-/** A filter of accounts (specification 4.9, 4.10, 4.13). */
 export interface AccountFilter {
   readonly kind?: Given<AccountKind>;
   readonly currency?: Given<string>;
   readonly customerId?: Given<string>;
   readonly platformOwned?: Given<boolean>;
-  /** Includes deleted external accounts, which lists leave out otherwise. */
   readonly isIncludingDeleted?: Given<boolean>;
   readonly status?: Given<readonly ExternalAccountStatus[]>;
   readonly accountType?: Given<readonly ExternalAccountType[]>;
@@ -118,7 +113,6 @@ export function whereQuotes(caller: Scope, filter: Given<QuoteFilter>): Prisma.Q
   };
 }
 
-/** Returns the condition for the transactions that the caller may see and that match a filter. */
 export function whereTransactions(caller: Scope, filter: Given<TransactionFilter>): Prisma.TransactionWhereInput {
   if (!filter) return visibleTransactions(caller);
   return {
@@ -154,10 +148,6 @@ export function whereTransactions(caller: Scope, filter: Given<TransactionFilter
   };
 }
 
-/**
- * Returns the condition for the customers that the caller may see and that match a filter. Deleted customers need
- * `isIncludingDeleted`.
- */
 export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Prisma.CustomerWhereInput {
   return {
     AND: [
@@ -174,7 +164,6 @@ export function whereCustomers(caller: Scope, filter: Given<CustomerFilter>): Pr
   };
 }
 
-/** Returns the condition for the accounts that the caller may see and that match a filter. */
 export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Prisma.AccountWhereInput {
   if (!filter) return { AND: [visibleAccounts(caller), { isDeleted: false }] };
   return {
@@ -215,10 +204,7 @@ function ofAmount({ currency, min, max }: AmountRange): Prisma.TransactionWhereI
   }));
 }
 
-/**
- * Returns a condition on the customer of a payment. No row meets it where the caller may not see the customers of
- * payments.
- */
+/** Returns a condition on the customer of a payment: no row meets it where the caller sees no customers of payments. */
 function ofCustomer<Where>(caller: Scope, where: Where): Where | typeof matchesNothing {
   return seesAny('customer', caller) ? where : matchesNothing;
 }

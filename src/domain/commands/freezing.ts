@@ -3,11 +3,10 @@ import type { Database } from '../../infra/database/database.ts';
 import { retryLostRaces } from '../../infra/database/retry.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { runCommitting } from '../../infra/database/transaction.ts';
-import { type RefusedByHand, refusedByHand } from '../access/operator-acts.ts';
+import { RefusedByHand } from '../access/operator-acts.ts';
 
 /** Freezing a customer or an account (decision 78). No API offers this: only operators' commands do. */
 
-/** Who freezes or unfreezes, and why. */
 export interface Freezing {
   readonly frozen: boolean;
   readonly by: string;
@@ -15,7 +14,10 @@ export interface Freezing {
 }
 
 /** The outcome: whether anything changed, and since when it is frozen, or was. */
-export type Frozen = { readonly kind: 'changed' | 'unchanged'; readonly since: Date | null } | RefusedByHand;
+export interface Frozen {
+  readonly changed: boolean;
+  readonly since: Date | null;
+}
 
 const frozenStatement = statement<{ found: { readonly since: string | null; readonly changed: boolean } | null }>(
   'set_frozen',
@@ -24,33 +26,32 @@ const frozenStatement = statement<{ found: { readonly since: string | null; read
 
 /**
  * Freezes or unfreezes a customer: `Customer:…`. Waits for the payments that hold its rows, and applies to all later ones.
+ * @throws RefusedByHand
  */
 export async function freezeCustomer(database: Database, id: string, freezing: Freezing): Promise<Frozen> {
   const uuid = uuidOf(id, 'Customer');
-  return uuid === undefined
-    ? refusedByHand(`${id} is not a customer id (Customer:…)`)
-    : setFrozen(database, id, { noun: 'CUSTOMER', uuid }, freezing);
+  if (uuid === undefined) throw new RefusedByHand(`${id} is not a customer id (Customer:…)`);
+  return setFrozen(database, id, { kind: 'CUSTOMER', id: uuid }, freezing);
 }
 
-/** Freezes or unfreezes an account, internal or external: `InternalAccount:…`, `ExternalAccount:…`. */
+/** Freezes or unfreezes an account, internal or external: `InternalAccount:…`, `ExternalAccount:…`. @throws RefusedByHand */
 export async function freezeAccount(database: Database, id: string, freezing: Freezing): Promise<Frozen> {
   const name = accountNameIn(id);
-  return name === undefined
-    ? refusedByHand(`${id} is not an account id (InternalAccount:… or ExternalAccount:…)`)
-    : setFrozen(database, id, { noun: name.kind, uuid: name.id }, freezing);
+  if (!name) throw new RefusedByHand(`${id} is not an account id (InternalAccount:… or ExternalAccount:…)`);
+  return setFrozen(database, id, name, freezing);
 }
 
 async function setFrozen(
   database: Database,
   id: string,
-  { noun, uuid }: { readonly noun: 'CUSTOMER' | 'INTERNAL' | 'EXTERNAL'; readonly uuid: string },
+  named: { readonly kind: 'CUSTOMER' | 'INTERNAL' | 'EXTERNAL'; readonly id: string },
   { frozen, by, reason }: Freezing,
 ): Promise<Frozen> {
   const [row] = await retryLostRaces(() =>
-    runCommitting(database, (client) => frozenStatement(client, noun, uuid, frozen, by, reason)),
+    runCommitting(database, (client) => frozenStatement(client, named.kind, named.id, frozen, by, reason)),
   );
-  if (!row?.found) return refusedByHand(`there is no ${id}`);
+  if (!row?.found) throw new RefusedByHand(`there is no ${id}`);
   database.commits.emit('committed');
   const { changed, since } = row.found;
-  return { kind: changed ? 'changed' : 'unchanged', since: since === null ? null : new Date(since) };
+  return { changed, since: since === null ? null : new Date(since) };
 }

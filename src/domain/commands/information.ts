@@ -15,7 +15,6 @@ export interface InformationField {
   readonly value: string;
 }
 
-/** Facts, by name. */
 export type Information = Readonly<Record<string, string>>;
 
 const maxFields = 30;
@@ -80,7 +79,6 @@ export function checkInformation(
   return Object.fromEntries(fields.map(({ name, value }) => [name, value]));
 }
 
-/** Returns why a fact is refused; undefined for a valid one. */
 function factFault({ name, value }: InformationField, isRepeated: boolean, now: Date): string | undefined {
   if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name)) return 'a name consists of capitals and underscores, such as FULL_NAME';
   if (isRepeated) return `${name} is given twice`;
@@ -119,7 +117,6 @@ export function checkApplicable(
   );
 }
 
-/** Returns the names of the mandatory fields that are not given. */
 export function missingFields(required: readonly RequiredField[], given: Information): string[] {
   return required.filter(({ name, mandatory }) => mandatory && !Object.hasOwn(given, name)).map(({ name }) => name);
 }

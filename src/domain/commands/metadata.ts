@@ -7,7 +7,6 @@ import type { Caller } from '../access/caller.ts';
 /** Key-value pairs that a platform stores on its own records (decision 69). The service does not interpret them. */
 export type Metadata = Readonly<Record<string, string>>;
 
-/** The bounds of metadata: entries, and characters of a key. */
 const maxEntries = 20;
 const maxKeyLength = 40;
 
@@ -41,11 +40,8 @@ export function checkMetadata(
 
 function checkEntry(key: string, value: string, path: FieldPath): void {
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(key) || key.length > maxKeyLength) {
-    throw new Refusal(
-      'INVALID_INPUT',
-      `a key must be 1 to ${maxKeyLength} letters, digits, dots, hyphens and underscores, and begin with a letter or digit`,
-      path,
-    );
+    const message = `a key must be 1 to ${maxKeyLength} letters, digits, dots, hyphens and underscores, and begin with a letter or digit`;
+    throw new Refusal('INVALID_INPUT', message, path);
   }
   const fault = value === '' ? undefined : textFault(value, longest.memo);
   if (fault !== undefined) throw new Refusal('INVALID_INPUT', `the value ${fault}`, path);

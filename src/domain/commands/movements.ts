@@ -2,10 +2,7 @@ import type { Transaction } from '../../infra/database/rows.ts';
 import type { RateLock } from '../../rails/rate-lock.ts';
 import type { Journal, Leg } from '../ledger/plan.ts';
 
-/**
- * The amounts and accounts of one outgoing payment, in smallest units. For a same-currency transfer both amounts are
- * equal and there are no fees.
- */
+/** The amounts and accounts of one outgoing payment, in smallest units. A transfer has equal amounts and no fees. */
 export interface Flow {
   readonly transactionId: string;
   readonly sourceAccountId: string;
@@ -24,9 +21,7 @@ export interface Flow {
 }
 
 /**
- * Returns the amounts and accounts of an outgoing payment, without the platform's part of the fees.
- * @param sourceAccountId the internal account that it is paid from
- * @param lock what the rail has locked for it
+ * Returns the amounts and accounts of an outgoing payment, without the platform's part of the fees. `lock`: the rail's.
  */
 export function flowOf(
   transaction: Transaction,
@@ -85,10 +80,7 @@ export function delivery(flow: Flow): Journal {
   };
 }
 
-/**
- * Refunds a payment that was not delivered by reversing the debit, leg by leg. The credit is exempt from the bound of
- * the account.
- */
+/** Reverses the debit of a payment that was not delivered. The credit is exempt from the bound of the account. */
 export function refund(flow: Flow): Journal {
   return {
     kind: 'refund',
@@ -119,10 +111,7 @@ export function deposit(
   return { kind: 'deposit', transactionId, legs: times === 2 ? [...legs, ...legs] : legs };
 }
 
-/**
- * Debits an account in favour of an account of another owner here. The money leaves by this payment, and arrives by the deposit
- * of the receiver's own payment.
- */
+/** Debits an account in favour of another owner's here: the money leaves, and arrives by the receiver's own payment. */
 export function transfer(accountId: string, currency: string, amount: bigint, transactionId: string): Journal {
   return {
     kind: 'transfer',
@@ -172,9 +161,7 @@ export function adjustment(accountId: string, currency: string, amount: bigint):
  * Amounts that the provider of a rail was to move on the platform's account there, or has moved, in smallest units.
  */
 export interface Moves {
-  /** What leaves the account. */
   readonly out?: { readonly currency: string; readonly amount: bigint };
-  /** The amount that arrives on the account. */
   readonly in?: { readonly currency: string; readonly amount: bigint };
 }
 

@@ -16,7 +16,6 @@ export interface TransferParties {
   readonly ids: readonly string[];
 }
 
-/** The platform's own fees on a quote. */
 export interface PlatformFeeTerms {
   /** Smallest units of the sending currency. */
   readonly fixedFee: bigint;
@@ -24,10 +23,7 @@ export interface PlatformFeeTerms {
   readonly variableFeeRate: string;
 }
 
-/**
- * The parties of a quote: the accounts, and the customer that it names, or who owns the source, or else the
- * destination.
- */
+/** The parties of a quote: the accounts, and the customer that it names, or who owns the source, or the destination. */
 export interface Parties extends TransferParties {
   readonly customer: Customer | undefined;
   /** The platform's own fees in the sending currency. */
@@ -84,7 +80,6 @@ export async function readTransferParties(
   names: {
     source?: AccountName | undefined;
     destination?: AccountName | undefined;
-    /** The number of new ids. */
     ids: number;
   },
 ): Promise<TransferParties> {
@@ -102,9 +97,7 @@ export async function readParties(
     source?: AccountName | undefined;
     destination?: AccountName | undefined;
     customer?: string | undefined;
-    /** The sending currency, where there is no source account. */
     currency?: string | undefined;
-    /** The number of new ids. */
     ids: number;
   },
 ): Promise<Parties> {
@@ -124,7 +117,6 @@ const platformFeeStatement = statement<PlatformFeeRow>(
   'select fixed_fee::text, variable_fee_rate::text from platform_fee where platform_id = $1 and sending_currency = $2',
 );
 
-/** Reads the platform's own fees on what is sent in a currency. */
 export async function readPlatformFee(
   on: Queryable,
   { platformId }: Scope,
@@ -156,7 +148,6 @@ function transferPartiesOf(
   };
 }
 
-/** Returns one of the ids that were read with the parties. */
 export function idAt(parties: Pick<TransferParties, 'ids'>, position: number): string {
   const id = parties.ids[position];
   if (id === undefined) throw new Error(`no id at ${position}`);
@@ -171,10 +162,6 @@ export function accountName(id: string, path: FieldPath): AccountName {
   return accountNameIn(id) ?? accountNotFound(path);
 }
 
-/**
- * Refuses an unknown account.
- * @throws Refusal ACCOUNT_NOT_FOUND
- */
 export function accountNotFound(path: FieldPath): never {
   throw new Refusal('ACCOUNT_NOT_FOUND', 'no such account', path);
 }
@@ -187,10 +174,6 @@ export function customerUuid(id: string, path: FieldPath): string {
   return uuidOf(id, 'Customer') ?? customerNotFound(path);
 }
 
-/**
- * Refuses an unknown customer.
- * @throws Refusal USER_NOT_FOUND
- */
 export function customerNotFound(path: FieldPath): never {
   throw new Refusal('USER_NOT_FOUND', 'no such customer', path);
 }

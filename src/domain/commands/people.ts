@@ -5,7 +5,6 @@ import type { FieldPath } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
 import { checkText, longest } from '../../core/texts.ts';
 
-/** A postal address. */
 export interface Address {
   readonly line1: string;
   readonly line2?: string | null | undefined;
@@ -17,8 +16,8 @@ export interface Address {
 }
 
 /**
- * Checks an address, all of its fields, and returns it as it is stored.
- * @throws Refusal INVALID_INPUT
+ * Checks an address and returns it as it is stored.
+ * @throws Refusal INVALID_INPUT with the path of each wrong field
  */
 export function checkAddress<Given extends Address | null | undefined>(address: Given, path: FieldPath): Given {
   if (!address) return address;

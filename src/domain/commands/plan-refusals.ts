@@ -11,19 +11,12 @@ import type { LimitState, PlanRefusal } from '../ledger/commit.ts';
 export interface RefusalOptions {
   /** The path of the cause in the input, where `paths` has none for the code. */
   readonly path?: FieldPath;
-  /**
-   * The path of the cause in the input; a function of the id that the refusal is about, where several paths are
-   * possible.
-   */
+  /** The path of the cause in the input; by the id that the refusal is about, where several are possible. */
   readonly paths?: Partial<Record<PlanRefusal['code'], FieldPath | ((id: string) => FieldPath)>>;
-  /**
-   * The code and reason of the operation for a status that does not allow it; CONFLICT and a general reason when left
-   * out.
-   */
+  /** The code and reason for a status that does not allow the operation: CONFLICT and a general reason by default. */
   readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };
 }
 
-/** Converts the refusal of a plan by the database to one that the caller may see. */
 export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, caller: Caller, replayed: boolean): Refusal {
   if (refusal.code === 'OTHER_VERSION') {
     const { type, id, version } = refusal;
@@ -160,10 +153,7 @@ const periods: Readonly<Record<LimitState['period'], string>> = {
 /** The only refusal that a caller may get about a customer that it cannot see. */
 const stranger: RefusalParts = { code: 'USER_NOT_READY', message: 'a customer in this payment cannot move money' };
 
-/**
- * Returns the refusal without details, for a caller who may not see what it is about; undefined for one who may see
- * everything.
- */
+/** Returns the refusal without details for a caller who may not see what it is about; otherwise undefined. */
 function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | undefined {
   const { code } = refusal;
   switch (code) {
@@ -213,7 +203,6 @@ type CustomerInUse = Extract<PlanRefusal, { code: 'CUSTOMER_IN_USE' }>;
 
 /** What prevents the deletion of a customer: the facts of the refusal CUSTOMER_IN_USE. */
 export interface CustomerUse {
-  /** The balances of its accounts, in smallest units. */
   readonly balances: readonly { readonly accountId: string; readonly amount: string; readonly currency: string }[];
   readonly paymentsUnderWay: number;
   /** The first 20 of these payments. */
@@ -232,7 +221,6 @@ function useOf({ balances, payments, transactions }: CustomerInUse): CustomerUse
   };
 }
 
-/** Describes what prevents the deletion of a customer. */
 function inUse({ balances, payments }: CustomerInUse): string {
   const held = balances.map(({ amount, currency }) => inMajor(amount, currency));
   const reasons = [

@@ -6,17 +6,14 @@ import type { RateLock } from '../../rails/rate-lock.ts';
 /** What a quote stores of the rate that its rail has locked (decision 83): amounts are digits. */
 export type StoredLock = { readonly [Field in keyof RateLock]: string };
 
-/** Converts a lock to what its quote stores. */
 export function storedLock({ reference, sent, received, rate, fees }: RateLock): StoredLock {
   return { reference, sent: String(sent), received: String(received), rate, fees: String(fees) };
 }
 
-/** Reads the lock of a quote; undefined where nothing is locked. */
 export function lockOf(stored: Prisma.JsonValue | undefined): RateLock | undefined {
   if (stored === null || stored === undefined) return undefined;
   const { reference, sent, received, rate, fees } = trustedJson<StoredLock>(stored);
   return { reference, sent: BigInt(sent), received: BigInt(received), rate, fees: BigInt(fees) };
 }
 
-/** The part of a quote that has its lock. */
 export type Lockable = Partial<Pick<Quote, 'rateLock'>>;

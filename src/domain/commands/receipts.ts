@@ -17,13 +17,11 @@ export interface Receipt {
   readonly outcome: 'NONE' | 'SUCCEEDED' | 'REFUSED';
   /** When the key was first used; null if it never was. */
   readonly createdAt: Date | null;
-  /** The code of the refusal, where there was one. */
   readonly code: RefusalCode | null;
   /** The record that it created or changed, by its type and uuid; null for a record without an id. */
   readonly result: { readonly type: ResultType | NonNullable<StoredResult['type']>; readonly row: ResultRow } | null;
 }
 
-/** The fields of the row at that time that its public id depends on. */
 interface ResultRow {
   readonly id: string;
   readonly kind?: AccountKind;

@@ -10,19 +10,14 @@ import { normalDomain } from './uma-domains.ts';
 export function checkUmaAddress(address: string, path: FieldPath): string {
   const [, name = '', written = ''] = /^\$([a-z0-9._+-]{1,63})@([^@]+)$/i.exec(address) ?? [];
   if (!name) {
-    throw new Refusal(
-      'INVALID_UMA_ADDRESS',
-      'a UMA address must have the form $name@domain, with a-z 0-9 - _ . + in the name',
-      { path, value: address },
-    );
+    const message = 'a UMA address must have the form $name@domain, with a-z 0-9 - _ . + in the name';
+    throw new Refusal('INVALID_UMA_ADDRESS', message, { path, value: address });
   }
   const domain = normalDomain(written);
   if (domain === undefined) {
-    throw new Refusal(
-      'INVALID_UMA_ADDRESS',
-      'a UMA address must end in a domain name such as pay.example.com, not in a bare host name, an IP address or a port',
-      { path, value: address },
-    );
+    const message =
+      'a UMA address must end in a domain name such as pay.example.com, not in a bare host name, an IP address or a port';
+    throw new Refusal('INVALID_UMA_ADDRESS', message, { path, value: address });
   }
   return `$${name.toLowerCase()}@${domain}`;
 }
@@ -39,12 +34,6 @@ const addressPath: FieldPath = ['umaAddress'];
 export function checkCustomerAddress(umaDomain: string, address: string, current?: string): string {
   const umaAddress = checkUmaAddress(address, addressPath);
   if (umaAddress.endsWith(`@${umaDomain}`) || umaAddress === current) return umaAddress;
-  throw new Refusal(
-    'INVALID_UMA_ADDRESS',
-    `addresses of this platform's customers must be in its domain, ${umaDomain}`,
-    {
-      path: addressPath,
-      value: address,
-    },
-  );
+  const message = `addresses of this platform's customers must be in its domain, ${umaDomain}`;
+  throw new Refusal('INVALID_UMA_ADDRESS', message, { path: addressPath, value: address });
 }

@@ -7,13 +7,12 @@ import type { Customer } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
-import { type CommandResult, type Payments, runCommand } from '../commands/command.ts';
+import { command, type Payments } from '../commands/command.ts';
 import { checkMetadata, type Metadata } from '../commands/metadata.ts';
 import { customerNotFound, customerUuid } from '../commands/parties.ts';
 import { checkCustomerAddress } from '../commands/uma-addresses.ts';
 import { type CustomerDetails, checkedIdentity, detailColumns, nextCheck } from './customers.ts';
 
-/** The input of updateCustomer. */
 export interface UpdateCustomer extends Expecting {
   readonly customerId: string;
   readonly umaAddress?: string | null | undefined;
@@ -31,63 +30,50 @@ const at = pathsIn<UpdateCustomer>();
  * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT, INVALID_UMA_ADDRESS, UMA_ADDRESS_EXISTS,
  *   IDEMPOTENCY_MISMATCH
  */
-export function updateCustomer(
-  payments: Payments,
-  caller: Caller,
-  input: UpdateCustomer,
-  idempotencyKey?: string | null,
-): Promise<CommandResult<Customer>> {
-  return runCommand(payments, caller, {
-    operation: 'updateCustomer',
-    nullClears: true,
-    type: 'Customer',
-    input,
-    idempotencyKey,
-    plan: async () => {
-      const { customer, umaDomain, now } = await readCustomer(payments, caller, input.customerId);
-      const details = input.details ?? undefined;
-      if (details && details.customerType !== customer.customerType) {
-        throw new Refusal(
-          'INVALID_INPUT',
-          `the customer is of the type ${customer.customerType}, which cannot change`,
-          at('details'),
-        );
-      }
-      const [columns, umaAddress, metadata] = checkAll(
-        () => (details ? detailColumns(details, now) : {}),
-        () => input.umaAddress && checkCustomerAddress(umaDomain, input.umaAddress, customer.umaAddress),
-        () => checkMetadata(caller, input.metadata === null ? {} : input.metadata, at('metadata')),
-      );
-      const renamed = typeof columns.name === 'string' && columns.name !== customer.name;
-      const { id: customerId, customerType } = customer;
-      const identity = { customerId, customerType, name: columns.name ?? null, attempts: 0 };
-      const checked = renamed ? await checkedIdentity(payments, caller, identity) : undefined;
-      const set = {
-        ...columns,
-        // A name that a concurrent request gives gets its own identity check, which is not this one.
-        ...(columns.name === customer.name && { name: undefined, searchName: undefined }),
-        ...(umaAddress && { umaAddress }),
-        ...(checked && { kycStatus: checked.status }),
-        ...(metadata !== undefined && { metadata }),
+export const updateCustomer = command((payments, caller, input: UpdateCustomer) => ({
+  operation: 'updateCustomer',
+  nullClears: true,
+  type: 'Customer',
+  plan: async () => {
+    const { customer, umaDomain, now } = await readCustomer(payments, caller, input.customerId);
+    const details = input.details ?? undefined;
+    if (details && details.customerType !== customer.customerType) {
+      const message = `the customer is of the type ${customer.customerType}, which cannot change`;
+      throw new Refusal('INVALID_INPUT', message, at('details'));
+    }
+    const [columns, umaAddress, metadata] = checkAll(
+      () => (details ? detailColumns(details, now) : {}),
+      () => input.umaAddress && checkCustomerAddress(umaDomain, input.umaAddress, customer.umaAddress),
+      () => checkMetadata(caller, input.metadata === null ? {} : input.metadata, at('metadata')),
+    );
+    const renamed = typeof columns.name === 'string' && columns.name !== customer.name;
+    const { id: customerId, customerType } = customer;
+    const identity = { customerId, customerType, name: columns.name ?? null, attempts: 0 };
+    const checked = renamed ? await checkedIdentity(payments, caller, identity) : undefined;
+    const set = {
+      ...columns,
+      // A name that a concurrent request gives gets its own identity check, which is not this one.
+      ...(columns.name === customer.name && { name: undefined, searchName: undefined }),
+      ...(umaAddress && { umaAddress }),
+      ...(checked && { kycStatus: checked.status }),
+      ...(metadata !== undefined && { metadata }),
+    };
+    if (Object.keys(set).length > 0) {
+      return {
+        ...(checked && { insert: { identity_check: [nextCheck(customerId, checked)] } }),
+        customers: [{ id: customerId, set }],
+        result: customerId,
       };
-      if (Object.keys(set).length > 0) {
-        return {
-          ...(checked && { insert: { identity_check: [nextCheck(customerId, checked)] } }),
-          customers: [{ id: customerId, set }],
-          result: customerId,
-        };
-      }
-      // Nothing changes: no version, no event. A deleted customer is refused anyway.
-      if (customer.isDeleted)
-        throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted', {
-          path: at('customerId'),
-          existingId: publicId('Customer', customer.id),
-        });
-      return { result: customer.id };
-    },
-    paths: { UMA_ADDRESS_EXISTS: at('umaAddress'), CUSTOMER_DELETED: at('customerId') },
-  });
-}
+    }
+    // Nothing changes: no version, no event. A deleted customer is refused anyway.
+    if (customer.isDeleted) {
+      const existingId = publicId('Customer', customerId);
+      throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted', { path: at('customerId'), existingId });
+    }
+    return { result: customerId };
+  },
+  paths: { UMA_ADDRESS_EXISTS: at('umaAddress'), CUSTOMER_DELETED: at('customerId') },
+}));
 
 /**
  * Deletes a customer who holds nothing here and has no payment under way (decision 36). Its history stays, it can no longer
@@ -95,24 +81,15 @@ export function updateCustomer(
  * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (deleted before), CUSTOMER_IN_USE (with what is left), CUSTOMER_FROZEN,
  * IDEMPOTENCY_MISMATCH
  */
-export function deleteCustomer(
-  payments: Payments,
-  caller: Caller,
-  input: { readonly customerId: string } & Expecting,
-  idempotencyKey?: string | null,
-): Promise<CommandResult<Customer>> {
-  return runCommand(payments, caller, {
-    operation: 'deleteCustomer',
-    type: 'Customer',
-    input,
-    idempotencyKey,
-    plan: async () => {
-      const { id } = (await readCustomer(payments, caller, input.customerId)).customer;
-      return { customers: [{ id, set: { isDeleted: true } }], result: id };
-    },
-    path: at('customerId'),
-  });
-}
+export const deleteCustomer = command((payments, caller, input: { readonly customerId: string } & Expecting) => ({
+  operation: 'deleteCustomer',
+  type: 'Customer',
+  plan: async () => {
+    const { id } = (await readCustomer(payments, caller, input.customerId)).customer;
+    return { customers: [{ id, set: { isDeleted: true } }], result: id };
+  },
+  path: at('customerId'),
+}));
 
 const customerStatement = forCaller(
   statement<{ customer: Customer; umaDomain: string; now: Date }>(

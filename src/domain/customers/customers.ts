@@ -7,14 +7,13 @@ import { type Queryable, statement } from '../../infra/database/statement.ts';
 import type { IdentityAnswer, IdentityCheck, IdentityRequest } from '../../rails/identity-request.ts';
 import type { Caller } from '../access/caller.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
-import { type CommandResult, connectedRail, type Payments, runCommand } from '../commands/command.ts';
+import { command, connectedRail, type Payments } from '../commands/command.ts';
 import { checkMetadata, type Metadata } from '../commands/metadata.ts';
 import { type Address, checkAddress, checkBirth, checkCountry } from '../commands/people.ts';
 import { checkCustomerAddress } from '../commands/uma-addresses.ts';
 import { wholeMs } from '../orders/orders.ts';
 import { neededOf } from '../orders/rail-answer.ts';
 
-/** A person who owns or controls a company. */
 export interface BeneficialOwner {
   readonly fullName: string;
   readonly individualType: string;
@@ -28,7 +27,6 @@ export interface BeneficialOwner {
   readonly title?: string | null | undefined;
 }
 
-/** The details of a customer, by its type. */
 export type CustomerDetails =
   | {
       readonly customerType: 'INDIVIDUAL';
@@ -48,7 +46,6 @@ export type CustomerDetails =
       readonly beneficialOwners?: readonly BeneficialOwner[] | null | undefined;
     };
 
-/** The input of createCustomer. */
 export interface CreateCustomer {
   readonly platformCustomerId: string;
   readonly umaAddress?: string | null | undefined;
@@ -78,64 +75,52 @@ export async function readProfile(on: Queryable, platformId: string) {
  * Creates a customer with one internal account per currency of the platform (specification 2.8).
  * @throws Refusal INVALID_INPUT, INVALID_UMA_ADDRESS, UMA_ADDRESS_EXISTS, IDEMPOTENCY_MISMATCH
  */
-export function createCustomer(
-  payments: Payments,
-  caller: Caller,
-  input: CreateCustomer,
-  idempotencyKey?: string | null,
-): Promise<CommandResult<Customer>> {
-  return runCommand(payments, caller, {
-    operation: 'createCustomer',
-    type: 'Customer',
-    input,
-    idempotencyKey,
-    plan: async () => {
-      const profile = await readProfile(payments.database.pool, caller.platformId);
-      const [id, ...accountIds] = profile.ids;
-      if (id === undefined) throw new Error('the profile has no ids');
-      const [platformCustomerId, details, umaAddress, metadata = null] = checkAll(
-        () => checkKey(input.platformCustomerId, at('platformCustomerId')),
-        () => detailColumns(withName(input.details), profile.now),
-        () =>
-          input.umaAddress
-            ? checkCustomerAddress(profile.umaDomain, input.umaAddress)
-            : `$${id.slice(-12)}@${profile.umaDomain}`,
-        () => checkMetadata(caller, input.metadata, at('metadata')),
-      );
-      const owner = { platformId: caller.platformId, customerId: id };
-      const { customerType } = input.details;
-      const identity = { customerId: id, customerType, name: details.name ?? null, attempts: 0 };
-      const checked = await checkedIdentity(payments, caller, identity);
-      return {
-        insert: {
-          customer: [
-            {
-              platformId: caller.platformId,
-              id,
-              platformCustomerId,
-              customerType,
-              umaAddress,
-              kycStatus: checked?.status ?? 'PENDING_REVIEW',
-              isDeleted: false,
-              beneficialOwners: [],
-              metadata,
-              ...details,
-            },
-          ],
-          account: await neededOf(
-            payments,
-            newInternalAccounts(payments, caller, owner, profile.currencies, accountIds),
-          ),
-          ...(checked && checked.checkInMs !== undefined && { identity_check: [nextCheck(id, checked)] }),
-        },
-        result: id,
-      };
-    },
-    paths: { UMA_ADDRESS_EXISTS: at('umaAddress') },
-  });
-}
+export const createCustomer = command((payments, caller, input: CreateCustomer) => ({
+  operation: 'createCustomer',
+  type: 'Customer',
+  plan: async () => {
+    const profile = await readProfile(payments.database.pool, caller.platformId);
+    const [id, ...accountIds] = profile.ids;
+    if (id === undefined) throw new Error('the profile has no ids');
+    const [platformCustomerId, details, umaAddress, metadata = null] = checkAll(
+      () => checkKey(input.platformCustomerId, at('platformCustomerId')),
+      () => detailColumns(withName(input.details), profile.now),
+      () =>
+        input.umaAddress
+          ? checkCustomerAddress(profile.umaDomain, input.umaAddress)
+          : `$${id.slice(-12)}@${profile.umaDomain}`,
+      () => checkMetadata(caller, input.metadata, at('metadata')),
+    );
+    const owner = { platformId: caller.platformId, customerId: id };
+    const { customerType } = input.details;
+    const identity = { customerId: id, customerType, name: details.name ?? null, attempts: 0 };
+    const checked = await checkedIdentity(payments, caller, identity);
+    const accounts = newInternalAccounts(payments, caller, owner, profile.currencies, accountIds);
+    const customer = {
+      platformId: caller.platformId,
+      id,
+      platformCustomerId,
+      customerType,
+      umaAddress,
+      kycStatus: checked?.status ?? 'PENDING_REVIEW',
+      isDeleted: false,
+      beneficialOwners: [],
+      metadata,
+      ...details,
+    };
+    return {
+      insert: {
+        customer: [customer],
+        account: await neededOf(payments, accounts),
+        ...(checked && checked.checkInMs !== undefined && { identity_check: [nextCheck(id, checked)] }),
+      },
+      result: id,
+    };
+  },
+  paths: { UMA_ADDRESS_EXISTS: at('umaAddress') },
+}));
 
-/** Returns the details of a new customer. A business must have a name, so one without a name gets an empty one, which is refused. */
+/** A business must have a name, so one without a name gets an empty one, which is refused. */
 function withName(details: CustomerDetails): CustomerDetails {
   return details.customerType === 'BUSINESS' ? { ...details, legalName: details.legalName ?? '' } : details;
 }
@@ -174,7 +159,6 @@ export function detailColumns(details: CustomerDetails, now: Date): Partial<Deta
   });
 }
 
-/** Returns the columns of a name: as it is shown, and as it is searched. */
 const named = (name: string | null | undefined) => ({ name, searchName: name && foldedText(name) });
 
 type DetailColumns = Pick<
@@ -182,7 +166,6 @@ type DetailColumns = Pick<
   'name' | 'searchName' | 'birthDate' | 'nationality' | 'registrationNumber' | 'taxId' | 'address' | 'beneficialOwners'
 >;
 
-/** Returns the columns without those that are undefined. */
 function definedColumns(columns: { [Name in keyof DetailColumns]?: unknown }): Partial<DetailColumns> {
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }
@@ -235,7 +218,6 @@ export function checkOf(answer: IdentityAnswer): IdentityCheck {
   return typeof answer === 'string' ? { status: answer } : answer;
 }
 
-/** Returns when a customer is checked again, for a plan; null where the answer was final. */
 export function nextCheck(customerId: string, { checkInMs }: IdentityCheck) {
   return { customerId, dueInMs: checkInMs === undefined ? null : wholeMs(checkInMs) };
 }

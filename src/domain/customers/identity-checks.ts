@@ -10,9 +10,7 @@ import { wholeMs } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { checkOf } from './customers.ts';
 
-/**
- * Identity checks that were not final: the rail is asked again at the time that it named, or when its webhook says so.
- */
+/** Identity checks that were not final: the rail is asked again when it said, or when its webhook says so. */
 
 interface DueCheck extends Lease {
   readonly customer: Customer;

@@ -62,7 +62,6 @@ export class Channel<T> implements AsyncIterableIterator<T> {
     });
   }
 
-  /** Ends the channel; queued messages can still be read. */
   end(): void {
     this.#close();
   }

@@ -10,10 +10,8 @@ export interface FeedPosition {
   readonly epoch: number | null;
 }
 
-/** The position before the first event. */
 export const feedStart: FeedPosition = { sequence: 0n, epoch: null };
 
-/** The name of the feed in its cursors. */
 const feed = 'feed';
 
 /**
@@ -30,7 +28,6 @@ export function positionOf(cursors: Cursors, platformId: string, cursor: string)
   return text === undefined ? undefined : feedPosition(text);
 }
 
-/** Parses the text of a position, as a cursor encrypts it. */
 export function feedPosition(text: string): FeedPosition {
   const [sequence = '', epoch] = text.split(':');
   return { sequence: BigInt(sequence), epoch: epoch === undefined ? null : Number(epoch) };

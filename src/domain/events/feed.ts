@@ -23,7 +23,6 @@ const pollMs = 1_000;
  * up from the database, and gets live events when it has reached the hub's position.
  */
 export class Feed {
-  /** The previous events, which followers of lists need. */
   readonly previous: PreviousEvents;
   /** The rows that filters of followed lists refer to. */
   readonly referred: ReferredRows;
@@ -61,7 +60,6 @@ export class Feed {
     await this.#reads.close();
   }
 
-  /** The number of subscriptions that are open in this process. */
   get subscriptions(): number {
     let count = 0;
     for (const hub of this.#hubs.values()) count += hub.subscribers.size;
@@ -122,7 +120,6 @@ export class Feed {
     return event?.epoch === epoch && next !== undefined && next.occurredAt > time;
   }
 
-  /** How many events of the feed this process has read from the database: live ones, and those that were replayed. */
   get eventsRead(): Readonly<Record<'live' | 'replay', number>> {
     return this.#reads.count;
   }
@@ -161,11 +158,8 @@ export class Feed {
 
   /** Reads the new events of a platform and dispatches them. One read at a time, so the order is the feed's. */
   #read(platformId: string, hub: Hub): void {
-    hub.reading ??= this.#readToTarget(platformId, hub)
-      .then(
-        () => FaultStates.of(this.#log).succeeded('feed'),
-        (error: unknown) => FaultStates.of(this.#log).failed('feed', error),
-      )
+    hub.reading ??= FaultStates.of(this.#log)
+      .watch('feed', this.#readToTarget(platformId, hub))
       .finally(() => {
         hub.reading = undefined;
       });

@@ -28,11 +28,7 @@ export async function latestEvents(
 }
 
 /** Reads events, again after each change of the feed, until `isComplete` accepts them or time is up. */
-async function readUntil<Found>(
-  feed: Feed,
-  isComplete: (found: Found) => boolean,
-  read: () => Promise<Found>,
-): Promise<Found> {
+async function readUntil<Found>(feed: Feed, isComplete: (found: Found) => boolean, read: () => Promise<Found>) {
   const deadline = Date.now() + waitMs;
   for (;;) {
     const found = await read();

@@ -12,16 +12,13 @@ export interface Hub {
   readonly recent: RecentEvents;
   /** The shared read of the newest events. */
   filling?: Promise<void>;
-  /** The last sequence dispatched here. */
   head: bigint;
-  /** The epoch of the event with that sequence. */
   epoch: number | null;
   /** The last sequence known to exist. */
   target: bigint;
   reading: Promise<void> | undefined;
 }
 
-/** Returns a hub that continues after a position of the feed. */
 export function newHub(platformId: string, { sequence, epoch }: FeedPosition, recent: RecentEvents): Hub {
   return {
     ...{ platformId, recent },

@@ -36,7 +36,6 @@ export class FeedListener {
     this.#onAnnounced = onAnnounced;
   }
 
-  /** Whether it listens rather than polls. */
   get listening(): boolean {
     return this.#client !== undefined;
   }
@@ -63,10 +62,7 @@ export class FeedListener {
       this.#client = undefined;
     }
     if (this.#client || this.#connecting) return;
-    this.open().then(
-      () => FaultStates.of(this.#log).succeeded('listening of the feed, which polls instead'),
-      (error: unknown) => FaultStates.of(this.#log).failed('listening of the feed, which polls instead', error),
-    );
+    void FaultStates.of(this.#log).watch('listening of the feed, which polls instead', this.open());
   }
 
   async close(): Promise<void> {
@@ -100,7 +96,6 @@ export class FeedListener {
   }
 }
 
-/** Reads a notification: platforms with their newest numbers. */
 function headsIn(payload: string): Head[] {
   return payload.split(',').map((head) => {
     const [platformId = '', sequence = '0'] = head.split(':');

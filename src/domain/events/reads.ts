@@ -11,8 +11,7 @@ import type { EventFilter, Subject } from './subscribers.ts';
 /** The most events that one read returns. */
 export const pageSize = 500;
 /**
- * The most numbers of the feed that one page of a replay covers. A replay of rare types reads past all others: without this
- * limit one statement could read millions of rows.
+ * The most numbers of the feed that one page covers: a replay of rare types would read millions of rows in a statement.
  */
 const pageSpan = 10_000;
 
@@ -82,17 +81,13 @@ export async function hasPosition(
   return row?.found ?? false;
 }
 
-/** Some events of a replay. */
 export interface Page {
   readonly events: readonly Event[];
   /** The sequence up to which no wanted event is missing. */
   readonly upTo: bigint;
 }
 
-/**
- * The feed's reads, on connections of their own: a live read never waits for a replay or a request, and requests never wait
- * for replays.
- */
+/** The feed's reads, on connections of their own: no live read, replay or request waits for another. */
 export class FeedReads {
   /** How many events were read from the database since the start, by purpose. */
   readonly count = { live: 0, replay: 0 };
@@ -104,17 +99,14 @@ export class FeedReads {
     this.#replays = database.openPool('feed-replay', replayConnections);
   }
 
-  /** Returns the end of a platform's feed. */
   head(platformId: string): Promise<FeedPosition> {
     return feedHead({ pool: this.#live }, platformId);
   }
 
-  /** Returns whether a position is in a platform's feed. */
   has(platformId: string, position: FeedPosition): Promise<boolean> {
     return hasPosition(this.#live, platformId, position);
   }
 
-  /** Reads the next live events, at most `pageSize`. */
   async live(platformId: string, after: bigint, upTo: bigint): Promise<Event[]> {
     const events = await asPlatform(platformId, () =>
       liveEvents(this.#live, platformId, after.toString(), upTo.toString()),

@@ -32,7 +32,6 @@ export class Replays {
     if (!channel.ended) hub.live.add(subscriber);
   }
 
-  /** Reads the next page, from memory if it is there. */
   async #nextPage(hub: Hub, { position, filter }: Subscriber): Promise<Page> {
     const { platformId, head } = hub;
     if (this.#turns.isFull && head - position <= newestEvents) await this.#fill(hub);
@@ -41,10 +40,7 @@ export class Replays {
     return events && last ? { events, upTo: last.sequence } : this.#reads.page(platformId, position, head, filter);
   }
 
-  /**
-   * Reads the newest events into memory, once for all waiting readers: those that were away for a short time read no page of
-   * their own.
-   */
+  /** Reads the newest events into memory, once for all waiting readers. */
   async #fill(hub: Hub): Promise<void> {
     hub.filling ??= this.#reads.newest(hub.platformId, hub.head).then(
       (events) => hub.recent.fill(events),

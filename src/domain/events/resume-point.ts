@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { FeedPosition } from './cursor.ts';
 
-/** The owner and the purpose of a key. */
 export interface ResumeKey {
   readonly platformId: string;
-  /** The subject of the client's credentials. */
   readonly subject: string;
   /** The digest of the client's key, of its platform and subject, and of the operation. */
   readonly digest: Buffer;
@@ -12,7 +10,6 @@ export interface ResumeKey {
   readonly most: number;
 }
 
-/** The state of an earlier stream with the same key. */
 export interface Found {
   /** The position up to which its client has received everything; null where the stream starts again. */
   readonly position: FeedPosition | null;
@@ -22,15 +19,12 @@ export interface Found {
   readonly hasEnded: boolean;
 }
 
-/** The key of a stored point. */
 export interface PointStore {
   /** Finds the state of an earlier stream with the key of a point, and gives the key to the point. */
   find(point: ResumePoint): Promise<Found | undefined>;
-  /** Stores a point where a stream begins. */
   begin(point: ResumePoint): Promise<void>;
   /** Writes a point now and then, for as long as its stream is open. */
   hold(point: ResumePoint): void;
-  /** Writes a point that has changed. */
   write(point: ResumePoint): void;
   /** Stores an ended point soon: its client may come back at once. */
   release(point: ResumePoint): void;
@@ -39,8 +33,7 @@ export interface PointStore {
 type State = 'open' | 'closed' | 'ended';
 
 /**
- * How far a client has got in a stream that it resumes by a key. It is stored, so that any instance knows it. What a killed
- * instance has not stored is sent once more.
+ * How far a client has got in a stream that it resumes by a key: stored for all instances, less a little after a kill.
  */
 export class ResumePoint {
   readonly key: ResumeKey;
@@ -69,7 +62,6 @@ export class ResumePoint {
     return this.#found !== undefined && this.#found.position !== null;
   }
 
-  /** Returns whether the client may already have received a message with this sequence. */
   mayRepeat(sequence: bigint): boolean {
     return this.#found !== undefined && this.isResumed && sequence <= this.#found.sent;
   }
@@ -98,7 +90,6 @@ export class ResumePoint {
     if (this.#sent === null || sequence > this.#sent) this.#sent = sequence;
   }
 
-  /** Records an acknowledgement: the client has received everything up to a position. */
   acknowledge(position: FeedPosition): void {
     // The client is here, and so not on an older connection.
     this.#isNewest = true;
@@ -119,7 +110,6 @@ export class ResumePoint {
     return this.#state;
   }
 
-  /** The sequence after which the stream has begun; null where it has begun with the current state. */
   get begun(): string | null {
     return asText(this.#begun);
   }

@@ -4,14 +4,69 @@ import { boundedCache } from '../../core/bounded-cache.ts';
 import { FaultStates } from '../../core/fault-states.ts';
 import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 import type { Database } from '../../infra/database/database.ts';
+import { statement } from '../../infra/database/statement.ts';
 import { type Found, type PointStore, type ResumeKey, ResumePoint } from './resume-point.ts';
-import {
-  beginStatement,
-  endStatement,
-  limitStatement,
-  openStatement,
-  writeStatement,
-} from './resume-point-statements.ts';
+
+/** How long a key is valid after its stream was last seen, in SQL. */
+export const resumeKeyLife = `interval '1 hour'`;
+
+const keys = 'unnest($2::text[], $3::bytea[], $4::uuid[])';
+
+const openStatement = statement<{
+  key: Buffer;
+  position: bigint | null;
+  epoch: number | null;
+  sent: bigint | null;
+  head: bigint;
+}>(
+  'open_resume_points',
+  `update resume_point r set stream_id = was.new_id, sent = null, seen_at = clock_timestamp()
+   from (select o.*, w.new_id from ${keys} w(subject, key, new_id)
+         join resume_point o on o.platform_id = $1 and o.subject = w.subject and o.key = w.key
+         where o.seen_at > clock_timestamp() - ${resumeKeyLife} order by o.subject, o.key for update of o) was
+   where r.platform_id = $1 and r.subject = was.subject and r.key = was.key
+   returning r.key, was.position, was.epoch, was.sent, coalesce((select sequence from feed_head where platform_id = $1), 0) as head`,
+);
+
+const beginStatement = statement<{ key: Buffer }>(
+  'begin_resume_points',
+  `insert into resume_point as r (platform_id, subject, key, stream_id, position, epoch)
+   select $1, subject, key, stream_id, position,
+     (select e.epoch from event e where e.platform_id = $1 and e.sequence = w.position)
+   from unnest($2::text[], $3::bytea[], $4::uuid[], $5::bigint[]) w(subject, key, stream_id, position) order by subject, key
+   on conflict (platform_id, subject, key) do update
+     set stream_id = excluded.stream_id, position = excluded.position, epoch = excluded.epoch, sent = null, seen_at = clock_timestamp()
+   returning key`,
+);
+
+/**
+ * What a client has acknowledged on any of its connections counts. A connection that the client has abandoned may be opened
+ * here after its newer one, and so take the key over: what that connection was sent then says nothing about the client.
+ */
+const writeStatement = statement<{ key: Buffer }>(
+  'write_resume_points',
+  `update resume_point r set position = greatest(r.position, w.position), seen_at = clock_timestamp(),
+     epoch = case when w.position > coalesce(r.position, -1) then w.epoch else r.epoch end,
+     sent = case when r.stream_id = w.stream_id then w.sent else r.sent end
+   from unnest($2::text[], $3::bytea[], $4::uuid[], $5::bigint[], $6::int[], $7::bigint[]) w(subject, key, stream_id, position, epoch, sent)
+   where r.platform_id = $1 and r.subject = w.subject and r.key = w.key
+   returning r.key`,
+);
+
+const endStatement = statement<{ key: Buffer }>(
+  'end_resume_points',
+  `delete from resume_point r using ${keys} w(subject, key, stream_id)
+   where r.platform_id = $1 and r.subject = w.subject and r.key = w.key and r.stream_id = w.stream_id
+   returning r.key`,
+);
+
+const limitStatement = statement<{ key: Buffer }>(
+  'limit_resume_points',
+  `delete from resume_point where (platform_id, subject, key) in (
+     select platform_id, subject, key from resume_point where platform_id = $1 and subject = $2
+     order by seen_at desc offset $3 for update skip locked
+   ) returning key`,
+);
 
 /** How often acknowledgements of clients are stored, in milliseconds. */
 const writeMs = 1_000;
@@ -23,10 +78,7 @@ const maxBatch = 500;
 /** The keys of a subject are counted when it has begun this fraction of the maximum. */
 const countedPart = 0.1;
 
-/**
- * The resume points of this process' streams. Streams that open together share a statement, and acknowledgements are stored
- * once a second: a point costs the database little, however fast its stream is.
- */
+/** The resume points of this process' streams. Streams that open together share a statement, and so do changes. */
 export class ResumePoints implements PointStore {
   readonly #database: Pick<Database, 'pool'>;
   readonly #log: Logger;
@@ -61,7 +113,6 @@ export class ResumePoints implements PointStore {
     ];
   }
 
-  /** Opens the point of a stream. */
   async open(key: ResumeKey): Promise<ResumePoint> {
     const point = new ResumePoint(this, key);
     await point.open();
@@ -94,7 +145,6 @@ export class ResumePoints implements PointStore {
     setImmediate(() => this.#writeChanged());
   }
 
-  /** Stores the changed points, and ends. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     this.#writeChanged();
@@ -138,7 +188,6 @@ export class ResumePoints implements PointStore {
     }
   }
 
-  /** Stores the changed points, after the write that is running. */
   #writeChanged(): void {
     this.#isWriteDue = false;
     this.#writing = this.#writing.then(async () => {
@@ -186,7 +235,6 @@ function distinct(points: readonly ResumePoint[]): Iterable<ResumePoint> {
   return new Map(points.map((point) => [point.key.digest.toString('hex'), point])).values();
 }
 
-/** Returns the keys of points, as columns for statements. */
 function columns(points: readonly ResumePoint[]): readonly [string[], Buffer[], string[]] {
   return [
     points.map(({ key }) => key.subject),

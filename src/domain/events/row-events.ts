@@ -78,10 +78,7 @@ export async function latestEventsOf(
 /** The most events whose previous ones are read in one statement. */
 const maxBatch = 200;
 
-/**
- * Finds the event before each event of the same row. Events that are looked at together are read in one statement, and
- * each once for all followers.
- */
+/** Finds the event before each event of the same row: of several in one statement, once for all followers. */
 export class PreviousEvents {
   readonly #known = new WeakMap<Event, Promise<Event | undefined>>();
   readonly #loader: DataLoader<Event, Event | undefined>;

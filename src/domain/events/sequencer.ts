@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { DatabaseClient } from '../../infra/database/connections/hosts.ts';
+import { OwnConnection } from '../../infra/database/connections/own-connection.ts';
 import type { Database } from '../../infra/database/database.ts';
 
 /** The advisory lock of the current step ("feed" in ASCII). */
@@ -21,19 +21,18 @@ export const unmarkedRestore =
  */
 const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then sequence_outbox(${batchSize}) end as count`;
 
-/**
- * Gives every committed change its sequence in its platform's feed, with `sequence_outbox` in the database. All processes
- * do so, without a leader: each step takes the lock.
- */
+/** Numbers every committed change in its platform's feed. All processes do, without a leader: each step is locked. */
 export class Sequencer {
-  readonly #database: Database;
   readonly #log: Logger | undefined;
-  #client: pg.Client | undefined;
+  /** One of the pool might have to wait for other users. */
+  readonly #connection: OwnConnection;
 
   /** @param log gets a warning where the connected server is no longer the same one */
   constructor(database: Database, log?: Logger) {
-    this.#database = database;
     this.#log = log;
+    const limits = { connectionTimeoutMillis: connectMs, query_timeout: database.answerTimeoutMs };
+    const config = () => ({ ...database.connectionFor('sequencer'), ...limits });
+    this.#connection = new OwnConnection(config, (client) => this.#followServer(client));
   }
 
   /**
@@ -41,42 +40,19 @@ export class Sequencer {
    * @returns their number; undefined while another process runs a step
    */
   async step(): Promise<number | undefined> {
-    const client = await this.#connect();
+    const client = await this.#connection.get();
     try {
       const { rows } = await client.query<{ count: number | null }>(step);
       return rows[0]?.count ?? undefined;
     } catch (error) {
       // After any error the next step uses a new connection: this one may wait for a result that never comes.
-      this.#forget(client);
-      client.end().catch(() => undefined);
+      this.#connection.drop();
       throw error;
     }
   }
 
-  async close(): Promise<void> {
-    const client = this.#client;
-    if (!client) return;
-    this.#forget(client);
-    await client.end().catch(() => undefined);
-  }
-
-  /** Returns the sequencer's own connection: one of the pool might have to wait for other users. */
-  async #connect(): Promise<pg.Client> {
-    if (this.#client) return this.#client;
-    const client = new DatabaseClient({
-      ...this.#database.connectionFor('sequencer'),
-      connectionTimeoutMillis: connectMs,
-      query_timeout: this.#database.answerTimeoutMs,
-    });
-    client.on('error', () => this.#forget(client));
-    client.on('end', () => this.#forget(client));
-    await client.connect();
-    await this.#followServer(client).catch((error: unknown) => {
-      client.end().catch(() => undefined);
-      throw error;
-    });
-    this.#client = client;
-    return client;
+  close(): Promise<void> {
+    return this.#connection.close();
   }
 
   /**
@@ -86,10 +62,5 @@ export class Sequencer {
   async #followServer(client: pg.Client): Promise<void> {
     const { rows } = await client.query<{ waits: boolean }>('select follow_server() as waits');
     if (rows[0]?.waits) this.#log?.warn(unmarkedRestore);
-  }
-
-  /** Forgets this connection, unless a newer one has replaced it. */
-  #forget(client: pg.Client): void {
-    if (this.#client === client) this.#client = undefined;
   }
 }

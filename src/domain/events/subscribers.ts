@@ -4,7 +4,6 @@ import type { Channel } from './channel.ts';
 /** The objects whose events a subscriber reads, each once: the database has an index on each of these columns. */
 export type Subject = { readonly of: 'customer' | 'transaction' | 'account'; readonly ids: readonly string[] };
 
-/** The events that a subscriber wants. */
 export interface EventFilter {
   readonly wants: (event: Event) => boolean;
   /** The subject of all wanted events: catching up then reads only its events. */
@@ -17,7 +16,6 @@ export interface EventFilter {
 export interface Subscriber {
   readonly filter: EventFilter;
   readonly channel: Channel<Event>;
-  /** The last sequence offered to this subscriber. */
   position: bigint;
 }
 

@@ -9,18 +9,14 @@ import { ledgerRules } from './ledger-rules.ts';
 import { type Chunk, RowsSince, rowsSince } from './rows-since.ts';
 import { allRows, type Rule } from './rule.ts';
 
-/** A broken rule of the ledger. */
 export interface Breach {
-  /** The rule as a sentence. */
   readonly rule: string;
   /** The rows that break it, at most 20 of them. */
   readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** The number of rules that an audit checks. */
 export const auditRules = ledgerRules.length;
 
-/** Called with a line of progress. */
 type Progress = (line: string) => void;
 
 /**
@@ -31,20 +27,16 @@ export async function audit({ url }: Pick<Database, 'url'>): Promise<readonly Br
   return onSnapshot(url, (client) => checkAllRows(client, () => undefined));
 }
 
-/** The options of an audit. */
 export interface AuditOptions {
   /** Whether it checks all rows. Otherwise it continues from the checkpoint of the last sound audit, if it can. */
   readonly full?: boolean | undefined;
   /** The address of a standby to read from. */
   readonly replica?: string | undefined;
-  /**
-   * How long the standby may take to replay the position at which the audit began, in milliseconds: a minute. For tests only.
-   */
+  /** How long the standby may take to replay the position at which the audit began, in milliseconds. For tests only. */
   readonly replayMs?: number;
   readonly onProgress?: Progress;
 }
 
-/** A finished audit. */
 export interface Audit {
   readonly breaches: readonly Breach[];
   /** The moment from which it continued; null where it checked all rows. */
@@ -106,11 +98,7 @@ interface Reading extends Pick<Audit, 'breaches' | 'coversFrom' | 'coversUntil'>
   readonly onReplica: boolean;
 }
 
-async function store(
-  database: Database,
-  client: pg.Client,
-  { breaches, checkpoint, ...reading }: Reading,
-): Promise<Pick<Audit, 'storeError' | 'isCheckpoint'>> {
+async function store(database: Database, client: pg.Client, { breaches, checkpoint, ...reading }: Reading) {
   const finished = { ...reading, rules: auditRules, broken: breaches.map(({ rule }) => rule) };
   try {
     return { isCheckpoint: await storeAudit(database, client, finished, checkpoint), storeError: undefined };
@@ -161,11 +149,7 @@ function isReplayConflict(error: unknown): boolean {
   return sqlState(error) === '40001' && error instanceof Error && error.message.includes('conflict with recovery');
 }
 
-/**
- * Runs `work` in one consistent snapshot. It uses a connection of its own, because it may take longer than any other statement is
- * allowed to.
- * @param first runs on the connection before the snapshot is taken
- */
+/** Runs `work` in one consistent snapshot, on a connection of its own: it may take longer than any other statement. */
 async function onSnapshot<T>(
   url: string,
   work: (client: pg.Client) => Promise<T>,
@@ -200,7 +184,6 @@ async function checkAllRows(client: pg.Client, onProgress: Progress): Promise<Br
   return breaches;
 }
 
-/** Checks the rows that are new since the checkpoint or may still change. */
 async function checkRowsSince(client: pg.Client, onProgress: Progress): Promise<Breach[]> {
   const since = await RowsSince.find(client);
   const found = new Map<string, Breach['rows']>();

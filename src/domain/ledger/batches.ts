@@ -1,8 +1,6 @@
 import type { Alternative, Plan, PlanGroup } from './plan.ts';
 
-/**
- * The conflict keys of a group of plans, as names: what it changes, what decides its checks, and what is in its answer.
- */
+/** The conflict keys of a group of plans, as names: what it changes, and what decides its checks or its answer. */
 interface ConflictKeys {
   readonly writes: Set<string>;
   readonly reads: Set<string>;
@@ -111,7 +109,6 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
   if (orders.length > 0) keys.writes.add('payments under way');
 }
 
-/** Adds the keys of moves, which an alternative may make too. */
 function addMoves(
   keys: ConflictKeys,
   { quotes = [], expired = [], transactions = [], journals = [] }: Alternative,

@@ -10,11 +10,9 @@ import { allRows } from './rule.ts';
 export interface Checkpoint {
   /** The audit that wrote it; null where none has. */
   readonly runId: string | null;
-  /** The moment that it covers. */
   readonly coversUntil: Date | null;
   /** Why the next audit cannot continue from the checkpoint, as a sentence; null if it can. */
   readonly refusal: string | null;
-  /** The current epoch of the feed. */
   readonly epochId: number | null;
 }
 
@@ -66,10 +64,8 @@ function refusalOf(row: Found, history: string | null): string | null {
   return null;
 }
 
-/** A finished audit, to be stored. */
 export interface FinishedAudit {
   readonly rules: number;
-  /** The broken rules, each as a sentence. */
   readonly broken: readonly string[];
   readonly coversFrom: Date | null;
   readonly coversUntil: Date;

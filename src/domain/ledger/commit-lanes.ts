@@ -5,8 +5,7 @@ import { msLeft } from '../../infra/instruments/request-facts.ts';
 import type { Plan, PlatformPlan } from './plan.ts';
 
 /**
- * The error for a plan that was not carried out, because others hold its account or too many plans wait before it. It may be
- * retried.
+ * The error for a plan that was not carried out: others hold its account, or too many wait before it. May be retried.
  */
 export class LockTimeout extends Error {
   /** What the plan has waited for: its account, a table locked by another session, or its turn. */
@@ -36,10 +35,7 @@ interface Lane<Outcome> {
   waiting: Waiting<Outcome>[];
 }
 
-/**
- * The two ways to carry out plans: several in one transaction, or one in a transaction of its own, which may throw
- * `LockTimeout`.
- */
+/** How to carry out plans: several in one transaction, or one in its own, which may throw `LockTimeout`. */
 interface Commit<Outcome> {
   together(plans: readonly PlatformPlan[]): Promise<readonly Outcome[]>;
   alone(plan: PlatformPlan): Promise<Outcome>;
@@ -75,10 +71,6 @@ export class CommitLanes<Outcome> {
     this.#commit = commit;
   }
 
-  /**
-   * Queues a plan and returns its outcome.
-   * @throws LockTimeout and what the commit throws
-   */
   add(platformId: string, plan: Plan): Promise<Outcome> {
     plansWaiting.inc();
     const outcome = new Promise<Outcome>((resolve, reject) => {
@@ -143,10 +135,7 @@ export class CommitLanes<Outcome> {
     await Promise.all(Array.from(accounts.values(), (ofAccount) => this.#commitEach(lane, ofAccount)));
   }
 
-  /**
-   * Commits the plans of one account one after another. When one of them times out, so do those on the account that
-   * wait in the lane.
-   */
+  /** Commits the plans of one account in turn. When one times out, so do those on the account that wait in the lane. */
   async #commitEach(lane: Lane<Outcome>, plans: readonly Waiting<Outcome>[]): Promise<void> {
     let lockTimeout: LockTimeout | undefined;
     for (const waiting of plans) {
@@ -175,7 +164,6 @@ export class CommitLanes<Outcome> {
   }
 }
 
-/** Removes the plans that match from the lane and rejects them. */
 function rejectWaiting<Outcome>(
   lane: Lane<Outcome>,
   which: (waiting: Waiting<Outcome>) => boolean,

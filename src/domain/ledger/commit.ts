@@ -50,9 +50,7 @@ export type PlanRefusal =
   /** `id`: of the customer who has it; null if it is another platform's. */
   | { readonly code: 'UMA_ADDRESS_EXISTS'; readonly id: string | null }
   | { readonly code: 'CUSTOMER_DELETED'; readonly id: string }
-  /**
-   * The customer cannot be deleted: the balances of its accounts, how many payments are under way, and the first of them.
-   */
+  /** The customer holds `balances`, or has `payments` under way, of which `transactions` are the first. */
   | {
       readonly code: 'CUSTOMER_IN_USE';
       readonly id: string;
@@ -209,8 +207,8 @@ export interface CountedPolicy {
 }
 
 /**
- * Carries a plan out as `commitPlan` does, on its own, and rolls it back.
- * @returns what its outcome would be, and the policies that would count its payment
+ * Carries a plan out on its own and rolls it back.
+ * @returns its outcome, and the policies that would count its payment
  */
 export async function validatePlan(
   database: Database,
@@ -300,10 +298,7 @@ async function commitTogether(database: Database, groups: readonly PlanGroup[]):
   return outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.refusal : null));
 }
 
-/**
- * Returns the outcome of the first call with this key, or undefined when there was none. A command calls this before
- * any other work, so that a repeat gets the first answer, whatever has changed since.
- */
+/** Returns the outcome of the first call with this key; undefined when there was none. */
 export async function firstOutcome(database: Database, platformId: string, claim: Claim): Promise<Outcome | undefined> {
   const [row] = await firstOutcomeStatement(database.pool, platformId, claim.operation, claim.key, claim.hash);
   if (!row) return undefined;
@@ -321,7 +316,6 @@ function toOutcome(answer: Answer): Outcome {
   };
 }
 
-/** Serializes batches of groups of plans for the database. */
 function serialize(batches: readonly (readonly PlanGroup[])[]): string {
   const plans = batches.map((groups) =>
     groups.map((group) => group.map(({ platformId, plan }) => ({ platform: platformId, plan: inColumns(plan) }))),

@@ -2,7 +2,6 @@ import { paymentRules } from './payment-rules.ts';
 import { policyRules } from './policy-rules.ts';
 import type { Rule } from './rule.ts';
 
-/** All rules of the auditor. */
 export const ledgerRules: readonly Rule[] = [
   {
     rule: 'all postings of a currency sum to zero',
@@ -11,23 +10,21 @@ export const ledgerRules: readonly Rule[] = [
   },
   {
     rule: 'every journal has at least two legs and sums to zero per currency',
-    offenders: ({
-      journals,
-      postings,
-    }) => `select j.platform_id, j.id, coalesce(sum(p.legs), 0) as legs, jsonb_object_agg(p.currency, p.amount) filter (where p.amount <> 0) as sums
-      from ${journals} j left join (select platform_id, journal_id, currency, sum(amount) as amount, count(*) as legs from ${postings} p group by 1, 2, 3) p
+    offenders: (
+      scope,
+    ) => `select j.platform_id, j.id, coalesce(sum(p.legs), 0) as legs, jsonb_object_agg(p.currency, p.amount) filter (where p.amount <> 0) as sums
+      from ${scope.journals} j left join (select platform_id, journal_id, currency, sum(amount) as amount, count(*) as legs from ${scope.postings} p group by 1, 2, 3) p
         on p.platform_id = j.platform_id and p.journal_id = j.id
       group by j.platform_id, j.id having coalesce(sum(p.legs), 0) < 2 or bool_or(p.amount <> 0)`,
   },
   {
     rule: "an account's balance is the sum of its postings",
-    offenders: ({
-      accountLegs,
-      balances,
-    }) => `select a.platform_id, a.id, a.posted, coalesce(b.posted, 0) + coalesce(p.amount, 0) as postings
+    offenders: (
+      scope,
+    ) => `select a.platform_id, a.id, a.posted, coalesce(b.posted, 0) + coalesce(p.amount, 0) as postings
       from account a
-      left join ${balances} b on b.platform_id = a.platform_id and b.account_id = a.id
-      left join (select platform_id, account_id, sum(amount) as amount from ${accountLegs} p group by platform_id, account_id) p
+      left join ${scope.balances} b on b.platform_id = a.platform_id and b.account_id = a.id
+      left join (select platform_id, account_id, sum(amount) as amount from ${scope.accountLegs} p group by platform_id, account_id) p
         on p.platform_id = a.platform_id and p.account_id = a.id
       where a.posted <> coalesce(b.posted, 0) + coalesce(p.amount, 0)`,
   },
@@ -82,11 +79,11 @@ export const ledgerRules: readonly Rule[] = [
   },
   {
     rule: 'the feed of each platform has no gaps',
-    offenders: ({
-      marks,
-    }) => `select f.platform_id, f.sequence as head, m.sequence as known, count(e.sequence) as events, max(e.sequence) as last
+    offenders: (
+      scope,
+    ) => `select f.platform_id, f.sequence as head, m.sequence as known, count(e.sequence) as events, max(e.sequence) as last
       from feed_head f
-      left join ${marks} m on m.platform_id = f.platform_id
+      left join ${scope.marks} m on m.platform_id = f.platform_id
       left join stored_event e on e.platform_id = f.platform_id and e.sequence > coalesce(m.sequence, 0)
       group by f.platform_id, f.sequence, m.sequence
       having count(e.sequence) <> f.sequence - coalesce(m.sequence, min(e.sequence) - 1, f.sequence)
@@ -110,23 +107,22 @@ export const ledgerRules: readonly Rule[] = [
   {
     rule: "each credited deposit at a provider has exactly one payment, of the deposit's amount and to its account",
     ofPayments: true,
-    offenders: ({
-      deposits,
-    }) => `select d.platform_id, d.id as deposit_id, d.reference, d.amount, d.currency, t.id as transaction_id, t.status
-      from ${deposits} d left join transaction t on t.platform_id = d.platform_id and t.id = d.transaction_id
+    offenders: (
+      scope,
+    ) => `select d.platform_id, d.id as deposit_id, d.reference, d.amount, d.currency, t.id as transaction_id, t.status
+      from ${scope.deposits} d left join transaction t on t.platform_id = d.platform_id and t.id = d.transaction_id
       where d.status = 'CREDITED' and ((t.type, t.status) is distinct from ('INCOMING'::transaction_type, 'COMPLETED'::transaction_status)
         or (t.received_amount, t.received_currency, t.destination_account_id) is distinct from (d.amount, d.currency, d.account_id))`,
   },
   {
     rule: 'each adjustment is booked once, with the proposed amount, and was approved by another person; ADJUSTMENTS has nothing else',
-    offenders: ({
-      journals,
-      postings,
-    }) => `select coalesce(d.platform_id, j.platform_id) as platform_id, d.id as adjustment_id, d.status, d.amount, j.journal_id, j.legs
+    offenders: (
+      scope,
+    ) => `select coalesce(d.platform_id, j.platform_id) as platform_id, d.id as adjustment_id, d.status, d.amount, j.journal_id, j.legs
       from (
         select b.platform_id, b.journal_id, jsonb_agg(jsonb_build_array(p.account_id, p.system, p.currency, p.amount) order by p.leg) as legs
-        from (select platform_id, journal_id from ${postings} p where system = 'ADJUSTMENTS'
-              union select platform_id, id from ${journals} j where kind = 'adjustment'
+        from (select platform_id, journal_id from ${scope.postings} p where system = 'ADJUSTMENTS'
+              union select platform_id, id from ${scope.journals} j where kind = 'adjustment'
               union select platform_id, journal_id from adjustment where status = 'APPROVED') b
         join posting p on p.platform_id = b.platform_id and p.journal_id = b.journal_id group by b.platform_id, b.journal_id
       ) j
@@ -138,12 +134,9 @@ export const ledgerRules: readonly Rule[] = [
   },
   {
     rule: 'DIFFERENCES has only the differences of payments that an operator has settled because the provider moved another amount',
-    offenders: ({
-      journals,
-      postings,
-    }) => `select b.platform_id, b.journal_id, j.kind, j.transaction_id, c.order_id, c.closed_by
-      from (select platform_id, journal_id from ${postings} p where system = 'DIFFERENCES'
-            union select platform_id, id from ${journals} j where kind = 'difference') b
+    offenders: (scope) => `select b.platform_id, b.journal_id, j.kind, j.transaction_id, c.order_id, c.closed_by
+      from (select platform_id, journal_id from ${scope.postings} p where system = 'DIFFERENCES'
+            union select platform_id, id from ${scope.journals} j where kind = 'difference') b
       join journal j on j.platform_id = b.platform_id and j.id = b.journal_id
       left join rail_case c on c.platform_id = j.platform_id and c.transaction_id = j.transaction_id and c.kind = 'OTHER_AMOUNT'
         and c.closed_by is not null and (c.moved_out is not null or c.moved_in is not null)

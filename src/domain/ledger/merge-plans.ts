@@ -5,60 +5,21 @@ import type { Plan } from './plan.ts';
  * @throws Error where two of them have a claim, a result or an alternative, of which a plan has one
  */
 export function mergePlans(...plans: readonly Plan[]): Plan {
-  return plans.reduce((plan, other) => mergeFields(plan, other, merges), {});
+  return plans.reduce(merge, {});
 }
 
-/** How to merge each field when both plans have it. The compiler finds a missing field. */
-type Merges<T> = { readonly [Field in keyof T]-?: Merge<NonNullable<T[Field]>> };
-type Merge<T> = (one: T, other: T) => T;
+/** The fields that consist of lists; others are lists themselves, or a plan has only one of them. */
+const groups: ReadonlySet<string> = new Set<keyof Plan>(['insert', 'requireActive']);
 
-const merges: Merges<Plan> = {
-  claim: onlyOne('claim'),
-  requireActive: (one, other) =>
-    mergeFields(one, other, { customers: concat, accounts: concat, unfrozen: concat, lookups: concat }),
-  capacity: concat,
-  spend: onlyOne('spend'),
-  insert: (one, other) =>
-    mergeFields(one, other, {
-      customer: concat,
-      account: concat,
-      transaction: concat,
-      quote: concat,
-      arrival: concat,
-      rail_order: concat,
-      account_check: concat,
-      identity_check: concat,
-    }),
-  quotes: concat,
-  transactions: concat,
-  customers: concat,
-  accounts: concat,
-  checks: concat,
-  journals: concat,
-  adjustments: concat,
-  cases: concat,
-  orders: concat,
-  expected: onlyOne('expected'),
-  result: onlyOne('result'),
-  otherwise: onlyOne('otherwise'),
-};
-
-function mergeFields<T extends object>(one: T, other: T, how: Merges<T>): T {
-  const merged = { ...one };
-  for (const field of Object.keys(other) as (keyof T)[]) {
-    const [value, otherValue] = [one[field], other[field]];
-    if (value === undefined || value === null) merged[field] = otherValue;
-    else if (otherValue !== undefined && otherValue !== null) merged[field] = how[field](value, otherValue);
+function merge(one: object, other: object): object {
+  const merged: Record<string, unknown> = { ...one };
+  for (const [field, value] of Object.entries(other)) {
+    const before = merged[field];
+    if (value === undefined || value === null) continue;
+    if (before === undefined || before === null) merged[field] = value;
+    else if (Array.isArray(before)) merged[field] = [...before, ...value];
+    else if (groups.has(field)) merged[field] = merge(before, value);
+    else throw new Error(`cannot merge two plans that both have a ${field}`);
   }
   return merged;
-}
-
-function concat<T>(one: readonly T[], other: readonly T[]): readonly T[] {
-  return [...one, ...other];
-}
-
-function onlyOne(field: keyof Plan) {
-  return (): never => {
-    throw new Error(`cannot merge two plans that both have a ${field}`);
-  };
 }

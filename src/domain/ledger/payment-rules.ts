@@ -118,7 +118,6 @@ const expected = `expected as (
   where d.left_beyond <> 0
 )`;
 
-/** The auditor's rules about payments. */
 export const paymentRules: readonly Rule[] = [
   {
     rule: "the postings of a payment sum to what its row and its status require, on every account (a row's `booked` against its `required`)",
@@ -154,10 +153,10 @@ export const paymentRules: readonly Rule[] = [
   {
     rule: 'a refund is the full sent amount of an outgoing payment that did not arrive, and is booked once it is paid',
     ofPayments: true,
-    offenders: ({
-      payments,
-    }) => `select platform_id, id as transaction_id, type, status, sent_amount, refund_reference, refund_amount, refund_settled_at
-      from ${payments} t
+    offenders: (
+      scope,
+    ) => `select platform_id, id as transaction_id, type, status, sent_amount, refund_reference, refund_amount, refund_settled_at
+      from ${scope.payments} t
       where refund_reference is not null
           and (type <> 'OUTGOING' or status not in ('FAILED', 'REJECTED', 'REFUNDED') or refund_amount is distinct from sent_amount)
         or status in ('FAILED', 'REJECTED', 'REFUNDED') and (refund_settled_at is not null) is distinct from exists (
@@ -166,11 +165,11 @@ export const paymentRules: readonly Rule[] = [
   {
     rule: 'a transfer between internal accounts is one journal, is COMPLETED at once, and arrives with the same amount',
     ofPayments: true,
-    offenders: ({
-      payments,
-    }) => `select t.platform_id, t.id as transaction_id, t.type, t.status, t.sent_amount, j.journals, j.transfers,
+    offenders: (
+      scope,
+    ) => `select t.platform_id, t.id as transaction_id, t.type, t.status, t.sent_amount, j.journals, j.transfers,
         i.id as arrived_as, i.status as arrived_status, i.received_amount as arrived_amount
-      from ${payments} t
+      from ${scope.payments} t
       left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
       left join account d on d.platform_id = t.platform_id and d.id = t.destination_account_id
       left join arrival a on a.sender_platform_id = t.platform_id and a.sender_transaction_id = t.id
@@ -186,11 +185,10 @@ export const paymentRules: readonly Rule[] = [
   },
   {
     rule: 'a journal without a payment is money that arrived from outside at an internal account, or an adjustment',
-    offenders: ({
-      journals,
-      postings,
-    }) => `select j.platform_id, j.id as journal_id, j.kind, p.leg, p.account_id, p.system, p.currency, p.amount
-      from ${journals} j join ${postings} p on p.platform_id = j.platform_id and p.journal_id = j.id
+    offenders: (
+      scope,
+    ) => `select j.platform_id, j.id as journal_id, j.kind, p.leg, p.account_id, p.system, p.currency, p.amount
+      from ${scope.journals} j join ${scope.postings} p on p.platform_id = j.platform_id and p.journal_id = j.id
       where j.transaction_id is null and j.kind <> 'adjustment' and not case when p.account_id is null then p.system = 'OUTSIDE' and p.amount < 0 else p.amount > 0 end`,
   },
 ];

@@ -29,9 +29,7 @@ export interface Plan {
     readonly unfrozen?: readonly string[];
     readonly lookups?: readonly string[];
   };
-  /**
-   * Internal accounts that this plan will credit later, with the amounts. Refused now if a balance would then exceed its limit.
-   */
+  /** Internal accounts that it will credit later, with the amounts: refused now if a balance would exceed its limit. */
   readonly capacity?: readonly { readonly account: string; readonly amount: bigint }[] | undefined;
   /** The payment that it begins, which policies allow or refuse, and count. */
   readonly spend?: Spend;
@@ -44,17 +42,13 @@ export interface Plan {
     readonly rail_order?: readonly NewOrder[];
     /** External accounts that the rail checks again, each after a delay in milliseconds. */
     readonly account_check?: readonly { readonly accountId: string; readonly dueInMs: number }[];
-    /**
-     * Customers whose identity the rail checks again, each after a delay in milliseconds, instead of at an earlier time; null
-     * where its answer was final.
-     */
+    /** Customers whose identity the rail checks again, each after some milliseconds; null after its final answer. */
     readonly identity_check?: readonly { readonly customerId: string; readonly dueInMs: number | null }[];
   };
   readonly quotes?: readonly QuoteMove[];
   readonly transactions?: readonly TransactionMove[];
   /** Customers that change. One that is deleted must hold nothing, and have no payment under way. */
   readonly customers?: readonly { readonly id: string; readonly set: Partial<Omit<Customer, 'platformId' | 'id'>> }[];
-  /** External accounts that change. */
   readonly accounts?: readonly AccountMove[];
   /** When the rail checks an external account again, in milliseconds from now; null when its last answer was final. */
   readonly checks?: readonly { readonly accountId: string; readonly dueInMs: number | null }[];
@@ -78,8 +72,7 @@ export interface Spend {
   readonly transactionId: string;
   readonly kind: PaymentKind;
   /**
-   * The uuids of all that may limit it: the platform, the sending customer, the token of the caller, and those that this was made
-   * by.
+   * The uuids of all that may limit it: the platform, the sending customer, the caller's token, and the token's makers.
    */
   readonly subjects: readonly string[];
   /** What is sent, in the smallest unit of its currency. */
@@ -101,7 +94,6 @@ export interface Alternative extends Pick<Plan, 'quotes' | 'transactions' | 'jou
   readonly otherwise?: Alternative;
 }
 
-/** A plan, and the platform that it belongs to. */
 export interface PlatformPlan {
   readonly platformId: string;
   readonly plan: Plan;
@@ -110,7 +102,6 @@ export interface PlatformPlan {
 /** Plans of one platform or several that are carried out all or none. */
 export type PlanGroup = readonly PlatformPlan[];
 
-/** The types of rows that a plan can return. */
 export type ResultType = 'Quote' | 'Transaction' | 'Customer' | 'Account';
 
 type Nullable<T> = { [K in keyof T]-?: null extends T[K] ? K : never }[keyof T];
@@ -119,19 +110,16 @@ type Stamped = 'version' | 'createdAt' | 'updatedAt';
 /** A row to insert. Nullable columns may be left out, and the database sets version and times. */
 export type NewRow<T> = Omit<T, Stamped | Nullable<T>> & Partial<Pick<T, Exclude<Nullable<T>, Stamped>>>;
 
-/** An order for the rail to insert. */
 export type NewOrder = Pick<RailOrder, 'platformId' | 'id' | 'transactionId' | 'kind'> &
   Partial<Pick<RailOrder, 'scenario' | 'rateLock'>> & {
     /** When the rail is asked first, in milliseconds from now; at once when left out. */
     readonly dueInMs?: number;
   };
 
-/** A change of the status of a quote. */
 export interface QuoteMove {
   readonly id: string;
   readonly from: readonly QuoteStatus[];
   readonly to: QuoteStatus;
-  /** The reason, for the timeline. */
   readonly reason?: string | undefined;
   /** Only before or only after the expiry of the quote, by the clock of the database once the quote is locked. */
   readonly expiry?: 'before' | 'after';
@@ -139,7 +127,6 @@ export interface QuoteMove {
   readonly isNew?: boolean;
 }
 
-/** A change of the status of a transaction. */
 export interface TransactionMove {
   readonly id: string;
   readonly from: readonly TransactionStatus[];
@@ -173,9 +160,7 @@ export interface TransactionMove {
 export interface AccountMove {
   readonly id: string;
   readonly from: readonly ExternalAccountStatus[];
-  /** The new status; it stays when left out. */
   readonly to?: ExternalAccountStatus;
-  /** The reason for its status; stays when left out. */
   readonly reason?: string;
   /** A new default deposit account replaces the one before. */
   readonly set?: Partial<
@@ -203,14 +188,11 @@ export interface SettledCase {
   readonly orderId: string;
   readonly by: string;
   readonly reason: string;
-  /**
-   * What the provider took from the platform's account there, and what it credited; null where it was to do neither.
-   */
+  /** What the provider took from the platform's account there, and credited; null where it was to do neither. */
   readonly movedOut: bigint | null;
   readonly movedIn: bigint | null;
 }
 
-/** The kinds of movements (decision 58). */
 export type JournalKind =
   | 'debit'
   | 'delivery'

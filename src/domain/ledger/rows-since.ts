@@ -13,9 +13,7 @@ import type { Scope } from './rule.ts';
 /** How much older than its first event a journal may be: a hundred times what a transaction of the service takes. */
 const margin = '5 minutes';
 
-/**
- * The parameters of each query: where the rows since the checkpoint begin for each platform, and the payments to check now.
- */
+/** Where the rows since the checkpoint begin for each platform, and the payments to check now. */
 const parameters = `
   since as (select * from unnest($1::uuid[], $2::bigint[], $3::uuid[]) as s(platform_id, sequence, first_journal)),
   chunk as (select * from unnest($4::uuid[], $5::uuid[]) as c(platform_id, id))`;
@@ -71,9 +69,7 @@ const paymentsSince = `seen as materialized (
   union select platform_id, transaction_id from rail_order where due_at is not null
   order by 1, 2`;
 
-/**
- * Where the rows since the checkpoint begin, for each platform. For one that the checkpoint does not know: at its first rows.
- */
+/** Where the rows since begin, for each platform: at its first rows where the checkpoint does not know it. */
 const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequence::text) as sequences, array_agg(first_journal) as journals
   from (
     select p.id as platform_id, coalesce(m.sequence, 0) as sequence, case when m.journal_at is null
@@ -86,12 +82,9 @@ const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequen
     left join (select platform_id, min(occurred_at) as oldest from outbox group by platform_id) o on o.platform_id = p.id
   ) beginnings`;
 
-/**
- * How many payments are checked at a time. Postgres underestimates the number of rows, and would join each with each.
- */
+/** Payments checked at a time. Postgres underestimates the number of rows, and would join each with each. */
 const chunkSize = 500;
 
-/** The rows since the checkpoint, in the current transaction of a connection. */
 export class RowsSince {
   readonly #client: pg.Client;
   readonly #beginnings: readonly unknown[];
@@ -101,9 +94,7 @@ export class RowsSince {
     this.#beginnings = beginnings;
   }
 
-  /**
-   * Finds where they begin. From then on the transaction reads by keys: a plan that reads a whole table would never pay off.
-   */
+  /** Finds where they begin. The transaction then reads by keys: reading a whole table would never pay off. */
   static async find(client: pg.Client): Promise<RowsSince> {
     await client.query('set local enable_seqscan = off');
     const { rows } = await client.query<Record<'platforms' | 'sequences' | 'journals', string[] | null>>(beginnings);
@@ -139,7 +130,6 @@ export class RowsSince {
   }
 }
 
-/** A chunk of payments: the ids of their platforms, and their own. */
 export interface Chunk {
   readonly platforms: readonly string[];
   readonly ids: readonly string[];

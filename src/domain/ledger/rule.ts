@@ -1,13 +1,7 @@
-/**
- * The rows on which the auditor checks its rules. Each field is a relation with the columns of a table: the table itself, or a
- * query in parentheses.
- */
+/** The rows that the auditor checks: each field is a table with its columns, or a query in parentheses. */
 export interface Scope {
-  /** Payments (`transaction`). */
   readonly payments: string;
-  /** The journals of these payments. */
   readonly journalsOfPayments: string;
-  /** The quotes of these payments. */
   readonly quotes: string;
   /** Events as they are stored, among them all of these payments. */
   readonly eventsOfPayments: string;
@@ -24,9 +18,7 @@ export interface Scope {
   readonly marks: string;
 }
 
-/** A rule of the auditor. */
 export interface Rule {
-  /** The rule as a sentence. */
   readonly rule: string;
   /** Whether it is about single payments and their rows: then it can be checked for some payments at a time. */
   readonly ofPayments?: true;
@@ -34,7 +26,6 @@ export interface Rule {
   readonly offenders: (scope: Scope) => string;
 }
 
-/** All rows, without a known state. */
 export const allRows: Scope = {
   payments: 'transaction',
   journalsOfPayments: '(select * from journal where transaction_id is not null)',

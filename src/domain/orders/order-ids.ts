@@ -23,7 +23,6 @@ export function orderIdOfKey(
     : derivedId(caller.platformId, keyedOperation(caller, operation), key);
 }
 
-/** Returns the id of the first order of an existing quote: a quote is executed once, with whatever key. */
 export function orderIdOfQuote(quote: { readonly platformId: string; readonly id: string }): string {
   return derivedId(quote.platformId, 'quote', quote.id);
 }
@@ -33,7 +32,6 @@ export function nextOrderId(order: { readonly platformId: string; readonly id: s
   return derivedId(order.platformId, 'next', order.id);
 }
 
-/** Returns the id of an unsolicited deposit: the same for the same reference of the provider. */
 export function depositId(platformId: string, reference: string): string {
   return derivedId(platformId, 'deposit', reference);
 }

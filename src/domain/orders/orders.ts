@@ -4,6 +4,7 @@ import type { Prisma, RailOrderKind } from '../../infra/database/generated/clien
 import { type Lease, type LeasedTable, postponing, untilNext } from '../../infra/database/leases.ts';
 import type { Transaction } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
+import { singleFlight } from '../../infra/instruments/single-flight.ts';
 import type { Rail, RailRequest } from '../../rails/rail.ts';
 import type { RateLock } from '../../rails/rate-lock.ts';
 import type { Party } from '../commands/parties.ts';
@@ -19,13 +20,9 @@ export interface DueOrder extends Lease {
   readonly transaction: Transaction;
   readonly source: Party | undefined;
   readonly destination: Party | undefined;
-  /**
-   * The internal account that an outgoing payment is paid from. Where the source is external, this is the internal
-   * account of its owner in that currency.
-   */
+  /** The internal account that an outgoing payment is paid from: of the owner of the source, where that is external. */
   readonly fundingAccountId: string | undefined;
   readonly platformFee: bigint;
-  /** The rate lock of the payment at the rail. */
   readonly lock: RateLock | undefined;
   /** The account of the platform for its part of the fees, and whether it holds enough to return that part. */
   readonly platformAccount: { readonly id: string; readonly canReturnFee: boolean } | undefined;
@@ -37,7 +34,6 @@ export interface DueOrder extends Lease {
   readonly incoming: Incoming | undefined;
   /** An id for the receiving transaction, if one is created. */
   readonly newId: string;
-  /** Whether the receiving platform has answered the approval question with "later" (decision 33). */
   readonly approvalDeferred: boolean;
 }
 
@@ -51,10 +47,7 @@ export interface Receiver {
   readonly depositAccountId: string | undefined;
 }
 
-/**
- * An INCOMING transaction under way, its destination, and the time that its platform still has to decide on it, in
- * milliseconds.
- */
+/** An INCOMING transaction under way, with its destination and the milliseconds that its platform has to decide. */
 export interface Incoming {
   readonly transaction: Transaction;
   readonly destination: Party | undefined;
@@ -68,7 +61,6 @@ export interface Incoming {
 const leaseMs = 2_000;
 const renewMs = 600;
 
-/** The columns of a row, null where absent. */
 interface Nullable {
   readonly source: Party | null;
   readonly destination: Party | null;
@@ -100,10 +92,7 @@ const orders: LeasedTable = { table: 'rail_order', rows: 'orders', key: ['id', '
 const leaseOrdersStatement = statement<LeasedRow>(
   'lease_orders',
   'select * from lease_rail_orders($1::int, $2::bigint)',
-  {
-    transaction: 'Transaction',
-    incoming: 'Transaction',
-  },
+  { transaction: 'Transaction', incoming: 'Transaction' },
 );
 
 /** Leases up to `limit` due orders: no other process takes them until the lease ends. */
@@ -111,10 +100,7 @@ export async function leaseOrders(on: Queryable, limit: number, ms = leaseMs): P
   return (await leaseOrdersStatement(on, limit, ms)).map(dueOrder);
 }
 
-/**
- * Gives orders back without an outcome. One whose lease has changed was woken in the meantime and stays due, or has its
- * outcome.
- */
+/** Gives orders back without an outcome, except those that were woken, or have it already: their lease has changed. */
 export const postponeOrders = postponing(orders);
 
 /**
@@ -123,22 +109,14 @@ export const postponeOrders = postponing(orders);
  */
 export function renewLeases(on: Queryable, orders: readonly DueOrder[], log: Logger): { end(): Promise<void> } {
   let renewing: Promise<void> | undefined;
-  const renew = async () => {
-    const ends = await postponeOrders(
-      on,
-      orders.map((lease) => ({ lease, dueInMs: leaseMs })),
-    );
+  const renewAll = async () => {
+    const longer = orders.map((lease) => ({ lease, dueInMs: leaseMs }));
+    const ends = await postponeOrders(on, longer);
     for (const [at, order] of orders.entries()) order.leasedUntil = ends[at] ?? order.leasedUntil;
   };
+  const renew = singleFlight(() => FaultStates.of(log).watch('leases of orders', renewAll()));
   const timer = setInterval(() => {
-    renewing ??= renew()
-      .then(
-        () => FaultStates.of(log).succeeded('leases of orders'),
-        (error: unknown) => FaultStates.of(log).failed('leases of orders', error),
-      )
-      .finally(() => {
-        renewing = undefined;
-      });
+    renewing = renew();
   }, renewMs);
   return {
     async end() {
@@ -148,23 +126,16 @@ export function renewLeases(on: Queryable, orders: readonly DueOrder[], log: Log
   };
 }
 
-/**
- * Returns the delay before the rail is asked about a new order, in milliseconds. None for a UMA address: the workers
- * must first find out whether its receiver is a customer here.
- */
+/** Returns after how many milliseconds a rail is asked about a new order: none while a UMA receiver is unknown. */
 export function firstAskMs(rail: Rail, railRequest: RailRequest): number {
   return railRequest.umaAddress === undefined ? wholeMs(rail.firstAskMs?.(railRequest) ?? 0) : 0;
 }
 
-/** Returns how long a rail expects an order to take from now, in milliseconds. */
 export function expectedMs(rail: Rail, railRequest: RailRequest): number {
   return rail.expectedMs?.(railRequest) ?? 0;
 }
 
-/**
- * Converts a delay that a rail asked for to whole milliseconds, with a bound and a default: an order without a due time
- * would never be asked about again.
- */
+/** Returns a rail's delay in whole milliseconds, with a bound and a default: no due time would mean never. */
 export function wholeMs(ms: number): number {
   return Number.isFinite(ms) ? Math.min(maxWaitMs, Math.max(0, Math.ceil(ms))) : 60_000;
 }
@@ -203,8 +174,7 @@ function dueOrder(row: LeasedRow): DueOrder {
 }
 
 /**
- * The longest time that a platform can have to decide (the setting PAYMENT_APPROVAL_MS), in milliseconds. Where more is
- * left, the clock has been set back.
+ * The longest time to decide (PAYMENT_APPROVAL_MS), in milliseconds. More is left only where the clock was set back.
  */
 const maxApprovalMs = 60_000;
 
@@ -218,14 +188,12 @@ function incomingOf(row: LeasedRow): Incoming | undefined {
     : undefined;
 }
 
-/** Returns the milliseconds until the next order is due, or undefined when none is. */
 export const nextOrderDue = untilNext(orders);
 
 const wakeStatement = statement<object>('wake_orders', 'select wake_orders($1, $2)');
 
 /**
- * Makes the order due now that waits for a decision on this incoming transaction. Without this, it is due when the time
- * for the decision is over.
+ * Makes the order due now that waits for the decision on this incoming transaction; otherwise it is at the deadline.
  */
 export async function wakeOrders(on: Queryable, platformId: string, transactionId: string): Promise<void> {
   await wakeStatement(on, platformId, transactionId);

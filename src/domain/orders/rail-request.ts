@@ -1,5 +1,6 @@
-import type { RailOrder } from '../../rails/rail.ts';
+import type { RailOrder, RailOutcome } from '../../rails/rail.ts';
 import type { RailStep } from '../../rails/rail-step.ts';
+import { connectedRail, type Payments, railOf } from '../commands/command.ts';
 import { toRailAccount } from '../commands/parties.ts';
 import { type DueOrder, isPull } from './orders.ts';
 
@@ -34,10 +35,7 @@ function moneyOf(order: DueOrder): { readonly amount: bigint; readonly currency:
     : { amount: receivedAmount ?? 0n, currency: receivedCurrency };
 }
 
-/**
- * Returns the external account that the rail pays or pulls from. Where a UMA payment is passed on, this is the deposit
- * account of the receiver.
- */
+/** Returns the external account that the rail pays or pulls from: of a UMA payment, the receiver's deposit account. */
 function externalAccount(order: DueOrder) {
   const account =
     order.kind === 'COLLECTION' && order.source ? order.source : (order.incoming?.destination ?? order.destination);
@@ -46,4 +44,25 @@ function externalAccount(order: DueOrder) {
 
 function counterpartyAddress({ kind, transaction }: DueOrder): string | undefined {
   return (kind === 'PAYOUT' ? transaction.destinationUmaAddress : transaction.sourceUmaAddress) ?? undefined;
+}
+
+/**
+ * Asks the rail of an order's platform to perform it.
+ * @param settled whether it has settled before
+ * @throws any error that keeps the rail from answering
+ */
+export async function performOrder(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
+  const request = railRequest(order, settled);
+  return order.kind === 'PAYOUT'
+    ? railOf(payments, order, 'payOut').payOut(request)
+    : railOf(payments, order, 'collect').collect(request);
+}
+
+/**
+ * Asks for the state of an order without sending it, where the rail supports that.
+ * @returns undefined where the rail does not have it
+ */
+export async function findOrder(payments: Payments, order: DueOrder): Promise<RailOutcome | undefined> {
+  const find = connectedRail(payments, order)?.findOrder;
+  return find ? find(railRequest(order, false)) : performOrder(payments, order, false);
 }

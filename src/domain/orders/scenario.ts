@@ -40,25 +40,16 @@ export function checkScenario(
     throw new Refusal('INVALID_INPUT', fault.reason, at('sandboxScenario', fault.field));
   }
   if (requested.deposit !== undefined && !deposit) {
-    throw new Refusal(
-      'INVALID_INPUT',
-      'this payment has no deposit: use `deposit` only for real-time funded quotes',
-      at('sandboxScenario', 'deposit'),
-    );
+    const message = 'this payment has no deposit: use `deposit` only for real-time funded quotes';
+    throw new Refusal('INVALID_INPUT', message, at('sandboxScenario', 'deposit'));
   }
   if (requested.approval !== undefined && !approval) {
-    throw new Refusal(
-      'INVALID_INPUT',
-      'this payment needs no approval: use `approval` only for incoming payments from UMA addresses',
-      at('sandboxScenario', 'approval'),
-    );
+    const message = 'this payment needs no approval: use `approval` only for incoming payments from UMA addresses';
+    throw new Refusal('INVALID_INPUT', message, at('sandboxScenario', 'approval'));
   }
   if (deposit && requested.failureReason && !depositFailures.includes(requested.failureReason)) {
-    throw new Refusal(
-      'INVALID_INPUT',
-      `a payment funded by a deposit can only fail with ${depositFailures.join(' or ')}`,
-      at('sandboxScenario', 'failureReason'),
-    );
+    const message = `a payment funded by a deposit can only fail with ${depositFailures.join(' or ')}`;
+    throw new Refusal('INVALID_INPUT', message, at('sandboxScenario', 'failureReason'));
   }
   checkStep(requested, step);
   return requested;

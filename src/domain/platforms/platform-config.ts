@@ -24,7 +24,6 @@ import { commitPlanOn } from '../ledger/commit.ts';
 import { deliveryRails, type PaymentRail } from '../pricing/delivery-rails.ts';
 import { requireMayTake, umaDomainIn } from './uma-domain.ts';
 
-/** The settings that a platform can change (decision 56). */
 export interface PlatformSettings extends Expecting {
   /** The domain of the UMA addresses that new customers get: the platform's own (decision 61). */
   readonly umaDomain?: string | null | undefined;
@@ -36,10 +35,7 @@ export interface PlatformSettings extends Expecting {
 
 const at = pathsIn<PlatformSettings>();
 
-/**
- * The settings of every currency: the limits of payments (in its smallest unit), no required fields of counterparties, both
- * directions enabled (decision 56).
- */
+/** The settings of every currency: payments within these limits (smallest units), in both directions (decision 56). */
 export const currencySettings = {
   minAmount: 1n,
   maxAmount,
@@ -49,13 +45,11 @@ export const currencySettings = {
   providerRequiredCounterpartyCustomerFields: [] as readonly string[],
 } as const;
 
-/** A currency of a platform, with the terms of payments in it. */
 export type PlatformCurrency = typeof currencySettings & {
   readonly code: CurrencyCode;
   readonly deliveryRail: PaymentRail;
 };
 
-/** The terms of payments in each currency that the gateway knows, by its code. */
 export const platformCurrencies: ReadonlyMap<string, PlatformCurrency> = new Map(
   currencies.map(({ code }) => [code, { ...currencySettings, code, deliveryRail: deliveryRails[code] }]),
 );
@@ -63,15 +57,12 @@ export const platformCurrencies: ReadonlyMap<string, PlatformCurrency> = new Map
 /** Whether customers count as verified by the platform itself: no setting offers that yet. */
 export const isRegulatedFinancialInstitution = false;
 
-/** Reads the row of the platform. */
 export function readPlatform(payments: Payments, caller: Caller): Promise<Platform> {
   return payments.database.prisma.platform.findFirstOrThrow({ where: { id: caller.platformId } });
 }
 
-/** The platform after a change of its settings, and the result of the other changes. */
 export interface ChangedPlatform<Besides> {
   readonly platform: Platform;
-  /** The result of `besides`; undefined for a repeat. */
   readonly besides: Besides | undefined;
   readonly replayed: boolean;
 }
@@ -176,7 +167,6 @@ function checkCurrencies(currencies: readonly string[]): void {
   });
 }
 
-/** Inserts internal accounts of the platform in the currencies in which it has none. */
 async function openAccounts(
   payments: Payments,
   { client, prisma }: Transaction,

@@ -4,7 +4,6 @@ import { inTransaction, type Transaction } from '../../infra/database/transactio
 import { type Operator, recordAct } from '../access/operator-acts.ts';
 import { formatRate, ownRates, type Rate, type Rates } from '../access/rates.ts';
 
-/** Changes of a platform's own rate limits: missing ones stay, and null means that the settings apply. */
 export type RateChanges = { readonly [limit in keyof Rates]?: Rate | null };
 
 /**
@@ -21,12 +20,7 @@ export function changeRates(
   return inTransaction(database, (transaction) => change(transaction, name, operator, changes));
 }
 
-async function change(
-  transaction: Transaction,
-  name: string,
-  operator: Operator,
-  changes: RateChanges,
-): Promise<Rates> {
+async function change(transaction: Transaction, name: string, operator: Operator, changes: RateChanges) {
   const { prisma } = transaction;
   const { platform, apiToken, clientToken } = changes;
   const before = await prisma.platform.findFirst({ where: { name } });

@@ -16,7 +16,6 @@ import { serviceDomain } from '../commands/uma-domains.ts';
 import { readProfile } from '../customers/customers.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
 
-/** The input of createPlatform. */
 export interface NewPlatform {
   readonly name: string;
   readonly environment: Environment;
@@ -26,7 +25,6 @@ export interface NewPlatform {
   readonly operator?: Operator;
 }
 
-/** Returns the platform of this name, or undefined. */
 export async function findPlatform(database: Database, name: string): Promise<Tenant | undefined> {
   const platform = await database.prisma.platform.findFirst({ where: { name } });
   return platform ? { platformId: platform.id, environment: platform.environment } : undefined;
@@ -43,11 +41,8 @@ export async function createPlatform(
 ): Promise<Tenant & { clientId: string; secret: string }> {
   const { database } = payments;
   if (!/^[A-Za-z0-9][A-Za-z0-9 ._-]{0,62}$/.test(name)) {
-    throw new Refusal(
-      'INVALID_INPUT',
-      'a platform name must be 1 to 63 letters, digits, spaces, dots, dashes or underscores',
-      ['name'],
-    );
+    const message = 'a platform name must be 1 to 63 letters, digits, spaces, dots, dashes or underscores';
+    throw new Refusal('INVALID_INPUT', message, ['name']);
   }
   if (await findPlatform(database, name)) {
     throw new Refusal('CONFLICT', `a platform named ${JSON.stringify(name)} already exists`, ['name']);

@@ -20,11 +20,8 @@ export const maxSandboxDomains = 20;
 export function umaDomainIn(written: string, path: FieldPath): string {
   const domain = normalDomain(written);
   if (domain !== undefined) return domain;
-  throw new Refusal(
-    'INVALID_INPUT',
-    'a UMA domain must be a domain name such as pay.example.com, not a bare host name or an IP address',
-    { path, value: written },
-  );
+  const message = 'a UMA domain must be a domain name such as pay.example.com, not a bare host name or an IP address';
+  throw new Refusal('INVALID_INPUT', message, { path, value: written });
 }
 
 /**

@@ -14,10 +14,8 @@ export const paymentRails = {
   TRON: 'The Tron network.',
 } as const;
 
-/** The name of a payment rail. */
 export type PaymentRail = keyof typeof paymentRails;
 
-/** The usual rail of each currency. */
 export const deliveryRails: Readonly<Record<CurrencyCode, PaymentRail>> = {
   USD: 'RTP',
   EUR: 'SEPA_INSTANT',

@@ -33,7 +33,6 @@ export interface ExchangeRate {
 
 const defaultAmount = 10_000n;
 
-/** The input of readExchangeRates. */
 export interface RatesQuery {
   readonly source: string;
   readonly destinations?: readonly string[] | null | undefined;

@@ -47,7 +47,6 @@ export function checkLock(request: PricingRequest, amount: bigint, lock: RateLoc
   if (!(validMs > 0)) throw new RangeError(`the lock holds for ${validMs} ms`);
 }
 
-/** Prices a quote by a lock. */
 export function priceByLock(request: PricingRequest, listed: Pricing, lock: RateLock): Pricing | PricingRefusal {
   const { sending, receiving } = request;
   const part = request.lockedSide === 'SENDING' ? { fee: listed.platformFee } : platformPart(request, lock);

@@ -4,7 +4,6 @@ import type { RateTerms } from '../../rails/rail.ts';
 
 /** The roundings behind the amounts of a quote. They are stored with the quote, to explain every unit. */
 
-/** One rounding. */
 export interface PricingStep {
   /** The amount that was rounded. */
   readonly step:
@@ -57,7 +56,6 @@ interface Computation {
   readonly rate: Fraction;
 }
 
-/** Describes how the counterparty's fixed fee was converted to the sending currency. */
 export function counterpartyFeeStep(
   { sending, receiving, rate }: CurrencyPair & { readonly rate: Pick<RateTerms, 'counterpartyFixedFee' | 'rate'> },
   fee: Rounded,
@@ -66,7 +64,6 @@ export function counterpartyFeeStep(
   return stepOf('COUNTERPARTY_FIXED_FEE', fee, sending, 'HALF_UP', `${formula} = ${roundedHalfUp(fee, sending)}`);
 }
 
-/** Describes how the receiving side was computed from the locked sending side. */
 export function receivingStep({ request, fixedFees, shareAfterFee, rate }: Computation, receive: Rounded): PricingStep {
   const { sending, receiving, lockedAmount } = request;
   const net = `(${lockedAmount} − ${fixedFees}) × ${formatExact(shareAfterFee)}`;
@@ -75,7 +72,6 @@ export function receivingStep({ request, fixedFees, shareAfterFee, rate }: Compu
   return stepOf('TOTAL_RECEIVING_AMOUNT', receive, receiving, 'HALF_UP', text);
 }
 
-/** Describes how the sending side was computed from the locked receiving side. */
 export function sendingStep({ request, fixedFees, shareAfterFee, rate }: Computation, send: Rounded): PricingStep {
   const { sending, receiving, lockedAmount } = request;
   const gross = `${lockedAmount} × ${formatExact(rate)}${shift(sending.decimals - receiving.decimals)} ÷ ${formatExact(shareAfterFee)}`;
@@ -83,12 +79,10 @@ export function sendingStep({ request, fixedFees, shareAfterFee, rate }: Computa
   return stepOf('TOTAL_SENDING_AMOUNT', send, sending, 'UP', text);
 }
 
-/** Describes a value that was rounded half up. */
 export function roundedHalfUp({ exact, amount }: Rounded, currency: Currency): string {
   return `${formatExact(exact)}, rounded half up to ${amount} (${formatMajor(amount, currency)})`;
 }
 
-/** Describes the factor between the smallest units of two currencies. */
 function shift(decimals: number): string {
   if (decimals === 0) return '';
   return decimals > 0 ? ` × ${formatExact(tenTo(decimals))}` : ` ÷ ${formatExact(tenTo(-decimals))}`;

@@ -17,12 +17,8 @@ import type { RateTerms } from '../../rails/rail.ts';
 import type { PlatformFeeTerms } from '../commands/parties.ts';
 import { counterpartyFeeStep, type PricingStep, type Rounded } from './pricing-steps.ts';
 
-/**
- * The terms of a conversion as exact numbers, and the conversions. Each conversion rounds once (the formulas are in
- * pricing.ts).
- */
+/** The terms of a conversion as exact numbers, and the conversions, which round once each (pricing.ts). */
 
-/** The input of priceQuote. */
 export interface PricingRequest {
   readonly sending: Currency;
   readonly receiving: Currency;
@@ -36,7 +32,6 @@ export interface PricingRequest {
 
 const everything = whole(1n);
 
-/** The terms of a request as exact numbers. */
 export interface Terms {
   readonly request: PricingRequest;
   readonly rate: Fraction;
@@ -82,7 +77,6 @@ export function readTerms(request: PricingRequest): Terms {
   };
 }
 
-/** Converts the counterparty's fixed fee to smallest units of the sending currency, rounded half up. */
 function convertCounterpartyFee(fee: bigint, unitsBought: Fraction): Rounded {
   const exact = divide(whole(fee), unitsBought);
   return { exact, amount: roundHalfUp(exact) };
@@ -100,7 +94,6 @@ export function convertToSending({ fixedFees, shareAfterFee, unitsBought }: Term
   return { exact, amount: roundUp(exact) };
 }
 
-/** Computes one variable fee, rounded half up on its own. */
 export function variableFee(charged: bigint, rate: Fraction): Rounded {
   const exact = multiply(whole(charged), rate);
   return { exact, amount: roundHalfUp(exact) };

@@ -44,7 +44,6 @@ import {
   variableFee,
 } from './pricing-terms.ts';
 
-/** The price of a quote. */
 export interface Pricing {
   /** Smallest units of the sending currency, fees included. */
   readonly totalSendingAmount: bigint;
@@ -64,8 +63,8 @@ export interface Pricing {
 }
 
 /**
- * The rate by way of bitcoin, its bridge. Except for the rounding of the multipliers to 15 significant digits, receive
- * = (send − fixed fees) × serviceApiMultiplier × counterpartyMultiplier.
+ * The rate by way of bitcoin, its bridge: receive = (send − fixed fees) × serviceApiMultiplier ×
+ * counterpartyMultiplier, but for the rounding of these to 15 significant digits.
  */
 export interface RateDetails {
   /** Smallest units of the receiving currency per millisatoshi. */
@@ -154,8 +153,6 @@ function pricing(terms: Terms, send: bigint, receive: bigint, fees: VariableFees
   };
 }
 
-// -------------------------------------------------------------------------------------------------------------- fees
-
 /** The variable fees of a quote in smallest units of the sending currency. */
 interface VariableFees {
   /** The amount that they are charged on: send − F. */
@@ -223,8 +220,6 @@ function rateDetails(terms: Terms, serviceVariableFee: bigint): RateDetails {
     serviceApiVariableFeeAmount: serviceVariableFee,
   };
 }
-
-// ---------------------------------------------------------------------------------------------------------- refusals
 
 function sideOutOfRange(request: PricingRequest, send: bigint, receive: bigint): PricingRefusal | undefined {
   const { sending, receiving, rate } = request;

@@ -11,13 +11,11 @@ import { commitPlanOn } from '../ledger/commit.ts';
 import type { Plan } from '../ledger/plan.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 
-/** A deposit to credit, with its account. */
 interface DueDeposit
   extends Lease,
     Pick<RailDeposit, 'id' | 'reference' | 'heldAt' | 'amount' | 'currency' | 'payer' | 'memo' | 'attempts'> {
   readonly accountId: string;
   readonly customerId: string | null;
-  /** The id for its payment. */
   readonly newId: string;
 }
 
@@ -93,9 +91,7 @@ async function leaveToPerson(payments: Payments, on: Queryable, deposit: DueDepo
   await unattributedStatement(on, platformId, id, reason);
 }
 
-/**
- * Plans the payment of a deposit: INCOMING, and COMPLETED at once. A frozen account gets it, too, like all money from outside.
- */
+/** Plans the payment of a deposit: INCOMING, and COMPLETED at once, also on a frozen account. */
 function planCredit(deposit: DueDeposit): Plan {
   const { platformId, newId: id, customerId, accountId, amount, currency, payer, memo } = deposit;
   return {

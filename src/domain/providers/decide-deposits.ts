@@ -3,17 +3,13 @@ import { readClock } from '../../infra/database/clock.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
-import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../access/operator-acts.ts';
+import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 
 /** Deposits that could not be assigned: an operator does. Only operators' commands offer this. */
 
 const withPlatform = { platform: { select: { name: true } } } as const satisfies Prisma.RailDepositInclude;
 
-/** A deposit, with the name of its platform. */
 export type Deposit = Prisma.RailDepositGetPayload<{ include: typeof withPlatform }>;
-
-/** The outcome of a decision on a deposit. */
-export type DecidedDeposit = { readonly kind: 'done' } | RefusedByHand;
 
 /** Lists the deposits that await an operator, of all platforms, oldest first. */
 export function listDeposits({ prisma }: Pick<Database, 'prisma'>): Promise<Deposit[]> {
@@ -28,13 +24,9 @@ export function listDeposits({ prisma }: Pick<Database, 'prisma'>): Promise<Depo
  * Assigns a deposit to an account: the workers credit it. Works also for a retry of a deposit that its account could not take.
  * @param id `Deposit:…`
  * @param accountId an internal account of the same platform and currency: `InternalAccount:…`
+ * @throws RefusedByHand
  */
-export function attributeDeposit(
-  database: Database,
-  id: string,
-  accountId: string,
-  operator: Operator,
-): Promise<DecidedDeposit> {
+export function attributeDeposit(database: Database, id: string, accountId: string, operator: Operator): Promise<void> {
   return decide(database, id, operator, async ({ client, prisma }, deposit) => {
     const name = accountNameIn(accountId);
     const { platformId, currency } = deposit;
@@ -45,56 +37,51 @@ export function attributeDeposit(
             include: { customer: { select: { isDeleted: true } } },
           })
         : null;
-    if (!account) return { refused: `the platform of the deposit has no internal account ${accountId}` };
+    if (!account) throw new RefusedByHand(`the platform of the deposit has no internal account ${accountId}`);
     if (account.currency !== currency) {
-      return { refused: `${accountId} is in ${account.currency}, but the deposit is in ${currency}` };
+      throw new RefusedByHand(`${accountId} is in ${account.currency}, but the deposit is in ${currency}`);
     }
-    if (account.customer?.isDeleted) return { refused: `the customer of ${accountId} is deleted` };
+    if (account.customer?.isDeleted) throw new RefusedByHand(`the customer of ${accountId} is deleted`);
     const { now: dueAt } = await readClock(client);
     return { data: { status: 'RECEIVED', accountId: account.id, reason: null, dueAt }, after: { account: accountId } };
   });
 }
 
-/** Closes a deposit that belongs to no account here, such as the operator's own money. It moves no money. */
+/** Closes a deposit that belongs to no account here, such as the operator's own money. It moves no money. @throws RefusedByHand */
 export function closeDeposit(
   database: Database,
   id: string,
   operator: Operator & { readonly reason: string },
-): Promise<DecidedDeposit> {
+): Promise<void> {
   return decide(database, id, operator, async () => ({
     data: { status: 'CLOSED', reason: operator.reason },
     after: { status: 'CLOSED' },
   }));
 }
 
-type Change =
-  | { readonly data: Prisma.RailDepositUncheckedUpdateManyInput; readonly after: Prisma.InputJsonObject }
-  | { readonly refused: string };
+interface Change {
+  readonly data: Prisma.RailDepositUncheckedUpdateManyInput;
+  readonly after: Prisma.InputJsonObject;
+}
 
-/** Changes a deposit that awaits an operator, and writes the act. */
 async function decide(
   database: Database,
   id: string,
   operator: Operator,
   change: (transaction: Transaction, deposit: { platformId: string; currency: string }) => Promise<Change>,
-): Promise<DecidedDeposit> {
+): Promise<void> {
   const uuid = uuidOf(id, 'Deposit');
-  if (uuid === undefined) return refusedByHand(`${id} is not a deposit id (Deposit:…)`);
-  return inTransaction(database, async (transaction): Promise<DecidedDeposit> => {
+  if (uuid === undefined) throw new RefusedByHand(`${id} is not a deposit id (Deposit:…)`);
+  await inTransaction(database, async (transaction) => {
     const { prisma } = transaction;
     const deposit = await prisma.railDeposit.findFirst({ where: { id: uuid } });
-    if (!deposit) return refusedByHand(`there is no ${id}`);
-    const made = await change(transaction, deposit);
-    if ('refused' in made) return refusedByHand(made.refused);
-    const { platformId } = deposit;
-    const { count } = await prisma.railDeposit.updateMany({
-      where: { platformId, id: uuid, status: 'UNATTRIBUTED' },
-      data: made.data,
-    });
-    if (count === 0) return refusedByHand(`${id} needs no decision: it is ${deposit.status}`);
-    const before = { status: deposit.status, reason: deposit.reason };
+    if (!deposit) throw new RefusedByHand(`there is no ${id}`);
+    const { data, after } = await change(transaction, deposit);
+    const { platformId, status, reason } = deposit;
+    const where = { platformId, id: uuid, status: 'UNATTRIBUTED' } as const;
+    const { count } = await prisma.railDeposit.updateMany({ where, data });
+    if (count === 0) throw new RefusedByHand(`${id} needs no decision: it is ${status}`);
     const subject = publicId('Deposit', uuid);
-    await recordAct(transaction, operator, { platformId, subject, before, after: made.after });
-    return { kind: 'done' };
+    await recordAct(transaction, operator, { platformId, subject, before: { status, reason }, after });
   });
 }

@@ -8,9 +8,7 @@ import { railAnswer } from '../orders/rail-answer.ts';
 
 /** How often a provider is asked for unreported deposits, in milliseconds: also the lease of such a query. */
 const askMs = 60_000;
-/**
- * How long before the last known deposit a query begins, in milliseconds: the provider may show deposits out of order.
- */
+/** How long before the last deposit a query begins, in milliseconds: the provider may show them out of order. */
 const overlapMs = 120_000;
 /** The longest time for which a deposit under way is looked for, in milliseconds: 31 days. */
 const longestUnderWayMs = 31 * 86_400_000;
@@ -127,7 +125,6 @@ const wakeStatement = statement<object>(
   'update rail_connection set deposits_due_at = clock_ms() where platform_id = $1',
 );
 
-/** Makes the query for deposits of a platform due now. */
 export async function wakeDeposits(on: Queryable, platformId: string): Promise<void> {
   await wakeStatement(on, platformId);
 }

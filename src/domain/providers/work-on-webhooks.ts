@@ -9,9 +9,7 @@ import { wakeOrder } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { wakeDeposits } from './find-deposits.ts';
 
-/**
- * How long the worker pauses when no webhook waits, in milliseconds. A webhook stored by this process ends the pause.
- */
+/** How long the worker pauses when no webhook waits, in milliseconds. One that this process stores ends the pause. */
 export const webhookIdleMs = 1_000;
 
 interface StoredWebhook extends Lease {

@@ -2,12 +2,10 @@ import type { Expecting } from '../../core/expected-version.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Quote } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
-import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
-import { type CommandResult, type Payments, runCommand } from '../commands/command.ts';
-import { quoteEnd } from './quote-end.ts';
+import { command } from '../commands/command.ts';
+import { quoteEnd } from './expiry.ts';
 
 const at = pathsIn<{ readonly quoteId: string }>();
 
@@ -24,25 +22,16 @@ const cancellableStatement = forCaller(
  * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED (also where it was cancelled before), CONFLICT (executed or paid),
  *   IDEMPOTENCY_MISMATCH
  */
-export function cancelQuote(
-  payments: Payments,
-  caller: Caller,
-  input: { readonly quoteId: string } & Expecting,
-  idempotencyKey?: string | null,
-): Promise<CommandResult<Quote>> {
-  return runCommand(payments, caller, {
-    operation: 'cancelQuote',
-    readsOnly: true,
-    type: 'Quote',
-    input,
-    idempotencyKey,
-    plan: async () => {
-      const uuid = uuidOf(input.quoteId, 'Quote');
-      const [quote] = uuid ? await cancellableStatement(payments.database.pool, caller, uuid) : [];
-      if (!quote) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', at('quoteId'));
-      return { ...quoteEnd(quote, 'cancelled before it was executed or funded', 'before'), result: quote.id };
-    },
-    path: at('quoteId'),
-    conflict: { reason: 'only a quote that is PENDING can be cancelled' },
-  });
-}
+export const cancelQuote = command((payments, caller, input: { readonly quoteId: string } & Expecting) => ({
+  operation: 'cancelQuote',
+  readsOnly: true,
+  type: 'Quote',
+  plan: async () => {
+    const uuid = uuidOf(input.quoteId, 'Quote');
+    const [quote] = uuid ? await cancellableStatement(payments.database.pool, caller, uuid) : [];
+    if (!quote) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', at('quoteId'));
+    return { ...quoteEnd(quote, 'cancelled before it was executed or funded', 'before'), result: quote.id };
+  },
+  path: at('quoteId'),
+  conflict: { reason: 'only a quote that is PENDING can be cancelled' },
+}));

@@ -6,7 +6,7 @@ import type { Account, Quote } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
-import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../commands/command.ts';
+import { type CommandPlan, command, type Payments, railOf } from '../commands/command.ts';
 import { spendOf } from '../commands/spending.ts';
 import { mergePlans } from '../ledger/merge-plans.ts';
 import { orderIdOfQuote } from '../orders/order-ids.ts';
@@ -14,7 +14,12 @@ import { checkScenario, checkStep, type GivenScenario } from '../orders/scenario
 import { quotedDestination } from './quote-destination.ts';
 import { accountsOf, capacityAt, customersOf, internalOf, start } from './start.ts';
 
-const at = pathsIn<{ readonly quoteId: string }>();
+interface ExecuteQuote extends Expecting {
+  readonly quoteId: string;
+  readonly sandboxScenario?: GivenScenario | null | undefined;
+}
+
+const at = pathsIn<ExecuteQuote>();
 
 /**
  * Executes a quote before its expiry (specification 4.3). The source is debited, or the rail pulls from an external
@@ -23,23 +28,13 @@ const at = pathsIn<{ readonly quoteId: string }>();
  *   INSUFFICIENT_BALANCE, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT, AMOUNT_OUT_OF_RANGE (the receiving account cannot take
  *   it), IDEMPOTENCY_MISMATCH
  */
-export function executeQuote(
-  payments: Payments,
-  caller: Caller,
-  given: { readonly quoteId: string } & Expecting,
-  idempotencyKey?: string | null,
-  sandboxScenario?: GivenScenario | null,
-): Promise<CommandResult<Quote>> {
-  return runCommand(payments, caller, {
-    operation: 'executeQuote',
-    readsOnly: true,
-    type: 'Quote',
-    input: { ...given, sandboxScenario },
-    idempotencyKey,
-    plan: () => planExecution(payments, caller, given.quoteId, sandboxScenario),
-    path: at('quoteId'),
-  });
-}
+export const executeQuote = command((payments, caller, input: ExecuteQuote) => ({
+  operation: 'executeQuote',
+  readsOnly: true,
+  type: 'Quote',
+  plan: () => planExecution(payments, caller, input),
+  path: at('quoteId'),
+}));
 
 const executableStatement = forCaller(
   statement<{ quote: Quote; source: Account | null; destination: Account | null }>(
@@ -52,23 +47,16 @@ const executableStatement = forCaller(
   ),
 );
 
-async function planExecution(
-  payments: Payments,
-  caller: Caller,
-  id: string,
-  sandboxScenario: GivenScenario | null | undefined,
-): Promise<CommandPlan> {
-  const scenario = checkScenario(payments, caller, sandboxScenario, { step: 'PULL' });
-  const uuid = uuidOf(id, 'Quote');
+async function planExecution(payments: Payments, caller: Caller, input: ExecuteQuote): Promise<CommandPlan> {
+  const scenario = checkScenario(payments, caller, input.sandboxScenario, { step: 'PULL' });
+  const uuid = uuidOf(input.quoteId, 'Quote');
   const [found] = uuid ? await executableStatement(payments.database.pool, caller, uuid) : [];
   if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', at('quoteId'));
   const { quote, source } = found;
   if (!source) {
-    throw new Refusal(
-      'INVALID_INPUT',
-      'this quote is executed by its deposit: pay by one of its payment instructions, with the exact reference',
-      at('quoteId'),
-    );
+    const message =
+      'this quote is executed by its deposit: pay by one of its payment instructions, with the exact reference';
+    throw new Refusal('INVALID_INPUT', message, at('quoteId'));
   }
   checkStep(scenario, source.kind === 'EXTERNAL' ? 'PULL' : undefined);
   const to = quotedDestination(quote, found.destination);

@@ -22,16 +22,13 @@ export type Executable = Pick<
 > &
   Lockable;
 
-/** How a quote is executed. */
 export interface ExecutionOptions {
   readonly orderId: string;
   readonly rail: Rail;
   readonly sourceAccountId: string;
   /** The party that the rail pays. */
   readonly target: Target;
-  /** The scenario for the sandbox, or null. */
   readonly scenario: Prisma.JsonValue;
-  /** The reason for the timeline. */
   readonly reason: string;
   /** The deposit for this quote from outside, credited to the source first. */
   readonly arrived?: Journal;
@@ -40,8 +37,8 @@ export interface ExecutionOptions {
 }
 
 /**
- * Plans the execution of a quote (specification 3.1, decision 50). It happens before the expiry, and once: the source
- * is debited, quote and transaction are PROCESSING, and the rail gets its order.
+ * Plans the execution of a quote, before its expiry and once: debit, statuses and order (specification 3.1, decision
+ * 50).
  */
 export function execution(quote: Executable, options: ExecutionOptions): Plan {
   const { rail, reason, target, scenario, sourceAccountId, isNew = false } = options;

@@ -1,8 +1,9 @@
 import { boundedCache } from '../../core/bounded-cache.ts';
+import type { Quote } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { Payments } from '../commands/command.ts';
 import { commitGroups, type PlanRefusal } from '../ledger/commit.ts';
-import { quoteEnd } from './quote-end.ts';
+import type { Plan, QuoteMove } from '../ledger/plan.ts';
 
 const expiredStatement = statement<{ platformId: string; id: string; transactionId: string }>(
   'expired_quotes',
@@ -20,7 +21,6 @@ const nextExpiryStatement = statement<{ waitMs: number }>(
 /** The quotes whose failure to expire has been logged: they are retried silently. */
 const loggedQuotes = boundedCache<true>(10_000);
 
-/** Returns the milliseconds until the next quote expires, or undefined when none is pending. */
 export async function nextQuoteExpiry(payments: Payments): Promise<number | undefined> {
   const [row] = await nextExpiryStatement(payments.database.pool);
   return row?.waitMs;
@@ -53,4 +53,20 @@ export async function expireQuotes(
   for (const [position, refusal] of refusals.entries())
     if (refusal && !isDone(refusal)) logFailure({ refusal }, position);
   return { found: expired.length, done: refusals.filter(isDone).length };
+}
+
+/**
+ * Plans that a quote which was not executed ends as EXPIRED, with its transaction. `expiry`: only before or only after its
+ * expiry, by the clock of the database.
+ */
+export function quoteEnd(
+  quote: Pick<Quote, 'id' | 'transactionId'>,
+  reason: string,
+  expiry: NonNullable<QuoteMove['expiry']>,
+): Pick<Plan, 'quotes' | 'transactions'> {
+  const end = { from: ['PENDING'], to: 'EXPIRED', reason } as const;
+  return {
+    quotes: [{ id: quote.id, ...end, expiry }],
+    transactions: [{ id: quote.transactionId, ...end, set: { failureReason: 'QUOTE_EXPIRED' } }],
+  };
 }

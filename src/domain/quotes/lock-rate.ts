@@ -13,7 +13,6 @@ import type { PricingRequest } from '../pricing/pricing-terms.ts';
 import type { Destination } from './quote-destination.ts';
 import { at, type CreateQuote } from './quote-input.ts';
 
-/** A price, with the lock that it has at the rail. */
 export interface LockedPrice {
   readonly price: Pricing;
   readonly lock: RateLock;
@@ -21,11 +20,9 @@ export interface LockedPrice {
   readonly validMs: number;
 }
 
-/** The facts of a quote that its lock needs. */
 export interface ToLock {
   readonly parties: Parties;
   readonly to: Destination;
-  /** The information about the sender. */
   readonly sender: Information;
   readonly request: PricingRequest;
   /** The price by the rail's indicative rates. */
@@ -92,7 +89,6 @@ function isLockable({ request, parties, to }: ToLock): boolean {
   throw new Refusal('INVALID_INPUT', 'this UMA address can only be paid from an internal account', at('source'));
 }
 
-/** Returns the payment to a UMA address for the rail to lock. */
 function umaOf({ to, parties, sender }: ToLock): UmaPayment | undefined {
   const { customer } = parties;
   if (to.elsewhere === undefined || !customer) return undefined;

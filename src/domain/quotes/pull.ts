@@ -11,10 +11,7 @@ import type { Executable } from './execution.ts';
  * or credited.
  */
 
-/**
- * Plans the execution of a quote from an external account: quote and transaction are PROCESSING, and the rail gets an
- * order to pull.
- */
+/** Plans the execution of a quote from an external account: it is PROCESSING, and the rail gets an order to pull. */
 export function planPull(
   quote: Executable,
   options: {
@@ -47,8 +44,7 @@ export function planPull(
 }
 
 /**
- * Plans what follows a settled pull: the money is credited to the source account of the flow, debited and converted,
- * and the rail gets an order to pay out.
+ * Plans what follows a settled pull: the money is credited, debited and converted, and the rail gets a payout order.
  */
 export function planPayout(
   flow: Flow,

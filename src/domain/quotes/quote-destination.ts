@@ -19,7 +19,6 @@ export interface Target {
   readonly umaAddress: string | undefined;
 }
 
-/** The destination of a quote, resolved. */
 export interface Destination {
   readonly receiving: Currency;
   readonly columns:
@@ -36,16 +35,10 @@ export interface Destination {
   /** The customers who must be able to receive, and the accounts that must be ACTIVE: the destination and its owner. */
   readonly receivers: readonly string[];
   readonly accounts: readonly string[];
-  /**
-   * The internal account that receives; undefined where the money leaves, or where only the lookup knows the receiver.
-   */
+  /** The internal account that receives; undefined where the money leaves, or only the lookup knows the receiver. */
   readonly internalAccountId: string | undefined;
-  /**
-   * The smallest and the largest amount that may arrive, in smallest units; undefined where only the limits of the rate
-   * apply.
-   */
+  /** What may arrive, in smallest units; undefined where only the limits of the rate apply. */
   readonly limits: { readonly min: bigint; readonly max: bigint } | undefined;
-  /** The information about the receiver. */
   readonly information: Information;
   /** The path in the input to the currency or the account. */
   readonly path: FieldPath;
@@ -78,7 +71,6 @@ export function accountDestination(
   };
 }
 
-/** Resolves the destination of an existing quote for its execution. */
 export function quotedDestination(quote: Pick<Quote, 'destinationUmaAddress'>, account: Account | null): Route {
   if (account) return routeTo(account);
   return {

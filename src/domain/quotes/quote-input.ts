@@ -4,12 +4,10 @@ import type { InformationField } from '../commands/information.ts';
 import type { Metadata } from '../commands/metadata.ts';
 import type { GivenScenario } from '../orders/scenario.ts';
 
-/** The destination of a quote, as its caller names it. */
 export type DestinationInput =
   | { readonly kind: 'ACCOUNT'; readonly accountId: string }
   | { readonly kind: 'UMA_ADDRESS'; readonly umaAddress: string; readonly currency?: string | null | undefined };
 
-/** The input of createQuote. */
 export interface CreateQuote {
   readonly source:
     | { readonly kind: 'ACCOUNT'; readonly accountId: string }
@@ -18,17 +16,14 @@ export interface CreateQuote {
   readonly lockedCurrencySide: 'SENDING' | 'RECEIVING';
   /** 1 to `maxAmount` smallest units of the locked side's currency. */
   readonly lockedCurrencyAmount: GivenAmount;
-  /** The id of a receiver lookup, for a UMA destination. */
   readonly lookupId?: string | null | undefined;
   readonly immediatelyExecute: boolean;
   readonly description?: string | null | undefined;
   /** The information about the sender: the fields that the lookup requires, and the purpose. */
   readonly senderCustomerInfo?: readonly InformationField[] | null | undefined;
-  /** Metadata of the quote and its transaction. */
   readonly metadata?: Metadata | null | undefined;
   /** Sandbox: the course of the payment after its execution. */
   readonly sandboxScenario?: GivenScenario | null | undefined;
 }
 
-/** Makes paths into the request of a quote. */
 export const at = pathsIn<CreateQuote>();

@@ -13,7 +13,6 @@ import type { Pricing } from '../pricing/pricing.ts';
 import type { LockedPrice } from './lock-rate.ts';
 import type { Destination } from './quote-destination.ts';
 
-/** The fields of the input that the rows of a quote store. */
 interface QuoteRequest {
   readonly source: { readonly kind: 'ACCOUNT' | 'REALTIME_FUNDING' };
   readonly lockedCurrencySide: 'SENDING' | 'RECEIVING';
@@ -24,7 +23,6 @@ interface QuoteRequest {
 export interface QuoteData {
   readonly sending: Currency;
   readonly price: Pricing;
-  /** The lock at the rail that the price has. */
   readonly lock?: LockedPrice | undefined;
   readonly to: Destination;
   readonly sender: Information;

@@ -7,7 +7,7 @@ import { checkText, longest } from '../../core/texts.ts';
 import type { Quote } from '../../infra/database/rows.ts';
 import type { Caller } from '../access/caller.ts';
 import { checkPullable } from '../accounts/pullable.ts';
-import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../commands/command.ts';
+import { type CommandPlan, command, type Payments, railOf } from '../commands/command.ts';
 import { checkInformation, clockFor, type Information } from '../commands/information.ts';
 import { checkMetadata } from '../commands/metadata.ts';
 import {
@@ -41,21 +41,14 @@ import { accountsOf, capacityAt, customersOf, internalOf, start } from './start.
  *   INVALID_UMA_ADDRESS, LOOKUP_REQUEST_NOT_FOUND, MISSING_MANDATORY_USER_INFO, FORBIDDEN (scenario in production),
  *   IDEMPOTENCY_MISMATCH
  */
-export function createQuote(
-  payments: Payments,
-  caller: Caller,
-  input: CreateQuote,
-  idempotencyKey?: string | null,
-): Promise<CommandResult<Quote>> {
+export const createQuote = command((payments, caller, input: CreateQuote, idempotencyKey) => {
   const accountPath = (id: string) =>
     input.source.kind === 'ACCOUNT' && accountNameIn(input.source.accountId)?.id === id
       ? at('source', 'accountId')
       : at('destination', 'accountId');
-  return runCommand(payments, caller, {
+  return {
     operation: 'createQuote',
     type: 'Quote',
-    input,
-    idempotencyKey,
     amount: { field: 'lockedCurrencyAmount', currency: () => lockedCurrency(payments, caller, input) },
     plan: () => planQuote(payments, caller, input, idempotencyKey),
     paths: {
@@ -66,8 +59,8 @@ export function createQuote(
       ACCOUNT_FROZEN: accountPath,
       LOOKUP_REQUEST_NOT_FOUND: at('lookupId'),
     },
-  });
-}
+  };
+});
 
 async function planQuote(
   payments: Payments,
@@ -155,22 +148,11 @@ async function lockedCurrency(payments: Payments, caller: Caller, input: CreateQ
 /** Refuses to execute a quote at creation that is executed by its deposit. */
 function checkExecution({ immediatelyExecute, source }: CreateQuote): void {
   if (!immediatelyExecute || source.kind !== 'REALTIME_FUNDING') return;
-  throw new Refusal(
-    'INVALID_INPUT',
-    'a real-time funded quote is executed by its deposit, not at creation',
-    at('immediatelyExecute'),
-  );
+  const message = 'a real-time funded quote is executed by its deposit, not at creation';
+  throw new Refusal('INVALID_INPUT', message, at('immediatelyExecute'));
 }
 
-/**
- * Reads the parties that a quote names: an account or a paying customer as the source, and perhaps an account as the
- * destination.
- */
-async function readQuoteParties(
-  payments: Payments,
-  caller: Caller,
-  { source, destination }: CreateQuote,
-): Promise<Parties> {
+async function readQuoteParties(payments: Payments, caller: Caller, { source, destination }: CreateQuote) {
   const [from, to] = checkAll(
     () =>
       source.kind === 'ACCOUNT'
@@ -223,11 +205,8 @@ async function quotePrice(
   const received = price.totalReceivingAmount;
   if (to.limits && (received < to.limits.min || received > to.limits.max)) {
     const bounds = `${formatMajor(to.limits.min, to.receiving)} to ${formatMajor(to.limits.max, to.receiving)}`;
-    throw new Refusal(
-      'AMOUNT_OUT_OF_RANGE',
-      `the receiver accepts ${bounds}; ${formatMajor(received, to.receiving)} would arrive`,
-      { path, value },
-    );
+    const message = `the receiver accepts ${bounds}; ${formatMajor(received, to.receiving)} would arrive`;
+    throw new Refusal('AMOUNT_OUT_OF_RANGE', message, { path, value });
   }
   // The provider is asked for nothing that it would have to keep.
   if (payments.validateOnly) return { price };
@@ -255,11 +234,8 @@ async function instructions(payments: Payments, caller: Caller, quote: NewRow<Qu
       )
     : [];
   if (ways.length > 0) return jsonOf(ways);
-  throw new Refusal(
-    'INVALID_CURRENCY',
-    `deposits in ${quote.sendingCurrency} are not supported`,
-    at('source', 'currency'),
-  );
+  const message = `deposits in ${quote.sendingCurrency} are not supported`;
+  throw new Refusal('INVALID_CURRENCY', message, at('source', 'currency'));
 }
 
 function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
@@ -268,11 +244,8 @@ function sendingCurrency(input: CreateQuote, parties: Parties): Currency {
     if (!parties.customer) customerNotFound(at('source', 'customerId'));
     const currency = currencyOf(source.currency);
     if (!currency) {
-      throw new Refusal(
-        'INVALID_CURRENCY',
-        `unknown currency ${JSON.stringify(source.currency)}`,
-        at('source', 'currency'),
-      );
+      const message = `unknown currency ${JSON.stringify(source.currency)}`;
+      throw new Refusal('INVALID_CURRENCY', message, at('source', 'currency'));
     }
     return currency;
   }

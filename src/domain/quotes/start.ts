@@ -8,9 +8,7 @@ import type { Destination } from './quote-destination.ts';
 
 /** The parts of a plan that execute a quote, at its creation or later. */
 
-/**
- * Starts a payment from an account: debits an internal one, or gives the rail an order to pull from an external one.
- */
+/** Starts a payment: debits an internal account, or gives the rail an order to pull from an external one. */
 export function start(
   quote: Executable,
   source: Account,

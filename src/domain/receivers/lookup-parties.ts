@@ -6,7 +6,6 @@ import { authorize } from '../access/operations.ts';
 import { visibleLookups } from '../access/visible.ts';
 import type { Payments } from '../commands/command.ts';
 
-/** The paths of the fields that a lookup can replace, and of the lookup. */
 const at = pathsIn<{ readonly lookupId: string; readonly source: object; readonly currency: string }>();
 
 /**
@@ -39,14 +38,8 @@ export async function partiesOfLookup(
     throw new Refusal('INVALID_INPUT', 'the lookup has no sender, so the quote needs a source', at('source'));
   }
   if (accountId === undefined) {
-    throw new Refusal(
-      'INVALID_CURRENCY',
-      `${publicId('Customer', senderId)} has no account in ${JSON.stringify(currency)}`,
-      {
-        path: at('currency'),
-        value: currency,
-      },
-    );
+    const message = `${publicId('Customer', senderId)} has no account in ${JSON.stringify(currency)}`;
+    throw new Refusal('INVALID_CURRENCY', message, { path: at('currency'), value: currency });
   }
   return { umaAddress, accountId: publicId('InternalAccount', accountId) };
 }

@@ -19,7 +19,6 @@ import { checkUmaAddress } from '../commands/uma-addresses.ts';
 import { neededOf } from '../orders/rail-answer.ts';
 import { narrowest, receivingLimits } from '../pricing/receiving-limits.ts';
 
-/** The input of lookUpReceiver. */
 export interface LookUpReceiver {
   readonly umaAddress: string;
   /** The customer who would send; it must be a customer of the platform. */
@@ -36,10 +35,7 @@ export interface LookupCurrency {
   readonly maxAmount: string;
 }
 
-/**
- * The most unexpired lookups of one token: over ten minutes, more than 16 a second. A lookup only reads, but stores a row
- * (decision 11).
- */
+/** The most unexpired lookups of one token: over ten minutes, more than 16 a second (decision 11). */
 export const maxLookups = 10_000;
 
 const receiverStatement = forCaller(
@@ -179,10 +175,7 @@ interface SendingCurrency {
   readonly variableFeeRate: string;
 }
 
-/**
- * Returns the currencies of the receiver, each with the price of one unit in the first currency of the platform, and with
- * limits that a quote from any currency of the sender respects.
- */
+/** Returns the receiver's currencies, each with its price in the platform's first one, and limits for every sender. */
 function pricedCurrencies(
   rail: RailWith<'rate'>,
   receiver: UmaReceiver,
@@ -254,12 +247,10 @@ export async function readLookup(
   return lookup;
 }
 
-/** Returns the currencies of a lookup, as lookUpReceiver stored them. */
 export function lookupCurrencies(lookup: Pick<Lookup, 'currencies'>): readonly LookupCurrency[] {
   return trustedJson<readonly LookupCurrency[]>(lookup.currencies);
 }
 
-/** Returns the required fields of a lookup, as lookUpReceiver stored them. */
 export function lookupFields(lookup: Pick<Lookup, 'requiredFields'>): readonly RequiredField[] {
   return trustedJson<readonly RequiredField[]>(lookup.requiredFields);
 }

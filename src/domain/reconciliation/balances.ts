@@ -18,7 +18,6 @@ import { railAnswer } from '../orders/rail-answer.ts';
 /** The two sides of a balance, in smallest units. */
 export interface BothBalances extends Beyond {
   readonly currency: string;
-  /** The amount according to the books. */
   readonly booked: bigint;
   /** The amount that the provider holds; undefined if it reports no account in this currency. */
   readonly held: bigint | undefined;
@@ -62,9 +61,7 @@ const bookedStatement = statement<{ currency: string; booked: string; less: stri
    ) l group by l.currency`,
 );
 
-/**
- * How long before the question to the provider a change may have begun that is committed afterwards, in milliseconds.
- */
+/** How long before the question a change may have begun that is committed after it, in milliseconds. */
 const commitMs = 60_000;
 
 /**
@@ -110,14 +107,12 @@ async function onOwnConnection<T>({ database }: Payments, work: (client: Queryab
 }
 
 /**
- * Returns whether a provider holds as much beyond the books as is on record as the operator's own money. Without such a record,
- * it must hold exactly what the books say.
+ * Returns whether a provider holds as much beyond the books as is on record as the operator's own: nothing by default.
  */
 export function agrees({ beyondLow, beyondHigh }: Beyond, known: Beyond | undefined): boolean {
   return beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n);
 }
 
-/** Describes the side of the books. */
 export function bookedWords({ currency: code, booked }: BothBalances, known: Beyond | undefined): string {
   const own = known ? `, and ${formatForeign(known.beyondLow, code)} known beyond them` : '';
   return `${formatForeign(booked, code)} in the books${own}`;

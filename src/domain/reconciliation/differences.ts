@@ -1,17 +1,15 @@
 import { formatForeign } from '../../core/currencies.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
-import type { ReconciliationFault } from '../../infra/database/generated/client/client.ts';
-import { statement } from '../../infra/database/statement.ts';
+import type { DepositStatus, ReconciliationFault } from '../../infra/database/generated/client/client.ts';
+import { type Queryable, statement } from '../../infra/database/statement.ts';
 import type { RailMovement } from '../../rails/rail-movements.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
-import { readDeposits } from './deposits.ts';
 import { type OrderHere, type Total, totalsOf } from './totals.ts';
 
 /**
- * Reconciliation: compares what the provider of a platform's rail reports to have moved with the orders here. It names every
- * difference with both sides, and corrects none.
+ * Compares the movements that a provider reports with the orders here. It names every difference, and corrects none.
  */
 
 /** A difference between the two books. A side is undefined where it has nothing. */
@@ -19,16 +17,13 @@ export interface Difference {
   /** The uuid of our order; undefined for a movement without an order here. */
   readonly orderId: string | undefined;
   readonly transactionId: string | undefined;
-  /** The provider's reference of the movement. */
   readonly reference: string | undefined;
   readonly fault: Exclude<ReconciliationFault, 'OTHER_BALANCE'>;
   readonly here: string | undefined;
   readonly there: string | undefined;
 }
 
-/** The result of a reconciliation. */
 export interface Reconciled {
-  /** How many orders here were compared, and how many movements there. */
   readonly orders: number;
   readonly movements: number;
   readonly totals: readonly Total[];
@@ -105,7 +100,6 @@ export async function reconcile(
   };
 }
 
-/** Compares each order with its movements. */
 function differencesOfOrders(orders: readonly OrderHere[], movements: readonly RailMovement[]): Difference[] {
   const byOrder = Map.groupBy(movements, ({ orderId }) => orderId);
   const returned = new Set(movements.map(({ returnOf }) => returnOf));
@@ -138,10 +132,7 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
   });
 }
 
-/**
- * Returns the movements that belong to no order here: money that the provider moved by itself or for somebody else. Failed ones
- * have moved none, and incoming ones become deposits.
- */
+/** Returns the movements without an order here, except failed ones and incoming ones, which become deposits. */
 function strangers(orders: readonly OrderHere[], movements: readonly RailMovement[]): Difference[] {
   const known = new Set(orders.map(({ id }) => id));
   return movements
@@ -159,4 +150,65 @@ function strangers(orders: readonly OrderHere[], movements: readonly RailMovemen
 
 function wordsOf({ amount, currency }: Pick<RailMovement, 'amount' | 'currency'>, state: string): string {
   return `${state} ${formatForeign(amount, currency)}`;
+}
+
+const depositsStatement = statement<{
+  id: string;
+  transactionId: string | null;
+  reference: string;
+  status: DepositStatus;
+  amount: bigint;
+  currency: string;
+  inPeriod: boolean;
+}>(
+  'deposits_to_reconcile',
+  `select d.id, d.transaction_id, d.reference, d.status, d.amount, d.currency, d.began_at >= $2 and d.began_at < $3 as in_period
+   from rail_deposit d
+   where d.platform_id = $1 and (d.began_at >= $2 and d.began_at < $3 or d.reference = any ($4::text[]))
+   order by d.id`,
+);
+
+/** The deposits of a period, as they are compared with the movements there. */
+interface DepositsHere {
+  /** The credited deposits, in the form of orders. */
+  readonly credited: readonly OrderHere[];
+  /** The movements, of which those of deposits name them instead of an order. */
+  readonly movements: readonly RailMovement[];
+  /** The references of those that are not credited: an operator has them (`deposits list`), or has closed them. */
+  readonly open: ReadonlySet<string>;
+}
+
+/** Reads the deposits of a period, and those that movements name. A deposit is found by the provider's reference. */
+async function readDeposits(
+  on: Queryable,
+  platformId: string,
+  period: { readonly from: Date; readonly to: Date },
+  movements: readonly RailMovement[],
+): Promise<DepositsHere> {
+  const references = movements.map(({ reference }) => reference);
+  const deposits = await depositsStatement(on, platformId, period.from, period.to, references);
+  const ids = new Map(deposits.map(({ reference, id }) => [reference, id]));
+  return {
+    credited: deposits.flatMap(({ id, transactionId, amount, currency, inPeriod }) =>
+      transactionId === null
+        ? []
+        : [
+            {
+              id,
+              transactionId,
+              kind: 'COLLECTION',
+              amount,
+              currency,
+              status: 'COMPLETED',
+              state: 'SETTLED',
+              inPeriod,
+            },
+          ],
+    ),
+    movements: movements.map((movement) => {
+      const id = ids.get(movement.reference);
+      return id === undefined ? movement : { ...movement, orderId: id, returnOf: undefined };
+    }),
+    open: new Set(deposits.flatMap(({ reference, transactionId }) => (transactionId === null ? [reference] : []))),
+  };
 }

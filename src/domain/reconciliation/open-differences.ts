@@ -3,13 +3,10 @@ import { readClock } from '../../infra/database/clock.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { inTransaction } from '../../infra/database/transaction.ts';
-import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../access/operator-acts.ts';
-
-/** The open differences of reconciliations, for operators. */
+import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 
 const withPlatform = { platform: { select: { name: true } } } as const satisfies Prisma.ReconciliationDifferenceInclude;
 
-/** A difference, with the name of its platform. */
 export type StoredDifference = Prisma.ReconciliationDifferenceGetPayload<{ include: typeof withPlatform }>;
 
 /** Lists differences, oldest first: those that are open, or all. */
@@ -25,36 +22,32 @@ export function listDifferences(
   });
 }
 
-/** The outcome of closing a difference. */
-export type ClosedDifference = { readonly kind: 'closed' } | RefusedByHand;
-
 /**
  * Closes a difference after an investigation. It moves no money. For a balance, what the provider holds beyond the books is on
  * record from then on.
  * @param id such as `ReconciliationDifference:…`
+ * @throws RefusedByHand
  */
 export async function closeDifference(
   database: Database,
   id: string,
   operator: Operator & { readonly reason: string },
-): Promise<ClosedDifference> {
+): Promise<void> {
   const uuid = uuidOf(id, 'ReconciliationDifference');
   const found = uuid && (await database.prisma.reconciliationDifference.findFirst({ where: { id: uuid } }));
-  if (!found) return refusedByHand(`there is no ${id}`);
+  if (!found) throw new RefusedByHand(`there is no ${id}`);
   const { platformId, fault, here, there } = found;
-  const isClosed = await inTransaction(database, async (act) => {
+  await inTransaction(database, async (act) => {
     const { now } = await readClock(act.client);
     const { count } = await act.prisma.reconciliationDifference.updateMany({
       where: { platformId, id: found.id, closedAt: null, goneAt: null },
       data: { closedAt: now, closedBy: operator.by, closedReason: operator.reason },
     });
-    if (count === 0) return false;
+    if (count === 0) throw new RefusedByHand(`${id} is no longer open`);
     await recordAct(act, operator, {
       platformId,
       subject: publicId('ReconciliationDifference', found.id),
       before: { fault, here, there },
     });
-    return true;
   });
-  return isClosed ? { kind: 'closed' } : refusedByHand(`${id} is no longer open`);
 }

@@ -9,12 +9,8 @@ import { agrees, type Beyond, type BothBalances, bookedWords, heldWords, readBal
 import { reconcile } from './differences.ts';
 import type { Total } from './totals.ts';
 
-/**
- * Reconciliation: compares the orders of a period and the current balances with what the provider of a platform's rail reports,
- * names every difference with both sides, and stores them. It corrects none: operators do.
- */
+/** Compares orders and balances with what a provider reports, and stores every difference. It corrects none. */
 
-/** A period: from one moment up to another. */
 export interface Period {
   readonly from: Date;
   readonly to: Date;
@@ -41,9 +37,7 @@ export interface Outcome {
   readonly differences: readonly Found[];
 }
 
-/**
- * The movements of a period in one currency, as stored: smallest units in digits. `booked` and `held` are as of its end.
- */
+/** The movements of a period in one currency, in digits of smallest units. `booked` and `held` are as of its end. */
 export interface DayTotal extends Readonly<Record<Exclude<keyof Total, 'currency'>, string>> {
   readonly currency: string;
   /** The balance by the books when it was compared, and by the provider; null where it reports no balance. */
@@ -95,11 +89,7 @@ export async function runReconciliation(
 }
 
 /** Returns the balances whose two sides differ by more than the known difference of each. */
-async function wrongBalances(
-  { prisma }: Transaction,
-  platformId: string,
-  balances: readonly BothBalances[],
-): Promise<Found[]> {
+async function wrongBalances({ prisma }: Transaction, platformId: string, balances: readonly BothBalances[]) {
   const closed = await prisma.reconciliationDifference.findMany({
     where: { platformId, fault: 'OTHER_BALANCE', closedAt: { not: null } },
     orderBy: { closedAt: 'desc' },

@@ -1,7 +1,6 @@
 import type { RailOrderKind } from '../../infra/database/generated/client/client.ts';
 import type { RailMovement } from '../../rails/rail-movements.ts';
 
-/** An order here, with the course of its payment. */
 export interface OrderHere {
   readonly id: string;
   readonly transactionId: string;
@@ -13,9 +12,7 @@ export interface OrderHere {
   readonly inPeriod: boolean;
 }
 
-/**
- * The movements of a period in one currency, on both sides, in smallest units: received from outside, and paid out.
- */
+/** The movements of a period in one currency, on both sides, in smallest units. */
 export interface Total {
   readonly currency: string;
   readonly receivedHere: bigint;
@@ -26,10 +23,7 @@ export interface Total {
 
 type Sums = { -readonly [Sum in Exclude<keyof Total, 'currency'>]: bigint };
 
-/**
- * Sums the settled orders of a period, and the provider's movements that belong to it: those of its orders, and those without
- * an order that began in it.
- */
+/** Sums the settled orders of a period, and the movements of these orders, or without an order, that began in it. */
 export function totalsOf(
   orders: readonly OrderHere[],
   movements: readonly RailMovement[],

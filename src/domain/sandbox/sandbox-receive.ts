@@ -2,17 +2,15 @@ import { type GivenAmount, smallestUnits } from '../../core/amounts.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Transaction } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
 import { announcedTransaction, receiverFields } from '../approvals/incoming.ts';
-import { type CommandResult, type Payments, runCommand, simulationOf } from '../commands/command.ts';
+import { command, type Payments, simulationOf } from '../commands/command.ts';
 import { customerNotFound, customerUuid } from '../commands/parties.ts';
 import { checkUmaAddress } from '../commands/uma-addresses.ts';
 import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
 
-/** The input of sandboxReceiveUma. */
 export interface SandboxReceiveUma {
   readonly senderUmaAddress: string;
   /** The receiving customer, by its UMA address or by its id. When both are given, they must belong to one customer. */
@@ -46,58 +44,43 @@ const receiverStatement = forCaller(
  * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_UMA_ADDRESS, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
  * USER_NOT_FOUND, USER_NOT_READY, IDEMPOTENCY_MISMATCH
  */
-export function sandboxReceiveUma(
-  payments: Payments,
-  caller: Caller,
-  input: SandboxReceiveUma,
-  idempotencyKey?: string | null,
-): Promise<CommandResult<Transaction>> {
-  return runCommand(payments, caller, {
-    operation: 'sandboxReceiveUma',
-    type: 'Transaction',
-    input,
-    idempotencyKey,
-    amount: { field: 'receivingCurrencyAmount', currency: async () => input.receivingCurrencyCode },
-    plan: async () => {
-      const simulation = simulationOf(payments, caller);
-      const scenario = checkScenario(payments, caller, input.sandboxScenario, {
-        approval: true,
-        step: 'PAY_REQUEST',
-      });
-      const senderUmaAddress = checkUmaAddress(input.senderUmaAddress, at('senderUmaAddress'));
-      const extra = extraFields(input.requestedReceiverFields ?? []);
-      const receiver = await readReceiver(payments, caller, input);
-      const amount = smallestUnits(input.receivingCurrencyAmount, receiver.currency, at('receivingCurrencyAmount'));
-      const [id, orderId] = receiver.ids;
-      if (id === undefined || orderId === undefined) throw new Error('the statement returned no two ids');
-      const transaction = announcedTransaction(
-        {
-          platformId: caller.platformId,
-          id,
-          customerId: receiver.customerId,
-          senderUmaAddress,
-          information: simulation.senderInformation(senderUmaAddress),
-          requested: [...receiverFields.filter(({ name }) => !extra.some((one) => one.name === name)), ...extra],
-          depositAccountId: receiver.depositAccountId,
-          currency: input.receivingCurrencyCode,
-          amount,
-          // By default the pay request comes at once, and the payment begins as PENDING.
-          lookedUpOnly: scenario?.step === 'PAY_REQUEST',
-        },
-        payments.approvalMs,
-      );
-      return {
-        requireActive: { customers: [receiver.customerId], unfrozen: [receiver.depositAccountId] },
-        insert: {
-          transaction: [transaction],
-          rail_order: [{ platformId: caller.platformId, id: orderId, transactionId: id, kind: 'COLLECTION', scenario }],
-        },
-        result: id,
-      };
-    },
-    paths: { USER_NOT_READY: at('customerId'), ACCOUNT_FROZEN: at('customerId') },
-  });
-}
+export const sandboxReceiveUma = command((payments, caller, input: SandboxReceiveUma) => ({
+  operation: 'sandboxReceiveUma',
+  type: 'Transaction',
+  amount: { field: 'receivingCurrencyAmount', currency: async () => input.receivingCurrencyCode },
+  plan: async () => {
+    const simulation = simulationOf(payments, caller);
+    const possible = { approval: true, step: 'PAY_REQUEST' } as const;
+    const scenario = checkScenario(payments, caller, input.sandboxScenario, possible);
+    const senderUmaAddress = checkUmaAddress(input.senderUmaAddress, at('senderUmaAddress'));
+    const extra = extraFields(input.requestedReceiverFields ?? []);
+    const { customerId, depositAccountId, currency, ids } = await readReceiver(payments, caller, input);
+    const amount = smallestUnits(input.receivingCurrencyAmount, currency, at('receivingCurrencyAmount'));
+    const [id, orderId] = ids;
+    if (id === undefined || orderId === undefined) throw new Error('the statement returned no two ids');
+    const { platformId } = caller;
+    const transaction = announcedTransaction(
+      {
+        ...{ platformId, id, customerId, senderUmaAddress, depositAccountId, amount },
+        information: simulation.senderInformation(senderUmaAddress),
+        requested: [...receiverFields.filter(({ name }) => !extra.some((one) => one.name === name)), ...extra],
+        currency: input.receivingCurrencyCode,
+        // By default the pay request comes at once, and the payment begins as PENDING.
+        lookedUpOnly: scenario?.step === 'PAY_REQUEST',
+      },
+      payments.approvalMs,
+    );
+    return {
+      requireActive: { customers: [customerId], unfrozen: [depositAccountId] },
+      insert: {
+        transaction: [transaction],
+        rail_order: [{ platformId, id: orderId, transactionId: id, kind: 'COLLECTION', scenario }],
+      },
+      result: id,
+    };
+  },
+  paths: { USER_NOT_READY: at('customerId'), ACCOUNT_FROZEN: at('customerId') },
+}));
 
 async function readReceiver(payments: Payments, caller: Caller, input: SandboxReceiveUma) {
   if (input.customerId == null && input.receiverUmaAddress == null) {
@@ -112,14 +95,9 @@ async function readReceiver(payments: Payments, caller: Caller, input: SandboxRe
   if (!receiver) customerNotFound(customer ? at('customerId') : at('receiverUmaAddress'));
   const { depositAccountId } = receiver;
   if (!currency || depositAccountId === null) {
-    throw new Refusal(
-      'INVALID_CURRENCY',
-      `the receiver does not accept ${JSON.stringify(input.receivingCurrencyCode)}`,
-      {
-        path: at('receivingCurrencyCode'),
-        value: input.receivingCurrencyCode,
-      },
-    );
+    const value = input.receivingCurrencyCode;
+    const message = `the receiver does not accept ${JSON.stringify(value)}`;
+    throw new Refusal('INVALID_CURRENCY', message, { path: at('receivingCurrencyCode'), value });
   }
   return { ...receiver, depositAccountId, currency };
 }
@@ -129,10 +107,8 @@ function extraFields(names: readonly string[]) {
   if (names.length > 30) throw new Refusal('INVALID_INPUT', 'at most 30 fields can be requested', path);
   return [...new Set(names)].map((name) => {
     if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name)) {
-      throw new Refusal('INVALID_INPUT', 'a name consists of capitals and underscores, such as FULL_NAME', {
-        path,
-        value: name,
-      });
+      const message = 'a name consists of capitals and underscores, such as FULL_NAME';
+      throw new Refusal('INVALID_INPUT', message, { path, value: name });
     }
     return { name, mandatory: true };
   });

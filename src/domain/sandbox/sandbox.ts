@@ -3,11 +3,11 @@ import { currencyOf, formatMajor } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
 import { pathsIn } from '../../core/path.ts';
 import { Refusal } from '../../core/refusal.ts';
-import type { Account, Quote, Transaction } from '../../infra/database/rows.ts';
+import type { Account, Quote } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
-import { type CommandResult, type Payments, railOf, runCommand, simulationOf } from '../commands/command.ts';
+import { command, type Payments, railOf, simulationOf } from '../commands/command.ts';
 import { deposit } from '../commands/movements.ts';
 import {
   accountName,
@@ -27,7 +27,6 @@ import { internalOf } from '../quotes/start.ts';
 /** The largest amount that one call may credit to a sandbox account, in smallest units. */
 export const maxFunding = 100_000_000_000n;
 
-/** The input of fundAccount. */
 interface FundAccount {
   readonly accountId: string;
   readonly amount: GivenAmount;
@@ -40,50 +39,30 @@ const fundingPath = pathsIn<FundAccount>();
  * @throws Refusal FORBIDDEN, ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, CUSTOMER_DELETED,
  *   IDEMPOTENCY_MISMATCH
  */
-export function fundAccount(
-  payments: Payments,
-  caller: Caller,
-  input: FundAccount,
-  idempotencyKey?: string | null,
-): Promise<CommandResult<Account>> {
-  return runCommand(payments, caller, {
-    operation: 'sandboxFundAccount',
-    type: 'Account',
-    input,
-    idempotencyKey,
-    amount: { field: 'amount', currency: () => currencyOfNamed(payments.database.pool, caller, input.accountId) },
-    plan: async () => {
-      simulationOf(payments, caller);
-      const { source } = await readTransferParties(payments.database.pool, caller, {
-        source: accountName(input.accountId, fundingPath('accountId')),
-        ids: 0,
-      });
-      if (!source) accountNotFound(fundingPath('accountId'));
-      if (source.kind !== 'INTERNAL')
-        throw new Refusal('INVALID_INPUT', 'only an internal account can be funded', fundingPath('accountId'));
-      const currency = currencyOfAccount(source);
-      const amount = smallestUnits(input.amount, currency, fundingPath('amount'));
-      if (amount > maxFunding) {
-        throw new Refusal('AMOUNT_OUT_OF_RANGE', `the amount must be at most ${formatMajor(maxFunding, currency)}`, {
-          path: fundingPath('amount'),
-          value: amount.toString(),
-        });
-      }
-      return {
-        journals: [deposit(source.id, source.currency, amount)],
-        result: source.id,
-      };
-    },
-    paths: { AMOUNT_OUT_OF_RANGE: fundingPath('amount'), CUSTOMER_DELETED: fundingPath('accountId') },
-  });
-}
+export const fundAccount = command((payments, caller, input: FundAccount) => ({
+  operation: 'sandboxFundAccount',
+  type: 'Account',
+  amount: { field: 'amount', currency: () => currencyOfNamed(payments.database.pool, caller, input.accountId) },
+  plan: async () => {
+    simulationOf(payments, caller);
+    const path = fundingPath('accountId');
+    const names = { source: accountName(input.accountId, path), ids: 0 };
+    const { source } = await readTransferParties(payments.database.pool, caller, names);
+    if (!source) accountNotFound(path);
+    if (source.kind !== 'INTERNAL') throw new Refusal('INVALID_INPUT', 'only an internal account can be funded', path);
+    const currency = currencyOfAccount(source);
+    const amount = smallestUnits(input.amount, currency, fundingPath('amount'));
+    if (amount > maxFunding) {
+      const message = `the amount must be at most ${formatMajor(maxFunding, currency)}`;
+      throw new Refusal('AMOUNT_OUT_OF_RANGE', message, { path: fundingPath('amount'), value: amount.toString() });
+    }
+    return { journals: [deposit(source.id, source.currency, amount)], result: source.id };
+  },
+  paths: { AMOUNT_OUT_OF_RANGE: fundingPath('amount'), CUSTOMER_DELETED: fundingPath('accountId') },
+}));
 
 const fundableStatement = forCaller(
-  statement<{
-    quote: Quote;
-    destination: Account | null;
-    fundingAccountId: string | null;
-  }>(
+  statement<{ quote: Quote; destination: Account | null; fundingAccountId: string | null }>(
     'fundable_quote',
     `select to_jsonb(q) as quote,
      (select account_snapshot(a) from public.account a where a.platform_id = q.platform_id and a.id = q.destination_account_id) as destination,
@@ -94,7 +73,6 @@ const fundableStatement = forCaller(
   ),
 );
 
-/** The input of sandboxSend. */
 interface SandboxSend {
   readonly quoteId: string;
   readonly currencyCode: string;
@@ -115,26 +93,16 @@ const depositPath = pathsIn<SandboxSend>();
  * AMOUNT_OUT_OF_RANGE, CONFLICT (paid before), USER_NOT_READY, CUSTOMER_DELETED, CUSTOMER_FROZEN, ACCOUNT_FROZEN,
  * IDEMPOTENCY_MISMATCH
  */
-export function sandboxSend(
-  payments: Payments,
-  caller: Caller,
-  input: SandboxSend,
-  idempotencyKey?: string | null,
-): Promise<CommandResult<Transaction>> {
-  return runCommand(payments, caller, {
-    operation: 'sandboxSend',
-    type: 'Transaction',
-    input,
-    idempotencyKey,
-    amount: { field: 'currencyAmount', currency: async () => input.currencyCode },
-    plan: () => planDeposit(payments, caller, input),
-    path: depositPath('quoteId'),
-    paths: { AMOUNT_OUT_OF_RANGE: depositPath(input.currencyAmount == null ? 'quoteId' : 'currencyAmount') },
-    conflict: { reason: 'the deposit for this quote has already arrived' },
-  });
-}
+export const sandboxSend = command((payments, caller, input: SandboxSend) => ({
+  operation: 'sandboxSend',
+  type: 'Transaction',
+  amount: { field: 'currencyAmount', currency: async () => input.currencyCode },
+  plan: () => planDeposit(payments, caller, input),
+  path: depositPath('quoteId'),
+  paths: { AMOUNT_OUT_OF_RANGE: depositPath(input.currencyAmount == null ? 'quoteId' : 'currencyAmount') },
+  conflict: { reason: 'the deposit for this quote has already arrived' },
+}));
 
-/** Plans a deposit. It executes its quote when it comes in time and in full, and otherwise is only credited. */
 async function planDeposit(payments: Payments, caller: Caller, input: SandboxSend) {
   const simulation = simulationOf(payments, caller);
   const scenario = checkScenario(payments, caller, input.sandboxScenario, { deposit: true });
@@ -209,11 +177,8 @@ async function readFundable(payments: Payments, caller: Caller, input: SandboxSe
   if (!found) throw new Refusal('QUOTE_NOT_FOUND', 'no such quote', depositPath('quoteId'));
   const { quote, fundingAccountId } = found;
   if (quote.sourceKind !== 'REALTIME_FUNDING' || !fundingAccountId) {
-    throw new Refusal(
-      'INVALID_INPUT',
-      'this quote is paid from an account: execute it instead',
-      depositPath('quoteId'),
-    );
+    const message = 'this quote is paid from an account: execute it instead';
+    throw new Refusal('INVALID_INPUT', message, depositPath('quoteId'));
   }
   const currency = currencyOf(input.currencyCode);
   if (currency?.code !== quote.sendingCurrency) {

@@ -6,15 +6,12 @@ import type {
   BeneficiaryVerificationStatus,
   ExternalAccountStatus,
 } from '../../infra/database/generated/client/client.ts';
-import type { Account } from '../../infra/database/rows.ts';
-import type { Caller } from '../access/caller.ts';
 import { ownerOf, statusOf, statusSources, verificationColumns } from '../accounts/account-moves.ts';
 import { reasonOf } from '../accounts/beneficiary.ts';
 import { readExternal } from '../accounts/external-account-changes.ts';
-import { type CommandResult, type Payments, runCommand, simulationOf } from '../commands/command.ts';
+import { command, simulationOf } from '../commands/command.ts';
 import type { AccountMove } from '../ledger/plan.ts';
 
-/** The input of setExternalAccountStatus. */
 export interface SetExternalAccountStatus extends Expecting {
   readonly accountId: string;
   readonly status?: ExternalAccountStatus | null | undefined;
@@ -30,44 +27,31 @@ const at = pathsIn<SetExternalAccountStatus>();
  * @throws Refusal FORBIDDEN, ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (its current status does not allow this, or the same
  * account was registered again while it was INACTIVE), IDEMPOTENCY_MISMATCH
  */
-export function setExternalAccountStatus(
-  payments: Payments,
-  caller: Caller,
-  input: SetExternalAccountStatus,
-  idempotencyKey?: string | null,
-): Promise<CommandResult<Account>> {
-  return runCommand(payments, caller, {
-    operation: 'sandboxSetExternalAccountStatus',
-    type: 'Account',
-    input,
-    idempotencyKey,
-    plan: async () => {
-      const simulation = simulationOf(payments, caller);
-      const reason = checkText(input.reason, at('reason'), longest.memo);
-      const { status, beneficiaryVerificationStatus: verification } = input;
-      if (!status && !verification) {
-        throw new Refusal('INVALID_INPUT', "set the status, the owner's verification, or both", at('status'));
-      }
-      const account = await readExternal(payments, caller, input.accountId, at('accountId'));
-      const name = ownerOf(account);
-      if (verification && name === undefined) {
-        throw new Refusal('INVALID_INPUT', 'a wallet has no owner to verify', at('beneficiaryVerificationStatus'));
-      }
-      const verified = verification && simulation.accountVerification(name, verification);
-      const move: AccountMove = {
-        id: account.id,
-        from: status ? statusSources[status] : [statusOf(account)],
-        to: status ?? statusOf(account),
-        // The explanation is always there.
-        reason:
-          reasonOf(
-            { verification: null, verifiedName: null, ...verified, explanation: reason ?? 'set on request (sandbox)' },
-            name,
-          ) ?? undefined,
-        ...(verified && { set: verificationColumns(verified) }),
-      };
-      return { accounts: [move], checks: [{ accountId: account.id, dueInMs: null }], result: account.id };
-    },
-    paths: { CONFLICT: at('status'), ACCOUNT_EXISTS: at('accountId') },
-  });
-}
+export const setExternalAccountStatus = command((payments, caller, input: SetExternalAccountStatus) => ({
+  operation: 'sandboxSetExternalAccountStatus',
+  type: 'Account',
+  plan: async () => {
+    const simulation = simulationOf(payments, caller);
+    const reason = checkText(input.reason, at('reason'), longest.memo) ?? 'set on request (sandbox)';
+    const { status, beneficiaryVerificationStatus: verification } = input;
+    if (!status && !verification) {
+      throw new Refusal('INVALID_INPUT', "set the status, the owner's verification, or both", at('status'));
+    }
+    const account = await readExternal(payments, caller, input.accountId, at('accountId'));
+    const name = ownerOf(account);
+    if (verification && name === undefined) {
+      throw new Refusal('INVALID_INPUT', 'a wallet has no owner to verify', at('beneficiaryVerificationStatus'));
+    }
+    const verified = verification && simulation.accountVerification(name, verification);
+    const said = { verification: null, verifiedName: null, ...verified, explanation: reason };
+    const move: AccountMove = {
+      id: account.id,
+      from: status ? statusSources[status] : [statusOf(account)],
+      to: status ?? statusOf(account),
+      reason: reasonOf(said, name) ?? reason,
+      ...(verified && { set: verificationColumns(verified) }),
+    };
+    return { accounts: [move], checks: [{ accountId: account.id, dueInMs: null }], result: account.id };
+  },
+  paths: { CONFLICT: at('status'), ACCOUNT_EXISTS: at('accountId') },
+}));

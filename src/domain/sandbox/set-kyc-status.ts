@@ -1,12 +1,9 @@
 import type { Expecting } from '../../core/expected-version.ts';
 import { pathsIn } from '../../core/path.ts';
 import type { KycStatus } from '../../infra/database/generated/client/client.ts';
-import type { Customer } from '../../infra/database/rows.ts';
-import type { Caller } from '../access/caller.ts';
-import { type CommandResult, type Payments, runCommand, simulationOf } from '../commands/command.ts';
+import { command, simulationOf } from '../commands/command.ts';
 import { readCustomer } from '../customers/customer-changes.ts';
 
-/** The input of setKycStatus. */
 export interface SetKycStatus extends Expecting {
   readonly customerId: string;
   readonly kycStatus: KycStatus;
@@ -19,22 +16,13 @@ const at = pathsIn<SetKycStatus>();
  * check.
  * @throws Refusal FORBIDDEN, USER_NOT_FOUND, CUSTOMER_DELETED, IDEMPOTENCY_MISMATCH
  */
-export function setKycStatus(
-  payments: Payments,
-  caller: Caller,
-  input: SetKycStatus,
-  idempotencyKey?: string | null,
-): Promise<CommandResult<Customer>> {
-  return runCommand(payments, caller, {
-    operation: 'sandboxSetKycStatus',
-    type: 'Customer',
-    input,
-    idempotencyKey,
-    plan: async () => {
-      simulationOf(payments, caller);
-      const { id } = (await readCustomer(payments, caller, input.customerId)).customer;
-      return { customers: [{ id, set: { kycStatus: input.kycStatus } }], result: id };
-    },
-    paths: { CUSTOMER_DELETED: at('customerId') },
-  });
-}
+export const setKycStatus = command((payments, caller, input: SetKycStatus) => ({
+  operation: 'sandboxSetKycStatus',
+  type: 'Customer',
+  plan: async () => {
+    simulationOf(payments, caller);
+    const { id } = (await readCustomer(payments, caller, input.customerId)).customer;
+    return { customers: [{ id, set: { kycStatus: input.kycStatus } }], result: id };
+  },
+  paths: { CUSTOMER_DELETED: at('customerId') },
+}));

@@ -1,5 +1,4 @@
 import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
-import { publicId, uuidOf } from '../../core/ids.ts';
 import { readClock } from '../../infra/database/clock.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { RailCase, RailCaseKind, TransactionStatus } from '../../infra/database/generated/client/client.ts';
@@ -7,18 +6,15 @@ import { statement } from '../../infra/database/statement.ts';
 import { inTransaction } from '../../infra/database/transaction.ts';
 import type { RailOrder, RailOutcome } from '../../rails/rail.ts';
 import type { RateLock } from '../../rails/rate-lock.ts';
-import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../access/operator-acts.ts';
+import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 import { type DueOrder, isPull } from '../orders/orders.ts';
+import { paymentUuid } from './order-by-hand.ts';
 
-/**
- * Contradictions of rails. Where a rail reports an order otherwise than it is recorded here, neither side is believed: the
- * ledger stays as it is, and an operator investigates. Each order has at most one case of a kind.
- */
+/** Contradictions of rails, whom nobody believes: an operator investigates. Each order has at most one of a kind. */
 
 /** An outcome that does not contradict an earlier one. */
 export type CredibleOutcome = Exclude<RailOutcome, { kind: 'contradiction' }>;
 
-/** A contradiction, as recorded. */
 export interface Contradiction {
   readonly kind: RailCaseKind;
   readonly said: string;
@@ -48,8 +44,7 @@ const statusStatement = statement<{ status: TransactionStatus; pulled: boolean }
 );
 
 /**
- * Describes the contradiction between what a rail reports of an order and how the order has ended here. Undefined where both
- * agree, as where the same outcome was committed before, and where the order has not ended.
+ * Describes how a rail's report of an order contradicts its end here. Undefined where they agree, or none has ended.
  */
 export async function contradictionOf(
   { pool }: Pick<Database, 'pool'>,
@@ -66,16 +61,14 @@ export async function contradictionOf(
   return isOther ? otherOutcome(outcome, isPull(order) && settled ? 'the pull has settled' : status) : undefined;
 }
 
-/** Describes an outcome that contradicts the status of its transaction. */
 export function otherOutcome(outcome: RailOutcome, status: string): Contradiction {
   const explanation = 'explanation' in outcome ? ` (${outcome.explanation})` : '';
   return { kind: 'OTHER_OUTCOME', said: `${outcome.kind}${explanation}`, stands: status };
 }
 
 /**
- * Describes the amount of a settled order that differs from the ordered one; undefined if the amount matches or the rail
- * reported none. For a locked rate the rail must report it.
- * @param sentCurrency the currency in which a lock is paid
+ * Describes the amount of a settled order that differs from the ordered one; undefined if none differs. For a locked
+ * rate the rail must report it. `sentCurrency`: what a lock is paid in.
  */
 export function otherAmount(
   outcome: RailOutcome,
@@ -125,17 +118,14 @@ export function listCases(
   });
 }
 
-/** The outcome of closing a case. */
-export type ClosedCase = { readonly kind: 'closed' } | RefusedByHand;
-
 /**
  * Closes the open cases of a payment after an investigation. It moves no money.
  * @param transactionId the payment, such as `Transaction:…`
+ * @throws RefusedByHand
  */
-export async function closeCases(database: Database, transactionId: string, operator: Operator): Promise<ClosedCase> {
-  const uuid = uuidOf(transactionId, 'Transaction');
-  if (uuid === undefined) return refusedByHand(`${transactionId} is not a transaction id (Transaction:…)`);
-  const closed = await inTransaction(database, async (transaction) => {
+export async function closeCases(database: Database, transactionId: string, operator: Operator): Promise<void> {
+  const uuid = paymentUuid(transactionId);
+  await inTransaction(database, async (transaction) => {
     const { client, prisma } = transaction;
     const open = await prisma.railCase.findMany({ where: { transactionId: uuid, closedAt: null } });
     const { now } = await readClock(client);
@@ -144,12 +134,9 @@ export async function closeCases(database: Database, transactionId: string, oper
       data: { closedAt: now, closedBy: operator.by, closedReason: operator.reason ?? null },
     });
     const [one] = open;
-    if (count === 0 || !one) return false;
+    if (count === 0 || !one) throw new RefusedByHand(`${transactionId} has no open case`);
     const before = { open: open.map(({ said, stands }) => ({ said, stands })) };
     const after = { closed: count };
     await recordAct(transaction, operator, { platformId: one.platformId, subject: transactionId, before, after });
-    return true;
   });
-  if (closed) return { kind: 'closed' };
-  return refusedByHand(`${publicId('Transaction', uuid)} has no open case`);
 }

@@ -1,12 +1,8 @@
 import { publicId } from '../../core/ids.ts';
-import { retryLostRaces } from '../../infra/database/retry.ts';
-import { inTransaction } from '../../infra/database/transaction.ts';
-import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../access/operator-acts.ts';
+import { type Operator, RefusedByHand } from '../access/operator-acts.ts';
 import type { Payments } from '../commands/command.ts';
-import { commitGroupsOn, type PlanRefusal } from '../ledger/commit.ts';
-import type { PlanGroup } from '../ledger/plan.ts';
 import { type DueOrder, isPull } from '../orders/orders.ts';
-import { askWithoutSending, endedMeanwhile, withOrder } from './order-by-hand.ts';
+import { askWithoutSending, commitByHand, endedMeanwhile, withOrder } from './order-by-hand.ts';
 import { planFailure } from './outcomes.ts';
 import { concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
 
@@ -16,12 +12,12 @@ import { concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
  */
 
 /** The outcome. `said`: the rail's answer; undefined where it was not asked. */
-export type FailedOrder =
-  | { readonly kind: 'failed'; readonly orderId: string; readonly said: string | undefined }
-  | RefusedByHand;
+interface FailedOrder {
+  readonly orderId: string;
+  readonly said: string | undefined;
+}
 
-/** The decision of an operator. */
-export interface ByHand {
+interface ByHand {
   readonly operator: Operator;
   /** Whether to skip asking the rail once more: it is gone, or does not answer. */
   readonly withoutAsking: boolean;
@@ -30,6 +26,7 @@ export interface ByHand {
 /**
  * Ends the order of a payment that waits for its rail. Takes the order's lease, so no worker processes it in the meantime.
  * @param id the payment: `Transaction:…`
+ * @throws RefusedByHand
  */
 export async function failOrder(payments: Payments, id: string, byHand: ByHand): Promise<FailedOrder> {
   return withOrder(payments, id, (order) => failLeased(payments, order, byHand));
@@ -38,17 +35,15 @@ export async function failOrder(payments: Payments, id: string, byHand: ByHand):
 async function failLeased(payments: Payments, order: DueOrder, byHand: ByHand): Promise<FailedOrder> {
   const id = publicId('Transaction', order.transaction.id);
   if (!isPull(order) && waitsForPlatform(order)) {
-    return refusedByHand(`${id} has no order at a rail: it awaits the decision of the receiving platform`);
+    throw new RefusedByHand(`${id} has no order at a rail: it awaits the decision of the receiving platform`);
   }
-  const open = await payments.database.prisma.railCase.findFirst({
-    where: { platformId: order.platformId, orderId: order.id, closedAt: null },
-  });
+  const where = { platformId: order.platformId, orderId: order.id, closedAt: null };
+  const open = await payments.database.prisma.railCase.findFirst({ where });
   if (open) {
-    return refusedByHand(`the rail has reported: ${open.said}. Resolve and close the case of ${id} first`);
+    throw new RefusedByHand(`the rail has reported: ${open.said}. Resolve and close the case of ${id} first`);
   }
-  const answer = byHand.withoutAsking ? undefined : await askOnceMore(payments, order);
-  if (answer && 'reason' in answer) return answer;
-  return end(payments, order, { ...byHand, said: answer?.said });
+  const said = byHand.withoutAsking ? undefined : await askOnceMore(payments, order);
+  return end(payments, order, { ...byHand, said });
 }
 
 function waitsForPlatform({ receiver, incoming }: DueOrder): boolean {
@@ -58,27 +53,24 @@ function waitsForPlatform({ receiver, incoming }: DueOrder): boolean {
 
 /**
  * Asks the rail once more, by the method that sends nothing if it has one.
- * @returns what it reported, where it does not know the outcome; else why the order is not ended by hand
+ * @returns what it reported, where it does not know the outcome
+ * @throws RefusedByHand where it does
  */
-async function askOnceMore(payments: Payments, order: DueOrder): Promise<{ readonly said: string } | RefusedByHand> {
-  const answer = await askWithoutSending(payments, order);
-  if (answer.kind === 'refused') {
-    return refusedByHand(`${answer.reason}. --without-asking ends the order anyway`);
-  }
-  const { outcome } = answer;
-  if (!outcome) return { said: 'the provider has no such payment' };
+async function askOnceMore(payments: Payments, order: DueOrder): Promise<string> {
+  const outcome = await askWithoutSending(payments, order, '. --without-asking ends the order anyway');
+  if (!outcome) return 'the provider has no such payment';
   const explanation = 'explanation' in outcome ? ` (${outcome.explanation})` : '';
   switch (outcome.kind) {
     case 'pending':
-      return { said: 'pending' };
+      return 'pending';
     case 'settled':
-      return refusedByHand('the rail reports that it has settled: the workers are booking it');
+      throw new RefusedByHand('the rail reports that it has settled: the workers are booking it');
     case 'contradiction':
-      return refusedByHand(`the rail contradicts itself${explanation}: investigate with the provider`);
+      throw new RefusedByHand(`the rail contradicts itself${explanation}: investigate with the provider`);
     case 'failed':
     case 'rejected':
     case 'returned':
-      return refusedByHand(`the rail reports ${outcome.kind}${explanation}: the workers are ending the payment`);
+      throw new RefusedByHand(`the rail reports ${outcome.kind}${explanation}: the workers are ending the payment`);
   }
 }
 
@@ -91,30 +83,16 @@ async function end(
   order: DueOrder,
   { operator, said }: ByHand & { readonly said: string | undefined },
 ): Promise<FailedOrder> {
-  const commit = (group: PlanGroup) =>
-    retryLostRaces(() =>
-      inTransaction(payments.database, async (act): Promise<PlanRefusal | undefined> => {
-        const [outcome] = await commitGroupsOn(act.client, [group]);
-        if (outcome?.kind === 'refused') return outcome.refusal;
-        const { platformId, transaction } = order;
-        const before = {
-          order: order.id,
-          status: transaction.status,
-          attempts: order.attempts - 1,
-          said: said ?? null,
-        };
-        const subject = publicId('Transaction', transaction.id);
-        await recordAct(act, operator, { platformId, subject, before, after: { status: 'FAILED' } });
-        return undefined;
-      }),
-    );
+  const { platformId, transaction } = order;
+  const { status } = transaction;
+  const before = { order: order.id, status, attempts: order.attempts - 1, said: said ?? null };
+  const facts = { platformId, subject: publicId('Transaction', transaction.id), before, after: { status: 'FAILED' } };
   const group = planFailure(order, { to: 'FAILED', reason: reasonForTimeline });
-  let refused = await commit(group);
+  let refused = await commitByHand(payments.database, group, operator, facts);
   if (refused && isCreditRefused(refused)) {
-    refused = await commit(
-      (await concludeWithoutCredit(payments, { order, outcome: undefined, group }, refused)).group,
-    );
+    const other = await concludeWithoutCredit(payments, { order, outcome: undefined, group }, refused);
+    refused = await commitByHand(payments.database, other.group, operator, facts);
   }
-  if (!refused) return { kind: 'failed', orderId: order.id, said };
-  return endedMeanwhile(refused);
+  if (refused) throw endedMeanwhile(refused);
+  return { orderId: order.id, said };
 }

@@ -2,7 +2,6 @@ import { asPlatform } from '../../infra/database/connections/platform-scope.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { statement } from '../../infra/database/statement.ts';
 
-/** Whether more can happen to a transaction. */
 export interface Finality {
   /** The version of the transaction that this is about. */
   readonly version: number;

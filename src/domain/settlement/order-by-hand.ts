@@ -1,30 +1,31 @@
 import { uuidOf } from '../../core/ids.ts';
+import type { Database } from '../../infra/database/database.ts';
+import { retryLostRaces } from '../../infra/database/retry.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { inTransaction } from '../../infra/database/transaction.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
-import { type RefusedByHand, refusedByHand } from '../access/operator-acts.ts';
+import { type ActFacts, type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 import type { Payments } from '../commands/command.ts';
-import type { PlanRefusal } from '../ledger/commit.ts';
+import { commitGroupsOn, type PlanRefusal } from '../ledger/commit.ts';
+import type { PlanGroup } from '../ledger/plan.ts';
 import { type DueOrder, leaseOrders, postponeOrders, renewLeases } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
-import { findOrder } from './perform.ts';
-
-/** What operators' commands do with the order of a payment that waits for its rail. */
+import { findOrder } from '../orders/rail-request.ts';
 
 /**
  * Runs work on the order of a payment under its lease, so that no worker processes it in the meantime. The order is due again
  * afterwards, unless it has its outcome: workers continue where this was refused.
  * @param id the payment: `Transaction:…`
+ * @throws RefusedByHand
  */
 export async function withOrder<Done>(
   payments: Payments,
   id: string,
-  work: (order: DueOrder) => Promise<Done | RefusedByHand>,
-): Promise<Done | RefusedByHand> {
-  const uuid = uuidOf(id, 'Transaction');
-  if (uuid === undefined) return refusedByHand(`${id} is not a transaction id (Transaction:…)`);
+  work: (order: DueOrder) => Promise<Done>,
+): Promise<Done> {
+  const uuid = paymentUuid(id);
   const order = await takeOrder(payments, uuid);
-  if (!order) return refusedByHand(await whyNone(payments, id, uuid));
+  if (!order) throw new RefusedByHand(await whyNone(payments, id, uuid));
   const leases = renewLeases(payments.database.pool, [order], payments.log);
   try {
     return await work(order);
@@ -35,25 +36,56 @@ export async function withOrder<Done>(
 }
 
 /**
- * Asks the rail once more, by the method that sends nothing if it has one. The outcome is undefined where the provider has no
- * such payment.
+ * Asks the rail once more, by the method that sends nothing if it has one.
+ * @param advice the end of the refusal where it cannot be asked
+ * @returns undefined where the provider has no such payment
+ * @throws RefusedByHand
  */
 export async function askWithoutSending(
   payments: Payments,
   order: DueOrder,
-): Promise<{ readonly kind: 'answered'; readonly outcome: RailOutcome | undefined } | RefusedByHand> {
+  advice = '',
+): Promise<RailOutcome | undefined> {
   try {
-    return { kind: 'answered', outcome: await railAnswer(findOrder(payments, order)) };
+    return await railAnswer(findOrder(payments, order));
   } catch (error) {
     payments.log.error({ err: error, order: order.id }, 'could not ask the rail once more');
-    return refusedByHand(`the rail cannot be asked: ${error instanceof Error ? error.message : String(error)}`);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new RefusedByHand(`the rail cannot be asked: ${reason}${advice}`);
   }
 }
 
-/** The answer where the database refuses an operator's decision. */
+/**
+ * Commits what an operator has decided together with the act.
+ * @returns why the database refuses it: then nothing has changed
+ */
+export function commitByHand(
+  database: Database,
+  group: PlanGroup,
+  operator: Operator,
+  facts: ActFacts,
+): Promise<PlanRefusal | undefined> {
+  return retryLostRaces(() =>
+    inTransaction(database, async (act) => {
+      const [outcome] = await commitGroupsOn(act.client, [group]);
+      if (outcome?.kind === 'refused') return outcome.refusal;
+      await recordAct(act, operator, facts);
+      return undefined;
+    }),
+  );
+}
+
+/** Returns the uuid in the public id of a payment. @throws RefusedByHand */
+export function paymentUuid(id: string): string {
+  const uuid = uuidOf(id, 'Transaction');
+  if (uuid === undefined) throw new RefusedByHand(`${id} is not a transaction id (Transaction:…)`);
+  return uuid;
+}
+
+/** The error where the database refuses an operator's decision. */
 export function endedMeanwhile(refusal: PlanRefusal): RefusedByHand {
   const status = refusal.code === 'CONFLICT' ? refusal.status : refusal.code;
-  return refusedByHand(`nothing done: the order has ended in the meantime (${status})`);
+  return new RefusedByHand(`nothing done: the order has ended in the meantime (${status})`);
 }
 
 const firstStatement = statement<object>(

@@ -24,9 +24,6 @@ const openStatuses = ['PENDING', 'PROCESSING'] as const;
 /** The rail's report of a settled order. */
 type Settled = Pick<Extract<RailOutcome, { kind: 'settled' }>, 'watchMs' | 'information'>;
 
-/**
- * Plans the end of a delivered payment.
- */
 export function planDelivery(order: DueOrder, { watchMs, information }: Settled): PlanGroup {
   if (isPull(order)) return groupOf(order, planPayout(flowOfOrder(order), order));
   const { transaction, incoming } = order;
@@ -77,7 +74,6 @@ export function planDelivery(order: DueOrder, { watchMs, information }: Settled)
   });
 }
 
-/** How a payment fails. */
 export interface Failure {
   readonly to: 'FAILED' | 'REJECTED';
   readonly reason: string;
@@ -90,8 +86,7 @@ export interface Failure {
 }
 
 /**
- * Plans the end of a payment that was not delivered. The money goes back to its source (or to suspense), and the receiving side
- * ends in the same way.
+ * Plans the end of a payment that was not delivered: its money goes back or to suspense, on the receiving side, too.
  */
 export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
   const { transaction, incoming } = order;
@@ -123,10 +118,7 @@ export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
   return combineSides(order.platformId, sending, incoming.transaction.platformId, { transactions: receiving });
 }
 
-/**
- * Plans the return of a delivered payment by the bank. COMPLETED becomes REFUNDED, and the delivery and the debit are
- * reversed.
- */
+/** Plans the return of a delivered payment by the bank: REFUNDED, with delivery and debit reversed. */
 export function planReturn(order: DueOrder, reason: string): PlanGroup {
   const { transaction, platformAccount } = order;
   // The part of the fees of the platform is taken back where its account still holds it; otherwise the service bears
@@ -142,10 +134,7 @@ export function planReturn(order: DueOrder, reason: string): PlanGroup {
   });
 }
 
-/**
- * Plans the announcement of a payment to the receiver's platform, when the receiver is a customer of this installation.
- * The sender's order waits for the decision of that platform.
- */
+/** Plans the announcement of a payment to a platform here, for whose decision the sender's order waits. */
 export function planAnnouncement(payments: Payments, order: DueOrder, receiver: Receiver): PlanGroup {
   const { transaction, sender } = order;
   const { depositAccountId } = receiver;
@@ -191,10 +180,7 @@ export function planClose(order: DueOrder): PlanGroup {
   return groupOf(order, { orders: [{ id: order.id, dueInMs: null }] });
 }
 
-/**
- * Returns the default failure reason of the receiving side. A transfer-in pulls from an account, and fails like every payment;
- * a payment sent to an account here fails as an incoming one.
- */
+/** Returns the default failure reason of the receiving side; a transfer-in fails like every payment. */
 function defaultReason({ transaction }: DueOrder): FailureReason {
   return transaction.type === 'INCOMING' && transaction.sourceKind === 'ACCOUNT'
     ? 'QUOTE_EXECUTION_FAILED'
@@ -212,12 +198,10 @@ function refundOf({ transaction }: DueOrder) {
   return { refundReference: `REFUND-${paymentReference(transaction.id)}`, refundAmount: transaction.sentAmount };
 }
 
-/** Returns the amounts and accounts of the outgoing payment of an order. */
 export function flowOfOrder({ transaction, fundingAccountId, platformFee, platformAccount, lock }: DueOrder): Flow {
   return { ...flowOf(transaction, fundingAccountId, lock), platformFee, platformAccountId: platformAccount?.id };
 }
 
-/** Reads information that is stored as a map of names and values. */
 function readFacts(information: unknown): Record<string, string> {
   return trustedJson<Record<string, string>>(information ?? {});
 }
@@ -232,9 +216,7 @@ function groupOf(order: DueOrder, plan: Plan): PlanGroup {
   return [{ platformId: order.platformId, plan }];
 }
 
-/**
- * Combines two sides in one commit. For one platform they become one plan, so that its locks are taken in one order.
- */
+/** Combines two sides in one commit: one plan for one platform, so that its locks are taken in one order. */
 function combineSides(platformId: string, plan: Plan, otherPlatformId: string, other: Plan): PlanGroup {
   if (platformId !== otherPlatformId) {
     return [

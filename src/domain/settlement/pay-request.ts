@@ -16,20 +16,15 @@ function leftMs(payments: Payments, order: DueOrder): number {
   return payments.quoteSeconds * 1_000 - order.ageMs;
 }
 
-/** Returns whether the time for the pay request is over. */
 export function payRequestIsLate(payments: Payments, order: DueOrder): boolean {
   return leftMs(payments, order) <= 0;
 }
 
-/** Plans the expiry: CREATED → EXPIRED. */
 export function planPayRequestExpiry(order: DueOrder): PlanGroup {
   return planMove(order, null, { to: 'EXPIRED', reason: 'the sender did not send the pay request in time' });
 }
 
-/**
- * Plans what follows from the rail's answer about the pay request: CREATED → PENDING, CREATED → FAILED, or another question
- * later.
- */
+/** Plans what follows from the rail's answer: CREATED → PENDING, CREATED → FAILED, or another question later. */
 export function concludePayRequest(
   payments: Payments,
   order: DueOrder,

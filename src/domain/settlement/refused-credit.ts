@@ -19,7 +19,6 @@ export interface Conclusion {
 /** A credit that the database refused: the balance would exceed its limit, or the customer is deleted. */
 type CreditRefusal = Extract<PlanRefusal, { code: 'AMOUNT_OUT_OF_RANGE' | 'CUSTOMER_DELETED' }>;
 
-/** Returns whether the database refused a credit. */
 export function isCreditRefused(refusal: PlanRefusal): refusal is CreditRefusal {
   return refusal.code === 'AMOUNT_OUT_OF_RANGE' || refusal.code === 'CUSTOMER_DELETED';
 }

@@ -1,19 +1,16 @@
 import { maxAmount } from '../../core/checks.ts';
 import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
 import { publicId } from '../../core/ids.ts';
-import type { Prisma, RailCase } from '../../infra/database/generated/client/client.ts';
-import { retryLostRaces } from '../../infra/database/retry.ts';
-import { inTransaction } from '../../infra/database/transaction.ts';
+import type { RailCase } from '../../infra/database/generated/client/client.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
-import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../access/operator-acts.ts';
+import { type ActFacts, type Operator, RefusedByHand } from '../access/operator-acts.ts';
 import type { Payments } from '../commands/command.ts';
 import { difference, type Moves } from '../commands/movements.ts';
-import { commitGroupsOn, type PlanRefusal } from '../ledger/commit.ts';
 import type { Journal, PlanGroup } from '../ledger/plan.ts';
 import { type DueOrder, isPull } from '../orders/orders.ts';
 import { railRequest } from '../orders/rail-request.ts';
 import { otherAmount } from './cases.ts';
-import { askWithoutSending, endedMeanwhile, withOrder } from './order-by-hand.ts';
+import { askWithoutSending, commitByHand, endedMeanwhile, withOrder } from './order-by-hand.ts';
 import { planDelivery } from './outcomes.ts';
 
 /**
@@ -27,44 +24,37 @@ export interface BookedDifference {
   readonly amount: bigint;
 }
 
-/** The outcome of settling a case. */
-export type SettledByHand =
-  | {
-      readonly kind: 'settled';
-      readonly orderId: string;
-      /** Whether only the pull of the payment has settled: its payout follows. */
-      readonly isPull: boolean;
-      readonly said: string;
-      readonly stands: string;
-      readonly differences: readonly BookedDifference[];
-      /** What the receiver outside lacks, in smallest units; undefined where it has the promised amount. */
-      readonly short: BookedDifference | undefined;
-    }
-  | RefusedByHand;
+interface SettledByHand {
+  readonly orderId: string;
+  /** Whether only the pull of the payment has settled: its payout follows. */
+  readonly isPull: boolean;
+  readonly said: string;
+  readonly stands: string;
+  readonly differences: readonly BookedDifference[];
+  /** What the receiver outside lacks, in smallest units; undefined where it has the promised amount. */
+  readonly short: BookedDifference | undefined;
+}
 
 /**
  * Settles the payment of a case. The rail is asked once more, and its answer says what was moved: nobody types an amount.
  * @param id the payment: `Transaction:…`
+ * @throws RefusedByHand
  */
 export function settleCase(
   payments: Payments,
   id: string,
   operator: Operator & { readonly reason: string },
 ): Promise<SettledByHand> {
-  return withOrder<SettledByHand>(payments, id, async (order) => {
-    const open = await payments.database.prisma.railCase.findFirst({
-      where: { platformId: order.platformId, orderId: order.id, kind: 'OTHER_AMOUNT', closedAt: null },
-    });
-    if (!open) return refusedByHand(`${id} has no open case about a different amount`);
-    const answer = await askOnceMore(payments, order);
-    if ('reason' in answer) return answer;
-    return settle(payments, { order, open, ...answer }, operator);
+  return withOrder(payments, id, async (order) => {
+    const where = { platformId: order.platformId, orderId: order.id, kind: 'OTHER_AMOUNT', closedAt: null } as const;
+    const open = await payments.database.prisma.railCase.findFirst({ where });
+    if (!open) throw new RefusedByHand(`${id} has no open case about a different amount`);
+    return settle(payments, { order, open, ...(await askOnceMore(payments, order)) }, operator);
   });
 }
 
 type Settled = Extract<RailOutcome, { kind: 'settled' }>;
 
-/** The case to settle: the promised amount, and the rail's current report. */
 interface ToSettle {
   readonly order: DueOrder;
   readonly open: RailCase;
@@ -74,23 +64,17 @@ interface ToSettle {
   readonly moved: Moves;
 }
 
-async function askOnceMore(
-  payments: Payments,
-  order: DueOrder,
-): Promise<Omit<ToSettle, 'order' | 'open'> | RefusedByHand> {
-  const answer = await askWithoutSending(payments, order);
-  if (answer.kind === 'refused') return answer;
-  const { outcome } = answer;
+async function askOnceMore(payments: Payments, order: DueOrder): Promise<Omit<ToSettle, 'order' | 'open'>> {
+  const outcome = await askWithoutSending(payments, order);
   if (outcome?.kind !== 'settled') {
-    return refusedByHand(
-      `the rail reports ${outcome?.kind ?? 'that it has no such payment'}: investigate with the provider`,
-    );
+    const answer = outcome?.kind ?? 'that it has no such payment';
+    throw new RefusedByHand(`the rail reports ${answer}: investigate with the provider`);
   }
   const contradiction = otherAmount(outcome, railRequest(order, false), order.transaction.sentCurrency);
-  if (!contradiction) return refusedByHand('the rail now reports the promised amount: the workers are booking it');
+  if (!contradiction) throw new RefusedByHand('the rail now reports the promised amount: the workers are booking it');
   const { said, stands } = contradiction;
   const moved = movedBy(order, outcome);
-  if (!moved) return refusedByHand(`the rail has reported: ${said}. That cannot be the amount that it moved`);
+  if (!moved) throw new RefusedByHand(`the rail has reported: ${said}. That cannot be the amount that it moved`);
   return { outcome, said, stands, moved };
 }
 
@@ -107,9 +91,7 @@ function promisedOf(order: DueOrder): Moves {
   };
 }
 
-/**
- * Returns what the provider has moved on that account; undefined where it does not report it, or the amount is impossible.
- */
+/** Returns what the provider has moved on that account; undefined where it names no amount, or an impossible one. */
 function movedBy(order: DueOrder, { amount, sent }: Settled): Moves | undefined {
   const promised = promisedOf(order);
   const taken = order.lock ? sent : (sent ?? amount);
@@ -138,36 +120,24 @@ async function settle(
 ): Promise<SettledByHand> {
   const { order, outcome, moved, said, stands } = facts;
   const journal = difference(order.transaction.id, promisedOf(order), moved);
-  const result = {
-    kind: 'settled',
+  const result: SettledByHand = {
     orderId: order.id,
     isPull: isPull(order),
     ...{ said, stands },
     differences: booked(journal),
     short: shortOf(order, outcome),
-  } as const;
-  const refusal = await retryLostRaces(() =>
-    inTransaction(payments.database, async (act): Promise<PlanRefusal | undefined> => {
-      const [done] = await commitGroupsOn(act.client, [planSettlement(facts, journal, operator)]);
-      if (done?.kind === 'refused') return done.refusal;
-      const subject = publicId('Transaction', order.transaction.id);
-      const { before, after } = factsOf(facts, result);
-      await recordAct(act, operator, { platformId: order.platformId, subject, before, after });
-      return undefined;
-    }),
-  );
+  };
+  const group = planSettlement(facts, journal, operator);
+  const refusal = await commitByHand(payments.database, group, operator, factsOf(facts, result));
   if (!refusal) return result;
   if (refusal.code === 'AMOUNT_OUT_OF_RANGE') {
     const limit = formatMajor(BigInt(refusal.limit), requiredCurrency(refusal.currency));
-    return refusedByHand(`nothing done: the receiving account may hold at most ${limit}`);
+    throw new RefusedByHand(`nothing done: the receiving account may hold at most ${limit}`);
   }
-  return endedMeanwhile(refusal);
+  throw endedMeanwhile(refusal);
 }
 
-/**
- * Plans the delivery as it was promised, and the difference. The rail is not asked about the order again: the reconciliation
- * finds money that comes back later.
- */
+/** Plans the delivery as promised, and the difference. The reconciliation finds money that comes back later. */
 function planSettlement(
   { order, outcome, moved }: ToSettle,
   journal: Journal | undefined,
@@ -187,13 +157,11 @@ function booked(journal: Journal | undefined): BookedDifference[] {
   );
 }
 
-/** The content of the act. */
-function factsOf(
-  { order, open, said, stands }: ToSettle,
-  { differences, short }: Extract<SettledByHand, { kind: 'settled' }>,
-): { readonly before: Prisma.InputJsonObject; readonly after: Prisma.InputJsonObject } {
+function factsOf({ order, open, said, stands }: ToSettle, { differences, short }: SettledByHand): ActFacts {
   const words = ({ amount, currency }: BookedDifference) => formatMajor(amount, requiredCurrency(currency));
   return {
+    platformId: order.platformId,
+    subject: publicId('Transaction', order.transaction.id),
     before: { order: order.id, status: order.transaction.status, said: open.said, stands: open.stands },
     after: { said, stands, differences: differences.map(words), short: short ? words(short) : null },
   };

@@ -17,7 +17,7 @@ import {
   wholeMs,
 } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
-import { railRequest } from '../orders/rail-request.ts';
+import { performOrder, railRequest } from '../orders/rail-request.ts';
 import {
   type Contradiction,
   type CredibleOutcome,
@@ -28,7 +28,6 @@ import {
 } from './cases.ts';
 import { planAnnouncement, planClose, planDelivery, planFailure, planReturn } from './outcomes.ts';
 import { concludePayRequest, payRequestIsLate, planPayRequestExpiry } from './pay-request.ts';
-import { performOrder } from './perform.ts';
 import { type Conclusion, concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
 import { decideBySimulation } from './simulated-approval.ts';
 
@@ -69,7 +68,6 @@ async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Pr
   await retryLostRaces(() => postponeOrders(pool, postponements.flat()));
 }
 
-/** Asks the rail about orders, and commits the outcomes. Returns the orders that wait. */
 async function settleTogether(payments: Payments, orders: readonly DueOrder[]): Promise<Postponement[]> {
   const postponements: Postponement[] = [];
   const concluded: Conclusion[] = [];
@@ -142,22 +140,14 @@ async function commitConcluded(
   return replacements.filter((one) => one !== undefined);
 }
 
-/**
- * Postpones an order whose outcome the database refused, because something has changed since the order was read, such as a
- * decision of the platform.
- */
-async function postponeRefused(
-  payments: Payments,
-  { order, outcome }: Conclusion,
-  refusal: PlanRefusal,
-): Promise<Postponement> {
+/** Postpones an order whose outcome the database refused: something has changed since the order was read. */
+async function postponeRefused(payments: Payments, { order, outcome }: Conclusion, refusal: PlanRefusal) {
   const contradiction = outcome && (await contradictionOf(payments.database, order, outcome));
   if (contradiction) await openCase(payments, order, contradiction);
   else payments.log.info({ order: order.id, refusal: refusal.code }, 'an outcome was stale; reading the order again');
   return { lease: order, dueInMs: Math.min(60_000, 100 * 2 ** order.attempts) };
 }
 
-/** Records a contradiction for an operator. */
 async function openCase(payments: Payments, order: DueOrder, contradiction: Contradiction): Promise<void> {
   payments.log.error(
     { order: order.id, ...contradiction },
@@ -179,11 +169,7 @@ function postponeFailed(payments: Payments, order: DueOrder, error: unknown, mes
 }
 
 /** Decides what to do about an order now: plans to commit, or another question later. */
-async function settle(
-  payments: Payments,
-  order: DueOrder,
-  onOutcome: (outcome: RailOutcome) => void,
-): Promise<PlanGroup | Postponement> {
+async function settle(payments: Payments, order: DueOrder, onOutcome: (outcome: RailOutcome) => void) {
   const { transaction, incoming } = order;
   const askRail = async (settled: boolean) => {
     const outcome = await perform(payments, order, settled);
@@ -265,9 +251,7 @@ function conclude(payments: Payments, order: DueOrder, outcome: CredibleOutcome)
   }
 }
 
-/**
- * Asks the rail to perform an order. A failure tells nothing about the outcome, so the rail is asked again, later each time.
- */
+/** Asks the rail to perform an order. A failure tells nothing of the outcome, so it is asked again. */
 async function perform(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
   try {
     return await railAnswer(performOrder(payments, order, settled));

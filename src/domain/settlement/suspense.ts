@@ -1,20 +1,18 @@
-import { publicId, uuidOf } from '../../core/ids.ts';
+import { publicId } from '../../core/ids.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
-import { retryLostRaces } from '../../infra/database/retry.ts';
 import type { Transaction } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
-import { type Transaction as DatabaseTransaction, inTransaction } from '../../infra/database/transaction.ts';
-import { type Operator, type RefusedByHand, recordAct, refusedByHand } from '../access/operator-acts.ts';
+import { type Operator, RefusedByHand } from '../access/operator-acts.ts';
 import { flowOf, refund, resumption } from '../commands/movements.ts';
 import { idAt } from '../commands/parties.ts';
 import { fullAccount } from '../commands/plan-refusals.ts';
 import { lockOf } from '../commands/rate-locks.ts';
-import { commitPlanOn, type PlanRefusal } from '../ledger/commit.ts';
 import { mergePlans } from '../ledger/merge-plans.ts';
 import type { Plan } from '../ledger/plan.ts';
 import { newTransaction } from '../transfers/transfer.ts';
 import { betweenAccounts } from '../transfers/transfer-internal.ts';
+import { commitByHand, paymentUuid } from './order-by-hand.ts';
 
 /**
  * Money that neither arrived nor came back waits in SUSPENSE (decision 34), and an operator must find out where it is. Once the
@@ -27,9 +25,7 @@ export interface SuspendedRefund {
   readonly platformId: string;
   readonly platformName: string;
   readonly transaction: Transaction;
-  /** The rate lock of the payment, as stored with its order. */
   readonly rateLock: Prisma.JsonValue;
-  /** The internal account that the refund is for. */
   readonly refundAccountId: string;
   /** Where the money is forwarded to if the customer is deleted; null otherwise. */
   readonly onward: Onward | null;
@@ -46,14 +42,13 @@ interface Onward {
 }
 
 /** The outcome of a release. `paid-before`: nothing was done now. */
-export type Release =
-  | { readonly kind: 'paid' | 'paid-before'; readonly suspended: SuspendedRefund; readonly settledAt: Date }
-  | RefusedByHand;
+interface Release {
+  readonly kind: 'paid' | 'paid-before';
+  readonly suspended: SuspendedRefund;
+  readonly settledAt: Date;
+}
 
-/**
- * The columns of a refund. It goes to the internal account that the payment was paid from. Where that is external, it
- * goes to the internal account of its owner in the sent currency.
- */
+/** The columns of a refund, which goes to the internal account that paid, or else to that of the source's owner. */
 const columns = `t.platform_id, p.name as platform_name, to_jsonb(t) as transaction,
   (select o.rate_lock from rail_order o where o.platform_id = t.platform_id and o.transaction_id = t.id and o.kind = 'PAYOUT') as rate_lock,
   (select f.id from account f left join account s on s.platform_id = t.platform_id and s.id = t.source_account_id
@@ -89,61 +84,46 @@ export async function listSuspense(database: Database): Promise<SuspendedRefund[
  * deleted customer goes on to the platform's own account, since nothing stays with a deleted customer (decision 36). The
  * journals, the `settledAt` of the refund and the events are one commit. A second release, even a simultaneous one,
  * finds it paid and does nothing.
+ * @throws RefusedByHand
  */
 export async function releaseSuspense(database: Database, transactionId: string, operator: Operator): Promise<Release> {
-  const uuid = uuidOf(transactionId, 'Transaction');
-  if (uuid === undefined) return refusedByHand(`${transactionId} is not a transaction id (Transaction:…)`);
+  const uuid = paymentUuid(transactionId);
   const suspended = await findRefund(database.pool, uuid);
-  if (!suspended) return refusedByHand(`there is no ${transactionId}`);
+  if (!suspended) throw new RefusedByHand(`there is no ${transactionId}`);
   const { transaction } = suspended;
   if (!suspended.wasSuspended) {
-    return refusedByHand(`${transactionId} is ${transaction.status} and has nothing in suspense`);
+    throw new RefusedByHand(`${transactionId} is ${transaction.status} and has nothing in suspense`);
   }
   if (transaction.refundSettledAt) return { kind: 'paid-before', suspended, settledAt: transaction.refundSettledAt };
 
   if (suspended.onward && suspended.onward.accountId === null) {
-    return refusedByHand(`its customer is deleted, and the platform has no account in ${transaction.sentCurrency}`);
+    throw new RefusedByHand(`its customer is deleted, and the platform has no account in ${transaction.sentCurrency}`);
   }
 
-  const refused = await retryLostRaces(() => inTransaction(database, (act) => payRefund(act, suspended, operator)));
+  const refused = await payRefund(database, suspended, operator);
   // The customer was deleted in the meantime.
   if (refused?.code === 'CUSTOMER_DELETED' && !suspended.onward)
     return releaseSuspense(database, transactionId, operator);
   if (refused?.code === 'AMOUNT_OUT_OF_RANGE')
-    return refusedByHand(`nothing done: ${fullAccount(refused)}; it has ${refused.balance}`);
+    throw new RefusedByHand(`nothing done: ${fullAccount(refused)}; it has ${refused.balance}`);
   const released = await findRefund(database.pool, uuid);
   if (!released?.transaction.refundSettledAt) throw new Error(`the refund of ${transactionId} was not paid`);
   // Refused: another release has paid it in the meantime.
-  return {
-    kind: refused ? 'paid-before' : 'paid',
-    suspended: released,
-    settledAt: released.transaction.refundSettledAt,
-  };
+  const settledAt = released.transaction.refundSettledAt;
+  return { kind: refused ? 'paid-before' : 'paid', suspended: released, settledAt };
 }
 
 /** Pays the refund, and writes the act; a refusal by the database changes nothing. */
-async function payRefund(
-  act: DatabaseTransaction,
-  suspended: SuspendedRefund,
-  operator: Operator,
-): Promise<PlanRefusal | undefined> {
+function payRefund(database: Database, suspended: SuspendedRefund, operator: Operator) {
   const { platformId, transaction, refundAccountId, onward } = suspended;
   const flow = flowOf(transaction, refundAccountId, lockOf(suspended.rateLock));
+  const { id, status } = transaction;
+  const reason = 'the money was returned; the refund is paid';
   const paid: Plan = {
-    transactions: [
-      {
-        id: transaction.id,
-        from: [transaction.status],
-        to: transaction.status,
-        reason: 'the money was returned; the refund is paid',
-        paysRefund: true,
-      },
-    ],
+    transactions: [{ id, from: [status], to: status, reason, paysRefund: true }],
     journals: [resumption(flow), refund(flow)],
   };
-  const outcome = await commitPlanOn(act.client, platformId, mergePlans(paid, planOnward(suspended)));
-  if (outcome.kind === 'refused') return outcome.refusal;
-  const subject = publicId('Transaction', transaction.id);
+  const subject = publicId('Transaction', id);
   const account = publicId('InternalAccount', refundAccountId);
   const after = {
     account,
@@ -151,11 +131,10 @@ async function payRefund(
     amount: String(transaction.refundAmount),
     currency: transaction.sentCurrency,
   };
-  await recordAct(act, operator, { platformId, subject, after });
-  return undefined;
+  const group = [{ platformId, plan: mergePlans(paid, planOnward(suspended)) }];
+  return commitByHand(database, group, operator, { platformId, subject, after });
 }
 
-/** Plans to forward the refund of a deleted customer to its platform. */
 function planOnward({ platformId, transaction, refundAccountId, onward }: SuspendedRefund): Plan {
   const { id, sentAmount: amount, sentCurrency: currency, customerId } = transaction;
   if (!onward?.accountId || amount === null || currency === null) return {};
@@ -165,11 +144,7 @@ function planOnward({ platformId, transaction, refundAccountId, onward }: Suspen
   ];
   const description = `refund of ${publicId('Transaction', id)}, whose customer is deleted`;
   const row = { from, to, amount, customerId, description, metadata: null };
-  return betweenAccounts(newTransaction({ platformId }, onward, row), idAt(onward, 1), {
-    from,
-    to,
-    amount,
-  });
+  return betweenAccounts(newTransaction({ platformId }, onward, row), idAt(onward, 1), { from, to, amount });
 }
 
 async function findRefund(on: Queryable, uuid: string): Promise<SuspendedRefund | undefined> {

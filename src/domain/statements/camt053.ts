@@ -28,7 +28,6 @@ const compact = (uuid: string) => uuid.replaceAll('-', '');
 /** The journals that give back what an earlier one has taken: their entries are reversals. */
 const reversals: ReadonlySet<string> = new Set(['refund', 'return', 'resumption']);
 
-/** Writes the parts of a document in one currency. */
 class CamtWriter {
   readonly #currency: string;
   readonly #decimals: number;

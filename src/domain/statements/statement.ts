@@ -21,11 +21,9 @@ export interface StatementHead {
   readonly creditSum: string;
   readonly debitCount: number;
   readonly debitSum: string;
-  /** When the statement was made. */
   readonly madeAt: Date;
 }
 
-/** An entry of a statement: a posting on the account. */
 export interface StatementEntry {
   readonly version: number;
   readonly journalId: string;
@@ -74,7 +72,6 @@ export async function readStatementHead(
   return head;
 }
 
-/** How many entries are read per query. */
 const chunk = 500;
 
 const entriesStatement = forCaller(

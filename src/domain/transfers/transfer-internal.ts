@@ -1,9 +1,8 @@
 import { smallestUnits } from '../../core/amounts.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Account, Transaction } from '../../infra/database/rows.ts';
-import type { Caller } from '../access/caller.ts';
 import { directArrival } from '../approvals/incoming.ts';
-import { type CommandPlan, type CommandResult, type Payments, runCommand } from '../commands/command.ts';
+import { command } from '../commands/command.ts';
 import { transfer } from '../commands/movements.ts';
 import { currencyOfAccount, idAt } from '../commands/parties.ts';
 import { spendOf } from '../commands/spending.ts';
@@ -27,55 +26,35 @@ import {
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY, SELF_PAYMENT,
  * INSUFFICIENT_BALANCE, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, IDEMPOTENCY_MISMATCH
  */
-export function transferInternal(
-  payments: Payments,
-  caller: Caller,
-  input: Omit<Transfer, 'sandboxScenario'>,
-  idempotencyKey?: string | null,
-): Promise<CommandResult<Transaction>> {
-  return runCommand(payments, caller, {
-    operation: 'transferInternal',
-    readsOnly: true,
-    type: 'Transaction',
-    input,
-    idempotencyKey,
-    amount: amountOf(payments, caller, input),
-    plan: () => planTransfer(payments, caller, input),
-    paths: {
-      INSUFFICIENT_BALANCE: at('sourceAccountId'),
-      USER_NOT_READY: at('sourceAccountId'),
-      ACCOUNT_FROZEN: pathOfAccount(input),
-      AMOUNT_OUT_OF_RANGE: at('amount'),
-    },
-  });
-}
-
-async function planTransfer(
-  payments: Payments,
-  caller: Caller,
-  input: Omit<Transfer, 'sandboxScenario'>,
-): Promise<CommandPlan> {
-  const { from, to, parties, ...described } = await readAccounts(payments, caller, input, {
-    source: 'INTERNAL',
-    destination: 'INTERNAL',
-  });
-  if (from.id === to.id) {
-    throw new Refusal(
-      'SELF_PAYMENT',
-      'the source and the destination are the same account',
-      at('destinationAccountId'),
-    );
-  }
-  const amount = smallestUnits(input.amount, currencyOfAccount(from), at('amount'));
-  const row = { ...described, from, to, amount, customerId: from.customerId };
-  const transaction = newTransaction(caller, parties, row);
-  return {
-    ...betweenAccounts(transaction, idAt(parties, 1), { from, to, amount }),
-    requireActive: { customers: to.customerId === null ? [] : ownersOf(from, to), unfrozen: [from.id, to.id] },
-    spend: spendOf(caller, 'TRANSFER_INTERNAL', { transactionId: transaction.id, ...row, currency: from.currency }),
-    result: transaction.id,
-  };
-}
+export const transferInternal = command((payments, caller, input: Omit<Transfer, 'sandboxScenario'>) => ({
+  operation: 'transferInternal',
+  readsOnly: true,
+  type: 'Transaction',
+  amount: amountOf(payments, caller, input),
+  plan: async () => {
+    const must = { source: 'INTERNAL', destination: 'INTERNAL' } as const;
+    const { from, to, parties, ...described } = await readAccounts(payments, caller, input, must);
+    if (from.id === to.id) {
+      const message = 'the source and the destination are the same account';
+      throw new Refusal('SELF_PAYMENT', message, at('destinationAccountId'));
+    }
+    const amount = smallestUnits(input.amount, currencyOfAccount(from), at('amount'));
+    const row = { ...described, from, to, amount, customerId: from.customerId };
+    const transaction = newTransaction(caller, parties, row);
+    return {
+      ...betweenAccounts(transaction, idAt(parties, 1), { from, to, amount }),
+      requireActive: { customers: to.customerId === null ? [] : ownersOf(from, to), unfrozen: [from.id, to.id] },
+      spend: spendOf(caller, 'TRANSFER_INTERNAL', { transactionId: transaction.id, ...row, currency: from.currency }),
+      result: transaction.id,
+    };
+  },
+  paths: {
+    INSUFFICIENT_BALANCE: at('sourceAccountId'),
+    USER_NOT_READY: at('sourceAccountId'),
+    ACCOUNT_FROZEN: pathOfAccount(input),
+    AMOUNT_OUT_OF_RANGE: at('amount'),
+  },
+}));
 
 /**
  * Plans a transfer between two internal accounts: the transaction that leaves and the one that arrives, both COMPLETED.

@@ -1,7 +1,5 @@
 import { smallestUnits } from '../../core/amounts.ts';
-import type { Transaction } from '../../infra/database/rows.ts';
-import type { Caller } from '../access/caller.ts';
-import { type CommandPlan, type CommandResult, type Payments, railOf, runCommand } from '../commands/command.ts';
+import { command, railOf } from '../commands/command.ts';
 import { debit } from '../commands/movements.ts';
 import { currencyOfAccount, idAt } from '../commands/parties.ts';
 import { spendOf } from '../commands/spending.ts';
@@ -24,65 +22,43 @@ import {
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
  *   INSUFFICIENT_BALANCE, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT, IDEMPOTENCY_MISMATCH
  */
-export function transferOut(
-  payments: Payments,
-  caller: Caller,
-  input: Transfer,
-  idempotencyKey?: string | null,
-): Promise<CommandResult<Transaction>> {
-  return runCommand(payments, caller, {
-    operation: 'transferOut',
-    readsOnly: true,
-    type: 'Transaction',
-    input,
-    idempotencyKey,
-    amount: amountOf(payments, caller, input),
-    plan: () => planTransfer(payments, caller, input, idempotencyKey),
-    paths: {
-      INSUFFICIENT_BALANCE: at('sourceAccountId'),
-      USER_NOT_READY: at('sourceAccountId'),
-      ACCOUNT_FROZEN: pathOfAccount(input),
-      INVALID_BANK_ACCOUNT: at('destinationAccountId'),
-    },
-  });
-}
-
-async function planTransfer(
-  payments: Payments,
-  caller: Caller,
-  input: Transfer,
-  idempotencyKey: string | null | undefined,
-): Promise<CommandPlan> {
-  const scenario = checkScenario(payments, caller, input.sandboxScenario);
-  const { from, to, parties, ...described } = await readAccounts(payments, caller, input, {
-    source: 'INTERNAL',
-    destination: 'EXTERNAL',
-  });
-  const amount = smallestUnits(input.amount, currencyOfAccount(from), at('amount'));
-  const row = { ...described, from, to, amount, customerId: from.customerId };
-  const transaction = { ...newTransaction(caller, parties, row), type: 'OUTGOING' } as const;
-  const order = {
-    id: orderIdOfKey(caller, { operation: 'transferOut', idempotencyKey }, idAt(parties, 1)),
-    account: to,
-    scenario,
-  };
-  const rail = railOf(payments, caller, 'payOut');
-  return {
-    requireActive: { customers: ownersOf(from, to), accounts: [to.id], unfrozen: [from.id] },
-    insert: railRows(rail, transaction, order),
-    journals: [
-      debit({
-        transactionId: transaction.id,
-        sourceAccountId: from.id,
-        sendingCurrency: from.currency,
-        sent: amount,
-        fees: 0n,
-        platformFee: 0n,
-        receivingCurrency: to.currency,
-        received: amount,
-      }),
-    ],
-    spend: spendOf(caller, 'TRANSFER_OUT', { transactionId: transaction.id, ...row, currency: from.currency }),
-    result: transaction.id,
-  };
-}
+export const transferOut = command((payments, caller, input: Transfer, idempotencyKey) => ({
+  operation: 'transferOut',
+  readsOnly: true,
+  type: 'Transaction',
+  amount: amountOf(payments, caller, input),
+  plan: async () => {
+    const scenario = checkScenario(payments, caller, input.sandboxScenario);
+    const must = { source: 'INTERNAL', destination: 'EXTERNAL' } as const;
+    const { from, to, parties, ...described } = await readAccounts(payments, caller, input, must);
+    const amount = smallestUnits(input.amount, currencyOfAccount(from), at('amount'));
+    const row = { ...described, from, to, amount, customerId: from.customerId };
+    const transaction = { ...newTransaction(caller, parties, row), type: 'OUTGOING' } as const;
+    const id = orderIdOfKey(caller, { operation: 'transferOut', idempotencyKey }, idAt(parties, 1));
+    const rail = railOf(payments, caller, 'payOut');
+    return {
+      requireActive: { customers: ownersOf(from, to), accounts: [to.id], unfrozen: [from.id] },
+      insert: railRows(rail, transaction, { id, account: to, scenario }),
+      journals: [
+        debit({
+          transactionId: transaction.id,
+          sourceAccountId: from.id,
+          sendingCurrency: from.currency,
+          sent: amount,
+          fees: 0n,
+          platformFee: 0n,
+          receivingCurrency: to.currency,
+          received: amount,
+        }),
+      ],
+      spend: spendOf(caller, 'TRANSFER_OUT', { transactionId: transaction.id, ...row, currency: from.currency }),
+      result: transaction.id,
+    };
+  },
+  paths: {
+    INSUFFICIENT_BALANCE: at('sourceAccountId'),
+    USER_NOT_READY: at('sourceAccountId'),
+    ACCOUNT_FROZEN: pathOfAccount(input),
+    INVALID_BANK_ACCOUNT: at('destinationAccountId'),
+  },
+}));

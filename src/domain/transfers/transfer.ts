@@ -31,11 +31,9 @@ export interface Transfer {
   readonly amount: GivenAmount;
   readonly description?: string | null | undefined;
   readonly metadata?: Metadata | null | undefined;
-  /** Sandbox: the course of the transfer. */
   readonly sandboxScenario?: GivenScenario | null | undefined;
 }
 
-/** Makes paths into the request of a transfer. */
 export const at = pathsIn<Transfer>();
 const sourcePath = at('sourceAccountId');
 const destinationPath = at('destinationAccountId');
@@ -62,16 +60,12 @@ export async function readAccounts(
     () => requireKind(parties.destination, must.destination, 'destination', destinationPath),
   );
   if (from.currency !== to.currency) {
-    throw new Refusal(
-      'INVALID_CURRENCY',
-      `a transfer does not convert: the source is in ${from.currency}, the destination in ${to.currency}; create a quote`,
-      destinationPath,
-    );
+    const message = `a transfer does not convert: the source is in ${from.currency}, the destination in ${to.currency}; create a quote`;
+    throw new Refusal('INVALID_CURRENCY', message, destinationPath);
   }
   return { from, to, parties, description, metadata };
 }
 
-/** Returns the account of a side, which must be known and of this kind. */
 function requireKind(account: Account | undefined, kind: Account['kind'], side: string, path: FieldPath): Account {
   if (!account) accountNotFound(path);
   if (account.kind !== kind) {

@@ -25,10 +25,7 @@ export async function withAdvisoryLock<T>(
   );
 }
 
-/**
- * Runs `work` on a separate connection, without the limits on statements that the pool's sessions have.
- * @param use what the connection is for, as its name says
- */
+/** Runs `work` on a separate connection for `use`, without the pool's limits on statements. */
 export async function withClient<T>(
   databaseUrl: string,
   work: (client: pg.Client) => Promise<T>,

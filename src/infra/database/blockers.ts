@@ -1,6 +1,5 @@
 import { type Queryable, statement, statementTexts } from './statement.ts';
 
-/** A session that waits for a lock, or that others wait for. */
 export interface LockSession {
   readonly pid: number;
   /** Its application name: connections of the service say what they are for, and the machine and process of the instance. */
@@ -12,7 +11,6 @@ export interface LockSession {
   readonly state: string | null;
   /** The statement that it runs, or ran last: by its name where it is one of the service. */
   readonly statement: string;
-  /** For how many seconds its transaction has been open. */
   readonly openSeconds: number;
   /** The processes that it waits for. 0 stands for a prepared transaction. */
   readonly blockedBy: readonly number[];

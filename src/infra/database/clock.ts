@@ -3,8 +3,7 @@ import { type Queryable, statement } from './statement.ts';
 const clockStatement = statement<{ now: Date; id: string }>('read_clock', 'select clock_ms() as now, uuid_v7() as id');
 
 /**
- * Reads the database's clock, with millisecond precision, and makes an id of that moment (UUIDv7). For records that
- * Prisma stores: Prisma can leave a column to its default in the database, but cannot calculate with that clock.
+ * Reads the database's clock (milliseconds), and makes an id of that moment: Prisma cannot calculate with that clock.
  */
 export async function readClock(on: Queryable): Promise<{ readonly now: Date; readonly id: string }> {
   const [row] = await clockStatement(on);

@@ -37,8 +37,7 @@ export class Binding {
 export type Binds = Pick<Binding, 'bind' | 'alias' | 'planning'>;
 
 /**
- * The fields that filters compare and whose values are more or less frequent, or lie in ranges: one status has half of the
- * rows and another one in a million. A plan for any value reads all rows of a platform for the rare one.
+ * The fields whose values are unevenly frequent, or lie in ranges: a plan for any value reads all rows for a rare one.
  */
 const uneven: ReadonlySet<string> = new Set(
   `Transaction.status Transaction.type Transaction.failureReason Transaction.sentCurrency Transaction.receivedCurrency
@@ -49,7 +48,6 @@ const uneven: ReadonlySet<string> = new Set(
 /** The fields that leave few rows of a platform: with one of them, any plan is good enough. */
 const narrow: ReadonlySet<string> = new Set(['id', 'customerId', 'transactionId', 'endpointId', 'reference']);
 
-/** The parts of the conditions on one row. */
 interface Found {
   uneven: boolean;
   narrow: boolean;
@@ -71,23 +69,18 @@ const models: ReadonlyMap<string, ReadonlyMap<string, ModelField>> = new Map(
   ]),
 );
 
-/** Returns the fields of a model by their names. */
 export function fieldsOfModel(model: string): ReadonlyMap<string, ModelField> {
   return models.get(model) ?? new Map();
 }
 
-/** Returns the table of a model, quoted. */
 export function tableOf(model: string): string {
   return `"${columnName(model.charAt(0).toLowerCase() + model.slice(1))}"`;
 }
 
 /** Returns the column of a model's field; undefined for a relation or an unknown field. */
 export function columnOf(model: string, field: string): string | undefined {
-  return models.get(model)?.get(field)?.kind === 'object'
-    ? undefined
-    : models.get(model)?.has(field)
-      ? columnName(field)
-      : undefined;
+  const found = models.get(model)?.get(field);
+  return found && found.kind !== 'object' ? columnName(found.name) : undefined;
 }
 
 type Where = Readonly<Record<string, unknown>>;
@@ -165,22 +158,18 @@ function comparisons(left: string, field: ModelField, condition: unknown, binds:
       case 'startsWith':
         return startsWith(left, binds.bind(value));
       case 'gt':
-        return [`${left} > ${binds.bind(value)}`];
       case 'gte':
-        return [`${left} >= ${binds.bind(value)}`];
       case 'lt':
-        return [`${left} < ${binds.bind(value)}`];
       case 'lte':
-        return [`${left} <= ${binds.bind(value)}`];
+        return [`${left} ${orders[operator]} ${binds.bind(value)}`];
     }
     throw new Error(`a read does not know the condition ${operator} on ${field.name}`);
   });
 }
 
-/**
- * Returns the conditions on text that begins with other text: a range of an index in the order of code points, of which
- * U+10FFFF is the last. The column has the collation "C".
- */
+const orders = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
+
+/** Returns the conditions on the beginning of a text: a range in the order of code points (collation "C"). */
 function startsWith(left: string, value: string): string[] {
   return [`${left} >= ${value}::text`, `${left} < ${value}::text || U&'\\+10FFFF'`];
 }

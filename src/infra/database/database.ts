@@ -47,10 +47,7 @@ export interface Database {
   openPool(use: string, poolSize: number): pg.Pool;
   /** How many milliseconds a statement waits for its result; then its connection is destroyed. */
   readonly answerTimeoutMs: number;
-  /**
-   * Wakes the background work of this process after a commit, so that it need not wait for its next round: after any, and after
-   * that of a provider's webhook.
-   */
+  /** Wakes the background work of this process after a commit: any, or that of a provider's webhook. */
   readonly commits: EventEmitter<{ committed: []; received: [] }>;
   close(): Promise<void>;
 }
@@ -79,8 +76,8 @@ const INT8 = 20;
 /** How much longer its result may take to arrive. After that the result counts as lost, and its connection with it. */
 const graceMs = 2_000;
 /**
- * The most milliseconds that Prisma may take in one transaction. Prisma requires such a limit. The shorter limits of the
- * session end a transaction that hangs.
+ * The most milliseconds of Prisma in one transaction, which it requires; the session's shorter limits end one that
+ * hangs.
  */
 const defaultTransactionMs = 30_000;
 
@@ -172,7 +169,6 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
-/** The options of the pool of a database. */
 type PoolOptions = Pick<DatabaseOptions, 'role' | 'poolSize' | 'acquireTimeoutMs' | 'statementMs'>;
 
 /** Opens a pool that destroys connections on which no result arrives in time, and those that can only read. */

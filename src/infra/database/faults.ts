@@ -1,6 +1,5 @@
 import pg from 'pg';
 
-/** Returns the SQLSTATE of an error from Postgres, or undefined. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
@@ -24,10 +23,7 @@ export class OutcomeUnknown extends Error {
   }
 }
 
-/**
- * Awaits a read that follows a commit. Its error must not suggest that nothing has happened.
- * @throws OutcomeUnknown for every error of the read
- */
+/** Awaits a read that follows a commit, any error of which becomes OutcomeUnknown. */
 export async function afterCommit<T>(reading: Promise<T>): Promise<T> {
   return reading.catch((error: unknown) => {
     throw new OutcomeUnknown(error);
@@ -45,10 +41,7 @@ export function isAnswerTimeout(error: unknown): boolean {
   return cause instanceof Error && cause.message === 'Query read timeout';
 }
 
-/**
- * Returns whether the session is read-only. It stays so even when the server, or its successor, becomes writable: a new
- * connection is needed.
- */
+/** Returns whether the session is read-only, as it stays when its server becomes writable: it must be replaced. */
 export function isReadOnly(error: unknown): boolean {
   return sqlState(error) === '25006';
 }
@@ -87,10 +80,7 @@ const connectionMessages =
 /** Prisma's codes for the same (https://www.prisma.io/docs/orm/reference/error-reference). */
 const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1011', 'P1017', 'P1018', 'P2024', 'P2028', 'P2034', 'P2037']);
 
-/**
- * Returns whether the database was unreachable, overloaded or read-only: the same request may succeed another time. Says
- * nothing about whether it took effect (see `OutcomeUnknown`). Prisma's errors wrap its driver's.
- */
+/** Returns whether the database was unreachable, overloaded or read-only: the same request may succeed another time. */
 export function isDatabaseFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = sqlState(error);

@@ -4,8 +4,8 @@ import { fieldName } from './rows.ts';
 import { type CamelCased, type NounsArgument, type Queryable, statement } from './statement.ts';
 
 /**
- * Leased work: workers of any number of processes take the rows of a table that are due, the first due first, and none
- * waits for another. The clock of the database decides. When a worker dies, another takes its row at the end of its lease.
+ * Leased work: workers of any number of processes take the rows of a table that are due, by the database's clock. None
+ * waits for another, and the row of one that dies is free at the end of its lease.
  */
 export interface LeasedTable {
   readonly table: string;
@@ -17,7 +17,6 @@ export interface LeasedTable {
   readonly dueAt?: string;
 }
 
-/** A row that a worker has leased. */
 export interface Lease {
   readonly platformId: string;
   readonly environment: Environment;
@@ -35,13 +34,10 @@ interface Claim {
   readonly due?: string;
   /** The column with the end of the lease, if it is not the column of the due time. */
   readonly until?: string;
-  /** The columns to read besides the fields of a lease. */
   readonly reads: string;
-  /** The joins for these columns. */
   readonly joins?: string;
 }
 
-/** The key of a table where a platform has one row. */
 const platformKey = ['platform_id', 'uuid'] as const;
 
 /** Makes the function that leases up to `limit` due rows for `leaseMs` milliseconds. */
@@ -72,8 +68,8 @@ export interface Postponement {
 }
 
 /**
- * Makes the function that gives leased rows back, or renews their leases. A row whose lease is no longer ours stays unchanged:
- * it was made due again, or another worker has it. Returns the new time of each row, undefined where it was not ours.
+ * Makes the function that gives back leased rows, or renews their leases, and returns their new times. A row whose
+ * lease is no longer ours stays unchanged (undefined): it was made due again, or another worker has it.
  */
 export function postponing({ table, rows, key: [key, type] = platformKey, dueAt = 'due_at' }: LeasedTable) {
   const field = fieldName(key);
@@ -122,14 +118,12 @@ export function retryMs(attempts: number): number {
   return Math.min(3_600_000, 500 * 2 ** attempts);
 }
 
-/** The work on the rows of a table. */
 interface Work<Row> {
   readonly lease: (on: Queryable, limit: number, leaseMs: number) => Promise<Row[]>;
   readonly postpone: ReturnType<typeof postponing>;
   readonly work: (due: Row) => Promise<void>;
   /** The log message for a row whose processing failed and is retried. */
   readonly failure: string;
-  /** Names the row in the log. */
   readonly about: (due: Row) => object;
 }
 

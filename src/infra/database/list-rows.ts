@@ -34,10 +34,8 @@ type Where = Readonly<Record<string, unknown>>;
 /** One condition: the name of a field, `OR`, and the value that it is compared with. */
 type Condition = readonly [name: string, value: unknown];
 
-/** The rows of a list. */
 export interface ListRows {
   readonly model: string;
-  /** The alias of a row. */
   readonly alias: string;
   readonly where: object;
   /** SQL that finds the rows of a parent, in one or several ways, each by an index that has the order of the list. */
@@ -48,7 +46,6 @@ export interface ListRows {
     | undefined;
 }
 
-/** One way to find rows: an index condition, and further conditions on those rows. */
 interface Way {
   readonly found: string;
   readonly rest: string;
@@ -58,10 +55,7 @@ interface Way {
   readonly through?: { readonly column: string; readonly ids: string } | undefined;
 }
 
-/**
- * Writes that a column has a value. Postgres estimates a range at a two hundredth of the rows at most: it expects few rows with
- * the value, even where most values have many, and reads the index of the column rather than the table.
- */
+/** Compares a column in a form of which Postgres expects few rows, so that it reads the index rather than the table. */
 export function oneOfFew(alias: string, column: string, value: string): string {
   return `${alias}.${column} = ${value} and ${alias}.${column} between ${value} and ${value}`;
 }
@@ -88,26 +82,18 @@ export function listRows(list: ListRows, binds: Binds): string {
   const others = conditions.filter((one) => one !== platform && !used.has(one));
   const isInIndex = ([name]: Condition) => name === keyFieldOf(list);
   const range = textOf(model, alias, others.filter(isInIndex), binds);
-  const rest = restOf(
-    model,
-    alias,
-    others.filter((one) => !isInIndex(one)),
-    platformId,
-    binds,
-  );
+  const unindexed = others.filter((one) => !isInIndex(one));
+  const rest = restOf(model, alias, unindexed, platformId, binds);
   // For a customer's accounts an index has the few internal ones, in another order.
   const isFew = model === 'Account' && others.some(([name, value]) => name === 'kind' && value === 'INTERNAL');
   const few = isFew ? ` and ${alias}.kind = 'INTERNAL'` : '';
-  return fromWays(
-    list,
-    own,
-    ways.map((way) => ({
-      ...way,
-      found: `${own} and ${way.found}${few} and ${range}`,
-      rest: `${rest} and ${way.rest}`,
-      isOrdered: way.isOrdered && !isFew,
-    })),
-  );
+  const complete = ways.map((way) => ({
+    ...way,
+    found: `${own} and ${way.found}${few} and ${range}`,
+    rest: `${rest} and ${way.rest}`,
+    isOrdered: way.isOrdered && !isFew,
+  }));
+  return fromWays(list, own, complete);
 }
 
 /** Returns the one field that orders the rows, by which an index can be read from a cursor on. */
@@ -120,9 +106,7 @@ function textOf(model: string, alias: string, conditions: readonly Condition[], 
   return conditionsOf(model, alias, { AND: conditions.map((one) => Object.fromEntries([one])) }, binds, true);
 }
 
-/**
- * Writes conditions on rows that are found by others. Another row that they name is looked up once, not for each of the rows.
- */
+/** Writes conditions on rows that are found by others. Another row that they name is looked up once for all. */
 function restOf(
   model: string,
   alias: string,
@@ -158,9 +142,7 @@ function flattened(where: Where): Condition[] {
 }
 
 interface Chosen {
-  /** The conditions of each way to find rows. */
   readonly choices: readonly (readonly Condition[])[];
-  /** The conditions that they consist of. */
   readonly used: ReadonlySet<Condition>;
 }
 
@@ -192,7 +174,6 @@ function idOfNamed(model: string, [name]: Condition, others: readonly Condition[
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Writes the conditions of one way to find rows of a platform. */
 function wayOf(model: string, alias: string, choice: readonly Condition[], platformId: string, binds: Binds): Way {
   const found: string[] = [];
   const rest: string[] = [];

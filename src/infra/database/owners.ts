@@ -1,6 +1,6 @@
 import { type Queryable, statement } from './statement.ts';
 
-/** Reports why a login must not serve. The message is for the person who started the program. */
+/** Reports why a login must not serve, for the person who started the program. */
 export class OwnerError extends Error {
   constructor(login: string, reason: string) {
     super(

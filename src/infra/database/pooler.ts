@@ -7,12 +7,9 @@ import { sqlState } from './faults.ts';
 import { refuseOwners } from './owners.ts';
 import { inRolledBackTransaction, transactionOn } from './transaction.ts';
 
-/** Reports what is wrong with a pooler. The message is for the person who started the program. */
+/** Reports what is wrong with a pooler, for the person who started the program. */
 export class PoolerError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'PoolerError';
-  }
+  override readonly name = 'PoolerError';
 }
 
 /** The role of requests. Only they go through a pooler. */
@@ -21,10 +18,7 @@ const role = 'gateway_serving';
 /** The advisory lock of the process that changes the settings of a login ("pool" in ASCII). */
 const settingsLock = 0x706f6f6c;
 
-/**
- * Returns the settings that sessions behind a pooler need: it passes none of a client's own. The platform is not among them,
- * since each transaction sets it.
- */
+/** Returns the settings of sessions behind a pooler, which passes no client's own; transactions set the platform. */
 const loginSettings = () =>
   sessionSettings(role)
     .map((setting) => setting.split('=', 2) as [name: string, value: string])
@@ -78,9 +72,8 @@ export async function findPooler(url: string, direct: string): Promise<Pooler> {
     })),
   );
   if (database !== (await withClient(direct, identityOf))) {
-    throw new PoolerError(
-      'DATABASE_URL and DATABASE_DIRECT_URL lead to different databases: both must name the same one',
-    );
+    const message = 'DATABASE_URL and DATABASE_DIRECT_URL lead to different databases: both must name the same one';
+    throw new PoolerError(message);
   }
   if (missing.length > 0) {
     throw new PoolerError(
@@ -120,8 +113,7 @@ async function missingSettings(client: pg.Client): Promise<string[]> {
 }
 
 /**
- * Returns whether a pooler supports prepared statements of its clients, which it renames. Otherwise a statement prepared by a
- * client is in one session of the server, where the client's next transaction may not find it.
+ * Returns whether a pooler supports its clients' prepared statements. Without that they would be in one session only.
  */
 async function preparesStatements(client: pg.Client): Promise<boolean> {
   const name = 'payments_gateway_probe';

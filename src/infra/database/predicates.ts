@@ -30,10 +30,7 @@ export class NotFollowable extends Error {
   }
 }
 
-/**
- * The fields of referenced rows that never change, which triggers of the database enforce (guard_account) or no command sets:
- * only for these the current value is also that of the past.
- */
+/** The fields of referenced rows that never change (guard_account): of these, the current value is that of the past. */
 const unchanging: Readonly<Record<string, readonly string[]>> = {
   Account: ['id', 'platformId', 'kind', 'currency', 'customerId'],
   Customer: ['id', 'platformId', 'platformCustomerId', 'customerType'],
@@ -46,17 +43,13 @@ export function unchangingFields(model: string): readonly string[] {
 
 type Test = (row: Row, find: FindRow) => boolean;
 
-/**
- * Compiles the conditions that rows of a model must meet.
- * @throws NotFollowable for conditions that depend on more than the row and the constant fields of the rows it references
- */
+/** Compiles the conditions that rows of a model must meet. @throws NotFollowable where the row does not decide them */
 export function predicateOf(model: string, where: object): Predicate {
   const references = new Map<string, Reference>();
   const test = allOf(model, where as Where, references);
   return { matches: test, references: [...references.values()] };
 }
 
-/** Returns whether conditions are unsatisfiable. */
 export function matchesNone(where: object): boolean {
   return Object.entries(where).some(([name, condition]) => {
     if (name === 'AND') return [condition].flat().some((part) => matchesNone(part as Where));
@@ -75,11 +68,8 @@ function allOf(model: string, where: Where, references: Map<string, Reference>):
     }
     const field = fieldsOfModel(model).get(name);
     if (!field) throw new Error(`${model} has no ${name}`);
-    return [
-      field.kind === 'object'
-        ? ofReferred(model, field, condition as Where, references)
-        : ofValue(model, field, condition),
-    ];
+    if (field.kind !== 'object') return [ofValue(model, field, condition)];
+    return [ofReferred(model, field, condition as Where, references)];
   });
   return (row, find) => tests.every((test) => test(row, find));
 }
@@ -114,18 +104,22 @@ function ofValue(model: string, field: ModelField, condition: unknown): Test {
       case 'not':
         return [value === null ? (row) => row[name] !== null : differentFrom(model, field, value)];
       case 'gt':
-        return [compared(model, field, value, (order) => order > 0)];
       case 'gte':
-        return [compared(model, field, value, (order) => order >= 0)];
       case 'lt':
-        return [compared(model, field, value, (order) => order < 0)];
       case 'lte':
-        return [compared(model, field, value, (order) => order <= 0)];
+        return [compared(model, field, value, orders[operator])];
     }
     throw new NotFollowable(model, name);
   });
   return (row, find) => tests.every((test) => test(row, find));
 }
+
+const orders = {
+  gt: (order: number) => order > 0,
+  gte: (order: number) => order >= 0,
+  lt: (order: number) => order < 0,
+  lte: (order: number) => order <= 0,
+} as const;
 
 function equalTo(model: string, field: ModelField, value: unknown): Test {
   if (value instanceof Date) return compared(model, field, value, (order) => order === 0);

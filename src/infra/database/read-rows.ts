@@ -22,10 +22,7 @@ interface RowQuery<N extends Noun> {
   readonly take?: number;
 }
 
-/**
- * Additional fields that are read with each row, in the same statement: returns SQL columns of type json for the row that
- * has this alias.
- */
+/** Additional fields that are read with each row, as SQL columns of type json for the row with this alias. */
 export type Extra<More extends object> = (row: string) => { readonly [Field in keyof More]: string };
 
 /**
@@ -46,7 +43,6 @@ export async function readRows<N extends Noun, More extends object>(
   return rows.map((row) => rowFromFields(noun, row) as SnapshotRows[N] & More);
 }
 
-/** Reads the one row that meets the conditions, or null. */
 export async function readRow<N extends Noun, More extends object>(
   database: Pick<Database, 'readText'>,
   noun: N,
@@ -57,7 +53,6 @@ export async function readRow<N extends Noun, More extends object>(
   return row ?? null;
 }
 
-/** Counts the rows of a noun that meet the conditions, up to `take`. */
 export async function countRows<N extends Noun>(
   { readText }: Pick<Database, 'readText'>,
   noun: N,

@@ -5,7 +5,6 @@ import { type Noun, readRows } from './read-rows.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** How many rows stay in memory. */
 const maxRows = 20_000;
 
 /** The rows that predicates refer to, with the fields that never change: each is read once. */

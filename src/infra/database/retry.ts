@@ -3,14 +3,13 @@ import { lostRaces } from '../instruments/instruments.ts';
 import { sqlState } from './faults.ts';
 
 /**
- * The SQLSTATEs of a command that lost a race and had no effect: serialization failure, deadlock, and unique violation
- * (run again, the command sees the row of the other and can report the conflict).
+ * The SQLSTATEs of a lost race without effect: serialization failure, deadlock, unique violation (the next run sees
+ * it).
  */
 const lostRace = new Set(['40001', '40P01', '23505']);
 
 /**
- * Runs a command, and again when it lost a race with another: at most five times in all, after a random pause that grows
- * to 200 ms. Safe, because such a command was rolled back completely. No other error is retried.
+ * Runs a command up to five times while it loses races, with random pauses up to 200 ms: each was rolled back whole.
  */
 export async function retryLostRaces<T>(command: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {

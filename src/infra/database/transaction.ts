@@ -21,15 +21,11 @@ export async function inTransaction<T>(
   const client = await database.pool.connect();
   let broken: unknown;
   try {
-    const result = await transactionOn(
-      client,
-      () => database.joinPrisma(client, (prisma) => work({ client, prisma })),
-      {
-        onBroken: (error) => {
-          broken = error;
-        },
-      },
-    );
+    const joined = () => database.joinPrisma(client, (prisma) => work({ client, prisma }));
+    const onBroken = (error: unknown) => {
+      broken = error;
+    };
+    const result = await transactionOn(client, joined, { onBroken });
     database.commits.emit('committed');
     return result;
   } finally {
@@ -44,10 +40,7 @@ interface TransactionOptions {
   readonly onBroken?: (error: unknown) => void;
 }
 
-/**
- * Runs `work` in one transaction of the caller's connection, as `inTransaction` does with one of the pool.
- * @throws OutcomeUnknown as `inTransaction` does
- */
+/** Runs `work` in one transaction of the caller's connection, as `inTransaction` does with one of the pool. */
 export async function transactionOn<T>(
   client: pg.ClientBase,
   work: () => Promise<T>,
@@ -72,7 +65,6 @@ export async function transactionOn<T>(
   }
 }
 
-/** Runs `work` in a transaction of the caller's connection that is rolled back in every case. */
 export async function inRolledBackTransaction<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
   await client.query('begin');
   try {
@@ -87,30 +79,21 @@ export async function rolledBack<T>(
   { pool }: Pick<Database, 'pool'>,
   work: (client: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
-  const client = await pool.connect();
-  let broken: unknown;
-  try {
-    return await inRolledBackTransaction(client, () => work(client));
-  } catch (error) {
-    broken = isConnectionLost(error) || isReadOnly(error) ? error : undefined;
-    throw error;
-  } finally {
-    client.release(asError(broken));
-  }
+  return withClient(await pool.connect(), (client) => inRolledBackTransaction(client, () => work(client)));
 }
 
-/**
- * Runs one call of a function that commits by itself.
- * @throws OutcomeUnknown when it was sent and not answered; after any other error nothing has happened
- */
+/** Runs one call of a function that commits by itself. @throws OutcomeUnknown when it was sent and not answered */
 export async function runCommitting<T>(
   database: Pick<Database, 'connectForFunctions'>,
   statement: (client: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
-  const client = await database.connectForFunctions();
+  return withClient(await database.connectForFunctions(), (client) => withKnownOutcome(statement(client)));
+}
+
+async function withClient<T>(client: pg.PoolClient, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   let broken: unknown;
   try {
-    return await withKnownOutcome(statement(client));
+    return await work(client);
   } catch (error) {
     broken = isConnectionLost(error) || isReadOnly(error) ? error : undefined;
     throw error;

@@ -1,7 +1,4 @@
-/**
- * Returns the value of a JSON column in the type of the command that wrote it, unchecked. The tables cannot declare that
- * type, and no other code writes the column.
- */
+/** Returns the value of a JSON column in the type of the command that alone writes it, unchecked. */
 export function trustedJson<T>(column: unknown): T {
   return column as T;
 }

@@ -7,13 +7,13 @@ import { sqlState } from '../database/faults.ts';
 import { projectPrisma, readMigrations } from '../database/migrations/migration-files.ts';
 import { statement } from '../database/statement.ts';
 import { inRolledBackTransaction } from '../database/transaction.ts';
+import { singleFlight } from '../instruments/single-flight.ts';
 import { within } from '../instruments/within.ts';
 
 /** The conditions that a database must meet for an instance. */
 export interface Readiness {
   /** Whether it answers in time. */
   readonly database: boolean;
-  /** Whether it can be written. */
   readonly writable: boolean;
   /** Whether it has every migration of this program. */
   readonly schema: boolean;
@@ -70,8 +70,7 @@ const tooMany = '53300';
 const schemaStates = new Set(['42P01', '42703', '42883', '42501']);
 
 /**
- * Watches the database for an instance, on a connection of its own: those of the pools may all be taken. It checks every few
- * seconds and on request, one check at a time, and logs changes.
+ * Watches the database on a connection of its own, since the pools may be used up: every few seconds, and on request.
  */
 export class ReadinessWatch {
   readonly #database: Database;
@@ -79,9 +78,9 @@ export class ReadinessWatch {
   readonly #limits: ReadinessLimits;
   readonly #migrations = readMigrations(projectPrisma);
   #client: pg.Client | undefined;
-  /** When its session began. */
   #began = 0;
-  #checking: Promise<Readiness> | undefined;
+  /** Checks now, or awaits the check that is under way. Takes as long as the limit at most. */
+  readonly check = singleFlight(() => this.#checkNow());
   #last: Readiness = { database: true, writable: true, schema: true, feed: true };
   #oldest: { readonly id: bigint; readonly since: number } | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -96,7 +95,6 @@ export class ReadinessWatch {
     this.#migrations.catch(() => undefined);
   }
 
-  /** Starts to check every few seconds. */
   open(): void {
     this.#timer = setInterval(() => void this.check(), this.#limits.everyMs).unref();
   }
@@ -117,20 +115,10 @@ export class ReadinessWatch {
     this.#forget();
   }
 
-  /** The result of the last check. */
   get last(): Readiness {
     return this.#last;
   }
 
-  /** Checks now, or awaits the check that is under way. Takes as long as the limit at most. */
-  check(): Promise<Readiness> {
-    this.#checking ??= this.#checkNow().finally(() => {
-      this.#checking = undefined;
-    });
-    return this.#checking;
-  }
-
-  /** Returns the answer to a readiness request: the status, and the body as JSON. */
   async answer(): Promise<{ readonly status: 200 | 503; readonly body: object }> {
     const readiness = await this.check();
     const ready = this.#isServing && isReady(readiness);
@@ -256,8 +244,7 @@ function destroy(client: pg.Client): void {
 }
 
 /**
- * Returns whether an instance can answer requests. A stalled feed stops no request, and is the same for all instances: if a
- * balancer removed them all, late events would become an outage (decision 70).
+ * Returns whether an instance can answer requests. A stalled feed stops none, and is the same for all (decision 70).
  */
 function isReady({ database, writable, schema }: Readiness): boolean {
   return database && writable && schema;

@@ -3,7 +3,6 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 // What a process counts while it works. A label has few values, which this program names: never an id, an address or a text of
 // a client.
 
-/** The time of each request, by API, operation and how it ended. */
 export const requestSeconds = new Histogram({
   name: 'payments_request_seconds',
   help: 'The time of requests, by API (graphql, rest), operation, and code: ok, the code of the first error, or the HTTP status of REST.',
@@ -11,7 +10,6 @@ export const requestSeconds = new Histogram({
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
 });
 
-/** The requests that were refused before their API saw them. */
 export const earlyRefusals = new Counter({
   name: 'payments_early_refusals_total',
   help: 'Requests refused because of load (SERVICE_UNAVAILABLE) or a rate limit (RATE_LIMITED), before they reached their API.',
@@ -74,7 +72,6 @@ export const textReads = new Counter({
   labelNames: ['where'] as const,
 });
 
-/** The reads that no replica answered. */
 export const replicaFallbacks = new Counter({
   name: 'payments_replica_fallbacks_total',
   help: 'Reads that the primary answered instead of a replica, by reason: behind, failed, lost, or unknown (the primary did not say where it is).',

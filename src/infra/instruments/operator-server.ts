@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { refuseWrongAddresses } from './request-address.ts';
 
-/** The answer of a path. */
 export interface OperatorAnswer {
   readonly status?: number;
   readonly type: string;

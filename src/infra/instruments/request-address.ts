@@ -56,7 +56,7 @@ function isLongAddress(error: unknown): boolean {
   return code === 'HPE_HEADER_OVERFLOW' && rawPacket?.subarray(0, longAddress).includes('\r\n') === false;
 }
 
-/** Leaves a request the path of its target alone. Returns what is wrong with its address. */
+/** Leaves a request the path of its target alone, and returns what is wrong with its address. */
 function takeAddress(request: IncomingMessage): string | undefined {
   const { rawHeaders, headers, httpVersion, method, url = '' } = request;
   const { host } = headers;

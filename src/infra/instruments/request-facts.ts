@@ -5,9 +5,7 @@ import { randomUUID } from 'node:crypto';
 export interface RequestFacts {
   /** The id that the client, a proxy or this instance has given it. The response has it, too. */
   readonly requestId: string;
-  /** The uuid of the platform whose credentials it has. */
   platform?: string;
-  /** The uuid of its token. */
   tokenId?: string;
   /** The kind and the root field of a GraphQL operation, or the method and the path of an endpoint. */
   operation?: string;
@@ -51,7 +49,6 @@ export function factsOf(given?: string | readonly string[], client?: ClientFacts
   return client ? { requestId, client } : { requestId };
 }
 
-/** Runs `work`, and all that it starts, for a request. */
 export function asRequest<T>(facts: RequestFacts, work: () => T): T {
   return scope.run(facts, work);
 }
@@ -80,13 +77,11 @@ export function msLeft(atMost: number, reserved = 0): number {
   return deadline === undefined ? atMost : Math.max(0, Math.min(atMost, deadline - reserved - performance.now()));
 }
 
-/** Who sends a request. */
 interface Sender {
   readonly platformId: string;
   readonly tokenId: string | null;
 }
 
-/** Notes who sends the current request. */
 export function noteCaller({ platformId, tokenId }: Sender): void {
   const facts = currentRequest();
   if (!facts) return;
@@ -94,13 +89,11 @@ export function noteCaller({ platformId, tokenId }: Sender): void {
   if (tokenId !== null) facts.tokenId = tokenId;
 }
 
-/** Notes which operation the current request is. */
 export function noteOperation(operation: string): void {
   const facts = currentRequest();
   if (facts) facts.operation = operation;
 }
 
-/** Runs each step of an iterator for a request. */
 export function iterateAsRequest<T>(facts: RequestFacts, iterator: AsyncIterableIterator<T>): AsyncIterableIterator<T> {
   return {
     next: () => asRequest(facts, () => iterator.next()),
@@ -113,10 +106,8 @@ export function iterateAsRequest<T>(facts: RequestFacts, iterator: AsyncIterable
   };
 }
 
-/** The most ids that the facts of a request have. */
 const mostMade = 20;
 
-/** Notes what a command of the current request has made or changed. */
 export function noteMade(id: string): void {
   const facts = currentRequest();
   if (!facts) return;

@@ -20,12 +20,10 @@ export const kinds = { internal: 0, server: 1, client: 2 } as const satisfies Re
 const tracer = trace.getTracer('payments-graphql-gateway');
 let isOn = false;
 
-/** Makes the functions below make spans. */
 export function switchSpans(on: boolean): void {
   isOn = on;
 }
 
-/** Whether the functions below make spans. */
 export function makesSpans(): boolean {
   return isOn;
 }

@@ -8,10 +8,7 @@ export type Resolver = (hostname: string) => Promise<readonly string[]>;
 const dns = new DnsResolver({ timeout: 2_000, tries: 2 });
 const unknown: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA']);
 
-/**
- * Resolves a host name with DNS queries. The operating system's lookup would block one of the process's few threads while
- * a name server is slow, and so could delay the deliveries of others.
- */
+/** Resolves a host name with DNS queries: the system's lookup would block one of the process's few threads. */
 export const dnsResolver: Resolver = async (hostname) => {
   if (hostname === 'localhost') return ['127.0.0.1', '::1'];
   const answers = await Promise.allSettled([dns.resolve4(hostname), dns.resolve6(hostname)]);
@@ -29,10 +26,7 @@ export class RefusedAddress extends Error {
   }
 }
 
-/**
- * Addresses in public ranges that lead to services of this machine's cloud: the metadata and key service of one large provider.
- * (Those of the others are in ranges that are refused as a whole.)
- */
+/** Public addresses that lead to a cloud's services for its machines. (Others are in refused ranges.) */
 const cloudInternal: ReadonlySet<string> = new Set(['168.63.129.16']);
 /** The only part of IPv6 that is assigned for global unicast (RFC 4291, 2.4). */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
@@ -49,14 +43,12 @@ export function isPublicAddress(address: string): boolean {
   return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast);
 }
 
-/** Returns whether an address is this machine itself. */
 export function isLoopbackAddress(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.parse(address).range() === 'loopback';
 }
 
 /**
- * Returns a socket's lookup function that fails unless every address of the name is allowed. The socket connects to an
- * address that was checked here, so a name that changes its addresses after the check gains nothing.
+ * Returns a socket's lookup that fails unless every address is allowed: a name that changes afterwards gains nothing.
  */
 export function checkedLookup(resolve: Resolver, allowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {

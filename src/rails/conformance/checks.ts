@@ -2,7 +2,6 @@ import type { Rail, RailOrder } from '../rail.ts';
 import { Breach, NotTried, TrialDrive, words } from './driver.ts';
 import type { CheckResult, ProviderFault, RailTrial, TrialProvider, TrialTimes } from './trial.ts';
 
-/** The arguments of a check. */
 export interface Tried {
   readonly trial: RailTrial;
   readonly kind: RailOrder['kind'];
@@ -17,7 +16,6 @@ export interface Check {
   readonly run: (tried: Tried) => Promise<void>;
 }
 
-/** A check, with its subject. */
 export interface ReadyCheck extends Check {
   readonly kind: CheckResult['kind'];
 }
@@ -32,8 +30,8 @@ export const checks: readonly Check[] = [
   { name: 'moves the money once where two processes have the same order', run: answersTwice },
   { name: 'reports no other outcome after settling', run: contradicts },
   { name: 'reports a slow order as pending, and settles it', run: takesTime },
-  { name: 'treats a late answer as an unknown outcome', run: isSlow },
-  { name: 'treats a provider that is down as an unknown outcome', run: isDown },
+  { name: 'treats a late answer as an unknown outcome', run: isSilent('is-slow', 1) },
+  { name: 'treats a provider that is down as an unknown outcome', run: isSilent('is-down', 2) },
   { name: 'continues the order of a killed process', run: killed },
   { name: 'reports an order as failed after refunding it', run: givesBack },
 ];
@@ -101,22 +99,15 @@ async function takesTime(tried: Tried): Promise<void> {
   await expectMoved(tried, drive, 1n);
 }
 
-async function isSlow(tried: Tried): Promise<void> {
-  providerOf(tried);
-  const drive = driveOf(tried, 'settles');
-  const rail = await tried.open();
-  await withFault(tried, 'is-slow', () => expectNothingFinal(drive, rail, 1));
-  await expectSettled(drive, rail);
-  await expectMoved(tried, drive, 1n);
-}
-
-async function isDown(tried: Tried): Promise<void> {
-  providerOf(tried);
-  const drive = driveOf(tried, 'settles');
-  const rail = await tried.open();
-  await withFault(tried, 'is-down', () => expectNothingFinal(drive, rail, 2));
-  await expectSettled(drive, rail);
-  await expectMoved(tried, drive, 1n);
+function isSilent(fault: ProviderFault, times: number) {
+  return async (tried: Tried): Promise<void> => {
+    providerOf(tried);
+    const drive = driveOf(tried, 'settles');
+    const rail = await tried.open();
+    await withFault(tried, fault, () => expectNothingFinal(drive, rail, times));
+    await expectSettled(drive, rail);
+    await expectMoved(tried, drive, 1n);
+  };
 }
 
 /** A killed process sees no answer: another one opens the rail again and knows nothing of the first. */

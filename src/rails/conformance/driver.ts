@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '../../infra/instruments/within.ts';
 import type { Rail, RailOrder, RailOutcome } from '../rail.ts';
 import type { TrialOrder, TrialTimes } from './trial.ts';
 
@@ -44,19 +45,13 @@ export class TrialDrive {
   async ask(rail: Rail, settled = false): Promise<Answer> {
     const order = this.request(settled);
     this.#attempts += 1;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(new Error('no answer in time')), this.#times.answerMs);
-    });
     try {
       const called = order.kind === 'PAYOUT' ? rail.payOut?.(order) : rail.collect?.(order);
       if (!called) throw new NotTried('the rail has no such orders');
-      return checkForm(await Promise.race([called, late]));
+      return checkForm(await within(this.#times.answerMs, called));
     } catch (error) {
       if (error instanceof Breach || error instanceof NotTried) throw error;
       return { kind: 'unknown', error };
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -73,10 +68,7 @@ export class TrialDrive {
     };
   }
 
-  /**
-   * Asks until there is an outcome.
-   * @throws Breach when there is none in time
-   */
+  /** Asks until there is an outcome. @throws Breach */
   async outcome(rail: Rail): Promise<RailOutcome> {
     const deadline = performance.now() + this.#times.outcomeMs;
     let last: Answer | undefined;
@@ -90,7 +82,6 @@ export class TrialDrive {
   }
 }
 
-/** Describes an answer in a few words. */
 export function words(answer: Answer | undefined): string {
   if (!answer) return 'none';
   if (answer.kind === 'unknown')
@@ -100,7 +91,6 @@ export function words(answer: Answer | undefined): string {
 
 const kinds = ['pending', 'settled', 'failed', 'rejected', 'returned', 'contradiction'];
 
-/** Checks the form of an outcome. */
 function checkForm(outcome: RailOutcome): RailOutcome {
   if (typeof outcome !== 'object' || outcome === null || !kinds.includes(outcome.kind)) {
     throw new Breach(`an answer must be one of ${kinds.join(', ')}, not ${JSON.stringify(outcome)}`);

@@ -114,7 +114,6 @@ function lockFor(tried: Tried, rail: Rail, side: Side): Promise<Locked> {
   return lockOf(tried, rail, requestOf(tried, side));
 }
 
-/** Locks the requested rate, and returns it with the order that uses the lock. */
 export async function lockOf({ times }: Pick<Tried, 'times'>, rail: Rail, request: TrialLock): Promise<Locked> {
   const orderId = randomUUID();
   const answer = await rail.lockRate?.({ ...request, id: randomUUID(), orderId });

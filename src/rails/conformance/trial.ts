@@ -36,10 +36,8 @@ export interface RailTrial {
 
 export type Course = 'settles' | 'refused' | 'slow';
 
-/** The part of an order that decides its course. */
 export type TrialOrder = Pick<RailOrder, 'amount' | 'currency' | 'account' | 'umaAddress'>;
 
-/** A conversion to lock. */
 export type TrialLock = Omit<LockRequest, 'id' | 'orderId'>;
 
 /** Receivers at UMA addresses, for a rail with `lookUp`. */
@@ -51,9 +49,7 @@ export interface TrialReceivers {
   lock?(lockedSide: LockRequest['lockedSide']): TrialLock;
 }
 
-/**
- * Webhooks and deposits, for a rail with `receiveWebhook` or `deposits`. Each is absent if the rail lacks the method.
- */
+/** Webhooks and deposits, for a rail with `receiveWebhook` or `deposits`: each only if the rail has the method. */
 export interface TrialIncoming {
   /** Returns a new webhook as the provider signs and sends it now, about this order. */
   webhook?(orderId: string): Promise<RailWebhook>;
@@ -91,7 +87,6 @@ export interface TrialTimes {
   readonly outcomeMs: number;
 }
 
-/** The result of one check. */
 export interface CheckResult {
   readonly check: string;
   readonly kind: RailOrder['kind'] | 'WEBHOOK' | 'DEPOSIT' | 'RECEIVER';

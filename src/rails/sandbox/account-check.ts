@@ -5,20 +5,15 @@ import type {
 import type { AccountCheck } from '../rail.ts';
 import type { RailAccount } from '../rail-account.ts';
 import type { AccountVerification } from '../simulation.ts';
-import { suffixOf } from './suffix.ts';
 
-/**
- * The first status of an account, and the one after one step. Without `later`, the first one stays until a request
- * changes it.
- */
+/** The first status of an account, and the one after a step: none, until a request changes it, without `later`. */
 interface Course<Status> {
   readonly first: Status;
   readonly later?: Status;
 }
 
 /**
- * The verification of a bank account's owner, by the suffix of the identifier (decision 21); others match. 108 and 109
- * are ours, for verifications that take a while and do not end well.
+ * The verification of an owner, by the suffix of the identifier (decision 21); 108 and 109, which take time, are ours.
  */
 const verifications: Readonly<Record<string, Course<BeneficiaryVerificationStatus>>> = {
   '102': { first: 'NOT_MATCHED' },
@@ -71,10 +66,7 @@ function statusAt<Status>(course: Course<Status> | undefined, old: boolean): Sta
   return (old ? course?.later : undefined) ?? course?.first;
 }
 
-/**
- * Returns a verification with the name that the bank has for the owner: a different one for a partial match, none where
- * there is no match.
- */
+/** Returns a verification with the name that the bank has: another for a partial match, none without a match. */
 export function verificationOf(
   ownerName: string | undefined,
   verification: BeneficiaryVerificationStatus,
@@ -89,4 +81,9 @@ function nameAtBank(verification: BeneficiaryVerificationStatus, ownerName: stri
   if (verification !== 'PARTIAL_MATCH') return null;
   const [first = '', ...otherNames] = ownerName.split(' ');
   return [`${first.slice(0, 1)}.`, ...otherNames].join(' ');
+}
+
+/** Returns the last three characters of an account's identifier, before any @: the sandbox's magic values. */
+export function suffixOf(account: RailAccount): string {
+  return account.identifier.replace(/@.*$/s, '').slice(-3);
 }

@@ -1,7 +1,4 @@
-/**
- * The rates of the sandbox rail: a fixed table, so that a rehearsal gives the same amounts every day. The setting
- * SANDBOX_RATES replaces entries of it.
- */
+/** The rates of the sandbox rail: a fixed table, so that a rehearsal gives the same amounts every day. */
 
 import { z } from 'zod';
 import { maxAmount } from '../../core/checks.ts';
@@ -60,29 +57,12 @@ const maxSendingAmount = maxAmount;
 const usualPlaces = 8;
 const minUsualRate = '0.001';
 
-/** Two currency codes, "USD/EUR" for sending US dollars and receiving euros. */
-export type Pair = `${CurrencyCode}/${CurrencyCode}`;
-
-/** A replacement of the table's entry for a pair; fees that are left out stay the table's. */
-export interface RateOverride {
-  /** Sending units per receiving unit, major units, fee-exclusive: used as it is, with no spread. */
-  readonly rate: string;
-  /** Smallest units of the sending currency. */
-  readonly fixedFee?: bigint | undefined;
-  /** A fraction of the sending amount. */
-  readonly variableFeeRate?: string | undefined;
-}
-
-/** The replaced entries of the table, by pair. */
-export type RateOverrides = ReadonlyMap<Pair, RateOverride>;
-
-/** The terms of the sandbox for converting one currency into another. */
 export interface SandboxRates {
   terms(sending: Currency, receiving: Currency): RateTerms;
 }
 
 /** Returns the table with some of its entries replaced. Every ordered pair of currencies has a rate. */
-export function sandboxRates(overrides: RateOverrides = new Map()): SandboxRates {
+export function sandboxRates(overrides: z.infer<typeof rateOverrides> = new Map()): SandboxRates {
   return {
     terms(sending, receiving) {
       const override = overrides.get(`${sending.code}/${receiving.code}`);
@@ -97,17 +77,6 @@ export function sandboxRates(overrides: RateOverrides = new Map()): SandboxRates
       };
     },
   };
-}
-
-/**
- * Reads the SANDBOX_RATES setting, a JSON object such as
- * `{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500, "variableFeeRate": "0"}}`.
- * @throws RangeError with one line for every entry that cannot be used, naming the pair, the field and the reason
- */
-export function parseRateOverrides(json: string): RateOverrides {
-  const parsed = overridesSchema.safeParse(json);
-  if (parsed.success) return parsed.data;
-  throw new RangeError(parsed.error.issues.map(({ path, message }) => [...path, message].join(' ')).join('\n'));
 }
 
 function tableRate(sending: Currency, receiving: Currency): string {
@@ -128,8 +97,7 @@ function midPrice(code: CurrencyCode): Fraction {
 }
 
 /**
- * Returns the schema of a decimal string that pricing accepts. A JSON number would already have been through floating
- * point.
+ * Returns the schema of a decimal string that pricing accepts: a JSON number would have been through floating point.
  */
 function decimalText(fault: (text: string) => string | undefined) {
   return z.string({ error: 'must be a decimal in quotation marks' }).superRefine((text, context) => {
@@ -138,15 +106,19 @@ function decimalText(fault: (text: string) => string | undefined) {
   });
 }
 
+/** What replaces the table's entry for a pair. Fees that are left out stay the table's. */
 const overrideSchema = z.strictObject(
   {
+    /** Sending units per receiving unit, major units, fee-exclusive: used as it is, with no spread. */
     rate: decimalText(rateFault),
+    /** Smallest units of the sending currency. */
     fixedFee: z
       .int({ error: 'must be a whole number of smallest units' })
       .min(0, { error: 'must not be negative' })
       .max(Number(maxSendingAmount), { error: `must be at most ${maxSendingAmount}` })
       .transform(BigInt)
       .optional(),
+    /** A fraction of the sending amount. */
     variableFeeRate: decimalText(variableFeeRateFault).optional(),
   },
   {
@@ -157,19 +129,11 @@ const overrideSchema = z.strictObject(
   },
 );
 
-const overridesSchema = z
-  .string()
-  .transform((json, context): unknown => {
-    try {
-      return JSON.parse(json);
-    } catch {
-      context.addIssue({ code: 'custom', message: 'must be a JSON object' });
-      return z.NEVER;
-    }
-  })
-  .pipe(z.record(z.string(), overrideSchema, { error: 'must be a JSON object of pairs such as "USD/EUR"' }))
+/** The replaced entries of the table, by pair: `{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500, "variableFeeRate": "0"}}`. */
+export const rateOverrides = z
+  .record(z.string(), overrideSchema, { error: 'must be an object of pairs such as "USD/EUR"' })
   .transform((entries, context) => {
-    const overrides = new Map<Pair, RateOverride>();
+    const overrides = new Map<string, z.infer<typeof overrideSchema>>();
     for (const [name, override] of Object.entries(entries)) {
       const pair = parsePair(name);
       if ('fault' in pair) context.addIssue({ code: 'custom', path: [name], message: pair.fault });

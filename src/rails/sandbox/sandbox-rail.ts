@@ -1,4 +1,5 @@
 import type { Currency } from '../../core/currencies.ts';
+import type { KycStatus } from '../../infra/database/generated/client/client.ts';
 import type {
   FundingRequest,
   PaymentInstruction,
@@ -14,15 +15,12 @@ import type { RailBooks } from '../rail-movements.ts';
 import type { RailWebhooks } from '../rail-webhooks.ts';
 import type { RailLocks } from '../rate-lock.ts';
 import type { Simulation } from '../simulation.ts';
-import { checkSandboxAccount, verificationOf } from './account-check.ts';
+import { checkSandboxAccount, suffixOf, verificationOf } from './account-check.ts';
 import { waysToPay } from './funding/ways.ts';
-import { checkSandboxIdentity } from './identity-check.ts';
 import type { SandboxRates } from './rates.ts';
 import { scenarioAt, scenarioFault, simulatedApproval, simulatedDeposit } from './scenario.ts';
-import { suffixOf } from './suffix.ts';
 import { testReceiver, umaOutcome, umaPaces } from './uma.ts';
 
-/** The settings of the sandbox rail. */
 export interface SandboxRailOptions {
   /** The duration of one settlement step, in milliseconds. */
   readonly paceMs: number;
@@ -49,10 +47,7 @@ interface MagicSuffix {
   readonly moneyStuck?: boolean;
 }
 
-/**
- * The suffixes of an account's identifier that make its payments fail (decision 21): the payment is accepted and ends
- * FAILED. `paces` is the number of settlement steps until then.
- */
+/** The suffixes of accounts whose payments are accepted and end FAILED, after `paces` steps (decision 21). */
 const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {
   '002': { explanation: 'insufficient funds at the source (sandbox suffix 002)', paces: 1 },
   '003': { explanation: 'the account is closed or invalid (sandbox suffix 003)', paces: 1 },
@@ -62,10 +57,7 @@ const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {
   '007': { explanation: 'neither paid out nor refunded (sandbox suffix 007)', paces: 1, moneyStuck: true },
 };
 
-/**
- * Makes a rail that simulates the outside world, with the documented magic values and a configurable pace. It keeps no
- * state: the state of an order follows from its age and its account, so a restart changes nothing.
- */
+/** Makes a rail that simulates the outside world by magic values, without state: an order's age says how far it is. */
 export function sandboxRail({ paceMs, rates }: SandboxRailOptions): SandboxRail {
   return {
     name: 'sandbox',
@@ -88,7 +80,6 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): SandboxRail 
   };
 }
 
-/** Returns the state of an order at its age. */
 function outcomeOf(order: RailOrder, paceMs: number): RailOutcome {
   const remaining = durationMs(order, paceMs) - order.ageMs;
   if (remaining > 0) return { kind: 'pending', checkInMs: Math.ceil(remaining) };
@@ -101,7 +92,6 @@ function outcomeOf(order: RailOrder, paceMs: number): RailOutcome {
   return failureOf(order) ?? { kind: 'settled', watchMs: returnAfterMs };
 }
 
-/** The sandbox's simulation of the outside world. */
 const simulation: Simulation = {
   scenarioFault,
   deposit: simulatedDeposit,
@@ -110,9 +100,7 @@ const simulation: Simulation = {
   accountVerification: verificationOf,
 };
 
-/**
- * Returns how long an order takes, in milliseconds: the delay of its scenario, or the paces of its account or address.
- */
+/** Returns how long an order takes, in milliseconds: by its scenario, or the paces of its account or address. */
 function durationMs(order: RailRequest, paceMs: number): number {
   const { delayMs } = scenarioAt(order.step, order.scenario);
   if (delayMs !== undefined) return delayMs;
@@ -121,10 +109,7 @@ function durationMs(order: RailRequest, paceMs: number): number {
   return paceMs * Math.max(magicOf(order.account)?.paces ?? 1, umaPaces(order.umaAddress));
 }
 
-/**
- * Returns the outcome of an order that does not settle, or undefined. The scenario decides first, then the account,
- * then the address.
- */
+/** Returns the outcome of an order that does not settle, by its scenario, or else its account, or else its address. */
 function failureOf(order: RailOrder): RailOutcome | undefined {
   const { failureReason, reject, refundFails } = scenarioAt(order.step, order.scenario);
   if (reject) return { kind: 'rejected', explanation: 'refused by the receiving side (sandbox scenario)' };
@@ -140,4 +125,15 @@ function failureOf(order: RailOrder): RailOutcome | undefined {
 
 function magicOf(account: RailAccount | undefined) {
   return account && magicSuffixes[suffixOf(account)];
+}
+
+/** The result of a customer's identity check, by the suffix of the name; others are APPROVED. */
+const statuses: Readonly<Record<string, KycStatus>> = {
+  '001': 'PENDING_REVIEW',
+  '002': 'REJECTED',
+  '003': 'EXPIRED',
+};
+
+function checkSandboxIdentity(name: string | null): KycStatus {
+  return statuses[name?.slice(-3) ?? ''] ?? 'APPROVED';
 }

@@ -8,7 +8,6 @@ const maxMs = 3_600_000;
 
 const duration = z.int().min(0).max(maxMs).optional();
 
-/** The schema of a scenario, from a caller or from the database. */
 const scenarioSchema = z.object({
   step: z.enum(['PAY_REQUEST', 'PULL', 'SETTLEMENT']).optional(),
   delayMs: duration,
@@ -31,7 +30,6 @@ function readScenario(value: unknown): Scenario {
   return value === null || value === undefined ? {} : scenarioSchema.parse(value);
 }
 
-/** Returns what is wrong with the scenario of a caller, or undefined. */
 export function scenarioFault(scenario: Scenario): ScenarioFault | undefined {
   const { step, delayMs, failureReason, reject, refundFails, returnAfterMs } = scenario;
   for (const [field, ms] of [

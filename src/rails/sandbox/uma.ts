@@ -30,7 +30,6 @@ function partOf(umaAddress: string): { readonly part: Part; readonly currency: s
   return receivers[part as Part].includes(code) ? { part: part as Part, currency: code } : undefined;
 }
 
-/** Returns the test receiver at an address, or undefined. */
 export function testReceiver(umaAddress: string): UmaReceiver | undefined {
   const found = partOf(umaAddress);
   const currency = found && currencyOf(found.currency);
@@ -53,10 +52,7 @@ export function umaPaces(umaAddress: string | undefined): number {
   return found ? paces[found.part] : 1;
 }
 
-/**
- * Returns the outcome that the address of the other party gives a payment, or undefined when it lets the payment
- * settle.
- */
+/** Returns the outcome that the other party's address gives a payment; undefined when it lets the payment settle. */
 export function umaOutcome(umaAddress: string | undefined, kind: RailOrderKind): RailOutcome | undefined {
   const part = umaAddress === undefined ? undefined : partOf(umaAddress)?.part;
   if (part === 'fail.compliance') {

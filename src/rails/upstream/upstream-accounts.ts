@@ -25,7 +25,6 @@ export class UpstreamAccounts {
     this.#client = client;
   }
 
-  /** Reads the platform's balances upstream, in smallest units by currency. */
   async balances(): Promise<ReadonlyMap<string, bigint>> {
     const { data } = await this.#client.get('/platform/internal-accounts', internalAccountList);
     return new Map(data.map(({ balance }) => [balance.currency.code, BigInt(balance.amount)]));
@@ -42,10 +41,7 @@ export class UpstreamAccounts {
     return account.id;
   }
 
-  /**
-   * Returns upstream's id of an external account that was registered there.
-   * @throws UpstreamRefusal where it was not
-   */
+  /** Returns upstream's id of an external account. @throws UpstreamRefusal where none was registered there */
   async externalId(account: RailAccount, currency: string): Promise<string> {
     const key = `${currency} ${identityKey(account.type, account.details)}`;
     const known = this.#external.get(key);
@@ -113,7 +109,6 @@ function checkOf(record: ExternalAccountRecord): AccountCheck {
   };
 }
 
-/** Leaves out null values, as the interface does. */
 function withoutNulls(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(value)

@@ -1,42 +1,59 @@
 import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { InexactJson, parseJson } from '../../core/json.ts';
+import { transactionRecord } from './upstream-records.ts';
 
-/** How to reach the account of a platform at its upstream service. */
-export interface UpstreamConnection {
+export const upstreamConnection = z.object({
   /** With the version at its end: https://host/2025-10-13. */
-  readonly baseUrl: string;
-  readonly clientId: string;
-  readonly secret: string;
+  baseUrl: z.string(),
+  clientId: z.string().min(1),
+  secret: z.string().min(1),
   /** The signing secret of the platform's webhook endpoint there; without one its webhooks are refused. */
-  readonly webhookSecret?: string | undefined;
-}
+  webhookSecret: z.string().optional(),
+});
+export type UpstreamConnection = z.infer<typeof upstreamConnection>;
 
-/** The error for a request that the upstream service has refused for good: repeating it would change nothing. */
-export class UpstreamRefusal extends Error {
+/** The error of a request that did not succeed, with upstream's code. */
+class UpstreamError extends Error {
   readonly code: string;
 
   constructor(code: string, message: string) {
     super(message);
-    this.name = 'UpstreamRefusal';
+    this.name = new.target.name;
     this.code = code;
   }
 }
 
-/** The error for an answer that leaves the outcome of the request open. */
-export class UpstreamFault extends Error {
-  readonly code: string;
+/** The error for a request that the upstream service has refused for good: repeating it would change nothing. */
+export class UpstreamRefusal extends UpstreamError {}
 
-  constructor(code: string, message: string) {
-    super(message);
-    this.name = 'UpstreamFault';
-    this.code = code;
+/** The error for an answer that leaves the outcome of the request open. */
+export class UpstreamFault extends UpstreamError {}
+
+/** Awaits a request, and returns `otherwise` where the upstream service has refused it. */
+export async function unlessRefused<Answer, Other>(
+  request: Promise<Answer>,
+  otherwise: Other,
+): Promise<Answer | Other> {
+  try {
+    return await request;
+  } catch (error) {
+    if (error instanceof UpstreamRefusal) return otherwise;
+    throw error;
   }
 }
 
 /** A command under its idempotency key. Some have no body. */
 interface Command {
   readonly body?: object;
+  readonly key: string;
+}
+
+interface Transfer {
+  readonly from: string;
+  readonly to: string;
+  readonly amount: bigint;
+  readonly memo: string;
   readonly key: string;
 }
 
@@ -71,16 +88,19 @@ export class UpstreamClient {
     return this.#send('POST', path, schema, command);
   }
 
+  /** Moves money between two accounts there under an idempotency key. Its memo is for people and for reconciliation. */
+  transfer(way: 'in' | 'out' | 'internal', { from, to, amount, memo, key }: Transfer) {
+    const source = { accountId: from };
+    const destination = { accountId: to };
+    const body = { source, destination, amount: Number(amount), description: memo };
+    return this.post(`/transfer-${way}`, transactionRecord, { body, key });
+  }
+
   close(): Promise<void> {
     return this.#agent.close();
   }
 
-  async #send<Schema extends z.ZodType>(
-    method: 'GET' | 'POST',
-    path: string,
-    schema: Schema,
-    command?: Command,
-  ): Promise<z.infer<Schema>> {
+  async #send<Schema extends z.ZodType>(method: 'GET' | 'POST', path: string, schema: Schema, command?: Command) {
     const { baseUrl, clientId, secret } = await this.#connection();
     const credentials = Buffer.from(`${clientId}:${secret}`).toString('base64');
     const { statusCode, body } = await request(`${baseUrl.replace(/\/$/, '')}${path}`, {
@@ -118,10 +138,7 @@ function hide(words: string, secret: string): string {
   return words.replaceAll(secret, '[hidden]');
 }
 
-/**
- * Parses an answer; undefined where it is not JSON.
- * @throws UpstreamFault for JSON with duplicate members or inexact numbers, which may be misread
- */
+/** Parses an answer; undefined where it is not JSON. @throws UpstreamFault for JSON that may be misread */
 function jsonIn(text: string, what: string): unknown {
   try {
     return parseJson(text);

@@ -5,7 +5,7 @@ import type { DepositsPage, DepositsRequest, DepositToTake, RailDeposit, TakenDe
 import type { UpstreamAccounts } from './upstream-accounts.ts';
 import { type UpstreamClient, UpstreamRefusal } from './upstream-client.ts';
 import { customerIn } from './upstream-identity.ts';
-import { isWithin, orderIdIn, stateOf, sweepMemo } from './upstream-movements.ts';
+import { isWithin, orderIdIn, states, sweepMemo } from './upstream-movements.ts';
 import { transactionRecord } from './upstream-records.ts';
 
 const incomingRecord = transactionRecord.extend({
@@ -29,10 +29,7 @@ const fundedAccounts = z.object({
 
 const pageSize = 100;
 
-/**
- * The deposits of a platform at its upstream service: each customer here has a customer there, whose accounts take in its
- * money (decision 85).
- */
+/** The deposits to customers of a platform at its upstream service, to accounts of customers there (decision 85). */
 export class UpstreamDeposits {
   readonly #client: UpstreamClient;
   readonly #accounts: UpstreamAccounts;
@@ -49,9 +46,7 @@ export class UpstreamDeposits {
     this.#customers.set(customerId, upstreamId);
   }
 
-  /**
-   * Returns the payment instructions of the customer's account upstream. None for quotes, and for the platform's own accounts.
-   */
+  /** Returns the payment instructions of the customer's account upstream; none for quotes and the platform's own. */
   async instructions({ customerId, currency, expiresAt }: FundingRequest): Promise<PaymentInstruction[]> {
     if (!customerId || expiresAt) return [];
     const upstreamId = this.#customers.get(customerId);
@@ -84,13 +79,8 @@ export class UpstreamDeposits {
     try {
       const own = await this.#accounts.internalId(currency);
       if (heldAt === own) return { kind: 'taken' };
-      const body = {
-        source: { accountId: heldAt },
-        destination: { accountId: own },
-        amount: Number(amount),
-        description: sweepMemo(id),
-      };
-      await this.#client.post('/transfer-internal', transactionRecord, { body, key: `deposit-${id}` });
+      const key = `deposit-${id}`;
+      await this.#client.transfer('internal', { from: heldAt, to: own, amount, memo: sweepMemo(id), key });
       return { kind: 'taken' };
     } catch (error) {
       if (!(error instanceof UpstreamRefusal)) throw error;
@@ -107,7 +97,7 @@ function isDeposit(record: IncomingRecord): boolean {
 
 function depositOf(record: IncomingRecord): RailDeposit {
   const { id, createdAt, status, receivedAmount, platformCustomerId, source, destination, description } = record;
-  const state = stateOf(status);
+  const state = states[status];
   return {
     reference: id,
     at: new Date(createdAt),

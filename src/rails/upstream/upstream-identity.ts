@@ -19,7 +19,6 @@ export async function checkIdentity(
   return { upstreamId: id, status, ...(status === 'PENDING_REVIEW' && { checkInMs }) };
 }
 
-/** A customer by its name. */
 type Named = Omit<IdentityRequest, 'attempts'>;
 
 /** Returns the customer there of one of ours, created now if the rail was connected after it. */
@@ -53,7 +52,6 @@ function nameThere({ customerId, name }: Named): string {
   return `${customerId}-${hash('sha256', name ?? '').slice(0, 8)}`;
 }
 
-/** Returns our customer for a customer upstream. */
 export function customerIn(platformCustomerId: string | null | undefined): string | undefined {
   return /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-[0-9a-f]{8}$/.exec(platformCustomerId ?? '')?.[1];
 }

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { boundedCache } from '../../core/bounded-cache.ts';
 import type { RailHost, RailModule } from '../port.ts';
 import type { Rail } from '../rail.ts';
+import { checkedSettings } from '../rail-settings.ts';
 import { UpstreamAccounts } from './upstream-accounts.ts';
-import { UpstreamClient, type UpstreamConnection } from './upstream-client.ts';
+import { UpstreamClient, type UpstreamConnection, upstreamConnection } from './upstream-client.ts';
 import { UpstreamDeposits } from './upstream-deposits.ts';
 import { checkIdentity } from './upstream-identity.ts';
 import { readMovements } from './upstream-movements.ts';
@@ -31,17 +32,7 @@ const settingsSchema = z
 
 type UpstreamSettings = z.infer<typeof settingsSchema>;
 
-const connectionSchema = z.object({
-  baseUrl: z.string(),
-  clientId: z.string().min(1),
-  secret: z.string().min(1),
-  webhookSecret: z.string().optional(),
-});
-
-/**
- * Reads a connection to an upstream service as it is stored.
- * @throws RangeError that says what is wrong with it; no secret is in the message
- */
+/** Reads a stored connection to an upstream service. @throws RangeError that says what is wrong, without secrets */
 export function parseConnection(text: string): UpstreamConnection {
   let value: unknown;
   try {
@@ -49,7 +40,7 @@ export function parseConnection(text: string): UpstreamConnection {
   } catch {
     throw new RangeError('the connection must be JSON with baseUrl, clientId and secret');
   }
-  const parsed = connectionSchema.safeParse(value);
+  const parsed = upstreamConnection.safeParse(value);
   if (!parsed.success)
     throw new RangeError('the connection must have baseUrl, clientId and secret, all of them strings');
   const { baseUrl, webhookSecret } = parsed.data;
@@ -69,10 +60,7 @@ export const upstreamModule: RailModule = {
   railPort: 1,
   name: 'upstream',
   open(given, { connections }) {
-    const settings = settingsSchema.safeParse(given);
-    if (!settings.success) {
-      throw new RangeError(settings.error.issues.map(({ path, message }) => [...path, message].join(' ')).join('; '));
-    }
+    const settings = checkedSettings(settingsSchema, given);
     const opened = boundedCache<Rail>(10_000);
     const clients = new Set<UpstreamClient>();
     return {
@@ -83,7 +71,7 @@ export const upstreamModule: RailModule = {
         const connection = () => connectionOf(connections, platformId);
         const client = new UpstreamClient(async () => connection().then(connected));
         clients.add(client);
-        const rail = platformRail(client, connection, settings.data);
+        const rail = platformRail(client, connection, settings);
         opened.set(platformId, rail);
         return rail;
       },
@@ -94,10 +82,7 @@ export const upstreamModule: RailModule = {
   },
 };
 
-async function connectionOf(
-  connections: RailHost['connections'],
-  platformId: string,
-): Promise<UpstreamConnection | undefined> {
+async function connectionOf(connections: RailHost['connections'], platformId: string) {
   const stored = await connections.read(platformId);
   return stored === undefined ? undefined : parseConnection(stored);
 }
@@ -115,7 +100,7 @@ function platformRail(
   const accounts = new UpstreamAccounts(client);
   const deposits = new UpstreamDeposits(client, accounts);
   const uma = new UpstreamUma(client, accounts);
-  const orders = new UpstreamOrders(client, { accounts, uma }, settings);
+  const orders = new UpstreamOrders(client, accounts, uma, settings);
   return {
     name: 'upstream',
     rate: (sending, receiving) => readTerms(client, sending, receiving),

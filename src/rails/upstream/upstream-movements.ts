@@ -4,7 +4,6 @@ import { type TransactionRecord, transactionPage } from './upstream-records.ts';
 
 const pageSize = 100;
 
-/** Returns the id of our order that the memo of a payment names. */
 export function orderIdIn(description: string | undefined): string | undefined {
   return /^order ([0-9a-f-]{36})$/.exec(description ?? '')?.[1];
 }
@@ -22,24 +21,13 @@ export function unusedMemo(orderId: string): string {
   return `unused of ${orderId}`;
 }
 
-/**
- * Returns whether a payment only moves money between two accounts of the platform there, for a deposit or an order: nothing
- * came in, and nothing left. An outside payer may write any memo, but pays from no such account.
- */
-export function isWithin({
-  description,
-  source,
-  destination,
-}: Pick<TransactionRecord, 'description' | 'source' | 'destination'>): boolean {
-  const isOwn = (end: TransactionRecord['source']) => end?.accountId?.startsWith('InternalAccount:') === true;
-  return (
-    /^(deposit|funding of|unused of) [0-9a-f-]{36}$/.test(description ?? '') && isOwn(source) && isOwn(destination)
-  );
-}
+type Ends = Pick<TransactionRecord, 'description' | 'source' | 'destination'>;
 
-/** Returns the state of a payment. */
-export function stateOf(status: TransactionRecord['status']): RailMovement['state'] {
-  return states[status];
+/** Returns whether a payment only moves money between the platform's accounts there, whatever its payer wrote. */
+export function isWithin({ description, source, destination }: Ends): boolean {
+  const isOwn = (end: TransactionRecord['source']) => end?.accountId?.startsWith('InternalAccount:') === true;
+  const isOurs = /^(deposit|funding of|unused of) [0-9a-f-]{36}$/.test(description ?? '');
+  return isOurs && isOwn(source) && isOwn(destination);
 }
 
 /** Reads a page of the account's transactions at the upstream service, oldest first. */
@@ -56,7 +44,7 @@ export async function readMovements(client: UpstreamClient, request: MovementsRe
   return { movements, ...(nextCursor !== undefined && { nextCursor }) };
 }
 
-const states: Readonly<Record<TransactionRecord['status'], RailMovement['state']>> = {
+export const states: Readonly<Record<TransactionRecord['status'], RailMovement['state']>> = {
   CREATED: 'UNDER_WAY',
   PENDING: 'UNDER_WAY',
   PROCESSING: 'UNDER_WAY',

@@ -2,7 +2,7 @@ import type { RailOrder, RailOutcome } from '../rail.ts';
 import type { RailAccount } from '../rail-account.ts';
 import type { RateLock } from '../rate-lock.ts';
 import type { UpstreamAccounts } from './upstream-accounts.ts';
-import { type UpstreamClient, UpstreamFault, UpstreamRefusal } from './upstream-client.ts';
+import { type UpstreamClient, UpstreamFault, UpstreamRefusal, unlessRefused } from './upstream-client.ts';
 import { hasBegun } from './upstream-movements.ts';
 import { quoteRecord, type TransactionRecord, transactionPage, transactionRecord } from './upstream-records.ts';
 import type { UpstreamUma } from './upstream-uma.ts';
@@ -15,25 +15,14 @@ export interface UpstreamTimes {
   readonly watchMs: number;
 }
 
-/**
- * The age of an order, in milliseconds, beyond which it is no longer sent. Upstream forgets idempotency keys after thirty days:
- * the same key would then be a second payment.
- */
+/** The age of an order, in milliseconds, beyond which it is not sent: upstream forgets its keys after thirty days. */
 const maxSendAgeMs = 25 * 86_400_000;
 
 /** How much the clock of the upstream service may differ from ours, in milliseconds: an hour. */
 const clocksDifferMs = 3_600_000;
 
-/**
- * Upstream's immediate answer about a payment. Its record may name what it takes, but need not (specification 2.6).
- */
+/** Upstream's immediate answer about a payment, which need not name what it takes (specification 2.6). */
 type Sent = Pick<TransactionRecord, 'id' | 'sentAmount'>;
-
-/** The dependencies for carrying out orders. */
-export interface UpstreamParts {
-  readonly accounts: UpstreamAccounts;
-  readonly uma: UpstreamUma;
-}
 
 /** Sends the orders of a platform to its upstream service, and asks about them. It has no state of its own. */
 export class UpstreamOrders {
@@ -42,7 +31,7 @@ export class UpstreamOrders {
   readonly #uma: UpstreamUma;
   readonly #times: UpstreamTimes;
 
-  constructor(client: UpstreamClient, { accounts, uma }: UpstreamParts, times: UpstreamTimes) {
+  constructor(client: UpstreamClient, accounts: UpstreamAccounts, uma: UpstreamUma, times: UpstreamTimes) {
     this.#client = client;
     this.#accounts = accounts;
     this.#uma = uma;
@@ -58,10 +47,7 @@ export class UpstreamOrders {
     return this.#perform(order, () => this.#transferOut(order, account, order.id, memoOf('order', order)));
   }
 
-  /**
-   * Pays to a UMA address: the quote upstream is paid from a customer's account there, which gets the money first. If it was
-   * not delivered, the money is there again, and is moved back before the outcome is reported.
-   */
+  /** Pays to a UMA address from a customer's account there, which gets the money first, and returns it if it stays. */
   async #payUma(order: RailOrder, lock: RateLock): Promise<RailOutcome> {
     let isFunded = order.settled;
     const fund = async () => {
@@ -81,19 +67,13 @@ export class UpstreamOrders {
     if (!account) return noUma;
     return this.#perform(order, async () => {
       const { currency, amount } = order;
-      const body = {
-        source: { accountId: await this.#accounts.externalId(account, currency) },
-        destination: { accountId: await this.#accounts.internalId(currency) },
-        amount: Number(amount),
-        description: memoOf('order', order),
-      };
-      return this.#client.post('/transfer-in', transactionRecord, { body, key: order.id });
+      const from = await this.#accounts.externalId(account, currency);
+      const to = await this.#accounts.internalId(currency);
+      return this.#client.transfer('in', { from, to, amount, memo: memoOf('order', order), key: order.id });
     });
   }
 
-  /**
-   * Finds an order by its memo among the account's payments upstream, and sends nothing. Undefined where it is unknown.
-   */
+  /** Finds an order by its memo among the payments upstream, and sends nothing. Undefined where it is unknown. */
   async find(order: RailOrder): Promise<RailOutcome | undefined> {
     if (!order.account && !order.lock) return order.umaAddress === undefined ? { kind: 'settled' } : noUma;
     const found = await this.#findTransaction(order);
@@ -123,11 +103,8 @@ export class UpstreamOrders {
   /** The filter for payments to or from the other account of an order. What is converted goes to the platform's own. */
   async #counterpartyOf({ kind, account, umaAddress, currency }: RailOrder): Promise<Record<string, string>> {
     if (!account) return { receiverAccountIdentifier: umaAddress ?? (await this.#accounts.internalId(currency)) };
-    const id = await this.#accounts.externalId(account, currency).catch((error: unknown) => {
-      // Upstream no longer knows the account: the order is looked for among all payments.
-      if (error instanceof UpstreamRefusal) return undefined;
-      throw error;
-    });
+    const id = await unlessRefused(this.#accounts.externalId(account, currency), undefined);
+    // Upstream no longer knows the account: the order is looked for among all payments.
     if (id === undefined) return {};
     return kind === 'PAYOUT' ? { receiverAccountIdentifier: id } : { senderAccountIdentifier: id };
   }
@@ -135,7 +112,7 @@ export class UpstreamOrders {
   /** Refunds a collection to its source. */
   async giveBack(order: RailOrder): Promise<void> {
     if (!order.account) throw new Error('only money that was pulled from an account can be returned');
-    await this.#transferOut(order, order.account, keyOfReturn(order), memoOf('return of', order));
+    await this.#transferOut(order, order.account, `${order.id}-return`, memoOf('return of', order));
   }
 
   async #perform(order: RailOrder, send: () => Promise<Sent>): Promise<RailOutcome> {
@@ -155,20 +132,14 @@ export class UpstreamOrders {
     }
   }
 
-  /**
-   * Returns the state of a settled order. It is not sent again: upstream may have been restored to an earlier moment and know
-   * nothing of it, and its bank would pay it a second time.
-   */
+  /** Returns the state of a settled order without sending it, since a restored upstream might pay it a second time. */
   async #lookAgain(order: RailOrder): Promise<RailOutcome> {
     const found = await this.#findTransaction(order);
     if (found) return this.#outcomeOfOrder(order, found);
     return { kind: 'contradiction', explanation: 'the upstream service no longer has this payment' };
   }
 
-  /**
-   * Executes the quote upstream that has locked the rate of an order.
-   * @param prepare comes first
-   */
+  /** Executes the quote upstream that has locked the rate of an order, after `prepare`. */
   async #execute(order: RailOrder, { reference }: RateLock, prepare?: () => Promise<void>): Promise<Sent> {
     try {
       await prepare?.();
@@ -227,20 +198,13 @@ export class UpstreamOrders {
     }
   }
 
-  async #transferOut(order: RailOrder, account: RailAccount, key: string, description: string) {
-    const { currency, amount } = order;
-    const body = {
-      source: { accountId: await this.#accounts.internalId(currency) },
-      destination: { accountId: await this.#accounts.externalId(account, currency) },
-      amount: Number(amount),
-      description,
-    };
-    return this.#client.post('/transfer-out', transactionRecord, { body, key });
+  async #transferOut({ currency, amount }: RailOrder, account: RailAccount, key: string, memo: string) {
+    const from = await this.#accounts.internalId(currency);
+    const to = await this.#accounts.externalId(account, currency);
+    return this.#client.transfer('out', { from, to, amount, memo, key });
   }
 
-  /**
-   * Returns whether money was refunded for an order that is not settled here: its process may have died right after.
-   */
+  /** Returns whether money was refunded for an unsettled order: its process may have died right after. */
   async #wasGivenBack(order: RailOrder): Promise<boolean> {
     if (order.settled || !order.account) return false;
     const account = await this.#accounts.externalId(order.account, order.currency);
@@ -259,10 +223,6 @@ function sentOf(kind: RailOrder['kind'], lock: RateLock | undefined, sentAmount:
 }
 
 const noUma: RailOutcome = { kind: 'failed', explanation: 'the upstream rail does not pay to UMA addresses' };
-
-function keyOfReturn({ id }: RailOrder): string {
-  return `${id}-return`;
-}
 
 /** The memo of a payment upstream: it names our order for people and for reconciliation. */
 function memoOf(what: 'order' | 'return of', { id }: RailOrder): string {

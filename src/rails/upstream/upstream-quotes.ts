@@ -5,10 +5,7 @@ import { decimalOf } from './upstream-rates.ts';
 import { type QuoteRecord, quoteRecord } from './upstream-records.ts';
 import type { UpstreamUma } from './upstream-uma.ts';
 
-/**
- * The fraction of an upstream quote's lifetime that is promised here: the rest is for the time of its execution, from the
- * commit here to upstream.
- */
+/** The fraction of an upstream quote's lifetime that is promised here: the rest is for its execution. */
 const promisedShare = 0.9;
 
 /**

@@ -12,7 +12,7 @@ import {
   whole,
 } from '../../core/fraction.ts';
 import type { RateTerms } from '../rail.ts';
-import { type UpstreamClient, UpstreamRefusal } from './upstream-client.ts';
+import { type UpstreamClient, unlessRefused } from './upstream-client.ts';
 import { rateList } from './upstream-records.ts';
 
 /** The decimal places of a variable fee rate that is found from amounts. */
@@ -25,12 +25,8 @@ export async function readTerms(
   receiving: Currency,
 ): Promise<RateTerms | undefined> {
   const wanted = [...new Set([receiving.code, 'BTC'])].map((code) => `&destinationCurrency=${code}`).join('');
-  const { data } = await client
-    .get(`/exchange-rates?sourceCurrency=${sending.code}${wanted}`, rateList)
-    .catch((error: unknown) => {
-      if (error instanceof UpstreamRefusal) return { data: [] };
-      throw error;
-    });
+  const path = `/exchange-rates?sourceCurrency=${sending.code}${wanted}`;
+  const { data } = await unlessRefused(client.get(path, rateList), { data: [] });
   const found = data.find(({ destinationCurrency }) => destinationCurrency.code === receiving.code);
   if (!found) return undefined;
   const bitcoin = data.find(({ destinationCurrency }) => destinationCurrency.code === 'BTC');

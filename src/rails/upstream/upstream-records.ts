@@ -65,7 +65,6 @@ export const quoteRecord = z.object({
 });
 export type QuoteRecord = z.infer<typeof quoteRecord>;
 
-/** A quote that an account there pays. */
 export const paidFromQuote = z.object({
   source: z.object({ accountId: z.string() }),
   sendingCurrency: z.object({ code: z.string() }),

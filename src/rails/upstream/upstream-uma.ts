@@ -1,15 +1,12 @@
 import type { RailOrder, UmaReceiver } from '../rail.ts';
 import type { LockRequest, RateLock, UmaPayment } from '../rate-lock.ts';
 import type { UpstreamAccounts } from './upstream-accounts.ts';
-import { type UpstreamClient, UpstreamRefusal } from './upstream-client.ts';
+import { type UpstreamClient, UpstreamRefusal, unlessRefused } from './upstream-client.ts';
 import { customerThere } from './upstream-identity.ts';
 import { fundingMemo, unusedMemo } from './upstream-movements.ts';
-import { internalAccountList, paidFromQuote, receiverRecord, transactionRecord } from './upstream-records.ts';
+import { internalAccountList, paidFromQuote, receiverRecord } from './upstream-records.ts';
 
-/**
- * Payments to UMA addresses that the upstream service finds (decision 92). There a customer sends them, so each is paid from
- * the account of our customer's counterpart there, which gets the money for it first.
- */
+/** Payments to UMA addresses by upstream (decision 92), each from the account there of our customer's counterpart. */
 export class UpstreamUma {
   readonly #client: UpstreamClient;
   readonly #accounts: UpstreamAccounts;
@@ -21,24 +18,20 @@ export class UpstreamUma {
 
   /** Looks a receiver up there. Undefined where nobody receives at the address. */
   async lookUp(umaAddress: string): Promise<UmaReceiver | undefined> {
-    const found = await this.#receiver(umaAddress).catch((error: unknown) => {
-      if (error instanceof UpstreamRefusal) return undefined;
-      throw error;
-    });
-    return (
-      found && {
-        vaspName: found.receiver.vaspName ?? umaAddress.replace(/^.*@/, ''),
-        currencies: found.supportedCurrencies.map(({ code, min, max }) => ({
-          ...{ code, minAmount: BigInt(min), maxAmount: BigInt(max) },
-        })),
-        requiredFields: found.requiredPayerFields.map((name) => ({ name, mandatory: true })),
-        information: {},
-      }
-    );
+    const found = await unlessRefused(this.#receiver(umaAddress), undefined);
+    if (!found) return undefined;
+    return {
+      vaspName: found.receiver.vaspName ?? umaAddress.replace(/^.*@/, ''),
+      currencies: found.supportedCurrencies.map(({ code, min, max }) => {
+        return { code, minAmount: BigInt(min), maxAmount: BigInt(max) };
+      }),
+      requiredFields: found.requiredPayerFields.map((name) => ({ name, mandatory: true })),
+      information: {},
+    };
   }
 
   /**
-   * Returns the parties of a quote there to a UMA address: the customer of the sender, and the receiver, looked up again.
+   * Returns the parties of a quote there to a UMA address: the sender's customer, and the receiver, looked up again.
    */
   async parties({ address, sender }: UmaPayment, { sending, receiving }: Pick<LockRequest, 'sending' | 'receiving'>) {
     const { id: customerId } = await customerThere(this.#client, sender);
@@ -57,21 +50,19 @@ export class UpstreamUma {
   /** Moves the amount of an order to the account that its quote there is paid from, once. */
   async fund(order: RailOrder, lock: RateLock): Promise<void> {
     const { own, customers } = await this.#accountsOf(lock);
-    await this.#move({ from: own, to: customers, amount: lock.sent, memo: fundingMemo(order.id) });
+    await this.#move(own, customers, lock.sent, fundingMemo(order.id));
   }
 
   /** Moves back the unused money of an order whose payment has ended there, once. */
   async takeBack(order: RailOrder, lock: RateLock): Promise<void> {
     const { own, customers } = await this.#accountsOf(lock);
-    await this.#move({ from: customers, to: own, amount: lock.sent, memo: unusedMemo(order.id) });
+    await this.#move(customers, own, lock.sent, unusedMemo(order.id));
   }
 
   /** Returns the account that pays a quote there, and the platform's own in the same currency. */
   async #accountsOf({ reference }: RateLock) {
-    const { source, sendingCurrency } = await this.#client.get(
-      `/quotes/${encodeURIComponent(reference)}`,
-      paidFromQuote,
-    );
+    const path = `/quotes/${encodeURIComponent(reference)}`;
+    const { source, sendingCurrency } = await this.#client.get(path, paidFromQuote);
     return { own: await this.#accounts.internalId(sendingCurrency.code), customers: source.accountId };
   }
 
@@ -81,20 +72,7 @@ export class UpstreamUma {
   }
 
   /** Moves money between two accounts there. Its memo is also its key. */
-  async #move({ from, to, amount, memo }: Move): Promise<void> {
-    const body = {
-      source: { accountId: from },
-      destination: { accountId: to },
-      amount: Number(amount),
-      description: memo,
-    };
-    await this.#client.post('/transfer-internal', transactionRecord, { body, key: memo.replaceAll(' ', '-') });
+  async #move(from: string, to: string, amount: bigint, memo: string): Promise<void> {
+    await this.#client.transfer('internal', { from, to, amount, memo, key: memo.replaceAll(' ', '-') });
   }
-}
-
-interface Move {
-  readonly from: string;
-  readonly to: string;
-  readonly amount: bigint;
-  readonly memo: string;
 }

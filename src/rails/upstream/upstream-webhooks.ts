@@ -5,7 +5,6 @@ import type { RailNews, RailWebhook, ReceivedWebhook } from '../rail-webhooks.ts
 import { customerIn } from './upstream-identity.ts';
 import { isWithin, orderIdIn } from './upstream-movements.ts';
 
-/** The part of a webhook that the rail reads. Webhooks of other types, and other fields, may be there. */
 const messageSchema = z.object({
   type: z.string(),
   platformCustomerId: z.string().nullish(),
@@ -62,9 +61,7 @@ function asksForApproval(body: Uint8Array): boolean {
   return data?.type === 'INCOMING_PAYMENT' && data.transaction?.status === 'PENDING';
 }
 
-/**
- * Reads a webhook: of a payment by one of our orders, of a deposit, or of the identity of a customer. Nothing else is news.
- */
+/** Reads a webhook: about our orders, deposits, or the identity of a customer. Nothing else is news. */
 export function newsIn(body: Uint8Array): readonly RailNews[] {
   const parsed = messageSchema.safeParse(jsonIn(body));
   const transaction = parsed.data?.transaction;

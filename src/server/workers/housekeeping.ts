@@ -1,4 +1,4 @@
-import { resumeKeyLife } from '../../domain/events/resume-point-statements.ts';
+import { resumeKeyLife } from '../../domain/events/resume-points.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { statement } from '../../infra/database/statement.ts';
 

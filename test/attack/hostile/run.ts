@@ -152,7 +152,7 @@ function boundOf(probe: Probe): number {
   // A document of mutations reads for each of them, of which there are five at most.
   const reads = /mutation|subscription/.test(sent) ? 5 : 1.5;
   // Rates and currencies are tables of a fixed size, and no read.
-  const tables = /exchangeRates|currencies/.test(sent) ? 40_000 : 0;
+  const tables = 40_000 * (sent.match(/exchangeRates|currencies|externalAccountForms/g)?.length ?? 0);
   return tables + maxAnswerBytes * reads + 2 * Buffer.byteLength(sent) + 1_000;
 }
 

@@ -55,8 +55,9 @@ export function permissionOf({ name }: Pick<Call, 'name'>): Needed {
 /** Lists and nodes first: they must not see objects that the mutations of the matrix make. */
 const inOrder = coordinates.toSorted((a, b) => Number(a.call.kind === 'mutation') - Number(b.call.kind === 'mutation'));
 
+/** An event stream stands for JSON where a call is a subscription. */
 function waysOf(kind: Call['kind'], chosen: readonly Transport[]): Transport[] {
-  return chosen.filter((transport) => kind !== 'subscription' || transport !== 'JSON');
+  return [...new Set(chosen.map((way) => (kind === 'subscription' && way === 'JSON' ? 'event stream' : way)))];
 }
 
 /**

@@ -102,13 +102,15 @@ export const accountBugs: Bugs = {
       test: 'a platform id of several customers names no sender, unless their own id says which',
     },
   },
-  'test/graphql/oracle.test.ts': {
+  'test/graphql/declarations.test.ts': {
     'the fees of a quote are declared to be in the currency that arrives': {
       file: 'src/api/graphql/schema/payments/quote.ts',
       find: "t.money('feesIncluded', 'sendingCurrency'",
       put: "t.money('feesIncluded', 'receivingCurrency'",
-      test: '${documents} random documents are answered as a plain execution answers them, whoever asks and however often',
+      test: 'a field shows the column, or the member of JSON, of its name; an amount with its currency',
     },
+  },
+  'test/graphql/oracle.test.ts': {
     'what is computed of a row gets numbers as they are in JSON': {
       file: 'src/api/graphql/reading/computed.ts',
       find: 'if (row[name] !== null) row[name] = revive(row[name]);',

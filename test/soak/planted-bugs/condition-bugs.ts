@@ -162,7 +162,7 @@ export const conditionBugs: Bugs = {
   'test/payments/account-checks.test.ts': {
     'a deleted external account is checked for ever': {
       file: 'src/domain/accounts/external-account-changes.ts',
-      find: '        checks: [{ accountId: id, dueInMs: null }],\n',
+      find: '      checks: [{ accountId: id, dueInMs: null }],\n',
       test: 'a deleted account is checked no more',
     },
     'an account that its rail calls INACTIVE is registered': {

@@ -82,8 +82,8 @@ export const operatorBugs: Bugs = {
   'test/payments/failing-orders.test.ts': {
     'an order ends by hand whatever its rail says': {
       file: 'src/domain/settlement/fail-order.ts',
-      find: "if (answer && 'reason' in answer) return",
-      put: "if (answer && 'reason' in answer && answer.reason === '') return",
+      find: "if (!outcome) return 'the provider has no such payment';",
+      put: "if (outcome?.kind !== 'pending') return 'the provider has no such payment';",
       test: 'what the rail says once more decides: what has settled or failed is refused, and the workers book it',
     },
     'an order ends by hand beside the worker that has it': {
@@ -99,8 +99,8 @@ export const operatorBugs: Bugs = {
       test: 'a payment of which the rail has said another amount is refused until a person has closed its case',
     },
     'the end of an order by hand is no act': {
-      file: 'src/domain/settlement/fail-order.ts',
-      find: "await recordAct(act, operator, { platformId, subject, before, after: { status: 'FAILED' } });",
+      file: 'src/domain/settlement/order-by-hand.ts',
+      find: '      await recordAct(act, operator, facts);\n',
       test: 'a payment ends FAILED by command as when its rail refuses it: its money is back, and an act says who and why',
     },
   },

@@ -80,8 +80,8 @@ export const policyBugs: Bugs = {
   'test/payments/dry-run.test.ts': {
     'a dry run is not rolled back': {
       file: 'src/infra/database/transaction.ts',
-      find: 'return await inRolledBackTransaction(client, () => work(client));',
-      put: 'return await work(client);',
+      find: '(client) => inRolledBackTransaction(client, () => work(client))',
+      put: '(client) => work(client)',
       test: 'a dry run of every payment says its price, and changes nothing',
     },
     'a dry run shows an app what others have used of a policy': {

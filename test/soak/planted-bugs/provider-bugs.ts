@@ -90,8 +90,8 @@ export const providerBugs: Bugs = {
     },
     'a deposit is decided twice': {
       file: 'src/domain/providers/decide-deposits.ts',
-      find: "where: { platformId, id: uuid, status: 'UNATTRIBUTED' },",
-      put: 'where: { platformId, id: uuid },',
+      find: "const where = { platformId, id: uuid, status: 'UNATTRIBUTED' } as const;",
+      put: 'const where = { platformId, id: uuid };',
       test: 'what nobody can be credited with waits for a person, who says whose it is',
     },
   },

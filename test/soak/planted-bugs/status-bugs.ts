@@ -32,18 +32,18 @@ export const statusBugs: Bugs = {
   },
   'test/payments/expiry.test.ts': {
     'the expiry takes a quote that is PROCESSING': {
-      file: 'src/domain/quotes/quote-end.ts',
+      file: 'src/domain/quotes/expiry.ts',
       find: 'quotes: [{ id: quote.id, ...end,',
       put: "quotes: [{ id: quote.id, ...end, from: ['PENDING', 'PROCESSING'],",
       test: 'an expiry that comes after the execution is refused, and changes nothing',
     },
     'the expiry takes a quote that is PROCESSING, and its transaction': {
-      file: 'src/domain/quotes/quote-end.ts',
+      file: 'src/domain/quotes/expiry.ts',
       find: 'quotes: [{ id: quote.id, ...end,',
       put: "quotes: [{ id: quote.id, ...end, from: ['PENDING', 'PROCESSING'],",
       also: [
         {
-          file: 'src/domain/quotes/quote-end.ts',
+          file: 'src/domain/quotes/expiry.ts',
           find: 'id: quote.transactionId, ...end,',
           put: "id: quote.transactionId, ...end, from: ['PENDING', 'PROCESSING'],",
         },

@@ -16,16 +16,13 @@ export class RateLimited extends Error {
   }
 }
 
-/** A limit, and the bucket that a request counts in. */
 interface Quota {
   readonly name: 'platform' | 'api-token' | 'client-token';
   readonly rate: Rate;
   readonly bucket: TokenBucket;
 }
 
-/** The answer of the limits to a request. */
 export interface RateDecision {
-  /** The error of a request that is refused. */
   readonly refusal: RateLimited | undefined;
   /** The limits that the request counts against; none where nothing is limited. */
   readonly quotas: readonly Quota[];
@@ -86,7 +83,6 @@ export class RateLimits {
   }
 }
 
-/** Takes the requested tokens from each bucket, or none from any if one of them holds too few. */
 function take(quotas: readonly Quota[], wantedOf: (rate: Rate) => number): RateDecision {
   const lacking = quotas.filter(({ bucket, rate }) => bucket.tokens < wantedOf(rate));
   if (lacking.length > 0) return { refusal: refusalOf(lacking, wantedOf), quotas };

@@ -5,10 +5,7 @@ import type { Clock } from './token-bucket.ts';
 
 /** How many refusals for one source are sent at once, and how many a second beyond them. */
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
-/**
- * How long a refusal waits at most, in milliseconds: less than clients usually wait for an answer. So 300 connections that keep
- * sending get hardly more than the refusals of a second.
- */
+/** How long a refusal waits at most, in milliseconds: less than clients usually wait for an answer. */
 const maxWaitMs = 12_000;
 /** Refusals that would wait for longer are spread over the last part of this time, in milliseconds. */
 const spreadMs = 3_000;
@@ -17,7 +14,6 @@ const goldenRatio = (Math.sqrt(5) - 1) / 2;
 /** The most sources whose refusals are counted. */
 const maxSources = 10_000;
 
-/** The source that refusals are for. */
 interface Source {
   /** When the next one would be due if each came at its time. */
   due: number;
@@ -47,7 +43,6 @@ export class RefusalPace {
     if (ms > 0) await delay(ms, undefined, { signal: this.#ended.signal }).catch(() => undefined);
   }
 
-  /** Ends all waits, now and from now on: an instance that stops does not wait for them. */
   end(): void {
     this.#ended.abort();
   }

@@ -35,7 +35,6 @@ export class TokenBucket {
   }
 }
 
-/** Returns the seconds until a bucket with this number of tokens holds the wanted number. */
 export function secondsUntil(wanted: number, tokens: number, { perSecond }: Rate): number {
   return Math.max(0, (wanted - tokens) / perSecond);
 }

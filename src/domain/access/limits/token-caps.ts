@@ -10,7 +10,6 @@ export interface Cap {
 /** The seconds after which a refused client may try again: it must first end one of its own. */
 const retryAfter = 1;
 
-/** Limits how many sockets or streams each token has open on this instance. */
 export class TokenCap {
   readonly #things: string;
   readonly #cap: Cap;
@@ -22,7 +21,6 @@ export class TokenCap {
     this.#cap = cap;
   }
 
-  /** Returns how many the token of a caller may have. */
   mostOf({ kind }: Pick<Viewer, 'kind'>): number {
     return kind === 'CLIENT' ? this.#cap.clientToken : this.#cap.apiToken;
   }

@@ -2,17 +2,14 @@ import { isIP } from 'node:net';
 import os from 'node:os';
 import pg from 'pg';
 
-/** An address of a database, and its settings for the sessions of its connections. */
 export interface DatabaseAddress {
   /** The address without settings of sessions, and with its first host alone. */
   readonly url: string;
   /** Its `options`, in the form of a server's command line such as `-c work_mem=8MB`; '' for none. */
   readonly options: string;
-  /** Its `application_name`. */
   readonly applicationName: string | undefined;
 }
 
-/** One of the servers of an address. */
 export interface Server {
   readonly host: string;
   readonly port: number;
@@ -49,10 +46,7 @@ const ofSessions = [
   'query_timeout',
 ];
 
-/**
- * Removes the settings of sessions from an address: pg would let them override the program's. Time limits are left out, since
- * the program has its own.
- */
+/** Removes the settings of sessions from an address, which in pg would override the program's. */
 export function readAddress(given: string): DatabaseAddress {
   const address = firstServer(given);
   const start = address.indexOf('?');
@@ -77,10 +71,7 @@ const knownParameters = new Set([
 ]);
 const sslModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
-/**
- * Says what is wrong with an address that the program could not use as it is written; undefined for a good one. It repeats nothing
- * of the address that may belong to a password.
- */
+/** Says what is wrong with an address that could not be used as it is written, without anything of a password. */
 export function faultOfAddress(address: string): string | undefined {
   if (!/^postgres(ql)?:\/\/\S+$/.test(address))
     return 'must be a Postgres address such as postgres://user:password@host:5432/database';
@@ -110,25 +101,17 @@ export function faultOfAddress(address: string): string | undefined {
 /** Postgres cuts longer names. */
 const maxNameBytes = 63;
 
-/**
- * Returns the `application_name` of a connection: the program, what the connection is for, and the machine and process of the
- * instance. So pg_stat_activity says whose each connection is.
- */
+/** Returns the name of a connection: the program, the use, and the machine and process of the instance. */
 export function connectionName(use: string, program = 'payments-gateway'): string {
   const rest = ` ${use} ${os.hostname()}:${process.pid}`.replace(/[^ -~]/g, '?');
   if (rest.length >= maxNameBytes) return rest.trim().slice(0, maxNameBytes);
   return program.replace(/[^ -~]/g, '?').slice(0, maxNameBytes - rest.length) + rest;
 }
 
-/**
- * How a connection is protected: VERIFIED, by TLS with a certificate that is checked; UNVERIFIED, by TLS with any certificate;
- * NONE; or LOCAL, where it does not leave this machine.
- */
+/** Protected by TLS with a checked certificate (VERIFIED) or with any; not at all; or LOCAL, on this machine. */
 export type Protection = 'VERIFIED' | 'UNVERIFIED' | 'NONE' | 'LOCAL';
 
-/**
- * Returns how pg protects the connections to an address, which also depends on the environment (PGSSLMODE, PGHOST).
- */
+/** Returns how pg protects the connections to an address, which also depends on PGSSLMODE and PGHOST. */
 export function protectionOf(address: string): Protection {
   const client = new pg.Client({ connectionString: readAddress(address).url });
   const others = serversOf(address).slice(1);

@@ -7,7 +7,6 @@ type Connected = (
   release: (error?: Error | boolean) => void,
 ) => void;
 
-/** A call that waits until its platform uses fewer connections. */
 interface Waiting {
   readonly begin: () => void;
 }
@@ -18,10 +17,7 @@ interface Share {
   readonly waiting: Set<Waiting>;
 }
 
-/**
- * Leaves one connection of a pool to others: a platform that has all the rest waits for its own, however slow its statements
- * are and however long it has been alone.
- */
+/** Leaves one connection of a pool to others: a platform that has all the rest waits for its own. */
 export class ConnectionShares {
   readonly #most: number;
   readonly #timeoutMs: number;

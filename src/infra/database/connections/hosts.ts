@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { singleFlight } from '../../instruments/single-flight.ts';
 import { hasSpan } from '../../instruments/spans.ts';
 import { firstServer, type Server, serversOf } from './address.ts';
 import type { Connection } from './platform-statement.ts';
@@ -19,15 +20,15 @@ class OnlyReads extends Error {
 }
 
 /**
- * The servers of an address with several hosts, of which one is writable: the primary. It is determined before the first
- * connection, and again after a connection has failed or was read-only.
+ * The servers of an address with several hosts: the primary is found before the first connection and after a failed
+ * one.
  */
 export class Hosts {
   static readonly #all = new Map<string, Hosts>();
   readonly #address: string;
   readonly #servers: readonly Server[];
   #primary: Server | undefined;
-  #finding: Promise<Server> | undefined;
+  readonly #find = singleFlight(() => this.#findPrimary());
 
   private constructor(address: string, servers: readonly Server[]) {
     this.#address = firstServer(address);
@@ -43,16 +44,9 @@ export class Hosts {
     return hosts;
   }
 
-  /**
-   * Returns the server to connect to: the writable one, or a read-only one while there is no other.
-   * @throws the error of a server when none answers
-   */
+  /** Returns the server to connect to: the writable one, or a read-only one while there is no other, or throws. */
   async primary(): Promise<Server> {
-    if (this.#primary) return this.#primary;
-    this.#finding ??= this.#find().finally(() => {
-      this.#finding = undefined;
-    });
-    return this.#finding;
+    return this.#primary ?? this.#find();
   }
 
   /** Finds the primary again before the next connection: the last one has failed, or is read-only. */
@@ -60,7 +54,7 @@ export class Hosts {
     this.#primary = undefined;
   }
 
-  async #find(): Promise<Server> {
+  async #findPrimary(): Promise<Server> {
     try {
       this.#primary = await Promise.any(this.#servers.map((server) => this.#probe(server)));
       return this.#primary;
@@ -72,7 +66,6 @@ export class Hosts {
     }
   }
 
-  /** Returns the server if it is writable. */
   async #probe(server: Server): Promise<Server> {
     const limits = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
     const client = Object.assign(new pg.Client({ connectionString: this.#address, ...limits }), server);
@@ -129,7 +122,6 @@ export class DatabaseClient extends pg.Client {
     return hasSpan() ? traceQuery(given, (values) => this.send(values)) : this.send(given);
   }) as pg.Client['query'];
 
-  /** Sends what `query` was called with. */
   protected send(given: readonly unknown[]): unknown {
     this.#prepared.use((given[0] as pg.QueryConfig).name);
     return Reflect.apply(super.query, this, given);

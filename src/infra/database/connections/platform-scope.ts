@@ -27,7 +27,6 @@ export function currentPlatform(): string {
   return scope.getStore() ?? noPlatform;
 }
 
-/** Runs each step of an iterator in the name of a platform. */
 export function iterateAsPlatform<T>(platformId: string, iterator: AsyncIterableIterator<T>): AsyncIterableIterator<T> {
   return {
     next: () => asPlatform(platformId, () => iterator.next()),

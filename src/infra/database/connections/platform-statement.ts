@@ -14,7 +14,6 @@ export interface Connection {
   close(statement: { readonly type: 'S'; readonly name: string }): void;
 }
 
-/** Values for a prepared statement. */
 interface BindMessage {
   readonly statement: string;
   readonly values: unknown[];
@@ -35,9 +34,7 @@ export const platformStatement = {
   text: "select set_config('gateway.platform', $1, false)",
 } as const;
 
-/**
- * Returns the statement that sets the platform of the current transaction only. It leaves nothing behind in the session.
- */
+/** Returns the statement that sets the platform of the current transaction alone, and leaves nothing in the session. */
 export const localPlatformText = (value: string) => `select set_config('gateway.platform', ${value}, true)`;
 
 /** The same, prepared: for sessions that a connection pooler shares between clients. */
@@ -51,7 +48,6 @@ export interface PlatformSetting {
   readonly id: string;
   /** The prepared statement that sets it; or, with the name '', one that is sent with its text. */
   readonly statement: { readonly name: string; readonly text: string };
-  /** Called when it is set. */
   readonly onSet?: () => void;
 }
 

@@ -9,7 +9,6 @@ export interface Pooler {
   readonly prepares: boolean;
 }
 
-/** A query that may have a name, under which it is prepared. */
 interface NamedQuery {
   name?: string | undefined;
   readonly text?: string;

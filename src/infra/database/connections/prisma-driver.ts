@@ -101,7 +101,6 @@ class TransactionPart {
     return transaction;
   }
 
-  /** Refuses all further statements. */
   close(): void {
     this.#open = false;
   }

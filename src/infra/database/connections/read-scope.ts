@@ -2,10 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 // Who answers the reads of the current request: a replica, where there are any (database/replicas).
 
-/**
- * How a statement is planned: each time for its values, where its best plan depends on them; once for any values; or, with
- * none, as Postgres decides from its estimates.
- */
+/** How a statement is planned: each time for its values, once for any values, or (undefined) as Postgres decides. */
 export type Planning = 'anew' | 'once' | undefined;
 
 /** A composed statement whose result is one text. */
@@ -17,18 +14,15 @@ export interface TextRead {
 
 /** Answers the reads of a request, on the primary or elsewhere. */
 export interface Reader {
-  /** @param onPrimary reads the same on the primary */
   read(read: TextRead, onPrimary: () => Promise<string>): Promise<string>;
 }
 
 const scope = new AsyncLocalStorage<Reader>();
 
-/** Runs `work`, and all that it starts, with a reader of its own. */
 export function withReader<T>(reader: Reader, work: () => T): T {
   return scope.run(reader, work);
 }
 
-/** Returns the reader of the current request; undefined where it reads on the primary. */
 export function currentReader(): Reader | undefined {
   return scope.getStore();
 }

@@ -1,8 +1,13 @@
 import pg from 'pg';
 import { ConnectionShares } from './connection-shares.ts';
-import { PlatformQuery } from './platform-query.ts';
 import { currentPlatform, noPlatform } from './platform-scope.ts';
-import { localPlatformStatement, type PlatformFirst, platformStatement } from './platform-statement.ts';
+import {
+  type Connection,
+  localPlatformStatement,
+  type PlatformFirst,
+  platformStatement,
+  sendPlatform,
+} from './platform-statement.ts';
 import { PooledClient } from './pooled-client.ts';
 import { TextQuery } from './text-query.ts';
 import { inCurrentTrace } from './traced-query.ts';
@@ -102,11 +107,7 @@ export class ServingPool extends pg.Pool {
   }
 
   /** Lets what is sent next on a connection through a pooler set the platform, for its own transaction. */
-  async #enterTransaction(
-    client: PooledClient & pg.PoolClient,
-    platform: string,
-    query?: PlatformFirst,
-  ): Promise<void> {
+  async #enterTransaction(client: PooledClient & pg.PoolClient, platform: string, query?: PlatformFirst) {
     client.platform = platform;
     if (!query) return;
     if (client.prepares && !this.#platforms.has(client)) {
@@ -127,5 +128,50 @@ async function queryOrDestroy(client: pg.PoolClient, statement: pg.QueryConfig):
   } catch (error) {
     client.release(error instanceof Error ? error : true);
     throw error;
+  }
+}
+
+/** The parts of pg's Query that its types do not declare. */
+interface PgQuery extends pg.Submittable {
+  prepare(connection: unknown): void;
+  handleDataRow(message: object): void;
+  handleCommandComplete(message: object, connection: unknown): void;
+  handleReadyForQuery(connection: unknown): void;
+}
+// The version of pg is fixed, and the tests run every statement through these.
+const Query = pg.Query as unknown as new (config: object, values: readonly unknown[] | undefined) => PgQuery;
+
+/** pg's own query, which can set the platform first. */
+class PlatformQuery extends Query implements PlatformFirst {
+  platform: PlatformFirst['platform'];
+  #isSetting = false;
+
+  /** Takes what `pg.Pool.query` takes, except a text of several statements. */
+  constructor(config: pg.QueryConfig | string, values: readonly unknown[] | undefined) {
+    // Only the protocol of prepared statements sends two statements as one batch.
+    super({ ...(typeof config === 'string' ? { text: config } : config), queryMode: 'extended' }, values);
+  }
+
+  override prepare(connection: unknown): void {
+    if (this.platform) {
+      this.#isSetting = true;
+      // pg prepares a query on its connection.
+      sendPlatform(connection as Connection, this.platform);
+    }
+    super.prepare(connection);
+  }
+
+  override handleDataRow(message: object): void {
+    if (!this.#isSetting) super.handleDataRow(message);
+  }
+
+  override handleCommandComplete(message: object, connection: unknown): void {
+    if (this.#isSetting) this.#isSetting = false;
+    else super.handleCommandComplete(message, connection);
+  }
+
+  override handleReadyForQuery(connection: unknown): void {
+    this.platform?.onSet?.();
+    super.handleReadyForQuery(connection);
   }
 }

@@ -3,10 +3,7 @@ import type pg from 'pg';
 import { beginStatement, hasSpan } from '../../instruments/spans.ts';
 import { platformStatementNames } from './platform-statement.ts';
 
-/**
- * Statements that belong to no request: those that identify the caller, and those of payments, which several requests may share
- * (ledger/commit.ts).
- */
+/** Statements of no request: those that identify the caller, and those of payments, which requests may share. */
 const ofNoRequest: ReadonlySet<string | undefined> = new Set([
   'api_token_by_client_id',
   'api_token_used',
@@ -36,9 +33,7 @@ export function inCurrentTrace(connected: Connected): Connected {
   return hasSpan() ? AsyncResource.bind(connected) : connected;
 }
 
-/**
- * Runs a query of a client, and records its statement, its time and its rows. Takes the arguments of `pg.Client.query`.
- */
+/** Runs a query of a client, and records its statement, its time and its rows. Takes what `pg.Client.query` does. */
 export function traceQuery(given: unknown[], run: (given: unknown[]) => unknown): unknown {
   const query: Query = typeof given[0] === 'string' ? { text: given[0] } : (given[0] as Query);
   if (ofNoRequest.has(query.name)) return run(given);

@@ -1,14 +1,11 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/**
- * Reports why the embedded Postgres cannot be used and what to do about it, for the person who started the program.
- */
+/** Reports why the embedded Postgres cannot be used and what to do about it, for who started the program. */
 export class EmbeddedPostgresError extends Error {}
 
 /**
- * Makes the folder and its missing parents. The option `recursive` of `mkdir` is not used: on a read-only disk it says
- * that the folder does not exist, and below /proc it never ends.
+ * Makes the folder and its parents. `mkdir` with `recursive` misreports read-only disks, and never ends below /proc.
  */
 export async function makeFolder(folder: string): Promise<void> {
   if (await isFolder(folder)) return;
@@ -18,13 +15,9 @@ export async function makeFolder(folder: string): Promise<void> {
   });
 }
 
-/** The unfinished folders of this process. */
 const unfinished = new Set<string>();
 
-/**
- * Makes a folder that appears whole or not at all, also when a process dies meanwhile or two begin at once. What a process that died
- * has left of it is removed.
- */
+/** Makes a folder that appears whole or not at all, and removes what processes that died have left of it. */
 export async function makeWhole(folder: string, fill: (staging: string) => Promise<void>): Promise<void> {
   await removeAbandoned(folder);
   if (await isFolder(folder)) return;

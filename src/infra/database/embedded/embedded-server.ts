@@ -44,8 +44,7 @@ export interface Cluster extends ServerLocation {
 }
 
 /**
- * Makes the cluster unless it exists: UTF-8, compared by code point on every system, one superuser `postgres` with a
- * random password, and the empty database `payments`.
+ * Makes the cluster unless it exists: UTF-8 by code point, a superuser with a random password, the database `payments`.
  */
 export async function openCluster(location: ServerLocation, durable: boolean): Promise<Cluster> {
   await makeWhole(location.folder, async (staging) => {
@@ -74,10 +73,8 @@ async function runProgram(location: ServerLocation, name: string, args: readonly
   // A program that ends early does not read its input; its own error says more than the broken pipe.
   program.child.stdin?.on('error', () => undefined).end(input);
   await program.catch(({ stderr, message }: ExecFileException) => {
-    throw programFailure(
-      `The embedded Postgres could not create its database in ${location.folder}.`,
-      stderr || message,
-    );
+    const summary = `The embedded Postgres could not create its database in ${location.folder}.`;
+    throw programFailure(summary, stderr || message);
   });
 }
 
@@ -86,14 +83,12 @@ function processOptions({ user }: ServerLocation) {
   return { cwd: '/', env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }, ...user };
 }
 
-/** Creates the error of a Postgres program that failed, from its output. */
 function programFailure(summary: string, output: string): EmbeddedPostgresError {
   const lines = output.trimEnd().split('\n').slice(-12);
   const advice =
     'Repair the cause and start again; or remove that folder, to begin with an empty database; or set DATABASE_URL to a Postgres 15 or newer.';
-  return new EmbeddedPostgresError(
-    [summary, 'The end of its log:', ...lines.map((line) => `  ${line}`), advice].join('\n'),
-  );
+  const log = ['The end of its log:', ...lines.map((line) => `  ${line}`)];
+  return new EmbeddedPostgresError([summary, ...log, advice].join('\n'));
 }
 
 /**
@@ -209,8 +204,8 @@ async function commandOf(pid: number): Promise<string | undefined> {
 }
 
 /**
- * Starts the server's process in a process group of its own: Ctrl-C in a terminal must reach this process alone, which
- * stops the server after its own work. The server writes its log to a file, so that it survives the death of this process.
+ * Starts the server's process in its own group, which Ctrl-C does not reach, with a log file that outlives this
+ * process.
  */
 function spawnServer(cluster: Cluster, port: number) {
   const log = join(cluster.folder, 'server.log');

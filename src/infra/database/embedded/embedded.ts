@@ -10,15 +10,13 @@ import { type Cluster, findServer, type JoinedServer, openCluster, startOrJoin }
 // stops during a crash may shut the server down under another, which starts it again, or leave it up for the next start. Root's
 // data below a closed folder goes to /var/lib only.
 
-/** An embedded server that this process uses. */
 export interface EmbeddedPostgres {
   /** Connects the superuser to the database `payments`. */
   readonly url: string;
   /** The folder of all files of the server. Not always below the given `dataDir`: see `notice`. */
   readonly dataDirectory: string;
-  /** The server's process: the latest one, since a server that goes away is started again. */
+  /** The server's process, which changes when a lost server is started again. */
   readonly pid: number;
-  /** A message for the person who started the program. */
   readonly notice?: string | undefined;
   /** Stops using the server, and shuts it down if no other process uses it. Resolves when that is done. */
   stop(): Promise<void>;

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Queryable } from '../statement.ts';
-import { statement } from '../statement.ts';
+import { type Queryable, statement } from '../statement.ts';
 import { projectPrisma } from './migration-files.ts';
 
 /** What Postgres says of each table, view, sequence, schema and function: facts such as "trigger check_legs". */
@@ -10,12 +9,10 @@ export type Catalog = Readonly<Record<string, readonly string[]>>;
 /** The file with the catalog that the migrations make. `npm run migration -- --catalog` writes it. */
 export const catalogFile = (prismaDirectory = projectPrisma) => join(prismaDirectory, 'catalog.json');
 
-/** Reads the catalog that the migrations make. */
 export async function expectedCatalog(): Promise<Catalog> {
   return JSON.parse(await readFile(catalogFile(), 'utf8'));
 }
 
-/** Writes a catalog as its file has it: a line for each object. */
 export function printCatalog(catalog: Catalog): string {
   const lines = Object.entries(catalog).map(
     ([object, facts]) => `  ${JSON.stringify(object)}: ${JSON.stringify(facts)}`,
@@ -70,7 +67,6 @@ const factsStatement = statement<{ object: string; fact: string }>(
    ) as facts order by object collate "C", fact collate "C"`,
 );
 
-/** Reads the catalog of a database. */
 export async function readCatalog(on: Queryable): Promise<Catalog> {
   const catalog: Record<string, string[]> = {};
   for (const { object, fact } of await factsStatement(on)) catalog[object] = [...(catalog[object] ?? []), fact];

@@ -35,17 +35,13 @@ const readAsServing = `select set_config('role', 'gateway_serving', false) from 
   where c.relname = '_prisma_migrations' and c.relnamespace = 'public'::regnamespace
     and not (has_schema_privilege(c.relnamespace, 'usage') and has_table_privilege(c.oid, 'select'))`;
 
-/**
- * Returns why the database cannot be migrated and what to do about it. The message is for the person who started the
- * program; it is printed without a stack.
- */
+/** Why the database cannot be migrated and what to do, for who started the program: printed without a stack. */
 export class MigrationError extends Error {}
 
 export interface MigrateOptions {
   readonly prismaDirectory?: string;
   /** The folder of the embedded server, if the database is on one: errors name it as the folder to remove for a reset. */
   readonly dataDirectory?: string | undefined;
-  /** Called with a line of progress. */
   readonly log?: (line: string) => void;
   /** How long it waits for locks: for tests only. */
   readonly patience?: Patience;
@@ -59,7 +55,6 @@ export interface MigrateOptions {
  * deadlock_timeout, after which Postgres ends that.
  */
 interface Patience {
-  /** How many milliseconds a statement waits for a lock. */
   readonly lockMs: number;
   /** How many milliseconds pass before the next attempt, where somebody has been there for long. */
   readonly pauseMs: number;
@@ -81,13 +76,8 @@ const graceMs = 500;
  * @throws MigrationError when a migration fails (it is rolled back), or the database's history contradicts the files
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
-  const {
-    prismaDirectory = projectPrisma,
-    dataDirectory,
-    log = () => undefined,
-    patience = usualPatience,
-    signal,
-  } = options;
+  const { prismaDirectory = projectPrisma, dataDirectory, signal } = options;
+  const { log = () => undefined, patience = usualPatience } = options;
   const migrations = await readMigrations(prismaDirectory);
   return withClient(databaseUrl, async (watcher) => {
     if ((await pending(watcher, migrations, dataDirectory)).length === 0) return { applied: [] };
@@ -101,13 +91,8 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
           const found = await pending(client, migrations, dataDirectory);
           if (found.length === migrations.length) await requireUnicode(client);
           for (const migration of found) {
-            await applyPatiently(migration, {
-              client,
-              locks: await WantedLocks.of(client, watcher),
-              patience,
-              log,
-              signal,
-            });
+            const locks = await WantedLocks.of(client, watcher);
+            await applyPatiently(migration, { client, locks, patience, log, signal });
             log(`applied the migration ${migration.name}`);
           }
           return { applied: found.map(({ name }) => name) };
@@ -115,9 +100,8 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
         use,
       );
     } catch (error) {
-      throw signal?.aborted && !(error instanceof MigrationError)
-        ? new MigrationError(stopped, { cause: error })
-        : error;
+      if (error instanceof MigrationError || !signal?.aborted) throw error;
+      throw new MigrationError(stopped, { cause: error });
     } finally {
       signal?.removeEventListener('abort', cancel);
     }
@@ -131,10 +115,7 @@ const cancelStatement =
 const stopped =
   'Stopped. The migration under way is rolled back, and earlier ones stay applied. Run the command again to continue.';
 
-/**
- * Checks that the database has all migrations of this program.
- * @throws MigrationError when one is missing, or as `migrate` does
- */
+/** Checks that the database has all migrations of this program. @throws MigrationError */
 export async function verifyMigrations(
   databaseUrl: string,
   { prismaDirectory = projectPrisma, dataDirectory }: MigrateOptions = {},
@@ -153,10 +134,7 @@ export async function verifyMigrations(
   throw new MigrationError(`The database lacks the migrations ${names}. ${remedy}`);
 }
 
-/**
- * Refuses an empty database whose encoding cannot store all names, or counts their bytes. On a machine without a locale it is
- * SQL_ASCII unless configured otherwise.
- */
+/** Refuses an empty database whose encoding cannot store all names, such as SQL_ASCII, or counts their bytes. */
 async function requireUnicode(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>('show server_encoding');
   const encoding = rows[0]?.server_encoding;
@@ -166,11 +144,7 @@ async function requireUnicode(client: pg.Client): Promise<void> {
   );
 }
 
-async function pending(
-  client: pg.Client,
-  migrations: readonly Migration[],
-  dataDirectory: string | undefined,
-): Promise<Migration[]> {
+async function pending(client: pg.Client, migrations: readonly Migration[], dataDirectory: string | undefined) {
   const records = new Map((await readRecords(client)).map((record) => [record.name, record]));
   const unfinished = [...records.values()].find(({ finished }) => !finished);
   if (unfinished) {
@@ -231,10 +205,7 @@ interface Attempts {
   readonly signal: AbortSignal | undefined;
 }
 
-/**
- * Applies a migration, and again when it has waited for a lock for too long: each attempt is rolled back whole.
- * @throws MigrationError
- */
+/** Applies a migration, and again when it waited for a lock for too long, rolled back whole. @throws MigrationError */
 async function applyPatiently(migration: Migration, { client, locks, patience, log, signal }: Attempts): Promise<void> {
   const until = performance.now() + patience.forMs;
   let waitMs = patience.lockMs;
@@ -263,7 +234,6 @@ async function applyPatiently(migration: Migration, { client, locks, patience, l
   }
 }
 
-/** Applies a migration with its record, in one transaction. */
 async function apply(client: pg.Client, migration: Migration, locks: WantedLocks, waitMs: number): Promise<void> {
   await transactionOn(client, async () => {
     await client.query(`set local lock_timeout = ${Math.round(waitMs)}`);

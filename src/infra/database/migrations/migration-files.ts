@@ -22,7 +22,6 @@ export interface SqlFunction {
   readonly beforeTables: boolean;
 }
 
-/** Reads all migrations, in the order in which they apply. */
 export async function readMigrations(prismaDirectory: string): Promise<Migration[]> {
   const entries = await readdir(join(prismaDirectory, 'migrations'), { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);

@@ -70,7 +70,6 @@ export async function writeMigration(
   return folder;
 }
 
-/** Returns the text of the catalog that the migrations make. */
 async function madeCatalog(serverUrl: string): Promise<string> {
   const database = await createThrowawayDatabase(serverUrl);
   try {

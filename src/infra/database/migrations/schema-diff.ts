@@ -26,8 +26,7 @@ export async function schemaDiff(databaseUrl: string, schema: string): Promise<s
 const DIFFERENT = 2;
 
 /**
- * Runs `work` with Prisma's schema engine, connected to a database. It is the WebAssembly build: the native one, which
- * Prisma's own commands use, is a download from a host that many networks cannot reach.
+ * Runs `work` with Prisma's schema engine: the WebAssembly build, since many networks cannot download the native one.
  */
 export async function withSchemaEngine<T>(databaseUrl: string, work: (engine: SchemaEngine) => Promise<T>): Promise<T> {
   const pool = new pg.Pool({ connectionString: databaseUrl });

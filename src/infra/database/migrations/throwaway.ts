@@ -7,10 +7,7 @@ import pg from 'pg';
 import { withClient } from '../advisory-lock.ts';
 import { startEmbeddedPostgres } from '../embedded/embedded.ts';
 
-/**
- * Starts an embedded server for one task, with an empty database `payments`. Its files are removed by `stop`, and also
- * when the process exits without it (an interrupted test run).
- */
+/** Starts an embedded server for one task. `stop` removes its files, or else the exit of the process. */
 export async function startThrowawayPostgres(): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'payments-graphql-gateway-'));
   // A temporary folder is closed to other users, and where this process is root, another user runs the server.
@@ -38,17 +35,13 @@ export async function startThrowawayPostgres(): Promise<{ readonly url: string; 
   };
 }
 
-/** A database for one task. */
 export interface ThrowawayDatabase {
   readonly url: string;
   /** Closes every connection to it and removes it. */
   drop(): Promise<void>;
 }
 
-/**
- * Creates a database for one task as a copy of `template`, by default an empty one. Several copies of one template may be
- * made at the same time, but not while anyone is connected to it.
- */
+/** Creates a database for one task as a copy of `template`, to which nobody may be connected meanwhile. */
 export async function createThrowawayDatabase(serverUrl: string, template = 'template0'): Promise<ThrowawayDatabase> {
   const name = `throwaway_${randomUUID().replaceAll('-', '')}`;
   const url = new URL(serverUrl);
@@ -65,15 +58,12 @@ function onServer(url: string, sql: string): Promise<unknown> {
   if (!pool) {
     pool = new pg.Pool({ connectionString: url, idleTimeoutMillis: 2_000, allowExitOnIdle: true });
     // The server may be stopped meanwhile.
-    servers.set(
-      url,
-      pool.on('error', () => undefined),
-    );
+    pool.on('error', () => undefined);
+    servers.set(url, pool);
   }
   return pool.query(sql);
 }
 
-/** Runs one statement on a separate connection. */
 export async function execute(databaseUrl: string, sql: string): Promise<void> {
   await withClient(databaseUrl, (client) => client.query(sql));
 }

@@ -3,7 +3,6 @@ import type pg from 'pg';
 import { type LockSession, lockSessions } from '../blockers.ts';
 import { sqlState } from '../faults.ts';
 
-/** A lock on a table, as `LOCK TABLE` names it. */
 interface TableLock {
   readonly table: string;
   readonly mode: string;

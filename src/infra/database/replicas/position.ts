@@ -5,13 +5,11 @@ export interface Position {
   readonly history: string;
 }
 
-/** Reads a position as Postgres writes it, such as `16/B374D848`. */
 export function lsnOf(text: string): bigint {
   const [high = '', low = ''] = text.split('/');
   return (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`);
 }
 
-/** Writes a position as Postgres does. */
 export function lsnText(lsn: bigint): string {
   return `${(lsn >> 32n).toString(16)}/${(lsn & 0xffffffffn).toString(16)}`;
 }

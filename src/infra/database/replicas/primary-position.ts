@@ -1,5 +1,4 @@
-import type pg from 'pg';
-import { DatabaseClient } from '../connections/hosts.ts';
+import { OwnConnection } from '../connections/own-connection.ts';
 import type { Database } from '../database.ts';
 import { statement } from '../statement.ts';
 import { lsnOf, type Position } from './position.ts';
@@ -13,21 +12,19 @@ const positionStatement = statement<{ lsn: string; history: string | null }>(
 );
 
 /**
- * Finds the end of the primary's log. Concurrent reads share one query, but never one sent before the read began: its answer
- * may lack a commit that the caller knows of.
+ * Finds the end of the primary's log. Reads share a query, but none sent before they began: it may lack a known commit.
  */
 export class PrimaryPosition {
-  readonly #database: Pick<Database, 'connectionFor'>;
-  #client: pg.Client | undefined;
+  readonly #connection: OwnConnection;
   #current: Promise<Position | undefined> | undefined;
   #next: Promise<Position | undefined> | undefined;
   #last: Position | undefined;
 
   constructor(database: Pick<Database, 'connectionFor'>) {
-    this.#database = database;
+    const limits = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
+    this.#connection = new OwnConnection(() => ({ ...database.connectionFor('read-position'), ...limits }));
   }
 
-  /** The newest position that it has heard of. */
   get last(): Position | undefined {
     return this.#last;
   }
@@ -46,10 +43,8 @@ export class PrimaryPosition {
     return this.#next;
   }
 
-  async close(): Promise<void> {
-    const client = this.#client;
-    this.#client = undefined;
-    await client?.end().catch(() => undefined);
+  close(): Promise<void> {
+    return this.#connection.close();
   }
 
   #begin(): Promise<Position | undefined> {
@@ -62,34 +57,15 @@ export class PrimaryPosition {
   }
 
   async #ask(): Promise<Position | undefined> {
-    const client = this.#client ?? (await this.#connect());
+    const client = await this.#connection.get();
     try {
       const [row] = await positionStatement(client);
       this.#last = row && row.history !== null ? { lsn: lsnOf(row.lsn), history: row.history } : undefined;
       return this.#last;
     } catch (error) {
       // Another server may be the primary by now.
-      if (this.#client === client) this.#client = undefined;
-      client.end().catch(() => undefined);
+      this.#connection.drop();
       throw error;
     }
-  }
-
-  async #connect(): Promise<pg.Client> {
-    const config = this.#database.connectionFor('read-position');
-    const client = new DatabaseClient({ ...config, connectionTimeoutMillis: answerMs, query_timeout: answerMs });
-    const forget = () => {
-      if (this.#client === client) this.#client = undefined;
-    };
-    client.on('error', forget);
-    client.on('end', forget);
-    try {
-      await client.connect();
-    } catch (error) {
-      client.end().catch(() => undefined);
-      throw error;
-    }
-    this.#client = client;
-    return client;
   }
 }

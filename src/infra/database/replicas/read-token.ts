@@ -18,27 +18,19 @@ const tokenBytes = nonceBytes + tagBytes + 16;
 const prefix = 'wal_';
 const form = new RegExp(`^${prefix}[\\w-]{${Math.ceil((tokenBytes * 4) / 3)}}$`);
 
-/** Returns whether a text has the form of a token. */
 export function isReadToken(text: string): boolean {
   return form.test(text);
 }
 
-/**
- * Encrypts and decrypts tokens. A position in the log grows with all writes, so in plain it would reveal to each platform how
- * much the others do.
- */
+/** Encrypts and decrypts tokens: a position in plain would reveal to each platform how much the others write. */
 export class ReadTokens {
   readonly #key: Buffer;
 
-  /**
-   * @param secret the same on all instances: a token of another secret cannot be decrypted, and without one neither can those
-   * of other instances
-   */
+  /** `secret`: the same on all instances, since no other decrypts a token; random by default. */
   constructor(secret: string | undefined) {
     this.#key = secret === undefined ? randomBytes(32) : hash('sha256', `key of read tokens ${secret}`, 'buffer');
   }
 
-  /** Returns the token of a position, for one platform. */
   seal(platformId: string, { lsn, history }: Position): string {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv(algorithm, this.#key, nonce).setAAD(Buffer.from(platformId));

@@ -1,18 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { singleFlight } from '../../instruments/single-flight.ts';
 import { serversOf } from '../connections/address.ts';
-import { DatabaseClient } from '../connections/hosts.ts';
+import { OwnConnection } from '../connections/own-connection.ts';
 import type { TextRead } from '../connections/read-scope.ts';
 import { ServingPool } from '../connections/serving-pool.ts';
 import { StatementNames } from '../connections/statement-names.ts';
 import { queryText, TextQuery } from '../connections/text-query.ts';
 import { connectionConfig, openPool } from '../database.ts';
 import { statement } from '../statement.ts';
-import { type Lag, LagMeter } from './lag.ts';
 import { lsnOf, lsnText, type Position } from './position.ts';
 
-/** How a replica is used. */
 export interface ReplicaOptions {
   readonly url: string;
   /** Its number in the setting, from 1: for logs and metrics. */
@@ -29,10 +28,7 @@ const notChecked = 'it has not been compared with the primary yet';
 /** The most milliseconds that a replica may take to say how far it is, and a read to get a connection of it. */
 const answerMs = 1_000;
 
-/**
- * The most milliseconds that a statement may take on a replica, plus two seconds for its answer. Then the primary reads, with
- * half of the operation's time left.
- */
+/** The most milliseconds of a statement on a replica; 2 s later the primary reads, in half of the operation's time. */
 const statementMs = 3_000;
 
 /** The settings of a replica's sessions, in addition to the primary's: each statement gets its own snapshot, after that of the guard. */
@@ -56,13 +52,11 @@ export class Replica {
   readonly #running = new Set<(error: Error) => void>();
   readonly #meter = new LagMeter();
   #pool: pg.Pool;
-  #client: pg.Client | undefined;
-  #opening: Promise<pg.Client> | undefined;
+  readonly #connection: OwnConnection;
+  readonly #poll = singleFlight(() => this.#ask());
   #checking: Promise<void> | undefined;
-  #polling: Promise<void> | undefined;
   #replayed = 0n;
   #lag: Lag | undefined;
-  /** Why it gets no reads; undefined where it gets some. */
   #trouble: string | undefined = notChecked;
   /** Whether it has not caught up with the primary in time, and gets only reads that are content with less. */
   #isBehind = false;
@@ -74,19 +68,19 @@ export class Replica {
     this.number = number;
     this.#log = log.child({ replica: number, host: serversOf(url)[0]?.host });
     this.#pool = poolOf(options);
+    const limits = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
+    const config = () => connectionConfig({ url, role: 'gateway_serving', use: 'replica-watch' });
+    this.#connection = new OwnConnection(() => ({ ...config(), ...limits }));
   }
 
-  /** Whether it gets reads. */
   get isUsable(): boolean {
     return this.#trouble === undefined;
   }
 
-  /** Why it gets no reads; undefined where it gets some. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
 
-  /** Whether it keeps up with the primary. */
   get keepsUp(): boolean {
     return this.isUsable && !this.#isBehind;
   }
@@ -96,7 +90,6 @@ export class Replica {
     return this.#lag;
   }
 
-  /** Whether it is known to have replayed a position. */
   has({ lsn }: Position): boolean {
     return this.#replayed >= lsn;
   }
@@ -117,10 +110,7 @@ export class Replica {
     this.#isBehind = true;
   }
 
-  /**
-   * Runs a read. The replica itself checks that it has replayed the position.
-   * @throws ReplicaBehind where it has not, and what its connection throws; at once when it is lost meanwhile
-   */
+  /** Runs a read, for which the replica itself checks the position. @throws ReplicaBehind */
   async read(read: TextRead, { lsn, history }: Position): Promise<string> {
     const required = { lsn: lsnText(lsn), history };
     const query = new TextQuery(this.#names.nameOf(read.text, read.planning), read, required);
@@ -146,10 +136,7 @@ export class Replica {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#opening?.catch(() => undefined);
-    const client = this.#client;
-    this.#client = undefined;
-    await client?.end().catch(() => undefined);
+    await this.#connection.close();
     await this.#pool.end();
   }
 
@@ -160,7 +147,7 @@ export class Replica {
     if (!position) return;
     const at = performance.now();
     try {
-      const [state] = await stateStatement(await this.#connect(), position.history);
+      const [state] = await stateStatement(await this.#connection.get(), position.history);
       this.#report(this.#judge(position, at, state));
     } catch (error) {
       this.#lose(error);
@@ -195,17 +182,9 @@ export class Replica {
     else this.#log.warn({ trouble }, 'the replica is not used: its reads go to the primary');
   }
 
-  /** Asks how far it is, once for all who wait. */
-  #poll(): Promise<void> {
-    this.#polling ??= this.#ask().finally(() => {
-      this.#polling = undefined;
-    });
-    return this.#polling;
-  }
-
   async #ask(): Promise<void> {
     try {
-      const [row] = await replayStatement(await this.#connect());
+      const [row] = await replayStatement(await this.#connection.get());
       const replayed = row?.lsn ? lsnOf(row.lsn) : 0n;
       // Nothing new: it need not be asked again at once.
       if (replayed === this.#replayed) await delay(1);
@@ -217,46 +196,12 @@ export class Replica {
 
   #lose(error: unknown): void {
     if (this.#closed) return;
-    this.#forget();
+    this.#connection.drop();
     this.#lag = undefined;
     // Its connections may look open and reach nobody.
     this.#pool.end().catch(() => undefined);
     this.#pool = poolOf(this.#options);
     this.#report(`it does not answer: ${error instanceof Error ? error.message : String(error)}`);
-  }
-
-  #connect(): Promise<pg.Client> {
-    if (this.#client) return Promise.resolve(this.#client);
-    this.#opening ??= this.#open().finally(() => {
-      this.#opening = undefined;
-    });
-    return this.#opening;
-  }
-
-  async #open(): Promise<pg.Client> {
-    const config = connectionConfig({ url: this.#options.url, role: 'gateway_serving', use: 'replica-watch' });
-    const client = new DatabaseClient({ ...config, connectionTimeoutMillis: answerMs, query_timeout: answerMs });
-    const forget = () => {
-      if (this.#client === client) this.#client = undefined;
-    };
-    client.on('error', forget);
-    client.on('end', forget);
-    try {
-      await client.connect();
-    } catch (error) {
-      client.end().catch(() => undefined);
-      throw error;
-    }
-    this.#client = client;
-    return client;
-  }
-
-  /** Drops the connection without waiting for the other end. */
-  #forget(): void {
-    const client = this.#client;
-    this.#client = undefined;
-    // Every client has its connection, which pg's types do not declare.
-    (client as (pg.Client & { connection: pg.Connection }) | undefined)?.connection.stream.destroy();
   }
 }
 
@@ -266,4 +211,36 @@ function poolOf({ url, poolSize }: ReplicaOptions): pg.Pool {
   const pool = openPool(connection, { role, poolSize, statementMs, acquireTimeoutMs: answerMs });
   if (pool instanceof ServingPool) pool.leaveOneToOthers();
   return pool;
+}
+
+interface Lag {
+  readonly bytes: number;
+  readonly seconds: number;
+}
+
+/** How many positions of the primary are remembered: one each second of an hour. */
+const maxSamples = 3_600;
+
+interface Sample {
+  readonly at: number;
+  readonly lsn: bigint;
+}
+
+/** Measures the time since the primary was at a replica's position: Postgres' own measure grows while nobody writes. */
+class LagMeter {
+  #samples: Sample[] = [];
+  #history: string | undefined;
+
+  /** `primary`: its position at the time `at` (milliseconds), older than `replayed`. */
+  measure(primary: Position, replayed: bigint, at: number): Lag {
+    if (primary.history !== this.#history) this.#samples = [];
+    this.#history = primary.history;
+    this.#samples.push({ at, lsn: primary.lsn });
+    const passed = this.#samples.findLastIndex(({ lsn }) => lsn <= replayed);
+    if (passed > 0) this.#samples.splice(0, passed);
+    if (this.#samples.length > maxSamples) this.#samples.splice(1, 1);
+    const [since] = this.#samples;
+    const bytes = primary.lsn > replayed ? Number(primary.lsn - replayed) : 0;
+    return { bytes, seconds: bytes === 0 || !since ? 0 : (at - since.at) / 1_000 };
+  }
 }

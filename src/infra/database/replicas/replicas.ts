@@ -4,15 +4,12 @@ import { type Reader, type TextRead, withReader } from '../connections/read-scop
 import { ReplicaBehind } from '../connections/text-query.ts';
 import type { Database } from '../database.ts';
 import { isDatabaseFault } from '../faults.ts';
-import { OwnWrites } from './own-writes.ts';
 import type { Position } from './position.ts';
 import { PrimaryPosition } from './primary-position.ts';
 import { hashOf, latest, ReadTokens } from './read-token.ts';
 import { Replica, type ReplicaOptions } from './replica.ts';
 
-/** How replicas are used. */
 export interface ReplicasOptions extends Pick<ReplicaOptions, 'poolSize' | 'maxLagMs'> {
-  /** Their addresses. */
   readonly urls: readonly string[];
   /** What encrypts the tokens of reads: the same on all instances, where there is one. */
   readonly secret: string | undefined;
@@ -26,7 +23,6 @@ const defaultWaitMs = 100;
 /** How many milliseconds pass between two checks of the replicas. */
 const defaultEveryMs = 1_000;
 
-/** The settings of replicas (README). */
 interface ReplicaSettings {
   readonly DATABASE_READ_URL: readonly string[];
   readonly DATABASE_READ_LAG_MS: number;
@@ -45,7 +41,6 @@ export function openReplicas(
   return urls.length === 0 ? undefined : new Replicas(database, { urls, maxLagMs, poolSize, secret, ...pace }, log);
 }
 
-/** The reads of one request. */
 export interface ReadScope {
   /** Makes all further reads as new as those of a request without a token. */
   requireLatest(): void;
@@ -79,7 +74,6 @@ export class Replicas {
     this.#timer = setInterval(() => void this.check(), this.#everyMs).unref();
   }
 
-  /** Checks the replicas, or awaits the checks that are under way. */
   async check(): Promise<void> {
     await Promise.all(this.all.map((replica) => replica.check(() => this.#primary.now())));
   }
@@ -106,10 +100,7 @@ export class Replicas {
     return withReader(reader, () => work(scope));
   }
 
-  /**
-   * Returns the token for what a platform has just written. A failure is not an error: without it the reads of the caller are
-   * still as fresh.
-   */
+  /** Returns the token for what a platform has just written. Failures are no errors: its reads are as fresh without. */
   async afterWrite(platformId: string): Promise<string> {
     const position = await this.#primary.now().catch(() => undefined);
     if (!position) return latest;
@@ -164,8 +155,7 @@ export class Replicas {
   }
 
   /**
-   * Returns the position that a token requires of the reads of a platform. Undefined for a token that is not the platform's, of
-   * another history, and for one that is newer than what this instance knows of: then the primary says where it is.
+   * Returns the position that a token requires; undefined where only the primary can say: for a foreign or newer one.
    */
   #positionOf(platformId: string, token: string): Position | undefined {
     const known = this.#primary.last;
@@ -177,4 +167,36 @@ export class Replicas {
     if (own && own.history !== known.history) return undefined;
     return { history: known.history, lsn: own && own.lsn > lsn ? own.lsn : lsn };
   }
+}
+
+const maxPlatforms = 10_000;
+
+/** Where the log ended after the last write of each platform through this instance. */
+class OwnWrites {
+  readonly #positions = new Map<string, Position>();
+  /** The newest of the forgotten positions, used for platforms that are not in memory. */
+  #floor: Position | undefined;
+
+  note(platformId: string, position: Position): void {
+    const newest = newer(position, this.#positions.get(platformId));
+    // The last in the order of a Map is the one that was set last.
+    this.#positions.delete(platformId);
+    this.#positions.set(platformId, newest);
+    if (this.#positions.size <= maxPlatforms) return;
+    for (const [oldest, forgotten] of this.#positions) {
+      this.#positions.delete(oldest);
+      this.#floor = newer(forgotten, this.#floor);
+      return;
+    }
+  }
+
+  /** Returns a position that no write of the platform through this instance lies behind; undefined where it wrote nothing. */
+  of(platformId: string): Position | undefined {
+    return this.#positions.get(platformId) ?? this.#floor;
+  }
+}
+
+/** Returns the newer of two positions, which simultaneous writes note in any order. */
+function newer(noted: Position, before: Position | undefined): Position {
+  return before && before.history === noted.history && before.lsn > noted.lsn ? before : noted;
 }

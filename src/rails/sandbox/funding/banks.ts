@@ -36,7 +36,6 @@ export function ibanAccount({ owner, reference }: FundingRequest): PaymentInstru
 const clabeBank = 646;
 const clabeCity = 180;
 
-/** Makes a CLABE number for Mexican pesos. */
 export function clabeAccount({ owner, reference }: FundingRequest): PaymentInstruction {
   const account = Number(digitsOf(seedOf(owner, 'CLABE'), 11));
   return { accountType: 'CLABE', clabeNumber: clabe.calculate(clabeBank, clabeCity, account), reference };
@@ -71,19 +70,16 @@ export function ngnAccount({ owner, reference }: FundingRequest): PaymentInstruc
   return { accountType: 'NGN_ACCOUNT', accountNumber: `${serial}${(10 - (sum % 10)) % 10}`, bankName, reference };
 }
 
-/** Makes an account for pounds sterling. */
 export function gbpAccount({ owner, reference }: FundingRequest): PaymentInstruction {
   const accountNumber = digitsOf(seedOf(owner, 'GBP_ACCOUNT'), 8);
   return { accountType: 'GBP_ACCOUNT', sortCode: '99-99-99', accountNumber, bankName, reference };
 }
 
-/** Makes an account for Canadian dollars. */
 export function cadAccount({ owner, reference }: FundingRequest): PaymentInstruction {
   const accountNumber = digitsOf(seedOf(owner, 'CAD_ACCOUNT'), 12);
   return { accountType: 'CAD_ACCOUNT', bankCode: '999', branchCode: '00001', accountNumber, bankName, reference };
 }
 
-/** Makes an account for Philippine pesos. */
 export function phpAccount({ owner, reference }: FundingRequest): PaymentInstruction {
   return {
     accountType: 'PHP_ACCOUNT',
@@ -93,7 +89,6 @@ export function phpAccount({ owner, reference }: FundingRequest): PaymentInstruc
   };
 }
 
-/** Makes an account for Singapore dollars. */
 export function sgdAccount({ owner, reference }: FundingRequest): PaymentInstruction {
   const accountNumber = digitsOf(seedOf(owner, 'SGD_ACCOUNT'), 12);
   return { accountType: 'SGD_ACCOUNT', accountNumber, swiftCode: 'SBOXSGSG', bankName, reference };

@@ -147,7 +147,7 @@ mutation('executeQuote', {
   refusals: ['NotFoundError', 'QuoteExpiredError', 'InsufficientFundsError', 'LimitExceededError'],
   validates: true,
   resolve: ({ sandboxScenario, idempotencyKey, ...input }, { payments, viewer }) =>
-    executeQuote(payments, viewer, input, idempotencyKey, sandboxScenario),
+    executeQuote(payments, viewer, { ...input, sandboxScenario }, idempotencyKey),
 });
 
 mutation('cancelQuote', {
