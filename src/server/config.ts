@@ -44,10 +44,7 @@ export type GatewaySettings = Omit<
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Reads the settings from the environment, and the secrets that it names as files. An empty variable counts as not set.
- * @throws ConfigError that names every invalid setting
- */
+/** Reads the settings, and their secrets in files; empty counts as not set. Throws a ConfigError that names all faults. */
 export function readConfig(environment: Environment): Config {
   const variables = {
     ...Object.fromEntries(Object.keys(settings).map((name) => [name, environment[name] || undefined])),
@@ -93,10 +90,7 @@ export function readConfig(environment: Environment): Config {
   };
 }
 
-/**
- * Reads the files that `<name>_FILE` names, without the line ends at their end.
- * @throws ConfigError for a file that cannot be read or is empty, and for a secret that is given twice
- */
+/** Reads the files of `<name>_FILE`, without line ends. Throws ConfigError for none, an empty one, a secret given twice. */
 function readSecretFiles(environment: Environment): Record<string, string> {
   const secrets: Record<string, string> = {};
   const faults: string[] = [];

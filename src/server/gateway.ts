@@ -42,10 +42,7 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-/**
- * Opens the domain on a database with the rails of the settings, without any API or worker.
- * @throws ConfigError when a rail cannot be used
- */
+/** Opens the domain with the rails of the settings, without API or worker. Throws ConfigError for a rail. */
 export async function openPayments(database: Database, config: GatewaySettings, log: Logger): Promise<Payments> {
   return {
     database,
@@ -93,10 +90,7 @@ interface GatewayOptions extends ServingOptions {
   readonly webhooks?: { readonly resolve?: Resolver | undefined };
 }
 
-/**
- * Starts one instance on a migrated database: its workers and its APIs, as its role says.
- * @throws ConfigError when HOST or PORT cannot be used, and when an instance that serves has no SECRET_KEY
- */
+/** Starts one instance on a migrated database, as its role says. Throws ConfigError for HOST, PORT, or no SECRET_KEY. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log } = options;
   if (config.ROLE !== 'work' && !config.SECRET_KEY) {

@@ -79,10 +79,7 @@ export class BodyReader {
     this.#senders = senders;
   }
 
-  /**
-   * Reads a body. The rest of one that is too long or evicted is discarded.
-   * @throws Error when the client aborts the request
-   */
+  /** Reads a body; discards the rest of one too long or evicted. Throws when the client aborts the request. */
   async read(request: IncomingMessage, response: ServerResponse): Promise<Body> {
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
     if (length === '0' && encoding === undefined) return empty;

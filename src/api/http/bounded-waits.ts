@@ -17,12 +17,7 @@ export class BoundedWaits {
     return (this.#groups.get(group)?.size ?? 0) >= this.#maxOfGroup ? undefined : this.begin(onEvict, group);
   }
 
-  /**
-   * Begins a wait.
-   * @param onEvict called when the wait is evicted, which ends it
-   * @param group whose wait it is, where it matters
-   * @returns the function that ends it
-   */
+  /** Begins a wait of a group, where it matters, that `onEvict` ends early. Returns the function that ends it. */
   begin(onEvict: () => void, group = ''): () => void {
     // A new function, since two waits may have the same callback.
     const evict = () => onEvict();

@@ -8,10 +8,7 @@ type Range = readonly [Address, number];
 /** Returns the address of a request's client, as limits by address count it: an IPv4 address, or the /64 network of IPv6. */
 export type AddressOf = (request: IncomingMessage) => string;
 
-/**
- * Parses a range such as `10.0.0.0/8`, or one address.
- * @throws Error for anything else
- */
+/** Parses a range such as `10.0.0.0/8`, or one address. Throws an Error for anything else. */
 export function parseRange(text: string): Range {
   return text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.process(text), text.includes(':') ? 128 : 32];
 }

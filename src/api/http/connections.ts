@@ -57,11 +57,7 @@ export class Connections {
     return this.#announcing;
   }
 
-  /**
-   * Counts a response as open until it is complete or aborted.
-   * @returns false for a request that must not be processed: it follows the last one of its connection (RFC 9112, 9.6),
-   *   and its client sends it elsewhere
-   */
+  /** Counts a response as open. Returns false where its request follows the connection's last one (RFC 9112, 9.6). */
   begin(request: IncomingMessage, response: ServerResponse): boolean {
     const connection = this.#all.get(request.socket);
     if (!connection || connection.last) {

@@ -37,10 +37,7 @@ export class Turns {
   #lastAt = Number.NEGATIVE_INFINITY;
   #sharedUntil = 0;
 
-  /**
-   * @param most how many requests of one tenant are processed at once
-   * @param mostAlone the same for a platform that is alone
-   */
+  /** `most` requests of one tenant are processed at once; of a platform that is alone, `mostAlone`. */
   constructor(most: number, mostAlone: number) {
     this.#most = most;
     this.#mostAlone = mostAlone;
@@ -53,10 +50,7 @@ export class Turns {
     return new Turn(this, tenant);
   }
 
-  /**
-   * Begins the work on a request; `end` must follow.
-   * @returns the wait for its turn; undefined where it need not wait
-   */
+  /** Begins the work on a request, which `end` must follow. Returns the wait for its turn, if there is one. */
   begin(tenant: Tenant): Promise<void> | undefined {
     this.#note(tenant);
     const own = of(this.#atWork, tenant.key);

@@ -36,10 +36,7 @@ export class Assets {
     this.#contents = new Map(shown.flatMap((page) => pages[page]?.files ?? []).map((name) => [name, undefined]));
   }
 
-  /**
-   * Reads the assets that the installation has built; without them there are none.
-   * @param shown the pages whose files are served
-   */
+  /** Reads the assets that the installation has built, of the pages that are shown: without them there are none. */
   static async open(shown: readonly string[]): Promise<Assets> {
     const text = await readFile(path.join(bundleFolder, 'bundle.json'), 'utf8').catch(() => undefined);
     return new Assets(text === undefined ? {} : (JSON.parse(text) as Bundle).pages, shown);

@@ -9,10 +9,7 @@ export interface Found extends Section {
 
 const mostFound = 20;
 
-/**
- * Finds the sections that have all words, those with a word in their heading first.
- * @param pages the texts of the pages, in Markdown, by their paths
- */
+/** Finds the sections of pages (Markdown by path) that have all words, those with a word in the heading first. */
 export function search(pages: ReadonlyMap<string, string>, words: string): readonly Found[] {
   const terms = words.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 10);
   if (terms.length === 0) return [];

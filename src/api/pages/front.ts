@@ -40,10 +40,7 @@ export function frontLinks({ sandbox, lab, documents, metricsUrl }: Shown): read
 
 const rest = '/2025-10-13';
 
-/**
- * Writes the front page: what runs here, how to sign in, and where to go.
- * @param port of this server, on this machine
- */
+/** Writes the front page: what runs here (on this port), how to sign in, and where to go. */
 export function frontPage(shown: Shown, port: number | undefined): Html {
   const links = frontLinks(shown);
   return html`<header>

@@ -52,10 +52,7 @@ export function consolePage(assets: Assets, { sandbox }: Shown): Page {
 }
 
 export interface Pages {
-  /**
-   * Answers a GET or HEAD of a page, or of a file that one loads.
-   * @returns whether there is one at this path
-   */
+  /** Answers a GET or HEAD of a page, or of a file that one loads. Returns whether there is one at this path. */
   answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
   /** Answers a POST for a page's own server. Returns false at other paths. */
   answerPost(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;

@@ -12,11 +12,7 @@ export interface AccountInfoRecord {
   readonly [detail: string]: unknown;
 }
 
-/**
- * Converts a row to the record of an internal account (specification 2.11, decision 52). `balance` is what can be spent.
- * @throws UnrepresentableAmount beyond 2^53, which a balance reaches only by money that is owed to it
- *   (check_balances.sql)
- */
+/** Converts a row to an internal account's record (specification 2.11, decision 52). Throws UnrepresentableAmount. */
 export function internalAccountRecord(row: Account) {
   const id = accountPublicId('INTERNAL', row.id);
   return {

@@ -42,10 +42,7 @@ export class UnrepresentableAmount extends RangeError {
   }
 }
 
-/**
- * Converts smallest units to a JSON integer. `of`: the public id of the record with them, for the error.
- * @throws UnrepresentableAmount beyond 2^53
- */
+/** Converts smallest units to a JSON integer, of the record with an id. Throws UnrepresentableAmount beyond 2^53. */
 export function jsonInteger(amount: bigint, of?: string): number {
   if (!isJsonInteger(amount)) throw new UnrepresentableAmount(amount, of);
   return Number(amount);
@@ -68,10 +65,7 @@ export function currencyRecord(code: string) {
   return { code: currency.code, name: currency.name, symbol: currency.symbol, decimals: currency.decimals };
 }
 
-/**
- * Returns an amount in the smallest unit of its currency (specification 2.2).
- * @throws UnrepresentableAmount beyond 2^53
- */
+/** Returns an amount with its currency (specification 2.2). Throws UnrepresentableAmount beyond 2^53. */
 export function amountRecord(amount: bigint, currency: string, of?: string) {
   return { amount: jsonInteger(amount, of), currency: currencyRecord(currency) };
 }

@@ -5,10 +5,7 @@ import { currencyRecord, jsonInteger, jsonNumber, metadataRecord } from './field
 import { instructionRecords } from './instruction-record.ts';
 import { destinationRecord, type PaymentParties, sourceRecord } from './payment-parties.ts';
 
-/**
- * Converts a row to the record of a quote (specification 2.3). Quotes that are paid from outside have `paymentInstructions`.
- * @throws UnrepresentableAmount beyond 2^53
- */
+/** Converts a row to a quote's record (specification 2.3). Throws UnrepresentableAmount beyond 2^53. */
 export function quoteRecord(row: Quote, parties: PaymentParties) {
   const source = sourceRecord(row, parties, { currency: row.sendingCurrency, umaAddress: null, withCustomer: true });
   if (!source) throw new Error(`quote ${row.id} has no source`);

@@ -11,11 +11,7 @@ export function setTag(context: Context<RestEnvironment>, tag: string | number):
   context.header('ETag', `"${tag}"`);
 }
 
-/**
- * Returns the entity tag that a request demands; undefined without If-Match, and for `*`, which any record matches. Weak tags match
- * nothing.
- * @throws Refusal INVALID_INPUT for several tags: a record has one
- */
+/** Returns the entity tag that a request demands; undefined for none or `*`. Weak ones match nothing; several throw. */
 export function demandedTag(context: Context<RestEnvironment>): string | undefined {
   const field = context.req.header(ifMatch)?.trim();
   if (field === undefined || field === '*') return undefined;

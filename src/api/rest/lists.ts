@@ -218,10 +218,7 @@ interface ListQuery {
 /** The reader of a page: the caller, and how its cursors are made. */
 type Reader = Pick<RestEnvironment['Variables'], 'viewer' | 'cursors'>;
 
-/**
- * Reads the parameters of a page.
- * @throws Refusal INVALID_INPUT for a cursor that is not of this list (decision 17)
- */
+/** Reads the parameters of a page. Throws INVALID_INPUT for a cursor that is not of this list (decision 17). */
 function requestedPage<Key>(
   list: string,
   { viewer, cursors }: Reader,

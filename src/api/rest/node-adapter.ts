@@ -17,11 +17,7 @@ const origin = 'http://localhost';
 /** The methods that a Request cannot have. They are handled as OPTIONS: no path has it, and so the response is the same. */
 const forbiddenMethods: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
-/**
- * Answers a request of `node:http` with a fetch handler. The body has been read. A response is sent as a whole, unless its
- * type is one of `streamedTypes`.
- * @param body undefined when it was too long
- */
+/** Answers a request of `node:http`, whose body has been read (undefined: too long), by a fetch handler. */
 export async function answerByFetch(
   handle: FetchHandler,
   incoming: IncomingMessage,

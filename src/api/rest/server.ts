@@ -177,10 +177,7 @@ function refuseOtherMethods(app: RestApp): void {
   }
 }
 
-/**
- * Refuses a body with text that cannot be stored or sent on: NUL characters and unpaired surrogates.
- * @throws RestError INVALID_INPUT that names every such field
- */
+/** Refuses a body with NUL characters or unpaired surrogates: INVALID_INPUT names every such field. */
 export function checkStorable(value: unknown): void {
   refuse(unstorable(value, []).map((path) => path.join('.') || 'body'));
 }

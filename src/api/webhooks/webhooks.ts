@@ -54,10 +54,7 @@ export function loopbackAllowed(webhooks: Webhooks, environment: Tenant['environ
   return webhooks.loopback && environment === 'SANDBOX';
 }
 
-/**
- * Returns the box that encrypts signing secrets.
- * @throws Refusal SERVICE_UNAVAILABLE where no key is set
- */
+/** Returns the box that encrypts signing secrets. Throws SERVICE_UNAVAILABLE where no key is set. */
 export function requireBox(webhooks: Webhooks): SecretBox {
   if (!webhooks.box)
     throw new Refusal('SERVICE_UNAVAILABLE', 'webhooks are not set up on this instance: SECRET_KEY is not set');

@@ -13,10 +13,7 @@ export interface ExampleDocument {
   readonly 'x-example-guide': Guide;
 }
 
-/**
- * Finds the platform's own ids for those of the examples. Missing ones are left out.
- * @param get answers a GET: its JSON, or undefined where it was refused
- */
+/** Finds the platform's own ids for those of the examples, by GETs. Those that are refused are left out. */
 export async function findIds(
   { 'x-example-guide': { ids } }: ExampleDocument,
   get: (path: string) => Promise<unknown>,
@@ -33,10 +30,7 @@ export async function findIds(
   return found;
 }
 
-/**
- * Puts the platform's own ids into the examples of a document, and a new number into names that must be unique.
- * @param ids by the ids of the examples
- */
+/** Puts the platform's ids (by the examples') into a document's examples, and new numbers into unique names. */
 export function fillExamples<Document extends ExampleDocument>(
   document: Document,
   ids: ReadonlyMap<string, string>,

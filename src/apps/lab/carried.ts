@@ -25,11 +25,7 @@ export class CarriedValues {
     this.#values.set(name, { value, number: this.#number });
   }
 
-  /**
-   * Writes the values that a tab has not yet taken into its variables.
-   * @param variables the text of its editor
-   * @returns the new text; undefined where nothing changes
-   */
+  /** Writes the values that a tab has not yet taken into its variables (text); undefined where nothing changes. */
   fill(tabId: string, variables: string): string | undefined {
     const since = this.#taken.get(tabId) ?? 0;
     this.#taken.set(tabId, this.#number);

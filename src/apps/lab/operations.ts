@@ -69,10 +69,7 @@ export class Operations {
     };
   };
 
-  /**
-   * Sets which tab is open now.
-   * @returns what to do for it: `run` where its operation continues, or the text of its last answer
-   */
+  /** Sets the open tab. Returns `run` where its operation continues, or the text of its last answer. */
   open(tab: string): 'run' | { readonly result: object } | undefined {
     this.#openTab = tab;
     const running = this.#byTab.get(tab);

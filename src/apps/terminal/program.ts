@@ -70,10 +70,7 @@ function printFailure({ screen, json }: Job, error: unknown): number {
   return 1;
 }
 
-/**
- * Runs a command line.
- * @returns the exit code: 0 when all is well, 1 when something is wrong or was refused, 2 for wrong arguments
- */
+/** Runs a command line. Returns 0 when all is well, 1 for something wrong or refused, 2 for wrong arguments. */
 export async function run(program: Program, args: readonly string[]): Promise<number> {
   try {
     await program.parseAsync(args, { from: 'user' });

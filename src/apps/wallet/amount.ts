@@ -1,7 +1,4 @@
-/**
- * Reads an amount as people of a locale write it: "1.234,56" in German, "१२३.४५" in Hindi with its own digits.
- * @returns it in the service's notation, "1234.56"; undefined if it is none, or may be read in two ways
- */
+/** Reads an amount as a locale writes it ("1.234,56") as "1234.56"; undefined if it is none, or ambiguous. */
 export function decimalOf(text: string, locale: string): string | undefined {
   const written = new Intl.NumberFormat(locale, { useGrouping: 'always' });
   const parts = written.formatToParts(-1_234_567.8);

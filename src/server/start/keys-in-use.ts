@@ -50,10 +50,7 @@ export async function missingKeys(database: Pick<Database, 'prisma'>, config: Ke
   return missingOf(await listKeysInUse(database), config);
 }
 
-/**
- * Reports that no instance could read what is encrypted with the key of the settings.
- * @returns undefined where one uses it, or where none has a key yet
- */
+/** Reports that no instance could read what the settings' key encrypts; undefined where one uses it, or none has a key. */
 export async function strangeKey(database: Pick<Database, 'prisma'>, config: Keys): Promise<string | undefined> {
   const inUse = (await listKeysInUse(database)).filter(({ setting }) => setting === 'SECRET_KEY');
   const [id] = idsOfKeys(config, 'SECRET_KEY');

@@ -2,10 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { type Config, ConfigError, type GatewaySettings } from '../config.ts';
 
-/**
- * Listens for a moment where the instance will, so that a start which cannot end well ends before the database is touched.
- * @throws ConfigError when HOST or PORT, or those of the metrics, cannot be used
- */
+/** Listens for a moment, so that a bad HOST or PORT (a ConfigError) ends a start before the database is touched. */
 export async function checkListening(config: Config): Promise<void> {
   if (config.ROLE !== 'work') await tryPort(config);
   if (config.METRICS_PORT !== undefined) await tryPort(config, 'METRICS');

@@ -37,18 +37,12 @@ export function directUrl({ DATABASE_DIRECT_URL, DATABASE_URL }: Config): string
   return DATABASE_DIRECT_URL ?? DATABASE_URL ?? '';
 }
 
-/**
- * Detects the capabilities of the pooler of the settings, if they name one.
- * @throws PoolerError
- */
+/** Detects the capabilities of the settings' pooler, if there is one. Throws PoolerError. */
 export async function poolerOf({ DATABASE_DIRECT_URL, DATABASE_URL = '' }: Config): Promise<Pooler | undefined> {
   return DATABASE_DIRECT_URL === undefined ? undefined : findPooler(DATABASE_URL, DATABASE_DIRECT_URL);
 }
 
-/**
- * Gives the login of DATABASE_URL the settings that it needs behind a pooler, where the settings name one.
- * @returns whether they do
- */
+/** Gives the login of DATABASE_URL what it needs behind a pooler. Returns whether the settings name one. */
 export async function preparePooledLogin({ DATABASE_DIRECT_URL, DATABASE_URL = '' }: Config): Promise<boolean> {
   if (DATABASE_DIRECT_URL === undefined) return false;
   await prepareLogin(DATABASE_URL, DATABASE_DIRECT_URL);
@@ -71,10 +65,7 @@ export async function verifiedDatabase(config: Config, embedded: EmbeddedPostgre
   return url;
 }
 
-/**
- * Returns the address with which migrations are applied.
- * @throws ConfigError without an address of a database
- */
+/** Returns the address with which migrations are applied. Throws ConfigError without one. */
 export function ownerUrl({ DATABASE_OWNER_URL, DATABASE_DIRECT_URL, DATABASE_URL }: Config): string {
   const url = DATABASE_OWNER_URL ?? DATABASE_DIRECT_URL ?? DATABASE_URL;
   if (url === undefined) {

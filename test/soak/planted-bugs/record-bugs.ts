@@ -75,8 +75,8 @@ export const recordBugs: Bugs = {
     },
     'a disabled endpoint is sent deliveries again': {
       file: 'src/api/webhooks/endpoints/replay.ts',
-      find: "if (endpoint.status === 'DISABLED') throw",
-      put: "if (endpoint.status === 'FAILING' && endpoint.disabledAt) throw",
+      find: "if (endpoint.status === 'DISABLED') throw endpointDisabled(endpointId)",
+      put: "if (endpoint.status === 'FAILING' && endpoint.disabledAt) throw endpointDisabled(endpointId)",
       test: 'a delivery is sent again whatever became of it, under its own id, and its earlier attempts stay',
     },
     'what is sent again waits for its turn in the schedule': {

@@ -20,10 +20,7 @@ const textsByHash = z.record(z.string(), z.string());
 
 const algorithms: Readonly<Record<number, string>> = { 32: 'md5', 40: 'sha1', 64: 'sha256' };
 
-/**
- * Reads a manifest of documents, in one of the forms that tools write.
- * @throws Refusal INVALID_INPUT for another form, and for a document whose name is not the hash of its text
- */
+/** Reads a manifest in a form that tools write. Throws INVALID_INPUT for another, or where a name is not its text's hash. */
 export function readManifest(json: object): readonly HashedDocument[] {
   return documentsIn(json).map(({ hash: given, text }) => {
     const hash = plainHash(given);

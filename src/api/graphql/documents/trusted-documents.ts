@@ -113,10 +113,7 @@ export class TrustedDocuments {
     return added;
   }
 
-  /**
-   * Deletes a document: from now on clients that send its hash are refused. Deleting an unknown one is not an error.
-   * @throws Refusal FORBIDDEN
-   */
+  /** Deletes a document, known or not: its hash is refused from now on. Throws Refusal FORBIDDEN. */
   async delete(caller: Caller, hash: string): Promise<void> {
     requirePermission(caller, 'MANAGE');
     if (!isHash(hash)) return;

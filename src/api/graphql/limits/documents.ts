@@ -37,10 +37,7 @@ export class Documents {
     this.#options = options;
   }
 
-  /**
-   * Parses a document.
-   * @throws GraphQLError GRAPHQL_PARSE_FAILED where it is malformed, COST_LIMIT_EXCEEDED for more tokens than are parsed
-   */
+  /** Parses a document. Throws GRAPHQL_PARSE_FAILED, or COST_LIMIT_EXCEEDED for more tokens than are parsed. */
   parse(text: string): DocumentNode {
     const cached = this.#parsed.get(text);
     if (cached) return cached;

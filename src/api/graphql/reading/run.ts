@@ -229,10 +229,7 @@ interface FieldRead {
 /** Why the plans of whole queries failed, by the context of their operation. */
 const faults = new WeakMap<Context, unknown>();
 
-/**
- * Reads one field, with all that the document selects below it, in one statement: for the executor, which resolves the rest.
- * @returns its value; objects have the names of their types, and GraphQLErrors stand where arguments are wrong
- */
+/** Reads one field, with all below it, in one statement, for the executor: objects name their types, errors stand in place. */
 export async function runField(
   context: Context,
   info: GraphQLResolveInfo,

@@ -29,10 +29,7 @@ export interface Run extends Binding {
   once<Value>(owner: object, make: () => Value): Value;
   /** Stores a value until the answer is finished, and returns its number. */
   note(value: unknown): number;
-  /**
-   * Requires what the statement relies on. Whether it holds is found out before the statement runs.
-   * @throws the refusal where it does not hold
-   */
+  /** Requires what the statement relies on, which is found out before it runs: where it does not hold, this refusal. */
   require(requirement: Requirement): void;
   /** Returns SQL of the JSON that stands for an error (finish.ts). */
   refuse(error: GraphQLError): string;

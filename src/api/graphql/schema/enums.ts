@@ -56,8 +56,7 @@ export const ListOrder = builder.enumType('ListOrder', {
 });
 
 export const QuoteStatus = builder.enumType('QuoteStatus', {
-  description:
-    'The status of a quote: PENDING until it is executed, funded or expired. COMPLETED, FAILED and EXPIRED are terminal.',
+  description: 'The status of a quote. COMPLETED, FAILED and EXPIRED are terminal.',
   values: describe({
     PENDING: 'The rate is locked. The quote can be executed or funded until it expires.',
     PROCESSING: 'The quote was executed or funded, and its payment is in progress.',
@@ -129,8 +128,7 @@ export const CustomerType = builder.enumType('CustomerType', {
 });
 
 export const KycStatus = builder.enumType('KycStatus', {
-  description:
-    "The status of a customer's identity check. Only customers with APPROVED or MANUALLY_APPROVED may move money.",
+  description: "The status of a customer's identity check. Only APPROVED and MANUALLY_APPROVED let it move money.",
   values: describe({
     APPROVED: 'The customer passed the check.',
     REJECTED: 'The customer failed the check.',

@@ -39,13 +39,11 @@ const AmountRange = builder.inputType('AmountRange', {
     currency: t.field({ type: 'CurrencyCode', required: true, description: 'The currency code of the amounts.' }),
     min: t.field({
       type: 'BigInt',
-      description:
-        'The smallest amount of the range, in the smallest unit of the currency. No lower bound when left out.',
+      description: 'The smallest amount, in the smallest unit of the currency. No lower bound when left out.',
     }),
     max: t.field({
       type: 'BigInt',
-      description:
-        'The largest amount of the range, in the smallest unit of the currency. No upper bound when left out.',
+      description: 'The largest amount, in the smallest unit of the currency. No upper bound when left out.',
     }),
   }),
 });

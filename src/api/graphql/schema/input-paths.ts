@@ -6,10 +6,7 @@ const chosenField = Symbol('chosen');
 
 type PathMapping = readonly [domain: FieldPath, input: readonly (string | typeof chosenField)[]];
 
-/**
- * The paths that differ between the input of a mutation and the input of its command: a @oneOf object of the mutation has one
- * more level than the command, and some names are those of REST in the command. All other paths are the same in both.
- */
+/** Where paths of a mutation's input differ from its command's: a @oneOf object has one more level, some names are REST's. */
 export const inputPaths: { readonly [Name in Operation]?: readonly PathMapping[] } = {
   createQuote: [
     [['source'], ['source', chosenField]],

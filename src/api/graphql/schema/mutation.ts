@@ -170,8 +170,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       // The compiler cannot follow the types of edges through the loop.
       ...edgesIn<Success, ReturnType<typeof t.boolean>>(options.success, (edge) => t.field(edge as never) as never),
       replayed: t.boolean({
-        description:
-          'True if an earlier request with the same idempotency key did this, and only its answer is repeated.',
+        description: 'True if an earlier request with the same idempotency key did this, and its answer is repeated.',
         resolve: (result) => result.replayed,
       }),
       serverTime: t.field(serverTime),

@@ -21,8 +21,7 @@ export const Transaction = builder.prismaNode('Transaction', {
 
 export const Quote = builder.prismaNode('Quote', {
   ...node(visibleQuotes),
-  description:
-    'An offer to convert and send money: a locked rate with its fees and amounts, until it expires. Its transaction is the payment.',
+  description: 'An offer to convert and send money until it expires: a locked rate with fees, and its payment.',
 });
 
 export const Customer = builder.prismaNode('Customer', {
@@ -31,8 +30,7 @@ export const Customer = builder.prismaNode('Customer', {
 });
 
 export const Account = builder.prismaInterface('Account', {
-  description:
-    'An internal account (a balance held by this service) or an external account (a bank account or wallet elsewhere).',
+  description: 'An internal account (a balance here) or an external account (a bank account or wallet elsewhere).',
   interfaces: [builder.nodeInterfaceRef()],
   ...variantsBy('kind', { INTERNAL: 'InternalAccount', EXTERNAL: 'ExternalAccount' }),
 });

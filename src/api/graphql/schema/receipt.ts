@@ -49,8 +49,7 @@ const MutationReceipt = builder.objectRef<Receipt>('MutationReceipt').implement(
       type: builder.nodeInterfaceRef(),
       nullable: true,
       extensions: { costs: 'read' },
-      description:
-        'The object that the mutation created or changed, as it is now; null if there is none that the caller may see.',
+      description: 'The object that it created or changed, as it is now; null if none is visible to the caller.',
       resolve: (receipt, _args, context, info) => {
         if (!receipt.result) return null;
         const { type, row } = receipt.result;
@@ -65,8 +64,7 @@ builder.queryField('mutationReceipt', (t) =>
   t.field({
     type: MutationReceipt,
     ...executedRead,
-    description:
-      'Whether a mutation took effect, by its idempotency key. An error of this field says nothing about the mutation.',
+    description: 'Whether a mutation took effect, by its key. An error of this field says nothing about the mutation.',
     args: {
       operation: t.arg({ type: MutationName, required: true, description: 'The name of the mutation.' }),
       idempotencyKey: t.arg.string({

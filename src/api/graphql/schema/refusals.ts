@@ -99,8 +99,7 @@ const UserErrorType = builder.interfaceRef<UserError>('UserError').implement({
     path: t.field({
       type: ['PathSegment'],
       nullable: true,
-      description:
-        'The path to the first invalid field of the input: ["input", "metadata", 0, "key"]. Null if no field is the cause.',
+      description: 'The path to the first invalid field, such as ["input", "amount"]; null if no field is the cause.',
       resolve: ({ path }) => path && [...path],
     }),
     fields: t.field({

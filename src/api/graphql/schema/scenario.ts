@@ -5,8 +5,7 @@ const SandboxDeposit = builder.enumType('SandboxDeposit', {
   description: 'How the simulated deposit for a real-time funded quote arrives.',
   values: {
     SHORT: {
-      description:
-        "Half of the amount arrives: the payment fails, and the money is credited to the customer's account in that currency.",
+      description: "Half of the amount arrives: the payment fails, and the customer's account is credited.",
     },
     TWICE: {
       description: "Two deposits arrive: the first funds the quote, the second is credited to the customer's account.",
@@ -26,8 +25,7 @@ const SandboxStep = builder.enumType('SandboxStep', {
         "For sandboxReceiveUma: the sender has looked up the receiver and the payment is CREATED. The sender's pay request then arrives, fails, or does not arrive within the lifetime of a quote (EXPIRED).",
     },
     PULL: {
-      description:
-        'For a quote paid from an external account: pulling the money, before anything is debited or converted.',
+      description: 'For a quote paid from an external account: pulling the money, before anything is debited.',
     },
     SETTLEMENT: { description: 'The delivery or collection that ends the payment.' },
   },
@@ -42,13 +40,11 @@ const SandboxApproval = builder.enumType('SandboxApproval', {
 });
 
 export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
-  description:
-    'Sandbox only: how a payment turns out, where the magic suffixes cannot express it. Without it the suffixes decide.',
+  description: 'Sandbox only: how a payment turns out. Without it the magic suffixes decide, which express less.',
   fields: (t) => ({
     step: t.field({
       type: SandboxStep,
-      description:
-        'The step that `delayMs` and `failureReason` apply to; SETTLEMENT by default. The other fields apply to the settlement.',
+      description: 'The step that `delayMs` and `failureReason` apply to, unlike the others; SETTLEMENT by default.',
     }),
     delayMs: t.int({
       description: 'How long the step takes, in milliseconds, 0 to 3600000. The usual pace when left out.',
@@ -69,8 +65,7 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
       description: 'How the deposit arrives. For sandboxSend, and for createQuote with a real-time funded source.',
     }),
     refundFails: t.boolean({
-      description:
-        'With `failureReason`: the refund fails, too. The money waits in SUSPENSE, visible in the ledger entries.',
+      description: 'With `failureReason`: the refund fails, too. The money waits in SUSPENSE, as ledger entries show.',
     }),
     returnAfterMs: t.int({
       description:

@@ -11,10 +11,7 @@ import type { SentOperation } from './sent-documents.ts';
 
 type Answer = ExecutionResult | TextAnswer;
 
-/**
- * Reads what the reads of an operation must include: `extensions.readAfter`, or else the header field.
- * @throws GraphQLError INVALID_INPUT where it is malformed
- */
+/** Reads what the reads of an operation must include (`extensions.readAfter`, or the header). Throws INVALID_INPUT. */
 export function sentReadAfter(
   { viewer, payments }: Context,
   headers: IncomingHttpHeaders | undefined,
@@ -32,10 +29,7 @@ export function sentReadAfter(
   }
 }
 
-/**
- * Runs a query with its reads on replicas, or a mutation on the primary, whose answer then has the token of what it wrote.
- * @param run gets the reads of a query, where there are replicas
- */
+/** Runs a query on replicas (`run` gets the reads), or a mutation on the primary, whose answer has its write's token. */
 export async function withReplicas(
   replicas: Replicas | undefined,
   args: ExecutionArgs,

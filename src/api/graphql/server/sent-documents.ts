@@ -77,10 +77,7 @@ export class SentDocuments {
     return this.#trusted.has(platformId, digest);
   }
 
-  /**
-   * Refuses a document that is not registered.
-   * @throws GraphQLError QUERY_NOT_IN_SAFELIST
-   */
+  /** Refuses a document that is not registered. Throws GraphQLError QUERY_NOT_IN_SAFELIST. */
   async check(viewer: Viewer, document: DocumentNode): Promise<void> {
     if (await this.isRegistered(viewer, document)) return;
     throw failure(

@@ -3,29 +3,27 @@ import { createYoga, isAsyncIterable, type Plugin, type YogaInitialContext } fro
 import type { Logger } from 'pino';
 import { outsideWait } from '../../../core/outside-wait.ts';
 import { databaseAway, refusalIn } from '../../../core/refusal.ts';
-import type { ExpensiveTurns, TakeTurn } from '../../../core/turn.ts';
 import { type RateLimits, rateLimitFields } from '../../../domain/access/limits/rate-limits.ts';
 import type { RefusalPace } from '../../../domain/access/limits/refusal-pace.ts';
-import type { TokenCap } from '../../../domain/access/limits/token-caps.ts';
 import type { ClientTokens } from '../../../domain/access/tokens/client-tokens.ts';
 import type { Credentials } from '../../../domain/access/tokens/credentials.ts';
-import type { Sessions } from '../../../domain/access/tokens/sessions.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import type { Feed } from '../../../domain/events/feed.ts';
-import type { Replicas } from '../../../infra/database/replicas/replicas.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { Context } from '../context.ts';
 import type { TrustedDocuments } from '../documents/trusted-documents.ts';
 import { badRequest, failure, tooManyRequests } from '../failure.ts';
 import { answerOf, jsonTypes } from './http-answer.ts';
-import { Operations, type Prepared, type Transport } from './operations.ts';
+import { Operations, type OperationsOptions, type Prepared, type Transport } from './operations.ts';
 import { presentError } from './present-error.ts';
 import { readOperation } from './read-operation.ts';
 import { schema } from './schema.ts';
 import { SentDocuments } from './sent-documents.ts';
 import { asResults } from './stream-messages.ts';
 
-export interface GraphqlOptions {
+/** Its settings: those of its operations, and what callers and contexts are made of. */
+export interface GraphqlOptions
+  extends Omit<OperationsOptions, 'schema' | 'sent' | 'countMore' | 'contextOf' | 'present' | 'rules'> {
   readonly payments: Payments;
   readonly feed: Feed;
   readonly credentials: Credentials;
@@ -34,23 +32,12 @@ export interface GraphqlOptions {
   readonly trusted: TrustedDocuments;
   /** Whether clients may have documents stored under their hashes. */
   readonly automaticPersistedQueries: boolean;
-  readonly sessions: Sessions;
-  /** The standbys that answer queries, if there are any. */
-  readonly replicas: Replicas | undefined;
-  readonly streams: TokenCap;
-  readonly takeTurn: TakeTurn;
-  readonly expensive: ExpensiveTurns;
   readonly limits: RateLimits;
   readonly pace: RefusalPace;
   readonly retentionDays: number;
   /** The most that one read of an operation may bring, in bytes. */
   readonly maxAnswerBytes: number;
-  /** The time limit of an operation, in milliseconds. */
-  readonly operationMs: number;
   readonly webhooks: Webhooks;
-  readonly introspection: boolean;
-  /** Whether every answer has its document's cost, or only those of requests that ask for it. */
-  readonly reportsCost: boolean;
   /** Whether graphql-js executes operations with Prisma alone (graphql/reading/stock.ts). */
   readonly isStock: boolean;
   readonly log: Logger;
@@ -63,18 +50,11 @@ export interface GraphqlServer {
 }
 
 export function createGraphqlServer(options: GraphqlOptions): GraphqlServer {
-  const { introspection, operationMs, reportsCost, sessions, replicas, streams, takeTurn, log } = options;
+  const { trusted, automaticPersistedQueries, log } = options;
   const operations = new Operations({
+    ...options,
     schema,
-    sent: new SentDocuments(options.trusted, options.automaticPersistedQueries),
-    introspection,
-    operationMs,
-    reportsCost,
-    sessions,
-    replicas,
-    streams,
-    takeTurn,
-    expensive: options.expensive,
+    sent: new SentDocuments(trusted, automaticPersistedQueries),
     countMore: (context, requests) => countMore(options, context, requests),
     contextOf: (transport) => contextOf(options, transport),
     present: (error) => presentError(error, log),

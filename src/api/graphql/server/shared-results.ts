@@ -39,10 +39,7 @@ export class SharedResults {
   readonly #serialize: (result: ExecutionResult, args: ExecutionArgs) => string;
   readonly #takeTurn: TakeTurn;
 
-  /**
-   * @param serialize converts a result to the JSON that clients get
-   * @param takeTurn waits for the turn of an execution, among all that its platform asks for
-   */
+  /** `serialize` makes the JSON that clients get; `takeTurn` waits for an execution's turn in its platform. */
   constructor(serialize: (result: ExecutionResult, args: ExecutionArgs) => string, takeTurn: TakeTurn) {
     this.#serialize = serialize;
     this.#takeTurn = takeTurn;

@@ -15,10 +15,7 @@ const closeDelayMs = 200;
 /** Writes the last message of a stream, which says why its connection is cut. */
 export type Farewell = (refusal: { readonly errors: readonly object[] }) => void;
 
-/**
- * Holds a subscription that has been opened, in the session of its connection: an event stream gets one of its own.
- * @returns its end, or the error where the token that the connection has by now could not begin it
- */
+/** Holds an opened subscription in its connection's session. Returns its end, or why the token could not begin it. */
 export async function holdStream(
   { sessions, sent }: { readonly sessions: Sessions; readonly sent: SentDocuments },
   args: ExecutionArgs,

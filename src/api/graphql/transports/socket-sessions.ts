@@ -84,10 +84,7 @@ export interface SocketOptions {
   readonly compresses: boolean;
 }
 
-/**
- * Opens the session of a socket by the credentials of its first message.
- * @returns false, not an exception, for bad credentials: clients take 4403 as "come back with better ones", 4500 as fatal
- */
+/** Opens a socket's session. False, not an exception, for bad credentials: clients take 4403 as "better ones", 4500 as fatal. */
 export async function openSession(
   options: SocketOptions,
   extra: Extra,

@@ -108,6 +108,13 @@ const ChangedConfigSchema = z
   })
   .openapi('ChangedPlatformConfig', { description: 'The settings, with the secret of a new webhookEndpoint.' });
 
+const fixedAmount = z
+  .int()
+  .min(0)
+  .max(Number.MAX_SAFE_INTEGER)
+  .optional()
+  .describe('Fixed: only the value that GET returns is accepted; any other gets 501.');
+
 const UpdateConfigBody = z
   .strictObject({
     umaDomain: z
@@ -124,18 +131,8 @@ const UpdateConfigBody = z
       listOf(
         z.strictObject({
           currencyCode,
-          minAmount: z
-            .int()
-            .min(0)
-            .max(Number.MAX_SAFE_INTEGER)
-            .optional()
-            .describe('Fixed: only the value that GET returns is accepted; any other gets 501.'),
-          maxAmount: z
-            .int()
-            .min(0)
-            .max(Number.MAX_SAFE_INTEGER)
-            .optional()
-            .describe('Fixed: only the value that GET returns is accepted; any other gets 501.'),
+          minAmount: fixedAmount,
+          maxAmount: fixedAmount,
           requiredCounterpartyFields: listOf(requiredField)
             .describe('The information about the counterparty that payments in this currency require or accept.')
             .optional(),

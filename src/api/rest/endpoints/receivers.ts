@@ -132,10 +132,7 @@ export function receiverEndpoints(app: RestApp, payments: Payments): void {
   });
 }
 
-/**
- * Returns the id of the sending customer.
- * @throws Refusal USER_NOT_FOUND, INVALID_INPUT where the platform's own id is that of several customers (decision 11)
- */
+/** Returns the sender's id. Throws USER_NOT_FOUND, or INVALID_INPUT where several have the own id (decision 11). */
 async function senderOf(
   payments: Payments,
   viewer: Viewer,

@@ -83,10 +83,7 @@ type ListParameters = Omit<TransactionFilter, 'amount' | 'createdAfter' | 'creat
   readonly maxAmount?: bigint | undefined;
 };
 
-/**
- * Converts the parameters of the list to the filter of the domain.
- * @throws Refusal INVALID_INPUT for a range of amounts without a currency
- */
+/** Converts the list's parameters to the domain's filter. Throws INVALID_INPUT for amounts without a currency. */
 function filterOf({ startDate, endDate, minAmount: min, maxAmount: max, ...rest }: ListParameters): TransactionFilter {
   const filter = { ...rest, createdAfter: startDate, createdBefore: endDate };
   if (min === undefined && max === undefined) return filter;

@@ -16,10 +16,7 @@ export interface Pace {
   readonly disableAfterMs: number;
   /** How long the previous secret still signs after a rotation. */
   readonly rotationMs: number;
-  /**
-   * Returns the milliseconds until the next attempt after `failures` failed ones; undefined when there is none.
-   * @param retryAfter the seconds of the receiver's Retry-After header
-   */
+  /** Returns the milliseconds until the next attempt (`retryAfter`: the receiver's, in seconds); undefined: none. */
   nextInMs(failures: number, retryAfter: number | undefined): number | undefined;
 }
 

@@ -47,10 +47,7 @@ export function stateOf(endpoint: WebhookEndpoint | null): string {
   return endpoint ? `${endpoint.id.slice(-12)}.${endpoint.version}` : 'none';
 }
 
-/**
- * Checks that the endpoint is in a state, and keeps it there until the caller's transaction ends, which has locked the platform's row.
- * @throws Refusal CONFLICT
- */
+/** Checks that the endpoint is in a state, and keeps it there in the transaction. Throws Refusal CONFLICT. */
 export async function checkConfigEndpoint(transaction: Transaction, caller: Caller, state: string): Promise<void> {
   await lockMaker(transaction.client, caller);
   const found = await findConfigEndpoint(transaction.prisma, caller);

@@ -125,10 +125,7 @@ function requireMayApprove({ permissions }: Caller, eventTypes: readonly EventTy
   throw new Refusal('FORBIDDEN', `this token lacks the permission TRANSACT, ${why}`);
 }
 
-/**
- * Gives an endpoint a new signing secret; for a while the previous one signs too.
- * @throws Refusal WEBHOOK_ENDPOINT_NOT_FOUND, SERVICE_UNAVAILABLE (no key for secrets is set)
- */
+/** Gives an endpoint a new secret; for a while both sign. Throws WEBHOOK_ENDPOINT_NOT_FOUND, SERVICE_UNAVAILABLE. */
 export async function changeSecret(
   webhooks: Webhooks,
   transaction: Transaction,

@@ -7,10 +7,7 @@ import type { Prisma, WebhookEndpoint } from '../../../infra/database/generated/
 import { statement } from '../../../infra/database/statement.ts';
 import type { Transaction } from '../../../infra/database/transaction.ts';
 
-/**
- * Reads an endpoint that the caller may see.
- * @throws Refusal WEBHOOK_ENDPOINT_NOT_FOUND for an unknown endpoint and for another platform's alike
- */
+/** Reads an endpoint. Throws WEBHOOK_ENDPOINT_NOT_FOUND for an unknown one, and for one of another platform. */
 export async function readEndpoint(
   prisma: Prisma.TransactionClient,
   caller: Caller,
@@ -34,10 +31,7 @@ const lockStatement = forCaller(
   ),
 );
 
-/**
- * Reads an endpoint as `readEndpoint` does, and locks it: no other transaction changes it until this one ends.
- * @throws Refusal as `readEndpoint` does, and CONFLICT where it has another version than expected
- */
+/** Reads an endpoint as `readEndpoint`, and locks it. Also throws CONFLICT for another version than expected. */
 export async function lockEndpoint(
   { client, prisma }: Transaction,
   caller: Caller,
@@ -67,10 +61,7 @@ export function findEndpointByUrl(
   });
 }
 
-/**
- * Returns the uuid in an endpoint's public id.
- * @throws Refusal WEBHOOK_ENDPOINT_NOT_FOUND for a malformed id
- */
+/** Returns the uuid in an endpoint's public id. Throws WEBHOOK_ENDPOINT_NOT_FOUND for a malformed id. */
 export function endpointUuid(id: string): string {
   return uuidOf(id, 'WebhookEndpoint') ?? notFound();
 }

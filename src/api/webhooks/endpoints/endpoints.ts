@@ -52,10 +52,7 @@ export function createEndpoint(
   });
 }
 
-/**
- * Checks the URL of a new endpoint.
- * @throws Refusal INVALID_INPUT (events may not go to this URL), SERVICE_UNAVAILABLE (no key for signing secrets is set)
- */
+/** Checks a new endpoint's URL. Throws INVALID_INPUT, or SERVICE_UNAVAILABLE without a key for signing secrets. */
 export function checkUrl(webhooks: Webhooks, caller: Caller, url: string): void {
   requireBox(webhooks);
   parseEndpointUrl(url, loopbackAllowed(webhooks, caller.environment));

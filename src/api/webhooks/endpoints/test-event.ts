@@ -81,10 +81,7 @@ async function sendAndWait(
   return { url, ...outcome, replayed };
 }
 
-/**
- * Counts a platform's tests that wait for their receivers.
- * @throws Refusal RATE_LIMITED for one too many: nothing was sent
- */
+/** Counts a platform's tests that wait for their receivers. Throws RATE_LIMITED for one too many, which is not sent. */
 async function limited<Result>(
   { waitingTests }: Webhooks,
   { platformId }: Caller,

@@ -20,7 +20,7 @@ export type AccountDestinationInput = {
 
 /** An account as the source of a payment. */
 export type AccountSourceInput = {
-  /** The account that pays: InternalAccount:…, or the ExternalAccount:… of a bank, from which the money is pulled. */
+  /** The account that pays: InternalAccount:…, or ExternalAccount:… of a bank, which is pulled from. */
   accountId: string;
 };
 
@@ -40,7 +40,7 @@ export type AddressInput = {
   state?: string | null | undefined;
 };
 
-/** An amount of money: exactly one field. The same amount in either form is the same input for an idempotency key. */
+/** An amount of money: exactly one field. Both forms of an amount are the same for an idempotency key. */
 export type AmountInput =
   {   /** The amount in major units, exact: "12.50". */
   decimal: string; units?: never; }
@@ -51,9 +51,9 @@ export type AmountInput =
 export type AmountRange = {
   /** The currency code of the amounts. */
   currency: string;
-  /** The largest amount of the range, in the smallest unit of the currency. No upper bound when left out. */
+  /** The largest amount, in the smallest unit of the currency. No upper bound when left out. */
   max?: string | number | null | undefined;
-  /** The smallest amount of the range, in the smallest unit of the currency. No lower bound when left out. */
+  /** The smallest amount, in the smallest unit of the currency. No lower bound when left out. */
   min?: string | number | null | undefined;
 };
 
@@ -142,7 +142,7 @@ export type CreateExternalAccountInput = {
   beneficiary?: BeneficiaryInput | null | undefined;
   /** The currency of the account, as an ISO 4217 or asset code. */
   currency: string;
-  /** The customer who owns the account. When left out, the platform itself does; in an app of a customer, that customer. */
+  /** The customer who owns the account; when left out, the platform, or the customer of the app. */
   customerId?: string | null | undefined;
   /** Whether incoming UMA payments of the customer go to this account. It replaces an earlier default. */
   defaultUmaDepositAccount?: boolean | null | undefined;
@@ -451,7 +451,7 @@ export type JournalKind =
   /** Money moves to another internal account without a quote. */
   | 'TRANSFER';
 
-/** The status of a customer's identity check. Only customers with APPROVED or MANUALLY_APPROVED may move money. */
+/** The status of a customer's identity check. Only APPROVED and MANUALLY_APPROVED let it move money. */
 export type KycStatus =
   /** The customer passed the check. */
   | 'APPROVED'
@@ -642,7 +642,7 @@ export type PurposeOfPayment =
   /** Payment of a utility bill. */
   | 'UTILITY_BILL';
 
-/** The status of a quote: PENDING until it is executed, funded or expired. COMPLETED, FAILED and EXPIRED are terminal. */
+/** The status of a quote. COMPLETED, FAILED and EXPIRED are terminal. */
 export type QuoteStatus =
   /** The payment was delivered. */
   | 'COMPLETED'
@@ -655,7 +655,7 @@ export type QuoteStatus =
   /** The quote was executed or funded, and its payment is in progress. */
   | 'PROCESSING';
 
-/** A deposit from outside as the source of a payment: the quote's `paymentInstructions` say where to send it. */
+/** A deposit from outside as the source: the quote's `paymentInstructions` say where to send it. */
 export type RealtimeFundingSourceInput = {
   /** The currency of the deposit, such as USDC or BTC. */
   currency: string;
@@ -753,7 +753,7 @@ export type SandboxApproval =
 export type SandboxDeposit =
   /** The deposit arrives after the quote has expired: the payment fails with QUOTE_EXPIRED, and the money is credited to the customer's account. */
   | 'LATE'
-  /** Half of the amount arrives: the payment fails, and the money is credited to the customer's account in that currency. */
+  /** Half of the amount arrives: the payment fails, and the customer's account is credited. */
   | 'SHORT'
   /** Two deposits arrive: the first funds the quote, the second is credited to the customer's account. */
   | 'TWICE';
@@ -776,7 +776,7 @@ export type SandboxReceiveUmaInput = {
   senderUmaAddress: string;
 };
 
-/** Sandbox only: how a payment turns out, where the magic suffixes cannot express it. Without it the suffixes decide. */
+/** Sandbox only: how a payment turns out. Without it the magic suffixes decide, which express less. */
 export type SandboxScenarioInput = {
   /** For sandboxReceiveUma: the platform's decision, so that nobody has to answer the approval. A decision that is made earlier stands. */
   approval?: SandboxApproval | null | undefined;
@@ -786,13 +786,13 @@ export type SandboxScenarioInput = {
   deposit?: SandboxDeposit | null | undefined;
   /** The payment ends FAILED with this reason, after the delay. If a deposit funds it, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible. */
   failureReason?: FailureReason | null | undefined;
-  /** With `failureReason`: the refund fails, too. The money waits in SUSPENSE, visible in the ledger entries. */
+  /** With `failureReason`: the refund fails, too. The money waits in SUSPENSE, as ledger entries show. */
   refundFails?: boolean | null | undefined;
   /** The receiving side rejects the payment after the delay: it ends REJECTED. */
   reject?: boolean | null | undefined;
   /** The payment completes, and the bank returns it this many milliseconds later: COMPLETED becomes REFUNDED. Only for payments that leave the service. */
   returnAfterMs?: number | null | undefined;
-  /** The step that `delayMs` and `failureReason` apply to; SETTLEMENT by default. The other fields apply to the settlement. */
+  /** The step that `delayMs` and `failureReason` apply to, unlike the others; SETTLEMENT by default. */
   step?: SandboxStep | null | undefined;
 };
 
@@ -800,7 +800,7 @@ export type SandboxScenarioInput = {
 export type SandboxStep =
   /** For sandboxReceiveUma: the sender has looked up the receiver and the payment is CREATED. The sender's pay request then arrives, fails, or does not arrive within the lifetime of a quote (EXPIRED). */
   | 'PAY_REQUEST'
-  /** For a quote paid from an external account: pulling the money, before anything is debited or converted. */
+  /** For a quote paid from an external account: pulling the money, before anything is debited. */
   | 'PULL'
   /** The delivery or collection that ends the payment. */
   | 'SETTLEMENT';

@@ -63,14 +63,12 @@ const Field = builder
       }),
       formatDependsOn: t.string({
         nullable: true,
-        description:
-          'The name of the other field whose value decides the format, as `formatsByValue` lists it; null if none does.',
+        description: 'The name of the field whose value decides the format (`formatsByValue`); null if none does.',
         resolve: ({ field }) => field.formBy?.field ?? null,
       }),
       formatsByValue: t.field({
         type: [FormatBy],
-        description:
-          'The format of the field for each value of the field that `formatDependsOn` names; empty if it names none.',
+        description: 'The format for each value of the field that `formatDependsOn` names; empty if it names none.',
         resolve: ({ field }) =>
           Object.entries(field.formBy?.forms ?? {}).map(([value, { form, pattern }]) => ({
             value,
@@ -103,8 +101,7 @@ const ExternalAccountForm = builder.objectRef<Form>('ExternalAccountForm').imple
       resolve: ({ type }) => type.beneficiary,
     }),
     exactlyOneOf: t.stringList({
-      description:
-        'The names of fields of which exactly one must be given; empty if `isRequired` already says which fields are needed.',
+      description: 'The fields of which exactly one must be given; empty if `isRequired` says which are needed.',
       resolve: ({ type }) => (type.identifier.length > 1 ? [...type.identifier] : []),
     }),
     fields: t.field({

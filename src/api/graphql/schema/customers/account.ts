@@ -80,12 +80,10 @@ builder.prismaObjectFields(ExternalAccount, (t) => ({
     description: 'The owner of the bank account; null for a wallet.',
   }),
   defaultUmaDepositAccount: t.exposeBoolean('defaultUmaDepositAccount', {
-    description:
-      'Whether incoming UMA payments of the customer go to this account. At most one account of a customer has this.',
+    description: 'Whether incoming UMA payments of the customer go to it. At most one account of a customer has this.',
   }),
   isDeleted: t.exposeBoolean('isDeleted', {
-    description:
-      'Whether the account was deleted. It is then INACTIVE for good and left out of lists, but still shown in old payments.',
+    description: 'Whether it was deleted: INACTIVE for good and left out of lists, but shown in old payments.',
   }),
   beneficiaryVerificationStatus: t.expose('beneficiaryVerificationStatus', {
     type: BeneficiaryVerificationStatus,
@@ -136,8 +134,7 @@ mutation('createExternalAccount', {
       description: 'The owner of the account: required for bank accounts, not allowed for wallets.',
     }),
     customerId: t.id({
-      description:
-        'The customer who owns the account. When left out, the platform itself does; in an app of a customer, that customer.',
+      description: 'The customer who owns the account; when left out, the platform, or the customer of the app.',
     }),
     platformAccountId: t.string({ description: "The platform's own id for the account." }),
     defaultUmaDepositAccount: t.boolean({

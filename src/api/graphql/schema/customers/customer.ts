@@ -96,8 +96,7 @@ builder.prismaObjectFields(Customer, (t) => ({
   umaAddress: t.exposeString('umaAddress', { description: "The customer's UMA address: $name@domain." }),
   kycStatus: t.expose('kycStatus', {
     type: KycStatus,
-    description:
-      "The status of the customer's identity check. Only with APPROVED or MANUALLY_APPROVED may the customer move money.",
+    description: 'The status of its identity check. Only APPROVED and MANUALLY_APPROVED let it move money.',
   }),
   isDeleted: t.exposeBoolean('isDeleted', {
     description: 'Whether the customer was deleted. It then keeps its history and can move no money.',

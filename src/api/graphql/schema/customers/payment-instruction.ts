@@ -124,8 +124,7 @@ export const PaymentInstruction = builder.interfaceRef<Shape>('PaymentInstructio
     }),
     reference: t.string({
       nullable: true,
-      description:
-        'The reference text that the payer must copy exactly. Null if what is paid to is unique to the account or payment.',
+      description: 'The text that the payer must copy exactly; null if what is paid to is unique to the payment.',
       resolve: (instruction) => ('reference' in instruction ? instruction.reference : null),
     }),
   }),

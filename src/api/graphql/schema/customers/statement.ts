@@ -98,8 +98,7 @@ builder.prismaObjectFields(InternalAccount, (t) => ({
     description: "All changes of the account's balance, each with the balance after it.",
   }),
   statement: t.fromQuery(AccountStatement, statementRow, {
-    description:
-      'The statement of the account for a period: its balances at both ends, and the sums of credits and debits.',
+    description: 'The statement of the account for a period: balances at both ends, and sums of both directions.',
     args: {
       from: t.arg({ type: 'DateTime', required: true, description: fromDescription }),
       to: t.arg({ type: 'DateTime', required: true, description: toDescription }),

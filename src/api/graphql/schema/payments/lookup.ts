@@ -30,8 +30,7 @@ const ReceiverCurrency = builder.objectRef<LookupCurrency>('ReceiverCurrency').i
 
 export const Lookup = builder.prismaNode('Lookup', {
   ...node(visibleLookups),
-  description:
-    'What the receiver at a UMA address accepts. A quote that pays to the address must name the lookup as `lookupId`.',
+  description: 'What the receiver at a UMA address accepts. A quote that pays there must name it as `lookupId`.',
   fields: (t) => ({
     umaAddress: t.exposeString('umaAddress', {
       description: 'The UMA address of the receiver: $name@domain, in lower case.',

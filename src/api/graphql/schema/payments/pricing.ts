@@ -19,8 +19,7 @@ export interface PricedRateDetails {
 }
 
 export const RateDetailsType = builder.objectRef<PricedRateDetails>('RateDetails').implement({
-  description:
-    'The parts of a price: received = (sent − fixed fees) × serviceApiMultiplier × counterpartyMultiplier, in smallest units.',
+  description: 'The parts of a price, in smallest units: received = (sent − fixed fees) × both multipliers.',
   fields: (t) => ({
     counterpartyMultiplier: t.json(['details', 'counterpartyMultiplier'], 'Decimal', {
       description:
@@ -30,8 +29,7 @@ export const RateDetailsType = builder.objectRef<PricedRateDetails>('RateDetails
       description: 'The fixed fee of the receiving side, in the receiving currency.',
     }),
     serviceApiMultiplier: t.json(['details', 'serviceApiMultiplier'], 'Decimal', {
-      description:
-        "The sending side's part of the rate, after variable fees: millisatoshi per smallest unit of the sending currency.",
+      description: "The sending side's part of the rate, after variable fees: millisatoshi per smallest unit.",
     }),
     serviceApiFixedFee: t.money(['details', 'serviceApiFixedFee'], 'sending', {
       description: 'The fixed fee of the service, in the sending currency.',
@@ -73,8 +71,7 @@ export const PricingStep = builder.objectRef<PricingStepShape>('PricingStep').im
     step: t.expose('step', { type: PricingStepName, description: 'The amount that was rounded.' }),
     before: t.expose('before', {
       type: 'Decimal',
-      description:
-        'The figure before it was rounded, in smallest units: exact where its decimals end, else to 30 significant digits.',
+      description: 'The figure before, in smallest units: exact where its decimals end, else to 30 significant digits.',
     }),
     after: t.money('after', 'currency', { description: 'The figure after it was rounded.' }),
     rounding: t.expose('rounding', { type: Rounding, description: 'How it was rounded.' }),

@@ -16,15 +16,13 @@ const AccountSourceInput = builder.inputType('AccountSourceInput', {
   fields: (t) => ({
     accountId: t.id({
       required: true,
-      description:
-        'The account that pays: InternalAccount:…, or the ExternalAccount:… of a bank, from which the money is pulled.',
+      description: 'The account that pays: InternalAccount:…, or ExternalAccount:… of a bank, which is pulled from.',
     }),
   }),
 });
 
 const RealtimeFundingSourceInput = builder.inputType('RealtimeFundingSourceInput', {
-  description:
-    "A deposit from outside as the source of a payment: the quote's `paymentInstructions` say where to send it.",
+  description: "A deposit from outside as the source: the quote's `paymentInstructions` say where to send it.",
   fields: (t) => ({
     customerId: t.id({ required: true, description: 'The customer who makes the deposit: Customer:…' }),
     currency: t.field({

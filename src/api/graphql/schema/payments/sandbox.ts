@@ -77,8 +77,7 @@ mutation('sandboxSetKycStatus', {
     kycStatus: t.field({
       type: KycStatus,
       required: true,
-      description:
-        'The new status of the identity check. Only with APPROVED or MANUALLY_APPROVED may the customer move money.',
+      description: 'The new status. Only APPROVED and MANUALLY_APPROVED let the customer move money.',
     }),
   }),
   success: { row: { as: 'customer', type: Customer, description: 'The changed customer.' } },

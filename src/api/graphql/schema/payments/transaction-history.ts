@@ -39,8 +39,7 @@ export const LedgerEntry = builder.prismaObject('Posting', {
       description: 'The amount that the entry moves: positive if it comes in, negative if it goes out.',
     }),
     account: t.seen('account', InternalAccount, visibleAccounts, {
-      description:
-        'The account that the entry changes; null if it is a system account, or one that the caller may not see.',
+      description: 'The account that the entry changes; null for a system account, or one that the caller may not see.',
     }),
     system: t.field({
       type: LedgerParty,

@@ -76,8 +76,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
 builder.prismaObjectFields(Transaction, (t) => ({
   sentAmount: t.money('sentAmount', 'sentCurrency', {
     nullable: true,
-    description:
-      'The amount that the source is debited, fees included; null if it is unknown, as for payments from UMA addresses.',
+    description: 'The amount that the source is debited, fees included; null if unknown, as from UMA addresses.',
   }),
   receivedAmount: t.money('receivedAmount', 'receivedCurrency', {
     nullable: true,
@@ -101,8 +100,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   refund: t.sameRow(Refund, {
     nullIf: 'refundReference',
     nullable: true,
-    description:
-      'The refund: where the money went if it was not delivered, or was returned after delivery. Null otherwise.',
+    description: 'Where the money went if it was not delivered, or was returned after delivery; null otherwise.',
   }),
 }));
 
@@ -126,8 +124,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
     description: 'The quote of the payment; null for transfers without one.',
   }),
   reconciliationReference: t.nullWhile(['status', 'CREATED'], 'reference', {
-    description:
-      'The reference that both sides put on the payment, to identify it in their books; null while the status is CREATED.',
+    description: 'The reference that both sides put on the payment, to identify it; null while it is CREATED.',
   }),
   counterpartyInformation: t.entries('counterpartyInformation', InformationField, ['name', 'value'], {
     description: 'What is known about the other party, for payments to or from UMA addresses.',

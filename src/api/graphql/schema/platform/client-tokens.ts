@@ -44,8 +44,7 @@ export const ClientToken = builder.prismaNode('ClientToken', {
       description: 'The rights of the token beyond its permissions, for its customer.',
     }),
     trustedDocumentsOnly: t.exposeBoolean('trustedDocumentsOnly', {
-      description:
-        'Whether the token was created for registered documents only. `Platform.trustedDocuments` may limit it as well.',
+      description: 'Whether it was created for registered documents only (see `Platform.trustedDocuments`).',
     }),
     version: t.int({
       description: 'Increases with each change: 1, and 2 once the token is revoked.',

@@ -17,8 +17,7 @@ import { made, node } from '../words.ts';
 /** The settings of the caller's platform, as REST's /config has them (decisions 56 and 73). */
 
 const PlatformCurrency = builder.objectRef<CurrencyTerms>('PlatformCurrency').implement({
-  description:
-    'A currency of the platform, with the terms of payments in it. New customers get an internal account in it.',
+  description: 'A currency of the platform, with the terms of payments. New customers get an internal account in it.',
   fields: (t) => ({
     currency: t.currency('code', { description: 'The currency that these terms are for.' }),
     minAmount: t.money('minAmount', 'code', { description: 'The smallest amount of a payment in this currency.' }),

@@ -82,8 +82,7 @@ mutation('revokeApiToken', {
     revokeDescendants: t.boolean({
       required: true,
       defaultValue: true,
-      description:
-        'Whether to end what the token created, too: API tokens, client tokens, webhook endpoints, and what these tokens created.',
+      description: 'Whether to end what it created, too: tokens, webhook endpoints, and what these tokens created.',
     }),
   }),
   success: {
@@ -131,8 +130,7 @@ mutation('createClientToken', {
     trustedDocumentsOnly: t.boolean({
       required: true,
       defaultValue: false,
-      description:
-        'Whether to limit the token to registered documents. `Platform.trustedDocuments` may limit all tokens.',
+      description: 'Whether to limit it to registered documents. `Platform.trustedDocuments` may limit all tokens.',
     }),
     expiresInSeconds: t.int({
       required: true,
@@ -151,8 +149,7 @@ mutation('createClientToken', {
 });
 
 mutation('revokeClientToken', {
-  description:
-    'Revokes the token of an app: requests with it are refused within a second, and its open streams are closed within seconds.',
+  description: 'Revokes the token of an app: it is refused within a second, and its streams are closed within seconds.',
   input: (t) => ({ tokenId: t.id({ required: true, description: 'The token to revoke: ClientToken:…' }) }),
   success: { revokedId: { type: 'ID', description: 'The id of the revoked token.' } },
   refusals: ['NotFoundError'],

@@ -37,8 +37,7 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
     customer: t.field({
       type: Customer,
       nullable: true,
-      description:
-        'The customer that a client token is bound to; null for an API token, and for a client token of a single payment.',
+      description: 'The customer that a client token is bound to; null for all other tokens.',
       resolve: ({ bound }, _args, context, info) =>
         bound.kind === 'CUSTOMER'
           ? readNode(publicId('Customer', bound.customerId), ['Customer'], context, info)

@@ -43,8 +43,7 @@ const AccountUpdateType = builder.objectRef<RowUpdate<'Account'>>('AccountUpdate
     previousStatus: t.field({
       type: ExternalAccountStatus,
       nullable: true,
-      description:
-        'The status of the external account before this change; null if the account is new, and in the current state.',
+      description: 'The status of the external account before the change; null if new, and in the current state.',
       // The database writes the status: events of accounts have those of accounts.
       resolve: ({ change }) => (change?.previousStatus ?? null) as Status | null,
     }),

@@ -31,8 +31,7 @@ const CustomerUpdateType = builder.objectRef<RowUpdate<'Customer'>>('CustomerUpd
     previousKycStatus: t.field({
       type: KycStatus,
       nullable: true,
-      description:
-        'The status of the identity check before this change; null if the customer is new, and in the current state.',
+      description: 'The status of the check before this change; null if the customer is new, and in the current state.',
       // The database writes the status: events of customers have those of their checks.
       resolve: ({ change }) => (change?.previousStatus ?? null) as Status | null,
     }),

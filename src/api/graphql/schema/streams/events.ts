@@ -61,8 +61,7 @@ function subjectOf(event: EventRow): object | null {
 
 export const Event = builder.prismaNode('Event', {
   ...node(visibleEvents, 'The public id of the event: Event:…, also in webhooks.'),
-  description:
-    'A change, at its position in the feed. The object that changed is shown as of the change, related objects as they are now.',
+  description: 'A change in the feed: the object that changed as of the change, related objects as they are now.',
   fields: (t) => ({
     cursor: t.string({
       description: 'The position of the event in the feed: pass it as `after` to continue from there.',
@@ -105,8 +104,7 @@ export const Event = builder.prismaNode('Event', {
     customer: t.field({
       type: Customer,
       nullable: true,
-      description:
-        'The customer that changed, or the owner of the account, quote or transaction that did; null if there is none.',
+      description: 'The customer that changed, or that the changed object belongs to; null if there is none.',
       ...made(changedOrNow('Customer', 'customer', visibleCustomers)),
       resolve: (event, _args, context, info) =>
         snapshotOf(event, 'Customer') ?? readReferred('Customer', event.customerId, context, info),
@@ -219,8 +217,7 @@ builder.queryField('events', (t) =>
 builder.subscriptionField('events', (t) =>
   t.field({
     type: Event,
-    description:
-      'All changes that the caller may see, beginning with the next one, or with `after` with the first one after that cursor.',
+    description: 'All changes that the caller may see, beginning with the next one, or after the cursor `after`.',
     args: {
       after: t.arg.string({ description: afterDescription }),
       filter: t.arg({ type: EventFilter, description: 'Sends only events that match this filter.' }),

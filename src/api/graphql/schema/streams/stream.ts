@@ -98,11 +98,7 @@ export function positionAfter(after: After, { viewer, payments, resumeAfter }: C
   return position;
 }
 
-/**
- * Checks the argument that names what a stream follows. Without it, a stream follows all that the caller may see, which an explicit
- * null must not mean.
- * @throws GraphQLError INVALID_INPUT
- */
+/** Refuses null (INVALID_INPUT) as what a stream follows: left out, that is all that the caller may see. */
 export function checkSubject(subject: unknown, name: string): void {
   if (subject === null) throw invalidInput(`${name} is null: leave it out to follow everything`, name);
 }

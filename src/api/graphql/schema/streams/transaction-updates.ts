@@ -23,8 +23,7 @@ import { visibleId, visibleRows } from './visible-ids.ts';
 import { type RowStream, watchRows } from './watch-rows.ts';
 
 const TransactionUpdateType = builder.objectRef<RowUpdate<'Transaction'>>('TransactionUpdate').implement({
-  description:
-    'A change of a transaction. In a stream of named transactions the first message about each is its current state.',
+  description: 'A change of a transaction. A stream of named ones begins with the current state of each.',
   fields: (t) => ({
     cursor: t.exposeString('cursor', cursorOptions),
     transaction: t.field({
@@ -35,8 +34,7 @@ const TransactionUpdateType = builder.objectRef<RowUpdate<'Transaction'>>('Trans
     previousStatus: t.field({
       type: TransactionStatus,
       nullable: true,
-      description:
-        'The status of the transaction before this change; null if the transaction is new, and in the current state.',
+      description: 'The status before this change; null if the transaction is new, and in the current state.',
       // The database writes the status: events of a noun have those of the noun.
       resolve: ({ change }) => (change?.previousStatus ?? null) as Status | null,
     }),

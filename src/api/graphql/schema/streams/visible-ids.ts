@@ -37,11 +37,7 @@ type Noun = keyof typeof named;
 
 const byUuid = (id: string | undefined) => (id === undefined ? undefined : { id });
 
-/**
- * Reads the rows behind public ids, each once.
- * @param field the name of the argument with the ids
- * @throws GraphQLError NOT_FOUND where the caller may not see one of them
- */
+/** Reads the rows behind the public ids of an argument, each once. Throws NOT_FOUND for one that the caller may not see. */
 export async function visibleRows<N extends Noun>(
   { payments, viewer }: Context,
   noun: N,
@@ -98,11 +94,7 @@ function scopeOf({ viewer, noun }: Sought): string {
   return JSON.stringify([noun, viewer.platformId, viewer.bound]);
 }
 
-/**
- * Returns the UUID of a row that the caller may see.
- * @param field the name of the argument
- * @throws GraphQLError NOT_FOUND
- */
+/** Returns the UUID of a row that the caller may see, named by an argument. Throws GraphQLError NOT_FOUND. */
 export async function visibleId(
   { payments: { database }, viewer }: Context,
   noun: Sought['noun'],

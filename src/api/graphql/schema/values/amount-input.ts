@@ -2,8 +2,7 @@ import type { GivenAmount } from '../../../../core/amounts.ts';
 import { builder } from '../builder.ts';
 
 export const AmountInput = builder.inputType('AmountInput', {
-  description:
-    'An amount of money: exactly one field. The same amount in either form is the same input for an idempotency key.',
+  description: 'An amount of money: exactly one field. Both forms of an amount are the same for an idempotency key.',
   isOneOf: true,
   fields: (t) => ({
     units: t.field({

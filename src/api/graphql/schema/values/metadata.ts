@@ -43,10 +43,7 @@ export const newMetadata =
 export const changedMetadata =
   'Key-value pairs of your own, which replace all that are stored with the object. An empty list removes them; if left out or null, they stay.';
 
-/**
- * Converts the list of an input to a map.
- * @throws Refusal INVALID_INPUT with the path of an entry whose key was given before
- */
+/** Converts the list of an input to a map. Throws INVALID_INPUT with the path of a repeated key. */
 export function metadataOf(list: readonly Entry[] | null | undefined): Metadata | undefined {
   if (!list) return undefined;
   for (const [position, { key }] of list.entries()) {

@@ -44,8 +44,7 @@ const Owner = builder.enumType('Owner', {
 /** The options of the field that tells why `customer` is null. */
 export const owner = {
   type: Owner,
-  description:
-    'Whether it belongs to the platform itself or to a customer, and whether the viewer may see that customer.',
+  description: 'Whether it belongs to the platform or to a customer, and whether the viewer may see the customer.',
   select: { customerId: true },
   resolve: ({ customerId }: { readonly customerId: string | null }, _args: object, { viewer }: Context) => {
     if (customerId === null) return 'PLATFORM';

@@ -59,8 +59,7 @@ builder.objectFields(memberTypes.CustomerInUseError, (t) => ({
   balances: t.field({
     type: ['Money'],
     nullable: true,
-    description:
-      "The amounts that the customer's internal accounts still hold, one for each that is not empty. Null without VIEW.",
+    description: "What the customer's internal accounts still hold, for each that is not empty. Null without VIEW.",
     resolve: (error) => useOf(error).balances?.map(({ amount, currency }) => money(BigInt(amount), currency)),
   }),
   paymentsUnderWay: t.int({

@@ -83,8 +83,7 @@ builder.scalarType('CurrencyCode', {
 });
 
 builder.scalarType('PathSegment', {
-  description:
-    'A step of a path into an input: the name of a field, as a string, or a position in a list from 0, as an integer.',
+  description: 'A step of a path into an input: the name of a field, or a position in a list, from 0.',
   serialize: (step) => step,
 });
 

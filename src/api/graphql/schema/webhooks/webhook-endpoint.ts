@@ -26,8 +26,7 @@ export const WebhookDelivery = builder.prismaNode('WebhookDelivery', {
   fields: (t) => ({
     event: t.relation('event', {
       type: Event,
-      description:
-        'The event that is delivered. Every attempt sends it with the same webhook id, Webhook:… with the UUID of the event.',
+      description: "The event. Every attempt sends it with the same webhook id: Webhook:… with the event's UUID.",
     }),
     status: t.expose('status', { type: WebhookDeliveryStatus, description: 'The status of the delivery.' }),
     attempts: t.many('attempts', WebhookAttempt, {
@@ -66,8 +65,7 @@ export const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
       description: "The platform's own description of the endpoint; null if there is none.",
     }),
     version: t.exposeInt('version', {
-      description:
-        'Increases when the settings or the secret of the endpoint change, and when it is enabled or disabled.',
+      description: 'Increases when its settings or its secret change, and when it is enabled or disabled.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the endpoint was created.' }),
     failingSince: t.expose('failingSince', {
@@ -116,8 +114,7 @@ builder.prismaObjectField(WebhookDelivery, 'endpoint', (t) =>
 
 builder.prismaObjectField(Event, 'deliveries', (t) =>
   t.many('deliveries', WebhookDelivery, {
-    description:
-      'The deliveries of the event to webhook endpoints, in the order of their creation. Empty for client tokens.',
+    description: 'The deliveries of the event to webhook endpoints, in the order of creation. Empty for client tokens.',
     orderBy: ['id'],
     visible: visibleToPlatform,
   }),
