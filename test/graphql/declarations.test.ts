@@ -1,7 +1,7 @@
 import { GraphQLObjectType, GraphQLSchema, GraphQLString, getNamedType, isObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 import { derive } from '../../src/api/graphql/reading/derive.ts';
-import { plainReadText } from '../../src/api/graphql/reading/plain-text.ts';
+import { plainReadText } from '../../src/api/graphql/reading/reads.ts';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { columnName } from '../../src/infra/database/rows.ts';
 
