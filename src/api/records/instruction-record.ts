@@ -1,5 +1,5 @@
 import type { ExternalAccountType } from '../../infra/database/generated/client/client.ts';
-import { trustedJson } from '../../infra/database/trusted-json.ts';
+import { trustedJson } from '../../infra/database/rows.ts';
 import { withoutNulls } from './fields.ts';
 
 /**

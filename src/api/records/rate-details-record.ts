@@ -1,4 +1,4 @@
-import { trustedJson } from '../../infra/database/trusted-json.ts';
+import { trustedJson } from '../../infra/database/rows.ts';
 import { jsonInteger, jsonNumber } from './numbers.ts';
 
 /** The parts of a price (specification 2.5). */

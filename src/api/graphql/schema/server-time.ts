@@ -1,4 +1,4 @@
-import { readClock } from '../../../infra/database/clock.ts';
+import { readClock } from '../../../infra/database/transaction.ts';
 import type { Context } from '../context.ts';
 
 /** Describes the field that tells the service's clock, for every type whose fields may count down. */
