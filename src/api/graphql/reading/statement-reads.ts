@@ -1,4 +1,5 @@
-import { balanceAt, type Period, versionBefore } from '../../../domain/statements/period.ts';
+import type { Period } from '../../../core/checks.ts';
+import { balanceAt, versionBefore } from '../../../domain/statements/period.ts';
 import { oneOfFew } from '../../../infra/database/list-rows.ts';
 import { columnName } from '../../../infra/database/rows.ts';
 import { invalidInput } from '../failure.ts';
