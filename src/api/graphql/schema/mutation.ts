@@ -145,7 +145,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       ...(changesRecord(name) && {
         expectedVersion: t.int({
           description:
-            'The version of the record that you have seen. If it has changed since, the mutation is refused with a ConflictError, whose `existing` is the record as it is now.',
+            'The version of the record that you last read. If the record has changed since, the mutation is refused with a ConflictError, whose `existing` is the current record.',
         }),
       }),
       ...(options.validates && { validateOnly: t.boolean({ defaultValue: false, description: validateOnly }) }),
@@ -158,7 +158,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
   });
 
   const success = builder.objectRef<Success>(`${typeName}Success`).implement({
-    description: `What ${name} returns when it succeeds.`,
+    description: `The success payload of ${name}.`,
     fields: (t) => ({
       ...Object.fromEntries(
         Object.entries<SuccessField>(options.success).map(
@@ -173,7 +173,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       ...edgesIn<Success, ReturnType<typeof t.boolean>>(options.success, (edge) => t.field(edge as never) as never),
       replayed: t.boolean({
         description:
-          'True if an earlier request with the same idempotency key did this, and only its answer is repeated.',
+          'True if an earlier request with the same idempotency key did this and its answer is only repeated.',
         resolve: (result) => result.replayed,
       }),
       serverTime: t.field(serverTime),
@@ -182,7 +182,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
 
   const refusals = [...new Set([...(options.refusals ?? []), ...commonRefusals])];
   const result = builder.unionType(`${typeName}Result`, {
-    description: `The result of ${name}: its success, or the error that says why it was refused.`,
+    description: `The outcome of ${name}: either the success payload or the error that explains why it was refused.`,
     types: [
       success,
       ...(options.validates ? [ValidatedPaymentType] : []),

@@ -10,7 +10,7 @@ const map = z.record(z.string(), z.string().openapi({ maxLength: longest.memo })
 /** Refuses the key that would be left out silently. */
 const sentMap = z.preprocess((value, { addIssue }) => {
   if (typeof value === 'object' && value !== null && Object.hasOwn(value, hidden)) {
-    addIssue({ code: 'custom', path: [hidden], message: 'a key begins with a letter or digit' });
+    addIssue({ code: 'custom', path: [hidden], message: 'a key must begin with a letter or digit' });
   }
   return value;
 }, map);
