@@ -124,7 +124,7 @@ function checkModule(place: string, name: string, value: unknown): RailModule {
   }
   const module = value as Partial<Record<keyof RailModule, unknown>>;
   if (typeof module.railPort !== 'number') {
-    throw new RailFault(place, `the rail of ${name} does not say which version of the port it is for (railPort)`);
+    throw new RailFault(place, `the rail of ${name} does not declare its version of the port (railPort)`);
   }
   if (module.railPort !== railPort) {
     throw new RailFault(
@@ -200,7 +200,7 @@ function checkRail(place: string, rail: Rail, environment: RailHost['environment
     refuse(`the rail ${name} implements no method of the port`);
   }
   for (const [one, other] of pairs) {
-    if (present(one) !== present(other)) refuse(`the rail ${name} has one of ${one} and ${other}, and lacks the other`);
+    if (present(one) !== present(other)) refuse(`the rail ${name} must have both ${one} and ${other}, or neither`);
   }
   if (present('collect') && !present('giveBack')) refuse(`the rail ${name} collects money but cannot refund it`);
   if ((present('collect') || present('payOut')) && !present('expectedMs')) {
