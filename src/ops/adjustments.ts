@@ -32,7 +32,7 @@ export function addAdjustments(program: Program): void {
   decision(
     adjust,
     'approve',
-    'move the money of a proposal; must be done by another person than the one who proposed it',
+    'move the money of a proposal; must be done by someone other than the person who proposed it',
     approveAdjustment,
   );
   decision(adjust, 'reject', 'end a proposal; it moves nothing', rejectAdjustment);

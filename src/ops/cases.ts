@@ -16,9 +16,9 @@ export function addCases(program: Program): void {
     .description('list the open ones, oldest first')
     .option('--all', 'include closed ones')
     .action(withDatabase(list));
-  decisionOf(cases.command('settle'), 'why the provider has moved another amount')
+  decisionOf(cases.command('settle'), 'why the provider has moved a different amount')
     .description(
-      'settle a payment as promised although its provider has moved another amount: asks the rail once more, and books the difference on DIFFERENCES',
+      'settle a payment as promised although its provider has moved a different amount: queries the rail once more, and books the difference on DIFFERENCES',
     )
     .argument('<transaction>', 'the id of the payment: Transaction:…')
     .action(withDatabase(settle));

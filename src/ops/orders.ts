@@ -20,7 +20,7 @@ export function addOrders(program: Program): void {
     .addOption(
       new Option('--status <status>', 'whose payments have this status').choices(Object.values(TransactionStatus)),
     )
-    .option('--limit <count>', 'how many at most', counted(1, 10_000), 100)
+    .option('--limit <count>', 'the maximum number to list', counted(1, 10_000), 100)
     .action(withDatabase(list));
   actOf(order.command('retry'))
     .description('ask the rail again now about the orders of a payment; orders with an outcome are not repeated')

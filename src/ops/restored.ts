@@ -12,7 +12,7 @@ export function addRestored(program: Program): void {
     .description(
       'mark that the database was restored from a backup, before instances start on it: cursors of undone changes are then refused',
     )
-    .option('--yes', 'do it; without --yes, the command says what it would do')
+    .option('--yes', 'carry it out; without --yes, the command only reports what it would do')
     .action(withDatabase(mark));
 }
 

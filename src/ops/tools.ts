@@ -91,8 +91,8 @@ export function momentIn(text: string): Date {
 
 export function periodOf(command: Program): Program {
   return command
-    .requiredOption('--from <time>', 'where the period begins, such as 2026-01-01T00:00:00Z', momentIn)
-    .requiredOption('--to <time>', 'where it ends; this moment does not belong to it', momentIn);
+    .requiredOption('--from <time>', 'the start of the period, such as 2026-01-01T00:00:00Z', momentIn)
+    .requiredOption('--to <time>', 'the end of the period, exclusive', momentIn);
 }
 
 /** The options that name an act's operator and reason. */

@@ -187,7 +187,7 @@ test('who blocks whom is shown as a tree, with the names of our statements, sinc
   );
   expect(advice).toMatch(/^ {2}To end it: select pg_terminate_backend\(\d+\)\. What it has not committed is lost/);
   expect(waiting).toMatch(
-    /^ {2}process \d+ \(payments-gateway \S+ \S+:\d+, login gateway\).*"\w+", waits for AccessShareLock on api_token since \d+ s$/,
+    /^ {2}process \d+ \(payments-gateway \S+ \S+:\d+, login gateway\).*"\w+", has waited for AccessShareLock on api_token for \d+ s$/,
   );
   await person.query('rollback');
   await asked;

@@ -333,7 +333,7 @@ test('the rail passes the conformance suite, with the upstream service behind a 
     const results = await runConformance(await upstreamTrial(proxy), { answerMs: 700, outcomeMs: 20_000 });
     expect(results.filter(({ result }) => result !== 'passed')).toMatchObject([
       { result: 'not tried', kind: 'PAYOUT', check: 'reports an order as failed after refunding it' },
-      { result: 'not tried', kind: 'PAYOUT', check: 'keeps a lock as long as it says' },
+      { result: 'not tried', kind: 'PAYOUT', check: 'keeps a lock for as long as it promises' },
     ]);
     expect(results).toHaveLength(32);
   } finally {

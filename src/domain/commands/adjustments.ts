@@ -156,7 +156,7 @@ function conflictWords(status: string): string {
     case 'EXPIRED':
       return 'has expired: propose it again';
     case 'SAME_PERSON':
-      return 'must be approved by a different person than the one who proposed it';
+      return 'must be approved by someone other than the person who proposed it';
     default:
       return `is already ${status}`;
   }

@@ -78,7 +78,8 @@ export function checkInformation(
 }
 
 function factFault({ name, value }: InformationField, isRepeated: boolean, now: Date): string | undefined {
-  if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name)) return 'a name consists of capitals and underscores, such as FULL_NAME';
+  if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name))
+    return 'a name must consist of capitals and underscores, such as FULL_NAME';
   if (isRepeated) return `${name} is given twice`;
   const fault = textFault(value, longest.memo);
   if (fault !== undefined) return `${name} ${fault}`;

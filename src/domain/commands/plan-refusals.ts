@@ -134,7 +134,7 @@ function limitParts({ code, rule, limit, freeAt: free, subjectType, subjectId }:
   const freeAt = free === null ? null : new Date(free).toISOString();
   const facts: ExceededLimit & RefusalDetails = { rule, limit, freeAt, subjectId: publicId(subjectType, subjectId) };
   const allowed = rule === 'LIMIT' && limit ? limitInWords(limit) : reasons[rule as keyof typeof reasons];
-  const message = `the policy of ${facts.subjectId} allows ${allowed}${freeAt === null ? '' : `; it fits from ${freeAt}`}`;
+  const message = `the policy of ${facts.subjectId} allows ${allowed}${freeAt === null ? '' : `; it is allowed from ${freeAt}`}`;
   return { code, message, facts };
 }
 

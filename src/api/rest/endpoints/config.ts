@@ -73,7 +73,7 @@ const ConfigSchema = z
     webhookEndpoint: webhookEndpoint.optional(),
     webhookTokenId: id(
       'ApiToken',
-      'The API token with whose revocation the webhookEndpoint is disabled: the one that set it; absent if the operator did.',
+      'The API token whose revocation disables the webhookEndpoint: the one that set it; absent if the operator did.',
     ).optional(),
     supportedCurrencies: listed(
       z.object({

@@ -118,7 +118,8 @@ async function rangeOf(
     if (!event) throw new Refusal('EVENT_NOT_FOUND', 'no such event', at('eventId'));
     return { after: event.sequence - 1n, before: event.sequence + 1n, named: true };
   }
-  if (!hasRange) throw new Refusal('INVALID_INPUT', 'name one event, or a range by a cursor or two', at('eventId'));
+  if (!hasRange)
+    throw new Refusal('INVALID_INPUT', 'name one event, or a range with one or two cursors', at('eventId'));
   const boundOf = async (field: 'after' | 'before', cursor: string | null | undefined) =>
     cursor === null || cursor === undefined ? undefined : sequenceIn(client, cursors, caller, cursor, field);
   return {
