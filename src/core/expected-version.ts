@@ -14,10 +14,7 @@ export function changedMeanwhile(existingId: string | null, version: number, rep
   return new Refusal('CONFLICT', message, { path: at, ...(existingId !== null && { existingId }), version }, replayed);
 }
 
-/**
- * Checks the version of a record, which is locked.
- * @throws Refusal CONFLICT
- */
+/** Checks the version of a record, which is locked. @throws Refusal CONFLICT */
 export function checkVersion({ expectedVersion }: Expecting, existingId: string | null, version: number): void {
   if ((expectedVersion ?? version) !== version) throw changedMeanwhile(existingId, version);
 }

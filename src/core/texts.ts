@@ -80,10 +80,7 @@ export const longest = {
   key: 200,
 } as const;
 
-/**
- * Checks a text that people read, and returns it as it is stored.
- * @throws Refusal INVALID_INPUT
- */
+/** Checks a text that people read, and returns it as it is stored. @throws Refusal INVALID_INPUT */
 export function checkText<Text extends string | null | undefined>(
   text: Text,
   path: FieldPath,

@@ -6,6 +6,7 @@ import { publicId } from '../core/ids.ts';
 import { recordAct } from '../domain/access/operator-acts.ts';
 import { connectedRail } from '../domain/commands/command.ts';
 import { runReconciliation } from '../domain/reconciliation/reconciliation.ts';
+import type { Period } from '../domain/statements/period.ts';
 import { inTransaction } from '../infra/database/transaction.ts';
 import { runConformance } from '../rails/conformance/run.ts';
 import type { RailTrial } from '../rails/conformance/trial.ts';
@@ -14,7 +15,7 @@ import { openConnections } from '../server/gateway.ts';
 import { strangeKey } from '../server/start/keys-in-use.ts';
 import { actOf, operatorOf, type Said } from './operator.ts';
 import { platformNamed } from './platforms.ts';
-import { type Period, periodOf, type Tools, withDatabase } from './tools.ts';
+import { periodOf, type Tools, withDatabase } from './tools.ts';
 
 export function addRails(program: Program): void {
   const rails = program.command('rails').description("the platforms' connections to the providers of their rails");

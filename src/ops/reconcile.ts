@@ -4,10 +4,11 @@ import { formatMajor, requiredCurrency } from '../core/currencies.ts';
 import { publicId } from '../core/ids.ts';
 import { closeDifference, listDifferences } from '../domain/reconciliation/open-differences.ts';
 import type { DayTotal } from '../domain/reconciliation/reconciliation.ts';
+import type { Period } from '../domain/statements/period.ts';
 import { trustedJson } from '../infra/database/trusted-json.ts';
 import { type Decided, decisionOf, operatorOf } from './operator.ts';
 import { platformNamed } from './platforms.ts';
-import { type Period, periodOf, type Tools, withDatabase } from './tools.ts';
+import { periodOf, type Tools, withDatabase } from './tools.ts';
 
 export function addReconcile(program: Program): void {
   const found = program

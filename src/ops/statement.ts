@@ -5,8 +5,9 @@ import { accountNameIn } from '../core/ids.ts';
 import { platformItself } from '../domain/access/platform-itself.ts';
 import { checkCamtCurrency, statementCamt } from '../domain/statements/camt053.ts';
 import { statementCsv } from '../domain/statements/csv.ts';
+import type { Period } from '../domain/statements/period.ts';
 import { readStatementHead, statementEntries } from '../domain/statements/statement.ts';
-import { type Period, periodOf, type Tools, withDatabase } from './tools.ts';
+import { periodOf, type Tools, withDatabase } from './tools.ts';
 
 export function addStatement(program: Program): void {
   periodOf(program.command('statement'))

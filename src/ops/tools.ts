@@ -87,12 +87,6 @@ export function momentIn(text: string): Date {
   return moment;
 }
 
-/** The period of a command. Its end does not belong to it. */
-export interface Period {
-  readonly from: Date;
-  readonly to: Date;
-}
-
 export function periodOf(command: Program): Program {
   return command
     .requiredOption('--from <time>', 'where the period begins, such as 2026-01-01T00:00:00Z', momentIn)

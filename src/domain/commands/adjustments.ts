@@ -86,10 +86,7 @@ async function approve(act: Transaction, found: Adjustment, operator: Operator):
   return undefined;
 }
 
-/**
- * Ends a proposal without moving anything. Its proposer may reject it, too.
- * @throws RefusedByHand
- */
+/** Ends a proposal without moving anything. Its proposer may reject it, too. @throws RefusedByHand */
 export async function rejectAdjustment(database: Database, id: string, operator: Operator): Promise<Adjustment> {
   const found = await findAdjustment(database, id);
   await inTransaction(database, async (act) => {

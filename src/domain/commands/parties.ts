@@ -154,10 +154,7 @@ export function idAt(parties: Pick<TransferParties, 'ids'>, position: number): s
   return id;
 }
 
-/**
- * Returns what the public id of an account names.
- * @throws Refusal ACCOUNT_NOT_FOUND for a malformed id
- */
+/** Returns what the public id of an account names. @throws Refusal ACCOUNT_NOT_FOUND for a malformed id */
 export function accountName(id: string, path: FieldPath): AccountName {
   return accountNameIn(id) ?? accountNotFound(path);
 }
@@ -166,10 +163,7 @@ export function accountNotFound(path: FieldPath): never {
   throw new Refusal('ACCOUNT_NOT_FOUND', 'no such account', path);
 }
 
-/**
- * Returns the uuid in the public id of a customer.
- * @throws Refusal USER_NOT_FOUND for a malformed id
- */
+/** Returns the uuid in the public id of a customer. @throws Refusal USER_NOT_FOUND for a malformed id */
 export function customerUuid(id: string, path: FieldPath): string {
   return uuidOf(id, 'Customer') ?? customerNotFound(path);
 }

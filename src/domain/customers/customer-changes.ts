@@ -100,10 +100,7 @@ const customerStatement = forCaller(
   ),
 );
 
-/**
- * Reads a customer, with the UMA domain of its platform.
- * @throws Refusal USER_NOT_FOUND
- */
+/** Reads a customer, with the UMA domain of its platform. @throws Refusal USER_NOT_FOUND */
 export async function readCustomer(payments: Payments, caller: Caller, customerId: string) {
   const uuid = customerUuid(customerId, at('customerId'));
   const [found] = await customerStatement(payments.database.pool, caller, uuid);

@@ -109,17 +109,10 @@ export async function updatePlatform<Besides = undefined>(
 }
 
 /** Checks settings before they are stored. Null and missing ones stay unchanged. */
-function checkSettings({
-  umaDomain,
-  currencies,
-  trustedDocuments,
-  expectedVersion,
-}: PlatformSettings): PlatformSettings {
-  if (currencies) checkCurrencies(currencies);
-  return {
-    umaDomain: typeof umaDomain === 'string' ? umaDomainIn(umaDomain, at('umaDomain')) : undefined,
-    ...{ currencies, trustedDocuments, expectedVersion },
-  };
+function checkSettings({ umaDomain, ...settings }: PlatformSettings): PlatformSettings {
+  if (settings.currencies) checkCurrencies(settings.currencies);
+  const domain = typeof umaDomain === 'string' ? umaDomainIn(umaDomain, at('umaDomain')) : undefined;
+  return { ...settings, umaDomain: domain };
 }
 
 /**
@@ -153,17 +146,11 @@ async function changeSettings(
 }
 
 function checkCurrencies(currencies: readonly string[]): void {
-  if (currencies.length === 0) {
-    throw new Refusal('INVALID_INPUT', 'give at least one currency', at('currencies'));
-  }
+  if (currencies.length === 0) throw new Refusal('INVALID_INPUT', 'give at least one currency', at('currencies'));
   currencies.forEach((code, position) => {
     const path = at('currencies', position);
-    if (!currencyOf(code)) {
-      throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, path);
-    }
-    if (currencies.indexOf(code) !== position) {
-      throw new Refusal('INVALID_INPUT', `${code} is given twice`, path);
-    }
+    if (!currencyOf(code)) throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, path);
+    if (currencies.indexOf(code) !== position) throw new Refusal('INVALID_INPUT', `${code} is given twice`, path);
   });
 }
 

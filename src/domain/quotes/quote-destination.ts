@@ -146,10 +146,7 @@ function checkSender(requested: readonly RequiredField[], sender: Information): 
   }
 }
 
-/**
- * Returns the requested currency, or else the first that the receiver accepts.
- * @throws Refusal INVALID_CURRENCY
- */
+/** Returns the requested currency, or else the first that the receiver accepts. @throws Refusal INVALID_CURRENCY */
 function chosenCurrency(lookup: Lookup, code: string | null | undefined) {
   const all = lookupCurrencies(lookup);
   const chosen = code ? all.find((one) => one.code === code) : all[0];

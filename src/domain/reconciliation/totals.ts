@@ -1,5 +1,6 @@
 import type { RailOrderKind } from '../../infra/database/generated/client/client.ts';
 import type { RailMovement } from '../../rails/rail-movements.ts';
+import type { Period } from '../statements/period.ts';
 
 export interface OrderHere {
   readonly id: string;
@@ -27,7 +28,7 @@ type Sums = { -readonly [Sum in Exclude<keyof Total, 'currency'>]: bigint };
 export function totalsOf(
   orders: readonly OrderHere[],
   movements: readonly RailMovement[],
-  { from, to }: { readonly from: Date; readonly to: Date },
+  { from, to }: Period,
 ): Total[] {
   const totals = new Map<string, Sums>();
   const add = (currency: string, sum: keyof Sums, amount: bigint) => {

@@ -7,10 +7,7 @@ export interface Period {
   readonly to: Date;
 }
 
-/**
- * Refuses a period that ends before it begins.
- * @throws Refusal INVALID_INPUT
- */
+/** Refuses a period that ends before it begins. @throws Refusal INVALID_INPUT */
 export function checkPeriod({ from, to }: Period, path: FieldPath): void {
   if (to < from) throw new Refusal('INVALID_INPUT', 'the period must not end before it begins', path);
 }
