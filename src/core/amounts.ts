@@ -1,7 +1,6 @@
 import { maxAmount } from './checks.ts';
 import { type Currency, formatMajor } from './currencies.ts';
-import type { FieldPath } from './path.ts';
-import { Refusal } from './refusal.ts';
+import { type FieldPath, Refusal } from './refusal.ts';
 
 /** An amount as a caller gives it: in smallest units, or as a decimal of major units such as "12.50". */
 export type GivenAmount = bigint | { readonly decimal: string };

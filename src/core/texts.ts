@@ -1,5 +1,4 @@
-import type { FieldPath } from './path.ts';
-import { Refusal } from './refusal.ts';
+import { type FieldPath, Refusal } from './refusal.ts';
 
 // Free texts: names, memos, addresses, a platform's own keys, metadata. One canonical form, one table of refused
 // characters.

@@ -11,8 +11,7 @@ import {
   proposeAdjustment,
   rejectAdjustment,
 } from '../domain/commands/adjustments.ts';
-import { type Decided, decisionOf, operatorOf } from './operator.ts';
-import { type Tools, withDatabase } from './tools.ts';
+import { type Decided, decisionOf, operatorOf, type Tools, withDatabase } from './tools.ts';
 
 export function addAdjustments(program: Program): void {
   const adjust = program

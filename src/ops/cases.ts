@@ -5,8 +5,7 @@ import { publicId } from '../core/ids.ts';
 import { closeCases, listCases } from '../domain/settlement/cases.ts';
 import { type BookedDifference, settleCase } from '../domain/settlement/settle-case.ts';
 import type { RailCase } from '../infra/database/generated/client/client.ts';
-import { type Decided, decisionOf, operatorOf } from './operator.ts';
-import { type Tools, withDatabase } from './tools.ts';
+import { type Decided, decisionOf, operatorOf, type Tools, withDatabase } from './tools.ts';
 
 export function addCases(program: Program): void {
   const cases = program

@@ -8,9 +8,8 @@ import { failOrder } from '../domain/settlement/fail-order.ts';
 import type { Prisma } from '../infra/database/generated/client/client.ts';
 import { TransactionStatus } from '../infra/database/generated/client/enums.ts';
 import { inTransaction } from '../infra/database/transaction.ts';
-import { actOf, type Decided, decisionOf, operatorOf, type Said } from './operator.ts';
 import { platformNamed } from './platforms.ts';
-import { type Tools, withDatabase } from './tools.ts';
+import { actOf, type Decided, decisionOf, operatorOf, type Said, type Tools, withDatabase } from './tools.ts';
 
 export function addOrders(program: Program): void {
   const order = program.command('order').description('orders to rails without an outcome');

@@ -13,9 +13,8 @@ import type { RailTrial } from '../rails/conformance/trial.ts';
 import { railAddress } from '../rails/load-rails.ts';
 import { openConnections } from '../server/gateway.ts';
 import { strangeKey } from '../server/start/keys-in-use.ts';
-import { actOf, operatorOf, type Said } from './operator.ts';
 import { platformNamed } from './platforms.ts';
-import { periodOf, type Tools, withDatabase } from './tools.ts';
+import { actOf, operatorOf, periodOf, type Said, type Tools, withDatabase } from './tools.ts';
 
 export function addRails(program: Program): void {
   const rails = program.command('rails').description("the platforms' connections to the providers of their rails");

@@ -5,10 +5,9 @@ import { publicId } from '../core/ids.ts';
 import { closeDifference, listDifferences } from '../domain/reconciliation/open-differences.ts';
 import type { DayTotal } from '../domain/reconciliation/reconciliation.ts';
 import type { Period } from '../domain/statements/period.ts';
-import { trustedJson } from '../infra/database/trusted-json.ts';
-import { type Decided, decisionOf, operatorOf } from './operator.ts';
+import { trustedJson } from '../infra/database/rows.ts';
 import { platformNamed } from './platforms.ts';
-import { periodOf, type Tools, withDatabase } from './tools.ts';
+import { type Decided, decisionOf, operatorOf, periodOf, type Tools, withDatabase } from './tools.ts';
 
 export function addReconcile(program: Program): void {
   const found = program

@@ -5,8 +5,7 @@ import { connectionName } from '../infra/database/connections/address.ts';
 import type { Database } from '../infra/database/database.ts';
 import { statement } from '../infra/database/statement.ts';
 import { inTransaction } from '../infra/database/transaction.ts';
-import { actOf, operatorOf, type Said } from './operator.ts';
-import { type Tools, withDatabase } from './tools.ts';
+import { actOf, operatorOf, type Said, type Tools, withDatabase } from './tools.ts';
 
 export function addRestored(program: Program): void {
   actOf(program.command('restored'))

@@ -1,9 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
-import type { Expecting } from '../../core/expected-version.ts';
 import { keyInHeader } from '../../core/idempotency.ts';
-import { type PathTable, translatePath } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { type Expecting, type PathTable, Refusal, translatePath } from '../../core/refusal.ts';
 import {
   authorize,
   changesRecord,

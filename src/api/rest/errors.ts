@@ -3,10 +3,16 @@ import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { Logger } from 'pino';
 import type { core } from 'zod';
-import { invalidFieldsOf } from '../../core/check-all.ts';
 import type { InexactJson } from '../../core/json.ts';
-import { dotted } from '../../core/path.ts';
-import { outcomeUnknown, type Refusal, type RefusalDetails, refusalIn, refusals } from '../../core/refusal.ts';
+import {
+  dotted,
+  invalidFieldsOf,
+  outcomeUnknown,
+  type Refusal,
+  type RefusalDetails,
+  refusalIn,
+  refusals,
+} from '../../core/refusal.ts';
 import type { CustomerUse, ExceededLimit } from '../../domain/commands/plan-refusals.ts';
 import { currencyRecord, isJsonInteger, UnrepresentableAmount } from '../records/fields.ts';
 import { ifMatch } from './entity-tags.ts';

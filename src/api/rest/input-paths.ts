@@ -1,4 +1,4 @@
-import type { FieldPath, PathTable } from '../../core/path.ts';
+import type { FieldPath, PathTable } from '../../core/refusal.ts';
 import type { CreateExternalAccount } from '../../domain/accounts/external-accounts.ts';
 import type { UpdateCustomer } from '../../domain/customers/customer-changes.ts';
 import type { CreateCustomer } from '../../domain/customers/customers.ts';

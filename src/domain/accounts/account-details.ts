@@ -2,9 +2,7 @@ import { type AccountDetails, formFault, formOf } from '../../core/account-field
 import { type AccountIdentity, identityOf } from '../../core/account-identity.ts';
 import { type AccountType, accountTypes } from '../../core/account-types.ts';
 import { carriedName } from '../../core/carried-text.ts';
-import { checkAll } from '../../core/check-all.ts';
-import { pathsIn } from '../../core/path.ts';
-import { type InvalidField, Refusal } from '../../core/refusal.ts';
+import { checkAll, type InvalidField, pathsIn, Refusal } from '../../core/refusal.ts';
 import { canonicalText } from '../../core/texts.ts';
 import type { Environment, ExternalAccountType } from '../../infra/database/generated/client/client.ts';
 import type { Beneficiary } from './beneficiary.ts';

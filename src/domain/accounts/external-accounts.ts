@@ -1,12 +1,10 @@
 import type { AccountDetails } from '../../core/account-fields.ts';
 import { accountTypes } from '../../core/account-types.ts';
-import { checkAll } from '../../core/check-all.ts';
 import { publicId } from '../../core/ids.ts';
-import { pathsIn } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { checkAll, pathsIn, Refusal } from '../../core/refusal.ts';
 import { checkKey, checkText, longest } from '../../core/texts.ts';
-import { readClock } from '../../infra/database/clock.ts';
 import type { ExternalAccountType } from '../../infra/database/generated/client/client.ts';
+import { readClock } from '../../infra/database/transaction.ts';
 import type { AccountCheck, AccountToCheck } from '../../rails/rail.ts';
 import type { Caller } from '../access/caller.ts';
 import { type CommandPlan, command, connectedRail, type Payments } from '../commands/command.ts';

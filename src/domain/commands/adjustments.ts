@@ -1,11 +1,9 @@
 import { maxAmount } from '../../core/checks.ts';
 import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
 import { accountNameIn, publicId, uuidOf } from '../../core/ids.ts';
-import { readClock } from '../../infra/database/clock.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
-import { retryLostRaces } from '../../infra/database/retry.ts';
-import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
+import { inTransaction, readClock, retryLostRaces, type Transaction } from '../../infra/database/transaction.ts';
 import { isSamePerson, type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 import { platformItself } from '../access/platform-itself.ts';
 import { commitPlanOn, type PlanRefusal } from '../ledger/commit.ts';

@@ -1,12 +1,10 @@
 import { purposesOfPayment } from '../../core/account-fields.ts';
-import { checkAll } from '../../core/check-all.ts';
 import { birthFault } from '../../core/checks.ts';
 import { countryFault } from '../../core/countries.ts';
-import type { FieldPath } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { checkAll, type FieldPath, Refusal } from '../../core/refusal.ts';
 import { canonicalText, longest, textFault } from '../../core/texts.ts';
-import { readClock } from '../../infra/database/clock.ts';
 import type { Queryable } from '../../infra/database/statement.ts';
+import { readClock } from '../../infra/database/transaction.ts';
 import type { RequiredField } from '../../rails/rail.ts';
 
 /** A fact about a party to a UMA payment, with its name (decision 48). */

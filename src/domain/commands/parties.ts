@@ -1,10 +1,8 @@
 import { type Currency, currencyOf } from '../../core/currencies.ts';
 import { type AccountName, accountNameIn, uuidOf } from '../../core/ids.ts';
-import type { FieldPath } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
-import type { Account, Customer } from '../../infra/database/rows.ts';
+import { type FieldPath, Refusal } from '../../core/refusal.ts';
+import { type Account, type Customer, trustedJson } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
-import { trustedJson } from '../../infra/database/trusted-json.ts';
 import type { RailAccount } from '../../rails/rail-account.ts';
 import { forCaller, type Scope, visibleRow } from '../access/visible.ts';
 

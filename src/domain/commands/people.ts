@@ -1,8 +1,6 @@
-import { checkAll } from '../../core/check-all.ts';
 import { birthFault } from '../../core/checks.ts';
 import { countryFault } from '../../core/countries.ts';
-import type { FieldPath } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { checkAll, type FieldPath, Refusal } from '../../core/refusal.ts';
 import { checkText, longest } from '../../core/texts.ts';
 
 export interface Address {

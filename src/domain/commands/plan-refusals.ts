@@ -1,8 +1,12 @@
 import { currencyOf, formatMajor } from '../../core/currencies.ts';
-import { changedMeanwhile } from '../../core/expected-version.ts';
 import { accountPublicId, publicId } from '../../core/ids.ts';
-import type { FieldPath } from '../../core/path.ts';
-import { Refusal, type RefusalCode, type RefusalDetails } from '../../core/refusal.ts';
+import {
+  changedMeanwhile,
+  type FieldPath,
+  Refusal,
+  type RefusalCode,
+  type RefusalDetails,
+} from '../../core/refusal.ts';
 import type { Caller } from '../access/caller.ts';
 import { maySee, maySeePolicyOf, seesAny } from '../access/visible.ts';
 import type { LimitState, PlanRefusal } from '../ledger/commit.ts';

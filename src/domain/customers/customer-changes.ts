@@ -1,8 +1,5 @@
-import { checkAll } from '../../core/check-all.ts';
-import type { Expecting } from '../../core/expected-version.ts';
 import { publicId } from '../../core/ids.ts';
-import { pathsIn } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { checkAll, type Expecting, pathsIn, Refusal } from '../../core/refusal.ts';
 import type { Customer } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';

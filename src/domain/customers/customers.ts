@@ -1,6 +1,4 @@
-import { checkAll } from '../../core/check-all.ts';
-import { type FieldPath, pathsIn } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { checkAll, type FieldPath, pathsIn, Refusal } from '../../core/refusal.ts';
 import { checkKey, checkText, foldedText, longest } from '../../core/texts.ts';
 import type { Customer } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';

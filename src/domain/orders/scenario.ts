@@ -1,5 +1,4 @@
-import { pathsIn } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { pathsIn, Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { FailureReason } from '../../infra/database/generated/client/client.ts';
 import type { RailStep } from '../../rails/rail-step.ts';

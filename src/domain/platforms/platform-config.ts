@@ -1,19 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { maxAmount } from '../../core/checks.ts';
 import { type CurrencyCode, currencies, currencyOf } from '../../core/currencies.ts';
-import { checkVersion, type Expecting } from '../../core/expected-version.ts';
 import { publicId } from '../../core/ids.ts';
-import { pathsIn } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { checkVersion, type Expecting, pathsIn, Refusal } from '../../core/refusal.ts';
 import { lockPlatform } from '../../core/tenant.ts';
-import { readClock } from '../../infra/database/clock.ts';
 import { sqlState } from '../../infra/database/faults.ts';
 import {
   type Platform,
   TransactionType,
   type TrustedDocumentPolicy,
 } from '../../infra/database/generated/client/client.ts';
-import type { Transaction } from '../../infra/database/transaction.ts';
+import { readClock, type Transaction } from '../../infra/database/transaction.ts';
 import type { Caller } from '../access/caller.ts';
 import { runIdempotent } from '../access/run-idempotent.ts';
 import { visibleAccounts } from '../access/visible.ts';

@@ -1,8 +1,6 @@
 import { type Currency, currencyOf } from '../../core/currencies.ts';
-import type { FieldPath } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
-import type { Account, Lookup, Quote } from '../../infra/database/rows.ts';
-import { trustedJson } from '../../infra/database/trusted-json.ts';
+import { type FieldPath, Refusal } from '../../core/refusal.ts';
+import { type Account, type Lookup, type Quote, trustedJson } from '../../infra/database/rows.ts';
 import type { RequiredField } from '../../rails/rail.ts';
 import type { RailAccount } from '../../rails/rail-account.ts';
 import type { Caller } from '../access/caller.ts';

@@ -1,6 +1,5 @@
 import { publicId, uuidOf } from '../../core/ids.ts';
-import { pathsIn } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { pathsIn, Refusal } from '../../core/refusal.ts';
 import type { Caller } from '../access/caller.ts';
 import { authorize } from '../access/operations.ts';
 import { visibleLookups } from '../access/visible.ts';

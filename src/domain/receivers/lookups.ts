@@ -1,12 +1,10 @@
 import { maxAmount } from '../../core/checks.ts';
 import { type Currency, currencyOf } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
-import { type FieldPath, pathsIn } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { type FieldPath, pathsIn, Refusal } from '../../core/refusal.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
-import type { Lookup } from '../../infra/database/rows.ts';
+import { type Lookup, trustedJson } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
-import { trustedJson } from '../../infra/database/trusted-json.ts';
 import type { RequiredField, UmaReceiver } from '../../rails/rail.ts';
 import type { Caller } from '../access/caller.ts';
 import { authorize } from '../access/operations.ts';

@@ -1,9 +1,8 @@
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
-import { readClock } from '../../infra/database/clock.ts';
 import type { Prisma, ReconciliationFault } from '../../infra/database/generated/client/client.ts';
 import { statement } from '../../infra/database/statement.ts';
-import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
+import { inTransaction, readClock, type Transaction } from '../../infra/database/transaction.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import type { Period } from '../statements/period.ts';
 import { agrees, type Beyond, type BothBalances, bookedWords, heldWords, readBalances } from './balances.ts';

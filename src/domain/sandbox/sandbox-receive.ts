@@ -1,7 +1,6 @@
 import { type GivenAmount, smallestUnits } from '../../core/amounts.ts';
 import { currencyOf } from '../../core/currencies.ts';
-import { pathsIn } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { pathsIn, Refusal } from '../../core/refusal.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';

@@ -1,5 +1,4 @@
-import type { FieldPath } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { type FieldPath, Refusal } from '../../core/refusal.ts';
 
 /** The period of a statement: from one moment up to another one, which does not belong to it, so that periods join. */
 export interface Period {

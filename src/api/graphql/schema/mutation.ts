@@ -4,7 +4,7 @@ import { Refusal, refusalIn } from '../../../core/refusal.ts';
 import { authorize, changesRecord, type Operation, showsExisting } from '../../../domain/access/operations.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Validated } from '../../../domain/commands/command.ts';
-import { readClock } from '../../../infra/database/clock.ts';
+import { readClock } from '../../../infra/database/transaction.ts';
 import type { Quote as QuoteRow } from '../../../infra/database/generated/client/client.ts';
 import type { Context } from '../context.ts';
 import { abandoned } from '../failure.ts';

@@ -1,6 +1,10 @@
-import { invalidFieldsOf } from '../../../core/check-all.ts';
-import type { FieldPath as Path } from '../../../core/path.ts';
-import { type RefusalCode as Code, type InvalidField, Refusal } from '../../../core/refusal.ts';
+import {
+  type RefusalCode as Code,
+  type InvalidField,
+  invalidFieldsOf,
+  type FieldPath as Path,
+  Refusal,
+} from '../../../core/refusal.ts';
 import type { Operation } from '../../../domain/access/operations.ts';
 import { builder } from './builder.ts';
 import { argumentPath } from './input-paths.ts';

@@ -1,7 +1,6 @@
 import type { Cursors } from '../../../core/cursors.ts';
 import { uuidOf } from '../../../core/ids.ts';
-import { pathsIn } from '../../../core/path.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { pathsIn, Refusal } from '../../../core/refusal.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
 import { runIdempotent } from '../../../domain/access/run-idempotent.ts';
 import { visibleEvents, visibleToPlatform } from '../../../domain/access/visible.ts';

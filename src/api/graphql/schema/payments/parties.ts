@@ -2,7 +2,7 @@ import { accountPublicId } from '../../../../core/ids.ts';
 import type { Viewer } from '../../../../domain/access/viewer.ts';
 import { maySee, visibleAccounts, visibleCustomers } from '../../../../domain/access/visible.ts';
 import type { Account as AccountRow, Transaction } from '../../../../infra/database/generated/client/client.ts';
-import { trustedJson } from '../../../../infra/database/trusted-json.ts';
+import { trustedJson } from '../../../../infra/database/rows.ts';
 import { firstOf } from '../../reading/paths.ts';
 import { builder } from '../builder.ts';
 import { Account, Customer } from '../nouns.ts';
