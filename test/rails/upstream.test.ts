@@ -2,11 +2,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { signedHeaders } from '../../src/api/webhooks/delivery/sender.ts';
 import { requiredCurrency } from '../../src/core/currencies.ts';
-import { keyId } from '../../src/core/key-id.ts';
+import { keyId } from '../../src/core/secret-box.ts';
 import { runConformance } from '../../src/rails/conformance/run.ts';
 import type { RailTrial, TrialIncoming } from '../../src/rails/conformance/trial.ts';
-import type { RailOrder } from '../../src/rails/rail.ts';
-import type { RailAccount } from '../../src/rails/rail-account.ts';
+import type { RailAccount, RailOrder } from '../../src/rails/rail.ts';
 import { upstreamModule } from '../../src/rails/upstream/upstream-module.ts';
 import { openConnections } from '../../src/server/gateway.ts';
 import {

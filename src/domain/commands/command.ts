@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import { comparableAmount, type GivenAmount } from '../../core/amounts.ts';
-import { currencyOf } from '../../core/currencies.ts';
+import { comparableAmount, currencyOf, type GivenAmount } from '../../core/currencies.ts';
 import type { Cursors } from '../../core/cursors.ts';
 import { claimOf, keyPath } from '../../core/idempotency.ts';
 import { accountPublicId, publicId } from '../../core/ids.ts';

@@ -2,7 +2,7 @@ import { type Lease, type LeasedTable, leasing, postponing, workOnDue } from '..
 import type { Customer } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 import { inTransaction, retryLostRaces } from '../../infra/database/transaction.ts';
-import type { IdentityCheck } from '../../rails/identity-request.ts';
+import type { IdentityCheck } from '../../rails/rail.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
 import { wholeMs } from '../orders/orders.ts';

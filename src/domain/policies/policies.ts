@@ -1,6 +1,5 @@
-import { type GivenAmount, smallestUnits } from '../../core/amounts.ts';
 import { countryFault } from '../../core/countries.ts';
-import { currencyOf } from '../../core/currencies.ts';
+import { currencyOf, type GivenAmount, smallestUnits } from '../../core/currencies.ts';
 import { accountNameIn, publicId, uuidOf } from '../../core/ids.ts';
 import { checkAll, checkVersion, type Expecting, type FieldPath, pathsIn, Refusal } from '../../core/refusal.ts';
 import { lockPlatform } from '../../core/tenant.ts';

@@ -1,4 +1,4 @@
-import type { GivenAmount } from '../../core/amounts.ts';
+import type { GivenAmount } from '../../core/currencies.ts';
 import { pathsIn } from '../../core/refusal.ts';
 import type { InformationField } from '../commands/information.ts';
 import type { Metadata } from '../commands/metadata.ts';

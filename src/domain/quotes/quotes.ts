@@ -1,5 +1,4 @@
-import { smallestUnits } from '../../core/amounts.ts';
-import { type Currency, currencyOf, formatMajor } from '../../core/currencies.ts';
+import { type Currency, currencyOf, formatMajor, smallestUnits } from '../../core/currencies.ts';
 import { accountNameIn, creationTime } from '../../core/ids.ts';
 import { checkAll, Refusal } from '../../core/refusal.ts';
 import { checkText, longest } from '../../core/texts.ts';

@@ -1,5 +1,4 @@
-import { type GivenAmount, smallestUnits } from '../../core/amounts.ts';
-import { currencyOf } from '../../core/currencies.ts';
+import { currencyOf, type GivenAmount, smallestUnits } from '../../core/currencies.ts';
 import { pathsIn, Refusal } from '../../core/refusal.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';

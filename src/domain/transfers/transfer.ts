@@ -1,4 +1,4 @@
-import type { GivenAmount } from '../../core/amounts.ts';
+import type { GivenAmount } from '../../core/currencies.ts';
 import { accountNameIn, creationTime, paymentReference } from '../../core/ids.ts';
 import { checkAll, type FieldPath, pathsIn, Refusal } from '../../core/refusal.ts';
 import { checkText, longest } from '../../core/texts.ts';

@@ -7,7 +7,7 @@ import {
   isRegulatedFinancialInstitution,
   readPlatform,
   updatePlatform,
-} from '../../../domain/platforms/platform-config.ts';
+} from '../../../domain/platforms/platforms.ts';
 import { TransactionType, TrustedDocumentPolicy } from '../../../infra/database/generated/client/client.ts';
 import { checkConfigEndpoint, setConfigEndpoint, stateOf } from '../../webhooks/endpoints/config-endpoint.ts';
 import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
