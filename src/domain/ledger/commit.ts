@@ -1,9 +1,10 @@
 import type { Claim } from '../../core/idempotency.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { sqlState } from '../../infra/database/faults.ts';
+import { retryLostRaces } from '../../infra/database/retry.ts';
 import { columnName, rowFromSnapshot, type SnapshotRows } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
-import { retryLostRaces, rolledBack, runCommitting } from '../../infra/database/transaction.ts';
+import { rolledBack, runCommitting } from '../../infra/database/transaction.ts';
 import { beginStatement } from '../../infra/instruments/spans.ts';
 import { divideIntoBatches } from './batches.ts';
 import { CommitLanes, LockTimeout } from './commit-lanes.ts';

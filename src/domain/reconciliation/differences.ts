@@ -1,3 +1,4 @@
+import type { Period } from '../../core/checks.ts';
 import { formatForeign } from '../../core/currencies.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
@@ -6,7 +7,6 @@ import { type Queryable, statement } from '../../infra/database/statement.ts';
 import type { RailMovement } from '../../rails/rail-movements.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
-import type { Period } from '../statements/period.ts';
 import { type OrderHere, type Total, totalsOf } from './totals.ts';
 
 /**

@@ -1,10 +1,10 @@
+import type { Period } from '../../core/checks.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { Prisma, ReconciliationFault } from '../../infra/database/generated/client/client.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { inTransaction, readClock, type Transaction } from '../../infra/database/transaction.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
-import type { Period } from '../statements/period.ts';
 import { agrees, type Beyond, type BothBalances, bookedWords, heldWords, readBalances } from './balances.ts';
 import { type Difference, type Reconciled, reconcile } from './differences.ts';
 import type { Total } from './totals.ts';

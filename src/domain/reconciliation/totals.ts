@@ -1,6 +1,6 @@
+import type { Period } from '../../core/checks.ts';
 import type { RailOrderKind } from '../../infra/database/generated/client/client.ts';
 import type { RailMovement } from '../../rails/rail-movements.ts';
-import type { Period } from '../statements/period.ts';
 
 export interface OrderHere {
   readonly id: string;
