@@ -69,10 +69,7 @@ export const operationNames = Object.keys(operations) as readonly Operation[];
  */
 export function authorize(caller: Pick<Caller, 'kind' | 'permissions' | 'grants'>, name: Operation): void {
   const operation = operations[name];
-  if (caller.kind === 'CLIENT' && 'grant' in operation) {
-    requireGrant(caller, operation.grant);
-    return;
-  }
+  if (caller.kind === 'CLIENT' && 'grant' in operation) return requireGrant(caller, operation.grant);
   requirePermission(caller, operation.permission);
   if ('reads' in operation) requirePermission(caller, 'VIEW');
   if (caller.kind === 'CLIENT' && !('client' in operation)) {

@@ -4,7 +4,6 @@ import type {
   FundingRequest,
   PaymentInstruction,
   Rail,
-  RailAccount,
   RailOrder,
   RailOutcome,
   RailRequest,
@@ -12,6 +11,7 @@ import type {
 } from '../rail.ts';
 import type { RailDeposits } from '../rail-deposits.ts';
 import type { RailBooks } from '../rail-movements.ts';
+import type { RailAccount } from '../rail-parts.ts';
 import type { RailWebhooks } from '../rail-webhooks.ts';
 import type { RailLocks } from '../rate-lock.ts';
 import type { Simulation } from '../simulation.ts';
