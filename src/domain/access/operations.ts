@@ -69,7 +69,10 @@ export const operationNames = Object.keys(operations) as readonly Operation[];
  */
 export function authorize(caller: Pick<Caller, 'kind' | 'permissions' | 'grants'>, name: Operation): void {
   const operation = operations[name];
-  if (caller.kind === 'CLIENT' && 'grant' in operation) return requireGrant(caller, operation.grant);
+  if (caller.kind === 'CLIENT' && 'grant' in operation) {
+    requireGrant(caller, operation.grant);
+    return;
+  }
   requirePermission(caller, operation.permission);
   if ('reads' in operation) requirePermission(caller, 'VIEW');
   if (caller.kind === 'CLIENT' && !('client' in operation)) {
