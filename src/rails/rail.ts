@@ -10,6 +10,7 @@ import type {
 } from '../infra/database/generated/client/client.ts';
 import type { RailDeposits } from './rail-deposits.ts';
 import type { RailBooks } from './rail-movements.ts';
+import type { IdentityAnswer, IdentityRequest, RailAccount, RailStep } from './rail-parts.ts';
 import type { RailWebhooks } from './rail-webhooks.ts';
 import type { RailLocks, RateLock } from './rate-lock.ts';
 import type { Simulation } from './simulation.ts';

@@ -5,7 +5,8 @@ import { requiredCurrency } from '../../src/core/currencies.ts';
 import { keyId } from '../../src/core/secret-box.ts';
 import { runConformance } from '../../src/rails/conformance/run.ts';
 import type { RailTrial, TrialIncoming } from '../../src/rails/conformance/trial.ts';
-import type { RailAccount, RailOrder } from '../../src/rails/rail.ts';
+import type { RailOrder } from '../../src/rails/rail.ts';
+import type { RailAccount } from '../../src/rails/rail-parts.ts';
 import { upstreamModule } from '../../src/rails/upstream/upstream-module.ts';
 import { openConnections } from '../../src/server/gateway.ts';
 import {

@@ -95,18 +95,11 @@ function checkDigitFaults(
   info: Readonly<Record<string, string>>,
 ): InvalidField[] {
   const { fields }: AccountType = accountTypes[type];
-  return Object.entries(info).flatMap(([name, value]) => {
+  return Object.entries(info).flatMap(([name, value]): InvalidField[] => {
     const field = fields[name];
     const reason = field && formOf(field, info).check?.(value, info, details[name] ?? value);
-    return reason === undefined
-      ? []
-      : [
-          {
-            path: at('details', name),
-            code: 'INVALID_BANK_ACCOUNT' as const,
-            message: `the value is invalid: ${reason}`,
-          },
-        ];
+    if (reason === undefined) return [];
+    return [{ path: at('details', name), code: 'INVALID_BANK_ACCOUNT', message: `the value is invalid: ${reason}` }];
   });
 }
 

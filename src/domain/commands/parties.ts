@@ -3,7 +3,7 @@ import { type AccountName, accountNameIn, uuidOf } from '../../core/ids.ts';
 import { type FieldPath, Refusal } from '../../core/refusal.ts';
 import { type Account, type Customer, trustedJson } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
-import type { RailAccount } from '../../rails/rail.ts';
+import type { RailAccount } from '../../rails/rail-parts.ts';
 import { forCaller, type Scope, visibleRow } from '../access/visible.ts';
 
 /** The accounts of a command, and new ids for the rows that it will insert. */

@@ -1,7 +1,7 @@
 import { pathsIn, Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { FailureReason } from '../../infra/database/generated/client/client.ts';
-import type { RailStep } from '../../rails/rail.ts';
+import type { RailStep } from '../../rails/rail-parts.ts';
 import type { Scenario } from '../../rails/simulation.ts';
 import { type Payments, simulationOf } from '../commands/command.ts';
 

@@ -1,7 +1,8 @@
 import { type Currency, currencyOf } from '../../core/currencies.ts';
 import { type FieldPath, Refusal } from '../../core/refusal.ts';
 import { type Account, type Lookup, type Quote, trustedJson } from '../../infra/database/rows.ts';
-import type { RailAccount, RequiredField } from '../../rails/rail.ts';
+import type { RequiredField } from '../../rails/rail.ts';
+import type { RailAccount } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Payments } from '../commands/command.ts';
 import { checkApplicable, type Information, type InformationField, missingFields } from '../commands/information.ts';

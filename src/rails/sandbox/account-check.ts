@@ -2,7 +2,8 @@ import type {
   BeneficiaryVerificationStatus,
   ExternalAccountStatus,
 } from '../../infra/database/generated/client/client.ts';
-import type { AccountCheck, RailAccount } from '../rail.ts';
+import type { AccountCheck } from '../rail.ts';
+import type { RailAccount } from '../rail-parts.ts';
 import type { AccountVerification } from '../simulation.ts';
 
 /** The first status of an account, and the one after a step: none, until a request changes it, without `later`. */

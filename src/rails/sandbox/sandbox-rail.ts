@@ -12,6 +12,7 @@ import type {
 } from '../rail.ts';
 import type { RailDeposits } from '../rail-deposits.ts';
 import type { RailBooks } from '../rail-movements.ts';
+import type { RailAccount } from '../rail-parts.ts';
 import type { RailWebhooks } from '../rail-webhooks.ts';
 import type { RailLocks } from '../rate-lock.ts';
 import type { Simulation } from '../simulation.ts';

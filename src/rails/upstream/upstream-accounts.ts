@@ -1,7 +1,8 @@
 import type { AccountDetails } from '../../core/account-fields.ts';
 import { identityOf } from '../../core/account-identity.ts';
 import { boundedCache } from '../../core/bounded-cache.ts';
-import type { AccountCheck, AccountToCheck, RailAccount } from '../rail.ts';
+import type { AccountCheck, AccountToCheck } from '../rail.ts';
+import type { RailAccount } from '../rail-parts.ts';
 import { type UpstreamClient, UpstreamRefusal } from './upstream-client.ts';
 import {
   type ExternalAccountRecord,
