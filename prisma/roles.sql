@@ -6,20 +6,20 @@ create role payments_owner login password 'change me';
 grant create, connect on database payments to payments_owner;
 grant usage, create on schema public to payments_owner;
 
--- What may be done: answer requests for one platform at a time, and background work for all platforms. The migrations grant
--- both what they need. They also make both, where these lines have not and the owner may create roles.
+-- Two roles: one answers requests for one platform at a time, the other does background work for all platforms. The
+-- migrations grant both their rights. They also create both if these lines have not and the owner may create roles.
 create role gateway_serving nologin;
 create role gateway_work nologin;
 
--- Nobody else calls or reads anything. (The migrations close all that they make.)
+-- No other role may call or read anything. (The migrations revoke access to everything that they create.)
 revoke all on schema public from public;
 grant usage on schema public to gateway_serving, gateway_work;
 
--- Lets it see how long the transactions of others are open, such as a dump: for `doctor` and the alert PaymentsOldSnapshot.
+-- Lets it see how long transactions of other logins, such as a dump, are open: for `doctor` and the alert PaymentsOldSnapshot.
 grant pg_read_all_stats to gateway_work;
 
 -- Serves and works: DATABASE_URL. It has no rights of its own, and takes one of the two roles for each connection. Behind a
--- connection pooler in transaction mode, `npm run migrate` makes gateway_serving its usual role (docs/operating.md).
+-- connection pooler in transaction mode, `npm run migrate` sets gateway_serving as its default role (docs/operating.md).
 create role payments_gateway login noinherit password 'change me';
 grant gateway_serving, gateway_work to payments_gateway;
 

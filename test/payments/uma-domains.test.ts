@@ -126,7 +126,7 @@ describe('a domain', () => {
     const { body: customer } = await newCustomer(rival);
     const uuid = customer.id.split(':')[1];
     const spoil = () => db.query("update customer set uma_address = '$eve@victim.com' where id = $1", [uuid]);
-    await expect(spoil()).rejects.toThrow('the domain of its UMA address is not of its platform');
+    await expect(spoil()).rejects.toThrow('the domain of the UMA address does not belong to the platform');
     await db.query('alter table customer disable trigger address');
     await spoil();
     await db.query('alter table customer enable trigger address');

@@ -22,7 +22,7 @@ begin
      or not jsonb_path_query_array(p_plan, '$.orders[*].id') ? v_order::text
      or v_booked is distinct from (case when v_legs = '[]' then v_legs else jsonb_build_array(jsonb_build_object(
        'kind', 'difference', 'transaction_id', v_stored.transaction_id, 'legs', v_legs)) end) then
-    raise exception 'a plan books another difference than that of a case' using errcode = 'LG014';
+    raise exception 'a plan books a difference that is not that of its case' using errcode = 'LG014';
   end if;
   return case when v_stored.closed_at is not null then
     jsonb_build_object('code', 'CONFLICT', 'id', v_stored.transaction_id, 'status', 'CLOSED') end;

@@ -8,7 +8,7 @@ begin
   -- An age of 0 means that this transaction wrote the row.
   if exists (select from leg l where not exists (
       select from journal j where j.platform_id = l.platform_id and j.id = l.journal_id and age(j.xmin) = 0)) then
-    raise exception 'a leg was added to a journal that is sealed' using errcode = 'LG005';
+    raise exception 'a leg was added to a sealed journal' using errcode = 'LG005';
   end if;
   return null;
 end

@@ -12,7 +12,7 @@ begin
          and not exists (select from account a where a.platform_id = new.platform_id and a.id = new.account_id))
      or (new.customer_id is not null
          and not exists (select from customer c where c.platform_id = new.platform_id and c.id = new.customer_id)) then
-    raise exception 'event %: what it names is not of its platform', new.event_id using errcode = 'foreign_key_violation';
+    raise exception 'event % refers to a row of another platform', new.event_id using errcode = 'foreign_key_violation';
   end if;
   return new;
 end

@@ -9,7 +9,7 @@ begin
   v_else.status := old.status;
   v_else.status_reason := old.status_reason;
   if v_else is distinct from old then
-    raise exception 'quote %: what was quoted cannot change', old.id using errcode = 'LG002';
+    raise exception 'quote %: its terms cannot change', old.id using errcode = 'LG002';
   end if;
   if (old.status || ' > ' || new.status = any (status_moves('quote'))) is not true then
     raise exception 'quote %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';

@@ -8,7 +8,7 @@ declare
   v_party record;
 begin
   if new.status not in ('CREATED', 'PENDING') then
-    raise exception 'transaction %: nothing starts as %', new.id, new.status using errcode = 'LG003';
+    raise exception 'transaction % cannot start as %', new.id, new.status using errcode = 'LG003';
   end if;
   -- Assignments cost less than statements.
   v_party := name_party(new.platform_id, new.source_account_id, new.customer_id);

@@ -7,7 +7,7 @@ begin
   if not exists (
     select from uma_domain where domain = split_part(new.uma_address, '@', 2) and platform_id = new.platform_id
   ) then
-    raise exception 'customer %: the domain of its UMA address is not of its platform', new.id using errcode = 'LG011';
+    raise exception 'customer %: the domain of the UMA address does not belong to the platform', new.id using errcode = 'LG011';
   end if;
   return new;
 end

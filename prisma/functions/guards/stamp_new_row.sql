@@ -6,7 +6,7 @@ as $$
 begin
   if tg_nargs > 0 then
     if new.status::text <> all (tg_argv) then
-      raise exception '% %: nothing starts as %', tg_table_name, new.id, new.status using errcode = 'LG003';
+      raise exception '% % cannot start as %', tg_table_name, new.id, new.status using errcode = 'LG003';
     end if;
   end if;
   new.version := 1;

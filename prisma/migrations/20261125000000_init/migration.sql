@@ -1437,7 +1437,7 @@ begin
        'kind', 'adjustment', 'legs', jsonb_build_array(
          jsonb_build_object('account', v_proposed.account_id, 'currency', v_proposed.currency, 'amount', v_proposed.amount::text),
          jsonb_build_object('system', 'ADJUSTMENTS', 'currency', v_proposed.currency, 'amount', (-v_proposed.amount)::text))) then
-    raise exception 'a plan adjusts a balance otherwise than was proposed' using errcode = 'LG012';
+    raise exception 'a plan adjusts a balance without the matching proposal' using errcode = 'LG012';
   end if;
   return case
     when v_proposed.status <> 'PROPOSED' then jsonb_build_object('code', 'CONFLICT', 'id', v_proposed.id, 'status', v_proposed.status)
@@ -1601,7 +1601,7 @@ begin
      or not jsonb_path_query_array(p_plan, '$.orders[*].id') ? v_order::text
      or v_booked is distinct from (case when v_legs = '[]' then v_legs else jsonb_build_array(jsonb_build_object(
        'kind', 'difference', 'transaction_id', v_stored.transaction_id, 'legs', v_legs)) end) then
-    raise exception 'a plan books another difference than that of a case' using errcode = 'LG014';
+    raise exception 'a plan books a difference that is not that of its case' using errcode = 'LG014';
   end if;
   return case when v_stored.closed_at is not null then
     jsonb_build_object('code', 'CONFLICT', 'id', v_stored.transaction_id, 'status', 'CLOSED') end;
@@ -1677,7 +1677,7 @@ begin
   -- An age of 0 means that this transaction wrote the row.
   if exists (select from leg l where not exists (
       select from journal j where j.platform_id = l.platform_id and j.id = l.journal_id and age(j.xmin) = 0)) then
-    raise exception 'a leg was added to a journal that is sealed' using errcode = 'LG005';
+    raise exception 'a leg was added to a sealed journal' using errcode = 'LG005';
   end if;
   return null;
 end
@@ -2186,12 +2186,12 @@ create or replace function guard_adjustment() returns trigger
 as $$
 begin
   if old.status <> 'PROPOSED' or new.status = 'PROPOSED' then
-    raise exception 'adjustment % goes from % to %', old.id, old.status, new.status using errcode = 'LG003';
+    raise exception 'adjustment %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
   end if;
   if (new.platform_id, new.id, new.account_id, new.amount, new.currency, new.reason, new.proposed_by, new.proposed_at, new.expires_at)
      is distinct from
      (old.platform_id, old.id, old.account_id, old.amount, old.currency, old.reason, old.proposed_by, old.proposed_at, old.expires_at) then
-    raise exception 'adjustment %: what was proposed never changes', old.id using errcode = 'LG001';
+    raise exception 'adjustment %: a proposal cannot change', old.id using errcode = 'LG001';
   end if;
   return new;
 end
@@ -2224,7 +2224,7 @@ begin
          and not exists (select from account a where a.platform_id = new.platform_id and a.id = new.account_id))
      or (new.customer_id is not null
          and not exists (select from customer c where c.platform_id = new.platform_id and c.id = new.customer_id)) then
-    raise exception 'event %: what it names is not of its platform', new.event_id using errcode = 'foreign_key_violation';
+    raise exception 'event % refers to a row of another platform', new.event_id using errcode = 'foreign_key_violation';
   end if;
   return new;
 end
@@ -2239,7 +2239,7 @@ begin
   v_else.status := old.status;
   v_else.status_reason := old.status_reason;
   if v_else is distinct from old then
-    raise exception 'quote %: what was quoted cannot change', old.id using errcode = 'LG002';
+    raise exception 'quote %: its terms cannot change', old.id using errcode = 'LG002';
   end if;
   if (old.status || ' > ' || new.status = any (status_moves('quote'))) is not true then
     raise exception 'quote %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
@@ -2299,7 +2299,7 @@ declare
   v_party record;
 begin
   if new.status not in ('CREATED', 'PENDING') then
-    raise exception 'transaction %: nothing starts as %', new.id, new.status using errcode = 'LG003';
+    raise exception 'transaction % cannot start as %', new.id, new.status using errcode = 'LG003';
   end if;
   -- Assignments cost less than statements.
   v_party := name_party(new.platform_id, new.source_account_id, new.customer_id);
@@ -2322,7 +2322,7 @@ begin
   if not exists (
     select from uma_domain where domain = split_part(new.uma_address, '@', 2) and platform_id = new.platform_id
   ) then
-    raise exception 'customer %: the domain of its UMA address is not of its platform', new.id using errcode = 'LG011';
+    raise exception 'customer %: the domain of the UMA address does not belong to the platform', new.id using errcode = 'LG011';
   end if;
   return new;
 end
@@ -2877,7 +2877,7 @@ as $$
 begin
   if tg_nargs > 0 then
     if new.status::text <> all (tg_argv) then
-      raise exception '% %: nothing starts as %', tg_table_name, new.id, new.status using errcode = 'LG003';
+      raise exception '% % cannot start as %', tg_table_name, new.id, new.status using errcode = 'LG003';
     end if;
   end if;
   new.version := 1;
