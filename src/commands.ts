@@ -17,7 +17,7 @@ export async function runCommands(args: readonly string[], screen: Screen): Prom
   const program = new Program(screen, 'npm run cli --')
     .description('Watches a service and triggers events in its sandbox while you develop against it.')
     .option('--url <url>', 'where the service is (default: http://127.0.0.1:4000)')
-    .option('--json', 'print for machines: JSON, one value a line where more may come')
+    .option('--json', 'print JSON; commands that stream print one value per line')
     .addHelpText('after', words)
     .showHelpAfterError()
     .configureOutput({ writeOut: (text) => screen.out(text.trimEnd()), writeErr: (text) => screen.err(text.trimEnd()) })

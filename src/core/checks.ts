@@ -39,3 +39,9 @@ export function parseTimestamp(text: string): Date | undefined {
   // A time zone can lead out of the years 1 to 9999. An invalid date has the year NaN.
   return moment.getUTCFullYear() >= 1 && moment.getUTCFullYear() <= 9999 ? moment : undefined;
 }
+
+/** A period: from one moment up to another one, which does not belong to it, so that periods join. */
+export interface Period {
+  readonly from: Date;
+  readonly to: Date;
+}

@@ -59,10 +59,7 @@ export function multiply(a: Fraction, b: Fraction): Fraction {
   return { numerator: a.numerator * b.numerator, denominator: a.denominator * b.denominator };
 }
 
-/**
- * Returns a ÷ b.
- * @throws RangeError when b is zero
- */
+/** Returns a ÷ b. @throws RangeError when b is zero */
 export function divide(a: Fraction, b: Fraction): Fraction {
   if (b.numerator === 0n) throw new RangeError('division by zero');
   const sign = b.numerator < 0n ? -1n : 1n;
@@ -168,4 +165,13 @@ function multiplicity(value: bigint, prime: bigint): number {
   let times = 0;
   for (let rest = value; rest % prime === 0n; rest /= prime) times += 1;
   return times;
+}
+
+/** Returns the smaller one of two whole numbers: Math.min takes no bigint. */
+export function smaller(one: bigint, other: bigint): bigint {
+  return one < other ? one : other;
+}
+
+export function larger(one: bigint, other: bigint): bigint {
+  return smaller(one, other) === one ? other : one;
 }

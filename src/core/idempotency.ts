@@ -1,6 +1,5 @@
 import { hash as digest } from 'node:crypto';
-import type { FieldPath } from './path.ts';
-import { Refusal } from './refusal.ts';
+import { type FieldPath, Refusal } from './refusal.ts';
 
 /** A claim on an idempotency key, for one operation, with the SHA-256 (hex) of the input. */
 export interface Claim {

@@ -1,5 +1,5 @@
 import { visit } from 'jsonc-parser';
-import { dotted, type FieldPath } from './path.ts';
+import { dotted, type FieldPath } from './refusal.ts';
 
 /** The error for JSON that cannot be represented exactly: a member given twice, or a number that would change. */
 export class InexactJson extends Error {

@@ -1,5 +1,4 @@
 import { isDatabaseFault, isLockTimeout, OutcomeUnknown } from '../infra/database/faults.ts';
-import type { FieldPath } from './path.ts';
 
 /**
  * The codes of all refusals, with the HTTP status of each in REST (decisions 46, 6 and 7). GraphQL maps the same codes
@@ -109,4 +108,103 @@ export class Refusal extends Error {
     this.details = isPath(about) ? { path: about } : about;
     this.replayed = replayed;
   }
+}
+
+/** The path of a value in an input: the names of fields and, in lists, positions from 0. */
+export type FieldPath = readonly (string | number)[];
+
+type Leaf = string | number | bigint | boolean | Date | null | undefined;
+
+/** The paths of an input of this type, the empty path of the whole input included. */
+export type PathIn<Input> = Input extends Leaf
+  ? readonly []
+  : Input extends readonly (infer Item)[]
+    ? readonly [] | readonly [number, ...PathIn<Item>]
+    :
+        | readonly []
+        | { readonly [Field in keyof Input & string]-?: readonly [Field, ...PathIn<Input[Field]>] }[keyof Input &
+            string];
+
+/** Returns a function that makes paths into inputs of one type: the compiler refuses a field that they do not have. */
+export function pathsIn<Input>() {
+  return <const Path extends PathIn<Input>>(...path: Path): Path => path;
+}
+
+/** A table from paths of a command's input to the paths of an API's requests, where the two differ. */
+export type PathTable<Input = never> = readonly (readonly [
+  from: [Input] extends [never] ? FieldPath : PathIn<Input>,
+  to: FieldPath,
+])[];
+
+/** Translates a path of a command's input for an API, by the longest entry that it begins with, if any. */
+export function translatePath(path: FieldPath, table: PathTable): FieldPath {
+  const found = table
+    .filter(([from]) => from.every((step, depth) => step === path[depth]))
+    .reduce<readonly [FieldPath, FieldPath]>(
+      (longest, entry) => (entry[0].length >= longest[0].length ? entry : longest),
+      [[], []],
+    );
+  const [from, to] = found;
+  return [...to, ...path.slice(from.length)];
+}
+
+/** Formats a path as one text: `beneficialOwners.0.taxId`. */
+export function dotted(path: FieldPath): string {
+  return path.join('.');
+}
+
+/** The input of a command that changes a record: the version that the caller has seen, which the record must still have. */
+export interface Expecting {
+  readonly expectedVersion?: number | null | undefined;
+}
+
+const at = pathsIn<Expecting>()('expectedVersion');
+
+/** Makes the refusal of a change of a record that has changed since the caller saw it. */
+export function changedMeanwhile(existingId: string | null, version: number, replayed = false): Refusal {
+  const message = `the record has changed meanwhile: its version is ${version}`;
+  return new Refusal('CONFLICT', message, { path: at, ...(existingId !== null && { existingId }), version }, replayed);
+}
+
+/** Checks the version of a record, which is locked. @throws Refusal CONFLICT */
+export function checkVersion({ expectedVersion }: Expecting, existingId: string | null, version: number): void {
+  if ((expectedVersion ?? version) !== version) throw changedMeanwhile(existingId, version);
+}
+
+/**
+ * Runs every check of an input, so that one refusal has all invalid fields.
+ * @returns what the checks return, in their order
+ * @throws Refusal with the path of the first invalid field, and all of them in `errors`
+ */
+export function checkAll<Checks extends readonly (() => unknown)[]>(
+  ...checks: Checks
+): { [Position in keyof Checks]: ReturnType<Checks[Position]> } {
+  const results: unknown[] = [];
+  const found: Refusal[] = [];
+  for (const check of checks) {
+    try {
+      results.push(check());
+    } catch (error) {
+      // An error without a path is not about a field, and stops the rest.
+      if (!(error instanceof Refusal) || !error.details.path) throw error;
+      found.push(error);
+    }
+  }
+  const [first] = found;
+  // Each check has put its result at its position.
+  if (!first) return results as { [Position in keyof Checks]: ReturnType<Checks[Position]> };
+  throw found.length === 1 ? first : joinRefusals(first, found);
+}
+
+/** Returns the invalid fields that a refusal names: the one at its path where it lists none. */
+export function invalidFieldsOf({ code, message, details }: Refusal): readonly InvalidField[] {
+  return details.errors ?? (details.path ? [{ path: details.path, code, message }] : []);
+}
+
+/** Joins refusals of one input: their code where it is the same, else INVALID_INPUT. */
+function joinRefusals(first: Refusal, found: readonly Refusal[]): Refusal {
+  const errors = found.flatMap(invalidFieldsOf);
+  const code = errors.every((error) => error.code === first.code) ? first.code : 'INVALID_INPUT';
+  const message = [...new Set(errors.map((error) => error.message))].join('; ');
+  return new Refusal(code, message, { path: first.details.path, errors });
 }

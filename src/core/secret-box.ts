@@ -1,5 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { keyId } from './key-id.ts';
+import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 
 const algorithm = 'aes-256-gcm';
 const formatVersion = 2;
@@ -67,4 +66,14 @@ export class SecretBox {
 export function sealedWith(sealed: Uint8Array): string {
   if (sealed[0] !== formatVersion) throw new Error('this secret was stored in an unknown format');
   return Buffer.from(sealed.subarray(1, 1 + idBytes)).toString('hex');
+}
+
+/**
+ * Returns the id of a key: 8 hexadecimal digits of its SHA-256. Stored ciphertexts and signed tokens name their key by it, and
+ * operators compare it. It reveals nothing about a random key.
+ * @param setting the setting of the key, so that a key that serves two of them has two ids
+ */
+export function keyId(setting: 'SECRET_KEY' | 'CLIENT_TOKEN_KEY', key: Uint8Array | string): string {
+  const text = typeof key === 'string' ? key : Buffer.from(key).toString('hex');
+  return hash('sha256', `${setting} id ${text}`).slice(0, 8);
 }

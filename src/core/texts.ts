@@ -1,5 +1,4 @@
-import type { FieldPath } from './path.ts';
-import { Refusal } from './refusal.ts';
+import { type FieldPath, Refusal } from './refusal.ts';
 
 // Free texts: names, memos, addresses, a platform's own keys, metadata. One canonical form, one table of refused
 // characters.
@@ -80,10 +79,7 @@ export const longest = {
   key: 200,
 } as const;
 
-/**
- * Checks a text that people read, and returns it as it is stored.
- * @throws Refusal INVALID_INPUT
- */
+/** Checks a text that people read, and returns it as it is stored. @throws Refusal INVALID_INPUT */
 export function checkText<Text extends string | null | undefined>(
   text: Text,
   path: FieldPath,

@@ -1,8 +1,7 @@
 import { accountExamples } from '../core/account-examples.ts';
 import type { AccountDetails } from '../core/account-fields.ts';
 import { type AccountType, accountTypes } from '../core/account-types.ts';
-import { invalidFieldsOf } from '../core/check-all.ts';
-import { Refusal } from '../core/refusal.ts';
+import { invalidFieldsOf, Refusal } from '../core/refusal.ts';
 import { checkAccountInfo } from '../domain/accounts/account-details.ts';
 import type { ExternalAccountType } from '../infra/database/generated/client/client.ts';
 

@@ -14,10 +14,10 @@ export function addActs(program: Program): void {
     .option('--platform <name>', 'on this platform')
     .option('--by <name>', 'by this operator')
     .option('--act <command>', 'with this command: customer, or "customer freeze"')
-    .option('--subject <id>', 'on this row: Customer:…')
+    .option('--subject <id>', 'on this row, such as Customer:…')
     .option('--from <time>', 'from this time on, such as 2026-01-01T00:00:00Z', momentIn)
     .option('--to <time>', 'before this time', momentIn)
-    .option('--limit <count>', 'how many at most', counted(1, 10_000), 100)
+    .option('--limit <count>', 'the maximum number to list', counted(1, 10_000), 100)
     .action(withDatabase(list));
 }
 

@@ -11,8 +11,7 @@ import {
   proposeAdjustment,
   rejectAdjustment,
 } from '../domain/commands/adjustments.ts';
-import { type Decided, decisionOf, operatorOf } from './operator.ts';
-import { type Tools, withDatabase } from './tools.ts';
+import { type Decided, decisionOf, operatorOf, type Tools, withDatabase } from './tools.ts';
 
 export function addAdjustments(program: Program): void {
   const adjust = program
@@ -33,7 +32,7 @@ export function addAdjustments(program: Program): void {
   decision(
     adjust,
     'approve',
-    'move the money of a proposal; must be done by another person than the one who proposed it',
+    'move the money of a proposal; must be done by someone other than the person who proposed it',
     approveAdjustment,
   );
   decision(adjust, 'reject', 'end a proposal; it moves nothing', rejectAdjustment);

@@ -30,7 +30,7 @@ function branch(session: LockSession, all: readonly LockSession[], depth: number
   shown.add(session.pid);
   const indent = '  '.repeat(depth);
   const { waitsFor, waitSeconds } = session;
-  const waits = waitsFor === null ? '' : `, waits for ${waitsFor} since ${Math.round(waitSeconds ?? 0)} s`;
+  const waits = waitsFor === null ? '' : `, has waited for ${waitsFor} for ${Math.round(waitSeconds ?? 0)} s`;
   return [
     `${indent}${nameOf(session)}${waits}`,
     ...(depth === 0 ? [`${indent}  To end it: select pg_terminate_backend(${session.pid}). ${endingOf(session)}`] : []),
@@ -54,5 +54,5 @@ function endingOf({ kind, application, statement }: LockSession): string {
     return 'Safe: it is rolled back, and its client repeats the request with the same idempotency key.';
   if (/pg_dump|pg_restore|pg_basebackup/.test(application)) return 'The dump is lost: start it again.';
   if (/\bconcurrently\b/i.test(statement)) return 'It leaves an invalid index behind, which must be dropped.';
-  return 'What it has not committed is lost: ask whose it is, where you can. The ledger is not harmed.';
+  return 'Its uncommitted changes are lost: if you can, ask its owner first. The ledger is not harmed.';
 }

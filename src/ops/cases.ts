@@ -5,8 +5,7 @@ import { publicId } from '../core/ids.ts';
 import { closeCases, listCases } from '../domain/settlement/cases.ts';
 import { type BookedDifference, settleCase } from '../domain/settlement/settle-case.ts';
 import type { RailCase } from '../infra/database/generated/client/client.ts';
-import { type Decided, decisionOf, operatorOf } from './operator.ts';
-import { type Tools, withDatabase } from './tools.ts';
+import { type Decided, decisionOf, operatorOf, type Tools, withDatabase } from './tools.ts';
 
 export function addCases(program: Program): void {
   const cases = program
@@ -17,9 +16,9 @@ export function addCases(program: Program): void {
     .description('list the open ones, oldest first')
     .option('--all', 'include closed ones')
     .action(withDatabase(list));
-  decisionOf(cases.command('settle'), 'why the provider has moved another amount')
+  decisionOf(cases.command('settle'), 'why the provider has moved a different amount')
     .description(
-      'settle a payment as promised although its provider has moved another amount: asks the rail once more, and books the difference on DIFFERENCES',
+      'settle a payment as promised although its provider has moved a different amount: queries the rail once more, and books the difference on DIFFERENCES',
     )
     .argument('<transaction>', 'the id of the payment: Transaction:…')
     .action(withDatabase(settle));

@@ -1,6 +1,6 @@
 import { type Answer, jsonOf, listed } from '../apps/terminal/answer.ts';
 import type { Program, Screen } from '../apps/terminal/program.ts';
-import { keyId } from '../core/key-id.ts';
+import { keyId } from '../core/secret-box.ts';
 import { type Config, secretSettings } from '../server/config.ts';
 import { settings } from '../server/settings.ts';
 import { type Settings, withSettings } from './tools.ts';

@@ -3,8 +3,7 @@ import type { Program } from '../apps/terminal/program.ts';
 import { formatForeign } from '../core/currencies.ts';
 import { publicId } from '../core/ids.ts';
 import { attributeDeposit, closeDeposit, listDeposits } from '../domain/providers/decide-deposits.ts';
-import { type Decided, decisionOf, operatorOf } from './operator.ts';
-import { type Tools, withDatabase } from './tools.ts';
+import { type Decided, decisionOf, operatorOf, type Tools, withDatabase } from './tools.ts';
 
 export function addDeposits(program: Program): void {
   const deposits = program

@@ -88,7 +88,7 @@ export const serverChecks: Checks<Patient> = {
       if (wrong.length === 0) return ['ok', `role ${role}, UTC`];
       return [
         'fault',
-        `${wrong.join(', ')}. Take it back (ALTER DATABASE … RESET, ALTER ROLE … RESET); where a pooler drops the settings of sessions, set DATABASE_DIRECT_URL`,
+        `${wrong.join(', ')}. Undo it (ALTER DATABASE … RESET, ALTER ROLE … RESET); if a pooler drops the settings of sessions, set DATABASE_DIRECT_URL`,
       ];
     },
     () => Object.keys(sessionSettings),
@@ -192,7 +192,7 @@ export const serverChecks: Checks<Patient> = {
         ? ['ok', 'each replication slot is in use']
         : [
             'warning',
-            `nobody reads from ${slots}, ${never}: bring its standby back, or drop it (pg_drop_replication_slot)`,
+            `no standby uses these slots: ${slots}, ${never}. Bring the standby back, or drop the slot (pg_drop_replication_slot)`,
           ],
   ),
   archive: oneRow<{ failing: string | null }>(
@@ -200,7 +200,7 @@ export const serverChecks: Checks<Patient> = {
     ({ failing }) =>
       failing === null
         ? ['ok', 'not failing']
-        : ['warning', `archive_command fails for ${failing}: the log stays, ${never}, and backups end before it`],
+        : ['warning', `archive_command fails for ${failing}: WAL is kept ${never}, and backups end before it`],
   ),
   wraparound: oneRow<{ name: string; used: number }>(
     `select datname::text as name, greatest(age(datfrozenxid), mxid_age(datminmxid)) as used from pg_database order by used desc limit 1`,

@@ -18,7 +18,7 @@ export function addDoctor(program: Program): void {
   program
     .command('doctor')
     .description(
-      'check the settings and the database of an instance on this machine; changes nothing, and exits with 1 at a fault',
+      'check the settings and the database of an instance on this machine; changes nothing, and exits with 1 if it finds a fault',
     )
     .action(
       actionOf(async ({ screen }): Promise<Answer> => {

@@ -1,8 +1,7 @@
 import type { Answer } from '../apps/terminal/answer.ts';
 import type { Program } from '../apps/terminal/program.ts';
 import { type Freezing, type Frozen, freezeAccount, freezeCustomer } from '../domain/commands/freezing.ts';
-import { type Decided, decisionOf } from './operator.ts';
-import { type Tools, withDatabase } from './tools.ts';
+import { type Decided, decisionOf, type Tools, withDatabase } from './tools.ts';
 
 type Freeze = (database: Tools['database'], id: string, freezing: Freezing) => Promise<Frozen>;
 

@@ -6,8 +6,7 @@ import { inTransaction } from '../infra/database/transaction.ts';
 import type { Config } from '../server/config.ts';
 import { openConnections } from '../server/gateway.ts';
 import { idsOfKeys, listKeysInUse } from '../server/start/keys-in-use.ts';
-import { actOf, operatorOf, type Said } from './operator.ts';
-import { type Tools, withDatabase } from './tools.ts';
+import { actOf, operatorOf, type Said, type Tools, withDatabase } from './tools.ts';
 
 export function addKeys(program: Program): void {
   const keys = program.command('keys').description('the keys that sign client tokens and encrypt stored secrets');

@@ -8,9 +8,8 @@ import { failOrder } from '../domain/settlement/fail-order.ts';
 import type { Prisma } from '../infra/database/generated/client/client.ts';
 import { TransactionStatus } from '../infra/database/generated/client/enums.ts';
 import { inTransaction } from '../infra/database/transaction.ts';
-import { actOf, type Decided, decisionOf, operatorOf, type Said } from './operator.ts';
 import { platformNamed } from './platforms.ts';
-import { type Tools, withDatabase } from './tools.ts';
+import { actOf, type Decided, decisionOf, operatorOf, type Said, type Tools, withDatabase } from './tools.ts';
 
 export function addOrders(program: Program): void {
   const order = program.command('order').description('orders to rails without an outcome');
@@ -21,7 +20,7 @@ export function addOrders(program: Program): void {
     .addOption(
       new Option('--status <status>', 'whose payments have this status').choices(Object.values(TransactionStatus)),
     )
-    .option('--limit <count>', 'how many at most', counted(1, 10_000), 100)
+    .option('--limit <count>', 'the maximum number to list', counted(1, 10_000), 100)
     .action(withDatabase(list));
   actOf(order.command('retry'))
     .description('ask the rail again now about the orders of a payment; orders with an outcome are not repeated')

@@ -9,8 +9,7 @@ import { changeRates } from '../domain/platforms/platform-rates.ts';
 import { createPlatform, findPlatform } from '../domain/platforms/platforms.ts';
 import { giveUmaDomain } from '../domain/platforms/uma-domain.ts';
 import type { Database } from '../infra/database/database.ts';
-import { actOf, operatorOf, type Said } from './operator.ts';
-import { type Tools, withDatabase } from './tools.ts';
+import { actOf, operatorOf, type Said, type Tools, withDatabase } from './tools.ts';
 
 export function addPlatforms(program: Program): void {
   const platform = program.command('platform').description('the platforms of this installation');

@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers';
 import { InvalidArgumentError } from 'commander';
 import { type Answer, Failure, listed } from '../apps/terminal/answer.ts';
 import { actionOf, type Job, type Program } from '../apps/terminal/program.ts';
+import type { Period } from '../core/checks.ts';
 import { publicId } from '../core/ids.ts';
 import { recordAct } from '../domain/access/operator-acts.ts';
 import { connectedRail } from '../domain/commands/command.ts';
@@ -12,9 +13,8 @@ import type { RailTrial } from '../rails/conformance/trial.ts';
 import { railAddress } from '../rails/load-rails.ts';
 import { openConnections } from '../server/gateway.ts';
 import { strangeKey } from '../server/start/keys-in-use.ts';
-import { actOf, operatorOf, type Said } from './operator.ts';
 import { platformNamed } from './platforms.ts';
-import { type Period, periodOf, type Tools, withDatabase } from './tools.ts';
+import { actOf, operatorOf, periodOf, type Said, type Tools, withDatabase } from './tools.ts';
 
 export function addRails(program: Program): void {
   const rails = program.command('rails').description("the platforms' connections to the providers of their rails");

@@ -1,13 +1,13 @@
 import { type Answer, listed } from '../apps/terminal/answer.ts';
 import type { Program } from '../apps/terminal/program.ts';
+import type { Period } from '../core/checks.ts';
 import { formatMajor, requiredCurrency } from '../core/currencies.ts';
 import { publicId } from '../core/ids.ts';
 import { closeDifference, listDifferences } from '../domain/reconciliation/open-differences.ts';
 import type { DayTotal } from '../domain/reconciliation/reconciliation.ts';
-import { trustedJson } from '../infra/database/trusted-json.ts';
-import { type Decided, decisionOf, operatorOf } from './operator.ts';
+import { trustedJson } from '../infra/database/rows.ts';
 import { platformNamed } from './platforms.ts';
-import { type Period, periodOf, type Tools, withDatabase } from './tools.ts';
+import { type Decided, decisionOf, operatorOf, periodOf, type Tools, withDatabase } from './tools.ts';
 
 export function addReconcile(program: Program): void {
   const found = program

@@ -5,15 +5,14 @@ import { connectionName } from '../infra/database/connections/address.ts';
 import type { Database } from '../infra/database/database.ts';
 import { statement } from '../infra/database/statement.ts';
 import { inTransaction } from '../infra/database/transaction.ts';
-import { actOf, operatorOf, type Said } from './operator.ts';
-import { type Tools, withDatabase } from './tools.ts';
+import { actOf, operatorOf, type Said, type Tools, withDatabase } from './tools.ts';
 
 export function addRestored(program: Program): void {
   actOf(program.command('restored'))
     .description(
       'mark that the database was restored from a backup, before instances start on it: cursors of undone changes are then refused',
     )
-    .option('--yes', 'do it; without --yes, the command says what it would do')
+    .option('--yes', 'carry it out; without --yes, the command only reports what it would do')
     .action(withDatabase(mark));
 }
 

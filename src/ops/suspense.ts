@@ -3,8 +3,7 @@ import type { Program } from '../apps/terminal/program.ts';
 import { formatDecimal, requiredCurrency } from '../core/currencies.ts';
 import { publicId } from '../core/ids.ts';
 import { listSuspense, releaseSuspense, type SuspendedRefund } from '../domain/settlement/suspense.ts';
-import { actOf, operatorOf, type Said } from './operator.ts';
-import { type Tools, withDatabase } from './tools.ts';
+import { actOf, operatorOf, type Said, type Tools, withDatabase } from './tools.ts';
 
 export function addSuspense(program: Program): void {
   const suspense = program.command('suspense').description('refunds that could not be paid and await an operator');

@@ -6,9 +6,8 @@ import { platformItself } from '../domain/access/platform-itself.ts';
 import { issueApiToken } from '../domain/access/tokens/issue-tokens.ts';
 import { revokeApiToken } from '../domain/access/tokens/revoke-tokens.ts';
 import { Permission } from '../infra/database/generated/client/client.ts';
-import { actOf, operatorOf, type Said } from './operator.ts';
 import { platformNamed, secretOnce } from './platforms.ts';
-import { type Tools, withDatabase } from './tools.ts';
+import { actOf, operatorOf, type Said, type Tools, withDatabase } from './tools.ts';
 
 export function addTokens(program: Program): void {
   const token = program.command('token').description('the API tokens of a platform');

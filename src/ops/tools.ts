@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import path from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { pino } from 'pino';
@@ -6,7 +7,8 @@ import { type Answer, Failure } from '../apps/terminal/answer.ts';
 import { actionOf, type Job, type Program, type Screen } from '../apps/terminal/program.ts';
 import { parseTimestamp } from '../core/checks.ts';
 import { Refusal } from '../core/refusal.ts';
-import { RefusedByHand } from '../domain/access/operator-acts.ts';
+import { canonicalText, textFault } from '../core/texts.ts';
+import { type Operator, RefusedByHand } from '../domain/access/operator-acts.ts';
 import type { Payments } from '../domain/commands/command.ts';
 import { type Database, openDatabase } from '../infra/database/database.ts';
 import { startEmbeddedPostgres } from '../infra/database/embedded/embedded.ts';
@@ -87,14 +89,53 @@ export function momentIn(text: string): Date {
   return moment;
 }
 
-/** The period of a command. Its end does not belong to it. */
-export interface Period {
-  readonly from: Date;
-  readonly to: Date;
-}
-
 export function periodOf(command: Program): Program {
   return command
-    .requiredOption('--from <time>', 'where the period begins, such as 2026-01-01T00:00:00Z', momentIn)
-    .requiredOption('--to <time>', 'where it ends; this moment does not belong to it', momentIn);
+    .requiredOption('--from <time>', 'the start of the period, such as 2026-01-01T00:00:00Z', momentIn)
+    .requiredOption('--to <time>', 'the end of the period, exclusive', momentIn);
 }
+
+/** The options that name an act's operator and reason. */
+export interface Said {
+  readonly by?: string;
+  readonly reason?: string;
+}
+
+export type Decided = Required<Said>;
+
+/** Adds the options of a command that changes something: who does it, and why. Acts name them (`acts`). */
+export function actOf(command: Program): Program {
+  return command
+    .option('--by <name>', 'who does it (default: your login on this machine)', textIn(200))
+    .option('--reason <text>', 'why', textIn(1_000));
+}
+
+/** Adds the options of a command that needs a responsible person: who decides it, and why. */
+export function decisionOf(command: Program, why = 'why'): Program {
+  return command
+    .requiredOption('--by <name>', 'who decides it', textIn(200))
+    .requiredOption('--reason <text>', why, textIn(1_000));
+}
+
+/** Returns the operator of an act: `act` is the command as typed. */
+export function operatorOf(act: string, said: Decided): Operator & Decided;
+export function operatorOf(act: string, said: Said): Operator;
+export function operatorOf(act: string, { by, reason }: Said): Operator {
+  return { by: by ?? loginName(), act, ...(reason !== undefined && { reason }) };
+}
+
+/** Returns the name of the login, or its number where the machine has no name for it, as in some containers. */
+function loginName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+const textIn = (longest: number) => (text: string) => {
+  const canonical = canonicalText(text);
+  const fault = textFault(canonical, longest);
+  if (fault !== undefined) throw new InvalidArgumentError(`It ${fault}.`);
+  return canonical;
+};

@@ -3,9 +3,8 @@ import { type Answer, listed } from '../apps/terminal/answer.ts';
 import type { Program } from '../apps/terminal/program.ts';
 import { publicId } from '../core/ids.ts';
 import { platformItself } from '../domain/access/platform-itself.ts';
-import { actOf, operatorOf, type Said } from './operator.ts';
 import { platformNamed } from './platforms.ts';
-import { type Tools, withDatabase } from './tools.ts';
+import { actOf, operatorOf, type Said, type Tools, withDatabase } from './tools.ts';
 
 export function addWebhooks(program: Program): void {
   const webhook = program.command('webhook').description('the webhook endpoints of a platform');

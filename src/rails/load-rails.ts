@@ -122,7 +122,7 @@ function checkModule(place: string, name: string, value: unknown): RailModule {
     return refuse(`the module ${name} has no rail as its default export`);
   const { railPort: port, name: itsName, open } = value as Partial<Record<keyof RailModule, unknown>>;
   if (typeof port !== 'number')
-    refuse(`the rail of ${name} does not say which version of the port it is for (railPort)`);
+    refuse(`the rail of ${name} does not declare its version of the port (railPort)`);
   if (port !== railPort) {
     refuse(`the rail of ${name} is for version ${port} of the port; this gateway has version ${railPort}`);
   }
@@ -193,7 +193,7 @@ function checkRail(place: string, rail: Rail, environment: RailHost['environment
     refuse(`the rail ${name} implements no method of the port`);
   }
   for (const [one, other] of pairs) {
-    if (present(one) !== present(other)) refuse(`the rail ${name} has one of ${one} and ${other}, and lacks the other`);
+    if (present(one) !== present(other)) refuse(`the rail ${name} must have both ${one} and ${other}, or neither`);
   }
   if (present('collect') && !present('giveBack')) refuse(`the rail ${name} collects money but cannot refund it`);
   if ((present('collect') || present('payOut')) && !present('expectedMs')) {

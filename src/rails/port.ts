@@ -53,13 +53,13 @@ export interface RailLog {
 }
 
 export { type CarriedText, type CharacterSetName, carriedText } from '../core/carried-text.ts';
-export type * from './identity-request.ts';
+export type * from './rail.ts';
 // A package that is a rail imports from this file alone.
 export type * from './rail.ts';
-export type * from './rail-account.ts';
+export type * from './rail.ts';
+export type * from './rail.ts';
 export type * from './rail-deposits.ts';
 export type * from './rail-movements.ts';
-export type * from './rail-step.ts';
 export type * from './rail-webhooks.ts';
 export type * from './rate-lock.ts';
 export type { AccountVerification, Deposit, Scenario, ScenarioFault, Simulation } from './simulation.ts';

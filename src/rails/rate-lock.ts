@@ -1,6 +1,5 @@
 import type { Currency } from '../core/currencies.ts';
-import type { IdentityRequest } from './identity-request.ts';
-import type { RailAccount } from './rail-account.ts';
+import type { IdentityRequest, RailAccount } from './rail-parts.ts';
 
 /** The part of a rail that converts money itself, at a rate that its provider has promised (decision 83). */
 export interface RailLocks {

@@ -1,5 +1,5 @@
 import type { BeneficiaryVerificationStatus, FailureReason } from '../infra/database/generated/client/client.ts';
-import type { RailStep } from './rail-step.ts';
+import type { RailStep } from './rail-parts.ts';
 
 /** The domain of the receivers and senders that a sandbox simulates (decision 21). No platform has it. */
 export const simulatedDomain = 'sandbox.uma.money';

@@ -75,7 +75,7 @@ export function readConfig(environment: Environment): Config {
     ]);
   }
   if (config.DATABASE_READ_URL.length > 0 && config.DATABASE_URL === undefined) {
-    throw new ConfigError(['DATABASE_READ_URL needs DATABASE_URL, of which its servers are standbys']);
+    throw new ConfigError(['DATABASE_READ_URL needs DATABASE_URL: its servers must be standbys of that database']);
   }
   return {
     ...config,

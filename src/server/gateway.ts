@@ -95,7 +95,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log } = options;
   if (config.ROLE !== 'work' && !config.SECRET_KEY) {
     throw new ConfigError([
-      'SECRET_KEY is required to serve, the same on all instances: it encrypts cursors and secrets. Make one with "openssl rand -base64 32"',
+      'SECRET_KEY is required to serve, the same on all instances: it encrypts cursors and secrets. Create one with "openssl rand -base64 32"',
     ]);
   }
   const { serving, working, replicas, close: closeDatabases } = openDatabases(options);

@@ -52,7 +52,7 @@ export const settings = {
     }),
   DATABASE_READ_LAG_MS: wholeNumber(100, 3_600_000)
     .default(10_000)
-    .meta({ description: 'how many milliseconds a replica may lag; one that lags more gets no reads' }),
+    .meta({ description: 'how many milliseconds a replica may lag; one that lags more is not used for reads' }),
   DATA_DIR: z.string().min(1).default('.data').meta({
     description:
       'the folder of the embedded Postgres and, outside production, of the keys that the first start creates. Not needed if `DATABASE_URL`, `CLIENT_TOKEN_KEY` and `SECRET_KEY` are set',
@@ -85,7 +85,7 @@ export const settings = {
   }),
   RATE_LIMIT_PLATFORM: rate.default({ perSecond: 20_000, burst: 40_000 }).meta({
     description:
-      'how many requests a platform may send to this instance: requests per second and burst, each 1 to 1000000, or `off`. A request beyond that gets 429 with Retry-After. [docs/limits.md](limits.md) has all limits, and says how to set those of one platform',
+      'how many requests a platform may send to this instance: requests per second and burst, each 1 to 1000000, or `off`. A request beyond that gets 429 with Retry-After. [docs/limits.md](limits.md) lists all limits, and explains how to set those of one platform',
   }),
   RATE_LIMIT_API_TOKEN: rate
     .default({ perSecond: 20_000, burst: 40_000 })
@@ -115,7 +115,7 @@ export const settings = {
     .meta({ description: 'how many subscriptions each client token may have open on all transports, 1 to 1000000' }),
   COMPRESS_STREAMS: onOff.default(false).meta({
     description:
-      '`on` or `off`: whether messages on WebSockets (permessage-deflate) and of event streams (gzip) are compressed for clients that accept it. [docs/streams.md](streams.md#compression) has the cost',
+      '`on` or `off`: whether messages on WebSockets (permessage-deflate) and of event streams (gzip) are compressed for clients that accept it. [docs/streams.md](streams.md#compression) shows the cost',
   }),
   KEEP_ALIVE_MS: wholeNumber(1_000, 120_000).default(12_000).meta({
     description:

@@ -138,7 +138,7 @@ test('a token of one quote shows that quote and its transaction, and nobody’s 
   const payer = await phone({ quoteId: id, permissions: ['VIEW', 'TRANSACT'] });
   const watched = payer.watch('subscription { events { type customer { id } } }');
   const next = nextOf(watched);
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1), { timeout: 10_000 });
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1), { timeout: 60_000 });
   // What happens to others meanwhile is not for this phone.
   await quoted(t.platform, theirs);
   expect(await execute(payer, id)).toMatchObject({ quote: { status: 'PROCESSING' } });
@@ -238,7 +238,7 @@ test('a revoked or forged client token is like none', async () => {
   const revoke = (id: string) => act(t.platform, 'revokeClientToken', { tokenId: id }, 'revokedId');
   expect(await revoke(tokenId)).toMatchObject({ revokedId: tokenId });
   expect(await revoke(tokenId)).toMatchObject({ revokedId: tokenId });
-  await vi.waitFor(async () => expect((await app.send('{ viewer { kind } }')).status).toBe(401), { timeout: 5_000 });
+  await vi.waitFor(async () => expect((await app.send('{ viewer { kind } }')).status).toBe(401), { timeout: 60_000 });
   expect(await revoke('ClientToken:nonsense')).toMatchObject({ code: 'TOKEN_NOT_FOUND' });
 });
 
@@ -317,6 +317,8 @@ test('API tokens are made, listed, used and revoked by those who may manage', as
   const { totalCount } = (await t.platform.ask(list)).apiTokens;
   await succeed(t.platform, 'revokeApiToken', { tokenId: apiToken.id });
   expect((await t.platform.ask(list)).apiTokens.totalCount).toBe(totalCount - 1);
-  await vi.waitFor(async () => expect((await reader.send('{ viewer { kind } }')).status).toBe(401), { timeout: 5_000 });
+  await vi.waitFor(async () => expect((await reader.send('{ viewer { kind } }')).status).toBe(401), {
+    timeout: 60_000,
+  });
   expect(await create(t.platform, ' ')).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'name'] });
 });

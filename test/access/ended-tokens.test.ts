@@ -13,7 +13,7 @@ const scene = await makeScene(t.platform, 10_000n);
 
 const watch = 'subscription { accountUpdates { cursor } }';
 const following = (count: number) =>
-  vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(count), { timeout: 10_000 });
+  vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(count), { timeout: 60_000 });
 
 /** Opens a stream on a socket and one on a connection of its own. */
 async function openStreams(authorization: string) {

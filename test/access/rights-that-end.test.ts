@@ -26,7 +26,7 @@ const ofCustomer = (rest?: object) => app({ customerId: scene.customerId, ...res
 
 const balances = 'subscription { accountUpdates { account { id } newBalance { amount } } }';
 const subscribed = (count: number) =>
-  vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(count), { timeout: 10_000 });
+  vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(count), { timeout: 60_000 });
 const released = () => subscribed(0);
 
 /** Opens a socket that follows balances. */
@@ -133,7 +133,7 @@ test('a stream that is still opening when a lesser token renews its socket does 
   await client.query('begin; lock table feed_head in access exclusive mode');
   raw.send({ id: '1', type: 'subscribe', payload: { query: balances } });
   const blocked = `select from pg_locks where not granted and relation = 'feed_head'::regclass`;
-  await vi.waitFor(async () => expect((await client.query(blocked)).rowCount).toBeGreaterThan(0), { timeout: 5_000 });
+  await vi.waitFor(async () => expect((await client.query(blocked)).rowCount).toBeGreaterThan(0), { timeout: 60_000 });
   renew(raw, await server(['TRANSACT']));
   await raw.receive('pong');
   await client.query('commit');

@@ -278,7 +278,7 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
   [
     'a slot that nobody reads',
     'slots',
-    /nobody reads from away keeps/,
+    /no standby uses these slots: away keeps/,
     {
       sql: [`select pg_create_physical_replication_slot('away', true)`],
       after: [`select pg_drop_replication_slot('away')`],

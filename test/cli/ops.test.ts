@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { keyId } from '../../src/core/key-id.ts';
-import { SecretBox, sealedWith } from '../../src/core/secret-box.ts';
+import { keyId, SecretBox, sealedWith } from '../../src/core/secret-box.ts';
 import { openDatabase } from '../../src/infra/database/database.ts';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { checkKeys, listKeysInUse } from '../../src/server/start/keys-in-use.ts';
@@ -188,7 +187,7 @@ test('who blocks whom is shown as a tree, with the names of our statements, sinc
   );
   expect(advice).toMatch(/^ {2}To end it: select pg_terminate_backend\(\d+\)\. What it has not committed is lost/);
   expect(waiting).toMatch(
-    /^ {2}process \d+ \(payments-gateway \S+ \S+:\d+, login gateway\).*"\w+", waits for AccessShareLock on api_token since \d+ s$/,
+    /^ {2}process \d+ \(payments-gateway \S+ \S+:\d+, login gateway\).*"\w+", has waited for AccessShareLock on api_token for \d+ s$/,
   );
   await person.query('rollback');
   await asked;

@@ -27,7 +27,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 
 const t = await testGateway();
 const scene = await makeScene(t.platform);
-afterEach(() => vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 }));
+afterEach(() => vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 }));
 
 const token = () => mint(t.platform, { customerId: scene.customerId, permissions: ['VIEW', 'TRANSACT'] });
 

@@ -115,27 +115,27 @@ test.each(Object.keys(clients))(
       const { status, transaction } = data.transactionUpdates;
       seen.push(`${transaction.id} ${transaction.version} ${status}`);
     });
-    await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1), { timeout: 60_000 });
     const paid = async (count: number) => {
       for (let at = 0; at < count; at += 1) await ended(t.platform, (await pay(t.platform, scene)).id);
     };
     const isShown = async () => {
       const expected = await changesAfter(before);
-      await vi.waitFor(() => expect(seen).toEqual(expected), { timeout: 10_000 });
+      await vi.waitFor(() => expect(seen).toEqual(expected), { timeout: 60_000 });
     };
     await paid(1);
     await isShown();
     for (let cuts = 0; cuts < 2; cuts += 1) {
       connection.cut();
-      await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
+      await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 });
       await paid(2);
       gate.release();
       await isShown();
-      await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1), { timeout: 10_000 });
+      await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1), { timeout: 60_000 });
     }
     stop();
     connection.dispose();
-    await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
+    await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 });
   },
 );
 
@@ -179,20 +179,20 @@ test('graphql-sse over one connection for each operation resumes in the same way
       seen.push(`${transaction.id} ${transaction.version} ${status}`);
     }),
   );
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1), { timeout: 10_000 });
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1), { timeout: 60_000 });
   const isShown = async () => {
     const expected = await changesAfter(before);
-    await vi.waitFor(() => expect(seen).toEqual(expected), { timeout: 10_000 });
+    await vi.waitFor(() => expect(seen).toEqual(expected), { timeout: 60_000 });
   };
   await ended(t.platform, (await pay(t.platform, scene)).id);
   await isShown();
   controllers.at(-1)?.abort(new TypeError('network error'));
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 });
   await ended(t.platform, (await pay(t.platform, scene)).id);
   gate.release();
   await isShown();
   stop();
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 });
 });
 
 test('a document gets `after` and `cursor` where they are missing, and keeps what it has', () => {

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { translatePath } from '../../src/core/path.ts';
+import { translatePath } from '../../src/core/refusal.ts';
 
 test('a path is moved by the longest entry that it begins with, once', () => {
   const table = [

@@ -71,7 +71,7 @@ async function serving(database: ThrowawayDatabase, work: (gateway: TestGateway)
 /** Waits until every change so far has its number in the feed. */
 async function sequenced({ owner }: TestGateway): Promise<void> {
   const waiting = async () => (await owner.query('select from outbox')).rowCount;
-  await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 60_000 });
 }
 
 const isPaid = 'transaction { id }';
@@ -243,7 +243,7 @@ describe('cursors of the feed after a restore', () => {
     second.socket.terminate();
     // It is written once more when its connection has ended.
     const isWritten = async () => (await t.owner.query('select from resume_point where sent is not null')).rowCount;
-    await vi.waitFor(async () => expect(await isWritten()).toBe(1), { timeout: 5_000 });
+    await vi.waitFor(async () => expect(await isWritten()).toBe(1), { timeout: 60_000 });
     // What an instance that has survived the restore may write after it.
     await t.owner.query('update resume_point set position = $1, epoch = null', [String(sequenceIn(lost))]);
     const third = await start();
@@ -345,7 +345,7 @@ describe('the operator after a restore', () => {
       `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values ($1, uuid_v7(), 'TEST', now(), 1, '{}')`,
       [platformId],
     );
-    await vi.waitFor(async () => expect(await feedEnd(platform)).not.toBe(before), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await feedEnd(platform)).not.toBe(before), { timeout: 60_000 });
     expect(positionOf(cursors, platformId, await feedEnd(platform))?.epoch).toBe(epoch);
     expect(await listed(before)).toEqual([await feedEnd(platform)]);
   });

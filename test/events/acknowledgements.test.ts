@@ -97,7 +97,7 @@ test('a stream goes on after what its client has acknowledged, also on another i
   // The end of the old one says nothing about how far the client may be.
   expect(await next(first)).toEqual([version + 3, undefined]);
   first.socket.terminate();
-  await vi.waitFor(() => expect(one.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
+  await vi.waitFor(() => expect(one.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 });
   await change(customerId);
   expect(await next(second)).toEqual([version + 4, undefined]);
   const third = await follow(customerId, resumeKey);
@@ -125,9 +125,9 @@ test('a connection that its client has left, opened after the newer one, leaves 
   const [{ stream_id: ofNewer }] = await stored(isBegun);
   const left = await follow(customerId, resumeKey, { at: two });
   await stored(([row]) => row.stream_id !== ofNewer);
-  await vi.waitFor(() => expect(two.gateway.feed.subscriptions).toBe(1), { timeout: 10_000 });
+  await vi.waitFor(() => expect(two.gateway.feed.subscriptions).toBe(1), { timeout: 60_000 });
   left.socket.terminate();
-  await vi.waitFor(() => expect(two.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
+  await vi.waitFor(() => expect(two.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 });
   const version = await change(customerId);
   expect(await next(newer)).toEqual([version, { resumed: false }]);
   newer.socket.terminate();

@@ -103,7 +103,7 @@ test('a delivery’s end is in the feed, also by the end of its endpoint, and no
   const passed =
     'select 1 from webhook_endpoint e join feed_head h using (platform_id) where e.id = $1 and e.position = h.sequence';
   await expect
-    .poll(async () => (await t.owner.query(passed, [uuidOf(id, 'WebhookEndpoint')])).rowCount, { timeout: 10_000 })
+    .poll(async () => (await t.owner.query(passed, [uuidOf(id, 'WebhookEndpoint')])).rowCount, { timeout: 60_000 })
     .toBe(1);
   const carried = `select v.type from webhook_delivery d join event v on v.platform_id = d.platform_id and v.sequence = d.event_sequence
     where v.type in ('WEBHOOK_DELIVERY', 'CUSTOMER_CHANGE', 'ACCOUNT_CHANGE', 'QUOTE_STATUS', 'EXTERNAL_ACCOUNT_STATUS')`;

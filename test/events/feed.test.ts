@@ -86,7 +86,7 @@ test('a feed whose listener is lost while the database does not answer misses no
   expect(listeners.length).toBeGreaterThan(2);
   expect(most).toBe(1);
   silent = false;
-  await vi.waitFor(async () => expect([open(), await listening()]).toEqual([1, 1]), { timeout: 15_000 });
+  await vi.waitFor(async () => expect([open(), await listening()]).toEqual([1, 1]), { timeout: 60_000 });
   await follow(stream);
   await stream.return?.();
 });
@@ -97,6 +97,6 @@ test('a listener that has gone deaf is replaced', async () => {
   const deaf = listeners.at(-1);
   deaf?.far.unpipe();
   while (listeners.length === before) await follow(stream);
-  await vi.waitFor(async () => expect([open(), await listening()]).toEqual([1, 1]), { timeout: 15_000 });
+  await vi.waitFor(async () => expect([open(), await listening()]).toEqual([1, 1]), { timeout: 60_000 });
   await stream.return?.();
 });

@@ -267,7 +267,7 @@ test('followers of the same list share the execution of a change', async () => {
     cursor changes { op changed node { id status transaction { id customer { id } } } } } }`;
   for (let id = 0; id < 10; id += 1)
     raw.send({ id: String(id), type: 'subscribe', payload: { query, variables: { filter: { status: ['PENDING'] } } } });
-  await vi.waitFor(() => expect(serving.gateway.feed.subscriptions).toBe(10), { timeout: 10_000 });
+  await vi.waitFor(() => expect(serving.gateway.feed.subscriptions).toBe(10), { timeout: 60_000 });
   const { result, statements: sent } = await statements.during(async () => {
     const { id } = await quote(t.platform, usdToEur(scene));
     const messages = await Promise.all(Array.from({ length: 10 }, () => raw.receive('next')));
@@ -392,7 +392,7 @@ test('the accounts of a customer are one stream, with the status of those outsid
     account: { id: outsideUsd },
   });
   const pending = nextOf(ofCustomer);
-  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(2), { timeout: 10_000 });
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(2), { timeout: 60_000 });
   await fund(t.platform, usd, 5n);
   expect(await pending).toMatchObject({
     oldBalance: { amount: '0' },

@@ -28,7 +28,7 @@ const ofQuotes = { types: ['QUOTE_STATUS'] };
 
 const newQuote = () => quote(t.platform, usdToEur(scene, { lockedCurrencyAmount: 10_000 }));
 const subscribed = (count: number) =>
-  vi.waitFor(() => expect(serving.gateway.feed.subscriptions).toBe(count), { timeout: 10_000 });
+  vi.waitFor(() => expect(serving.gateway.feed.subscriptions).toBe(count), { timeout: 60_000 });
 
 /** Subscribes on a socket with each of these variables. The ids of the operations are those of the list. */
 async function follow(raw: RawSocket, query: string, variables: readonly object[]): Promise<void> {

@@ -145,7 +145,7 @@ test('the feed is one log: its list pages both ways over what its stream tells, 
 /** Waits until every change so far has its number in the feed. */
 async function sequenced(): Promise<void> {
   const waiting = async () => (await t.owner.query('select from outbox')).rowCount;
-  await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 60_000 });
 }
 
 test('a cursor that cannot be resumed is refused by name: unreadable, foreign, too far back, or ahead of the feed', async () => {
@@ -165,7 +165,7 @@ test('a cursor that cannot be resumed is refused by name: unreadable, foreign, t
      select $1, uuid_v7(), 'TEST', now() - interval '40 days', 1, '{}' from generate_series(1, 2)`,
     [platformId],
   );
-  await vi.waitFor(async () => expect(await feedEnd(t.platform)).not.toBe(before), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await feedEnd(t.platform)).not.toBe(before), { timeout: 60_000 });
   expect(await codeOf(before)).toBe('CURSOR_EXPIRED');
   // The way to recover: the list still reads on from there, and its last cursor is good.
   const { events: page } = await t.platform.ask(
@@ -189,19 +189,19 @@ test('a cursor expires only where something that the stream wants lies after it 
   const old = `insert into outbox (platform_id, event_id, type, occurred_at, customer_id, version, snapshot)
     values ($1, uuid_v7(), 'TEST', now() - interval '40 days', $2, 1, '{}')`;
   await pool.query(old, [t.platform.platformId, uuidOf(scene.customerId, 'Customer')]);
-  await vi.waitFor(async () => expect(await feedEnd(t.platform)).not.toBe(before), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await feedEnd(t.platform)).not.toBe(before), { timeout: 60_000 });
 
   const ofTransaction =
     'subscription ($id: ID!, $after: String) { transactionUpdates(of: { transactionId: $id }, after: $after) { cursor } }';
   const { feed } = t.gateway;
   const expired = async (query: string, variables: object) => {
     // Those of the tests before may still be closing.
-    await vi.waitFor(() => expect(feed.subscriptions).toBe(0), { timeout: 10_000 });
+    await vi.waitFor(() => expect(feed.subscriptions).toBe(0), { timeout: 60_000 });
     const raw = await openRawSocket(t.url, t.platform.authorization);
     raw.send({ id: '1', type: 'subscribe', payload: { query, variables: { ...variables, after: before } } });
     // A stream that opens may have an event at once, which is no refusal.
     const refusal = raw.receive('next').then(({ payload }) => payload.errors?.[0].extensions.code);
-    const opened = vi.waitFor(() => expect(feed.subscriptions).toBe(1), { timeout: 10_000 }).then(() => undefined);
+    const opened = vi.waitFor(() => expect(feed.subscriptions).toBe(1), { timeout: 60_000 }).then(() => undefined);
     const code = await Promise.race([opened, refusal]);
     raw.socket.terminate();
     await refusal.catch(() => undefined);

@@ -18,7 +18,7 @@ const scene = await makeScene(t.platform);
 
 const watchEvents = 'subscription { events { id } }';
 const subscribed = (count: number, of = t) =>
-  vi.waitFor(() => expect(of.gateway.feed.subscriptions).toBe(count), { timeout: 10_000 });
+  vi.waitFor(() => expect(of.gateway.feed.subscriptions).toBe(count), { timeout: 60_000 });
 const released = (of = t) => subscribed(0, of);
 
 test('a socket carries 20 operations at once, also when they come in one burst', async () => {
@@ -82,7 +82,7 @@ test('a reader that stops reading is dropped, told 1013 when it reads again, and
   const raw = await openRawSocket(slow.url, slow.platform.authorization);
   const fields = Array.from({ length: 15 }, (_, at) => `c${at}: cursor`).join(' ');
   raw.send({ id: '1', type: 'subscribe', payload: { query: `subscription { events { id ${fields} } }` } });
-  await vi.waitFor(() => expect(slow.gateway.feed.subscriptions).toBe(1), { timeout: 10_000 });
+  await vi.waitFor(() => expect(slow.gateway.feed.subscriptions).toBe(1), { timeout: 60_000 });
   raw.socket.pause();
   const count = 40_000;
   await pool.query(
@@ -153,7 +153,7 @@ test('a stopping server closes sockets with 1012 and cuts event streams without 
   const open = await openEventStream(`${stopping.url}/graphql`, stopping.platform.authorization, {
     query: watchEvents,
   });
-  await vi.waitFor(() => expect(stopping.gateway.feed.subscriptions).toBe(2), { timeout: 10_000 });
+  await vi.waitFor(() => expect(stopping.gateway.feed.subscriptions).toBe(2), { timeout: 60_000 });
   const stopped = stopping.stop();
   expect((await raw.closed).code).toBe(1012);
   await expect(open.events.next()).rejects.toThrow();
@@ -207,7 +207,7 @@ test('more streams than are opened at once are all opened, each in its turn', as
   }
   await vi.waitFor(() => expect(crowded.gateway.feed.subscriptions).toBe(300), { timeout: 30_000 });
   for (const raw of sockets) raw.socket.terminate();
-  await vi.waitFor(() => expect(crowded.gateway.feed.subscriptions).toBe(0), { timeout: 10_000 });
+  await vi.waitFor(() => expect(crowded.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 });
 });
 
 test('pages of other origins may talk only where the settings say so', async () => {

@@ -78,32 +78,32 @@ test.each<[string, (app: App) => Following]>([
         });
         expect(transaction.terminal).toBe(true);
       },
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     );
     const first = recorded();
     let following = start(first.app);
-    await vi.waitFor(() => expect(first.snapshots[0]).toContain(before), { timeout: 10_000 });
+    await vi.waitFor(() => expect(first.snapshots[0]).toContain(before), { timeout: 60_000 });
 
     const paid = [await payment()];
     const seen = (record: Recorded) =>
       record.changes.filter((change) => change.status === 'COMPLETED').map(({ id }) => id);
-    await vi.waitFor(() => expect(seen(first)).toEqual(paid), { timeout: 15_000 });
+    await vi.waitFor(() => expect(seen(first)).toEqual(paid), { timeout: 60_000 });
     await restart();
     paid.push(await payment());
-    await vi.waitFor(() => expect(seen(first)).toEqual(paid), { timeout: 15_000 });
+    await vi.waitFor(() => expect(seen(first)).toEqual(paid), { timeout: 60_000 });
     following.resumeNow();
     paid.push(await payment());
     // Longer than a token lives: a newer one was brought, or the stream was cut and resumed.
     const minted = first.tokens;
-    await vi.waitFor(() => expect(first.tokens).toBeGreaterThan(minted + 1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(first.tokens).toBeGreaterThan(minted + 1), { timeout: 60_000 });
     paid.push(await payment());
-    await vi.waitFor(() => expect(seen(first)).toEqual(paid), { timeout: 20_000 });
+    await vi.waitFor(() => expect(seen(first)).toEqual(paid), { timeout: 60_000 });
     following.stop();
 
     paid.push(await payment());
     const second = recorded(first.stored);
     following = start(second.app);
-    await vi.waitFor(() => expect(seen(second)).toEqual(paid.slice(-1)), { timeout: 15_000 });
+    await vi.waitFor(() => expect(seen(second)).toEqual(paid.slice(-1)), { timeout: 60_000 });
     following.stop();
     expect(second.snapshots).toEqual([]);
     expect(first.snapshots.length).toBe(1);

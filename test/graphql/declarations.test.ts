@@ -127,6 +127,7 @@ test('a field shows the column, or the member of JSON, of its name; an amount wi
     if (!isObjectType(type) || ['Money', 'Currency'].includes(type.name)) continue;
     for (const { name, type: shown, extensions } of Object.values(type.getFields())) {
       const { read, made, pothosExposedField: exposed } = extensions;
+      if (!read && exposed && exposed !== name) wrong.push(`${type.name}.${name} shows ${exposed}`);
       // What a resolver computes of a row has tests of its own, and so have lists and totals.
       if (!read || !(made || exposed) || read.kind === 'page' || read.kind === 'node') continue;
       const text = plainReadText(read);

@@ -112,7 +112,7 @@ test('the documentation is searched by words, and what is found leads to its sec
   const search = async (words: string) =>
     (await get(`/docs?q=${encodeURIComponent(words)}`, { accept: 'text/html' })).text();
   expect(await search('rotate key')).toContain('<a href="/docs/docs/operating.md#rotate-a-key">');
-  expect(await search('no-such-word-anywhere')).toContain('Nothing has all of these words');
+  expect(await search('no-such-word-anywhere')).toContain('No page contains all of these words');
   expect(await search('"><script>')).not.toContain('<script>');
 });
 

@@ -160,8 +160,8 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
   // A payment whose end is not in the books, and one whose books have an end that it has not.
   [legsOfPayments, `update transaction set status = 'PROCESSING' where status = 'COMPLETED'`],
   [legsOfPayments, `update transaction set status = 'COMPLETED', settled_at = now() where status = 'FAILED'`],
-  [/^a payment takes one deposit at most/, depositFor(`t.status = 'EXPIRED'`)],
-  [/^a payment takes one deposit at most/, depositFor(`t.status = 'COMPLETED' and t.quote_id is not null`)],
+  [/^a payment takes at most one deposit/, depositFor(`t.status = 'EXPIRED'`)],
+  [/^a payment takes at most one deposit/, depositFor(`t.status = 'COMPLETED' and t.quote_id is not null`)],
   [/^the platform's part of the fees/, `update quote set platform_fee = 1 where status = 'COMPLETED'`],
   [
     /^a refund is the full sent amount/,
@@ -201,10 +201,10 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
   ...[
     'update rail_case set moved_out = null where moved_out is not null',
     "update posting set system = 'DIFFERENCES' where system = 'FEES'",
-  ].map((plant) => [/^DIFFERENCES has only the differences of payments that an operator has settled/, plant] as const),
-  [/^what a policy has counted is what a payment sends/, 'update policy_use set amount = amount + 1'],
+  ].map((plant) => [/^DIFFERENCES has only the differences of payments that an operator settled/, plant] as const),
+  [/^a policy has counted the amount that a payment sends/, 'update policy_use set amount = amount + 1'],
   [
-    /^what a policy has counted is what a payment sends/,
+    /^a policy has counted the amount that a payment sends/,
     `update policy_use set released_at = now() where released_at is null`,
   ],
   ...['PAYMENT', 'DAY', 'MONTH', 'LAST_24_HOURS', 'LAST_30_DAYS'].map(
@@ -215,7 +215,7 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
       ] as const,
   ),
   [/^no window of a policy was ever exceeded/, `update policy set limits = '[{"period": "DAY", "payments": 1}]'`],
-  [/^what a policy stores of a window is the sum/, 'delete from policy_use'],
+  [/^the stored usage of a window of a policy is the sum/, 'delete from policy_use'],
   [/^the statuses of a quote and its transaction agree/, `update quote set status = 'FAILED'`],
   [
     /^the feed of each platform has no gaps/,

@@ -67,7 +67,7 @@ test('an alternative that changes what its plan does not name is refused before 
     { otherwise: { expired: [{ id: 'other' }] } },
   ]) {
     expect(() => batchesOf({ quotes, journals, otherwise })).toThrow(
-      'an alternative changes what its plan does not name',
+      'an alternative changes rows that its plan does not name',
     );
   }
 });

@@ -37,7 +37,7 @@ test('a proposal moves nothing until another person approves it; then the balanc
   for (const alone of spellings) {
     expect(await ops('adjust', 'approve', made.adjustment, '--by', alone, '--reason', 'it is right')).toMatchObject({
       code: 1,
-      err: `${made.adjustment} must be approved by a different person than the one who proposed it`,
+      err: `${made.adjustment} must be approved by someone other than the person who proposed it`,
     });
   }
   // Nobody can see how this one differs.

@@ -242,7 +242,7 @@ describe('a refund', () => {
     expect([left(end, 'SUSPENSE'), left(end, 'CLEARING')]).toEqual([10_000n, 0n]);
     expect(end.timeline.at(-1).reason).toContain('waits in suspense');
     await expect
-      .poll(async () => (await transactionOf(t.platform, returned.id)).status, { timeout: 10_000 })
+      .poll(async () => (await transactionOf(t.platform, returned.id)).status, { timeout: 60_000 })
       .toBe('REFUNDED');
     const came = await transactionOf(t.platform, returned.id);
     expect(came.refund.settledAt).toBeNull();

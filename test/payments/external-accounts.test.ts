@@ -276,7 +276,7 @@ test.each([
 });
 
 test.each([
-  ['102', 'sandbox suffix 102: compared "Grace Hopper" with the name at the bank, which it does not say'],
+  ['102', 'sandbox suffix 102: compared "Grace Hopper" with the name at the bank, which was not reported'],
   ['103', 'sandbox suffix 103: compared "Grace Hopper" with "G. Hopper"'],
   ['000', null],
 ])(

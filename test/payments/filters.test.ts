@@ -29,7 +29,7 @@ const addresses = {
 };
 names.set((await pay(t.platform, scene, 100)).id, 'out');
 const pulling = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd, amount: 200 };
-const shown = 'transaction { id createdAt reconciliationReference }';
+const shown = 'transaction { id createdAt updatedAt reconciliationReference }';
 const { transaction: pulled } = await succeed(t.platform, 'transferIn', pulling, shown);
 names.set(pulled.id, 'in');
 const quoted = await quote(t.platform, usdToEur(scene));
@@ -108,6 +108,8 @@ const cases: readonly (readonly [what: string, filter: () => object, names: stri
   ['a reference', () => ({ reference: pulled.reconciliationReference }), 'in'],
   ['the end of the time of its creation', () => ({ createdBefore: pulled.createdAt }), 'in out'],
   ['the beginning of the time of its creation', () => ({ createdAfter: pulled.createdAt }), 'arriving in quoted sent'],
+  ['the end of the time of its change', () => ({ updatedBefore: pulled.updatedAt }), 'in out'],
+  ['the beginning of the time of its change', () => ({ updatedAfter: pulled.updatedAt }), 'arriving in quoted sent'],
 ];
 
 test.each(cases)('a filter by %s finds that, and nothing beside it', async (_what, filter, expected) => {
@@ -129,6 +131,7 @@ test.each([
   ['customers', 'an address', { umaAddress: addresses.own.toUpperCase() }, 'payer'],
   ['customers', 'the end of the time of its creation', { createdBefore: payerAt }, 'payer'],
   ['customers', 'the beginning of the time of its creation', { createdAfter: acmeAt }, 'acme'],
+  ['customers', 'the end of the time of its change', { updatedBefore: payerAt }, 'payer'],
   ['accounts', 'a status', { status: ['INACTIVE'] }, 'closed'],
   ['accounts', 'a type', { accountType: ['IBAN'], customerId: scene.customerId }, 'iban'],
   ['accounts', 'the verification of its owner', { beneficiaryVerificationStatus: ['NOT_MATCHED'] }, 'closed'],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Payments } from '../../src/domain/commands/command.ts';
 import { checkDueIdentities, wakeIdentityCheck } from '../../src/domain/customers/identity-checks.ts';
-import type { IdentityAnswer, IdentityRequest } from '../../src/rails/identity-request.ts';
+import type { IdentityAnswer, IdentityRequest } from '../../src/rails/rail-parts.ts';
 import { act, succeed } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';

@@ -32,8 +32,8 @@ test('the sandbox passes what can be tried without a provider', async () => {
 });
 
 test.for<readonly [mistake: Mistake, check: string, reason: RegExp]>([
-  ['new keys', 'moves the money once where the answer to it is lost', /moved \d+ where 700 was right/],
-  ['guesses', 'treats a provider that is down as an unknown outcome', /said nothing, and the rail answered failed/],
+  ['new keys', 'moves the money once if the answer to it is lost', /moved \d+ instead of 700/],
+  ['guesses', 'treats a provider that is down as an unknown outcome', /did not answer, and the rail answered failed/],
   [
     'throws refusals',
     'ends an order that the provider refuses',
@@ -50,13 +50,13 @@ test.for<readonly [mistake: Mistake, check: string, reason: RegExp]>([
 });
 
 test.for<readonly [mistake: Mistake, check: string, reason: RegExp]>([
-  ['promises longer', 'keeps a lock as long as it says', /the lock held, and the rail answered failed/],
-  ['takes more', 'takes and delivers what it has locked', /locked 1000 for 792, and took 1001 and delivered 792/],
-  ['delivers less', 'takes and delivers what it has locked', /locked 1000 for 792, and took 1000 and delivered 791/],
-  ['names no amounts', 'takes and delivers what it has locked', /and took undefined and delivered undefined/],
-  ['locks the other side', 'locks what it is asked to lock', /was to lock 1000 SENDING, and locked 1260/],
-  ['hides fees', 'locks what it is asked to lock', /1000 less fees of 0 at 1.25 is not 792/],
-  ['invents locks', 'locks nothing where the provider says nothing', /said nothing, and the rail answered locked/],
+  ['promises longer', 'keeps a lock for as long as it promises', /the lock held, and the rail answered failed/],
+  ['takes more', 'takes and delivers the locked amounts', /locked 1000 for 792, and took 1001 and delivered 792/],
+  ['delivers less', 'takes and delivers the locked amounts', /locked 1000 for 792, and took 1000 and delivered 791/],
+  ['names no amounts', 'takes and delivers the locked amounts', /and took undefined and delivered undefined/],
+  ['locks the other side', 'locks the requested amount', /should have locked 1000 SENDING, but locked 1260/],
+  ['hides fees', 'locks the requested amount', /1000 less fees of 0 at 1.25 is not 792/],
+  ['invents locks', 'locks nothing if the provider does not answer', /did not answer, and the rail answered locked/],
 ])('a rail with the mistake “%s” about its locks is found out', async ([mistake, check, reason]) => {
   const { failed } = await resultsOf(providerTrial(mistake));
   const found = failed.filter((one) => one.check.startsWith(check));
@@ -67,13 +67,13 @@ test.for<readonly [mistake: Mistake, check: string, reason: RegExp]>([
 test.for<readonly [mistake: Mistake, check: string, reason: string]>([
   [
     'finds everybody',
-    'finds who receives at a UMA address, and nobody at another',
-    'nobody receives at $nobody@provider.example, and it found somebody',
+    'finds the receiver at a known UMA address, and none at an unknown one',
+    '$nobody@provider.example has no receiver, but it found one',
   ],
   [
     'guesses receivers',
     'treats a silent provider as unknown, not as no receiver',
-    'the provider said nothing, and the rail found nobody',
+    'the provider did not answer, and the rail found nobody',
   ],
 ])('a rail with the mistake “%s” about receivers is found out', async ([mistake, check, reason]) => {
   expect((await resultsOf(providerTrial(mistake))).failed).toEqual([
@@ -87,7 +87,7 @@ test('a rail that keeps the promises about what comes in passes them', async () 
 
 test.for<readonly [mistake: IncomingMistake, kind: string, reason: string]>([
   ['believes anybody', 'WEBHOOK', 'it accepted a webhook without header fields'],
-  ['takes anew', 'DEPOSIT', 'the provider made 2700 available where 900 was right'],
+  ['takes anew', 'DEPOSIT', 'the provider made 2700 available instead of 900'],
   ['lists all', 'DEPOSIT', 'a deposit is listed among those that began a day later'],
 ])('a rail with the mistake “%s” in what comes in is found out', async ([mistake, kind, reason]) => {
   expect((await resultsOf(incomingTrial(mistake), shortTimes)).failed).toMatchObject([{ kind, reason }]);

@@ -105,7 +105,7 @@ const opening = (rail: string) => `export default { railPort: 1, name: 'mine', o
 test.for<readonly [fault: string, module: string, refusal: string]>([
   ['no rail', 'export const rail = 1;', 'has no rail as its default export'],
   ['a syntax error', 'export default {', 'cannot be loaded: '],
-  ['no version', 'export default { name: "mine", open() {} };', 'does not say which version of the port it is for'],
+  ['no version', 'export default { name: "mine", open() {} };', 'does not declare its version of the port'],
   [
     'another version',
     'export default { railPort: 2, name: "mine", open() {} };',
@@ -128,7 +128,7 @@ test.for<readonly [fault: string, module: string, refusal: string]>([
   [
     'webhooks that nobody reads',
     opening('{ name: "mine", receiveWebhook() {} }'),
-    'the rail mine has one of receiveWebhook and readWebhook, and lacks the other',
+    'the rail mine must have both receiveWebhook and readWebhook, or neither',
   ],
   [
     'collections that cannot be given back',

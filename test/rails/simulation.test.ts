@@ -5,7 +5,7 @@ import { createCustomer } from '../../src/domain/customers/customers.ts';
 import { fundAccount, sandboxSend } from '../../src/domain/sandbox/sandbox.ts';
 import { sandboxReceiveUma } from '../../src/domain/sandbox/sandbox-receive.ts';
 import { setExternalAccountStatus } from '../../src/domain/sandbox/set-account-status.ts';
-import { transferOut } from '../../src/domain/transfers/transfer-out.ts';
+import { transferOut } from '../../src/domain/transfers/transfers.ts';
 import { sandboxOf, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 

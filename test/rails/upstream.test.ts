@@ -2,11 +2,11 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { signedHeaders } from '../../src/api/webhooks/delivery/sender.ts';
 import { requiredCurrency } from '../../src/core/currencies.ts';
-import { keyId } from '../../src/core/key-id.ts';
+import { keyId } from '../../src/core/secret-box.ts';
 import { runConformance } from '../../src/rails/conformance/run.ts';
 import type { RailTrial, TrialIncoming } from '../../src/rails/conformance/trial.ts';
 import type { RailOrder } from '../../src/rails/rail.ts';
-import type { RailAccount } from '../../src/rails/rail-account.ts';
+import type { RailAccount } from '../../src/rails/rail-parts.ts';
 import { upstreamModule } from '../../src/rails/upstream/upstream-module.ts';
 import { openConnections } from '../../src/server/gateway.ts';
 import {
@@ -334,7 +334,7 @@ test('the rail passes the conformance suite, with the upstream service behind a 
     const results = await runConformance(await upstreamTrial(proxy), { answerMs: 700, outcomeMs: 20_000 });
     expect(results.filter(({ result }) => result !== 'passed')).toMatchObject([
       { result: 'not tried', kind: 'PAYOUT', check: 'reports an order as failed after refunding it' },
-      { result: 'not tried', kind: 'PAYOUT', check: 'keeps a lock as long as it says' },
+      { result: 'not tried', kind: 'PAYOUT', check: 'keeps a lock for as long as it promises' },
     ]);
     expect(results).toHaveLength(32);
   } finally {

@@ -89,7 +89,7 @@ test('a change of a customer that names nothing to change changes nothing, over 
       expect(now.events.totalCount).toBe(1);
       return now;
     },
-    { timeout: 10_000 },
+    { timeout: 60_000 },
   );
   for (const nothing of [{}, { businessInfo: {} }]) {
     const { body } = await rest.call('PATCH', `/customers/${made.id}`, {

@@ -7,7 +7,7 @@ import { createQuote } from '../../src/domain/quotes/quotes.ts';
 import { sandboxSend } from '../../src/domain/sandbox/sandbox.ts';
 import { sandboxReceiveUma } from '../../src/domain/sandbox/sandbox-receive.ts';
 import { settleDueOrders } from '../../src/domain/settlement/settlement.ts';
-import { transferOut } from '../../src/domain/transfers/transfer-out.ts';
+import { transferOut } from '../../src/domain/transfers/transfers.ts';
 import type { Actor, Played } from './scheduler.ts';
 import type { World } from './world.ts';
 

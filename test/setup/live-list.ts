@@ -108,7 +108,7 @@ export class LiveList {
             `${JSON.stringify(this.wanted)}\nfollowed: ${JSON.stringify(mine)}\nread anew: ${JSON.stringify(theirs)}\n${JSON.stringify(this.operations)}`,
           );
       },
-      { timeout: 10_000, interval: 25 },
+      { timeout: 60_000, interval: 25 },
     );
   }
 

@@ -147,10 +147,10 @@ describe('the command line', () => {
     (await failing(['listen', '1'], { WEBHOOK_SECRET: 'mine' })).toMatch('WEBHOOK_SECRET is not a signing secret');
     (await failing(['follow', 'Transaction:1'])).toMatch('NOT_FOUND');
     (await failing(['follow', 'Quote:1'])).toMatch('There is no Quote:1.');
-    (await wrong(['trigger', 'rain'])).toMatch('There is no rain to trigger. There are OUTGOING_PAYMENT');
+    (await wrong(['trigger', 'rain'])).toMatch('rain cannot be triggered. Choose one of OUTGOING_PAYMENT');
     (await wrong(['trigger', 'kyc-status', '--reject'])).toMatch('kyc-status makes no payment');
-    (await wrong(['tail', '--type', 'RAIN'])).toMatch('There is no type of event RAIN');
-    (await wrong(['trigger', 'transfer-out', '--amount', 'much'])).toMatch('It is an amount such as 12.50');
+    (await wrong(['tail', '--type', 'RAIN'])).toMatch('There is no event type RAIN');
+    (await wrong(['trigger', 'transfer-out', '--amount', 'much'])).toMatch('Expected an amount such as 12.50');
     (await wrong(['resend', 'Event:1', '--to', 'x'])).toMatch('x is not a receiver');
     (await wrong(['resend', 'Quote:1'])).toMatch('Quote:1 cannot be sent again');
     const away = startIn({}, ['tail', '--url', 'https://payments.example']);
@@ -306,7 +306,7 @@ describe('tail and follow', () => {
     expect(JSON.parse(await some.line(/12\.51/))).toMatchObject({ type: 'ACCOUNT_STATUS', subject: { id: usd } });
     for (const running of [all, some]) running.stop();
     expect(await all.done).toBe(0);
-    expect(all.err.at(-1)).toMatch(/^It goes on with: tail --after \S+$/);
+    expect(all.err.at(-1)).toMatch(/^To continue: tail --after \S+$/);
     expect(some.out.map((line) => JSON.parse(line).subject.balance.formatted)).toEqual(['$12.50', '$12.51']);
     expect(await some.done).toBe(0);
   });
@@ -329,7 +329,7 @@ describe('tail and follow', () => {
     await running.line(/^Connected again/);
     await succeed(t.platform, 'approveTransaction', { transactionId: transaction.id });
     expect(await running.done).toBe(0);
-    expect(running.err).toEqual(['The connection is lost. Connecting again …', 'Connected again; nothing is missing.']);
+    expect(running.err).toEqual(['Connection lost. Reconnecting …', 'Reconnected; no event was missed.']);
     const steps = running.out.flatMap((line) => /\+\d+\.\ds {2}(\w+)/.exec(line)?.[1] ?? []);
     const { timeline } = await ended(t.platform, transaction.id);
     expect(steps).toEqual(timeline.map(({ status }: Data) => status));

@@ -23,7 +23,7 @@ test('settlement and expiry have nothing to wait for until there is an order or 
   const scene = await makeScene(t.platform, 10_000n);
   await pay(t.platform, scene);
   await quote(t.platform, usdToEur(scene));
-  await expect.poll(() => nextOrderDue(payments.database.pool), { timeout: 10_000 }).toBeGreaterThan(30_000);
+  await expect.poll(() => nextOrderDue(payments.database.pool), { timeout: 60_000 }).toBeGreaterThan(30_000);
   expect(await nextQuoteExpiry(payments)).toBeGreaterThan(60_000);
 });
 

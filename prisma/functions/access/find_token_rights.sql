@@ -1,5 +1,6 @@
--- Returns what the tokens of a list, of any platforms, may do now; nothing for those that are revoked or expired. For the open
--- connections of an instance. Runs with the rights of the owner, since the serving role sees one platform at a time.
+-- Returns the current permissions of the given tokens, which may belong to any platforms; no row for a token that is
+-- revoked or expired. An instance calls it for its open connections. Runs with the owner's privileges, since the
+-- serving role sees one platform at a time.
 create or replace function find_token_rights(p_platforms uuid[], p_ids uuid[]) returns table (
   id uuid, permissions text[], grants text[], trusted_documents_only boolean
 )

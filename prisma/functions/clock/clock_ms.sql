@@ -1,6 +1,6 @@
 -- before tables
--- Returns the time of the one clock, which is the clock of the database, in milliseconds, the precision of records. It
--- does not stop at the start of the transaction.
+-- Returns the current time of the database's clock, the only clock in use, truncated to milliseconds, the precision
+-- of stored times. Unlike now(), it advances during a transaction.
 create or replace function clock_ms() returns timestamptz
   language sql volatile parallel safe
 as $$

@@ -1,12 +1,12 @@
--- Detects that the clock of the database was set back by more than a second, and moves due times back too. Otherwise
--- what was due soon by the old clock would wait for as long as the clock was set back. Returns the step in
--- milliseconds, or null. Any number of processes call this repeatedly: one of them locks the row, and the others do not
--- wait.
--- A due time more than half of the step ahead, or more than ten seconds, counts as set by the old clock. In fact nearly all
--- were: this is called every second. One that the new clock has set so far ahead since then is moved wrongly. That is
--- harmless, because it only happens early: a rail is asked again, or a receiver gets an event early. Ten seconds find also
--- what a clock in between has set, when there were two steps since the last call. A step forward and back again since then
--- is not seen.
+-- Detects that the database's clock was set back by more than a second, and moves due times back by the same step.
+-- Otherwise work that was due soon by the old clock would be delayed by the whole step. Returns the step in
+-- milliseconds, or null. Any number of processes may call this repeatedly: one of them locks the row, and the others
+-- return at once.
+-- A due time counts as set by the old clock if it is ahead by more than half the step or by more than ten seconds.
+-- This is nearly always right, because the function is called every second. A due time that the new clock has set
+-- that far ahead in the meantime is moved by mistake. That is harmless, because the work is only done early: a rail
+-- is queried again, or a receiver gets an event early. The limit of ten seconds also catches due times that were set
+-- between two steps since the last call. A step forward and back again between two calls is not detected.
 create or replace function follow_clock() returns double precision
   language plpgsql
   security definer set search_path = public, pg_temp

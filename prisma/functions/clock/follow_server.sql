@@ -1,6 +1,7 @@
--- Begins an epoch of the feed where the database is not the one that it was: the cursors of events that a restore or a failover
--- has undone name another epoch than the events that got their numbers (decision 77). Each sequencer calls it on each new
--- connection before it numbers anything. Returns whether an operator has yet to see to the restore.
+-- Begins a new epoch of the feed if server_name differs from that of the last epoch. Cursors of events that a restore
+-- or a failover has undone then name a different epoch from the events that were given the same numbers (decision
+-- 77). A sequencer calls it on each new connection before it numbers any event. Returns whether an operator has yet
+-- to confirm the restore.
 create or replace function follow_server() returns boolean
   language plpgsql
   security definer set search_path = public, pg_temp
@@ -9,7 +10,7 @@ declare
   v_server text := server_name();
   v_last feed_epoch;
 begin
-  -- Of several sequencers one begins the epoch. The number is "epoc" in ASCII.
+  -- If several sequencers connect at once, one of them begins the epoch. The number is "epoc" in ASCII.
   perform pg_advisory_xact_lock(1701867363);
   select * into v_last from feed_epoch order by id desc limit 1;
   if not found then

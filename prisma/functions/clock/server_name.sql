@@ -1,5 +1,6 @@
--- Returns what tells this database from its own past: the server, its timeline and the database. A timeline begins where a backup
--- is restored to a moment, and where a standby is promoted. Null where the server does not say.
+-- Returns a name that distinguishes this database from its own past: the server, its timeline and the database. A new
+-- timeline begins when a backup is restored to a point in time, and when a standby is promoted. Null if the server
+-- does not provide these values.
 create or replace function server_name() returns text
   language plpgsql
 as $$

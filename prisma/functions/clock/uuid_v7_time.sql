@@ -1,5 +1,5 @@
 -- before tables
--- Returns the millisecond in a UUIDv7: when the record was created.
+-- Returns the creation time that a UUIDv7 contains, in milliseconds.
 create or replace function uuid_v7_time(id uuid) returns timestamptz
   language sql immutable strict parallel safe
 as $$

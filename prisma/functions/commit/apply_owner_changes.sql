@@ -1,5 +1,5 @@
--- The part of apply_plans for a plan that changes customers or external accounts, or the time of the next check of an
--- account.
+-- The part of apply_plans for plans that change customers or external accounts, or the time at which an account is
+-- checked next.
 create or replace function apply_owner_changes(p_platform uuid, p_plan jsonb) returns void
   language plpgsql
 as $$
@@ -20,8 +20,8 @@ begin
       registration_number = v_customer.registration_number, tax_id = v_customer.tax_id,
       address = v_customer.address, beneficial_owners = v_customer.beneficial_owners, metadata = v_customer.metadata
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
-    -- The tokens of apps end with their customer, also those of its quotes and transactions. All who end tokens lock
-    -- them by id.
+    -- A deleted customer's app tokens are revoked, including those for its quotes and transactions. Every revocation locks
+    -- tokens in the order of their ids.
     if v_customer.is_deleted then
       v_tokens := array(
         select id from client_token
@@ -53,7 +53,7 @@ begin
       is_deleted = v_account.is_deleted
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
   end loop;
-  -- The rail checks an account again, or has given its final answer.
+  -- The rail will check an account again, or has given its final answer.
   for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'checks'), 0) - 1 loop
     v_item := p_plan -> 'checks' -> v_at;
     if v_item ->> 'due_in_ms' is null then

@@ -1,7 +1,7 @@
--- Applies plans that check_group has accepted, as a list of {platform, plan}: new rows, money, changes of status, and
--- orders for the rail. Each kind takes one statement for all plans. Triggers write the events and change the balances.
--- The events of a plan come in the order of this function. The order of different plans does not matter, because they
--- do not conflict.
+-- Applies plans that check_group has accepted, given as a list of {platform, plan}: inserts rows, moves money,
+-- changes statuses and places orders for the rail. Each kind of change takes one statement for all plans. Triggers
+-- write the events and update the balances. The events of a plan are written in the order of this function. The order
+-- of different plans does not matter, because they do not conflict.
 create or replace function apply_plans(p_plans jsonb) returns void
   language plpgsql
 as $$
@@ -10,11 +10,11 @@ declare
   v_rows jsonb;
   v_id jsonb;
 begin
-  -- A row of another platform than its plan's would pass the wall of this database.
+  -- Row-level security does not apply here, so this keeps a plan from inserting rows of another platform.
   if p_plans @? '$[*] ? (@.plan.insert.*[*].platform_id != @.platform)' then
     raise exception 'a plan inserts a row of another platform' using errcode = 'LG010';
   end if;
-  -- An expression checks for what few plans contain, because a statement costs time even when it finds nothing to do.
+  -- An expression checks for changes that few plans contain, because a statement takes time even if it finds no work.
   if p_plans @? '$[*].plan.insert ? (exists (@.customer) || exists (@.account) || exists (@.account_check) || exists (@.identity_check))' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       perform apply_registrations((p_plans -> v_at ->> 'platform')::uuid, p_plans -> v_at -> 'plan' -> 'insert');
@@ -34,7 +34,7 @@ begin
     insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
   end if;
 
-  -- The journal of an adjustment gets its id here, like all others: the id has the time, and is made while the accounts are locked.
+  -- The journal of an adjustment gets its id here, like all others: the id contains the time, and the accounts must be locked by then.
   if p_plans @? '$[*].plan.adjustments' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       continue when not p_plans -> v_at -> 'plan' ? 'adjustments';
@@ -62,8 +62,7 @@ begin
     from movement m, rows from (
       jsonb_to_recordset(m.legs) as (account uuid, system system_account, currency text, amount bigint)
     ) with ordinality as l(account, system, currency, amount, leg)
-    -- Each leg changes the balance of its account as it is written, and the balance must never be below zero in
-    -- between.
+    -- Each leg changes the balance of its account when it is written, and no intermediate balance may be negative.
     order by m.plan_number, m.number, l.leg;
   end if;
 
@@ -80,8 +79,8 @@ begin
     where c.platform_id = any (v_platforms) and c.order_id = m.order_id and c.kind = 'OTHER_AMOUNT';
   end if;
 
-  -- Rows are found by a list of their keys. With only a join, a plan made while the table was small would read the
-  -- whole table.
+  -- Rows are found by a list of their keys. With a join alone, a query plan made while the table was small would scan
+  -- the whole table.
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.quotes[*]');
   if v_rows <> '[]' then
     update quote q set status = m."to", status_reason = m.reason
@@ -96,7 +95,7 @@ begin
       failure_reason = case when m."set" ? 'failure_reason' then (m."set" ->> 'failure_reason')::failure_reason else t.failure_reason end,
       refund_reference = case when m."set" ? 'refund_reference' then m."set" ->> 'refund_reference' else t.refund_reference end,
       refund_amount = case when m."set" ? 'refund_amount' then (m."set" ->> 'refund_amount')::bigint else t.refund_amount end,
-      -- A refund that waits in suspense has started, but is not settled.
+      -- A refund that waits in suspense has been initiated but is not settled.
       refund_settled_at = case when coalesce(m."set" ->> 'refund_reference', t.refund_reference) is not null
                                     and m.refund_waits is not true
                                then coalesce(t.refund_settled_at, clock_ms()) end,

@@ -1,5 +1,5 @@
--- Before insert on posting, for legs on an account: changes the balance of the account, so that postings and balances
--- cannot differ.
+-- Runs before each insert of a posting that has an account. Updates the balance of the account, so that postings and
+-- balances cannot differ.
 create or replace function apply_posting() returns trigger
   language plpgsql
 as $$

@@ -1,5 +1,5 @@
--- The part of check_plan for external accounts that a plan changes. A deleted one does not change, and a
--- frozen one is not deleted. One without a status leaves it as it is.
+-- The part of check_plan for external accounts that a plan changes. A deleted account cannot change, and a frozen
+-- account cannot be deleted. A change without a status keeps the current one.
 create or replace function check_accounts(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql
 as $$

@@ -1,6 +1,7 @@
--- The part of check_plan for a correction of a balance (decision 81). It has one journal, whose legs are those of its proposal:
--- one on the account, and the other on ADJUSTMENTS. Refuses one that is decided, has expired, or whose proposer approves it.
--- No other plan has such a journal, or a leg on ADJUSTMENTS. The proposal is locked by lock_plans.
+-- The part of check_plan for a balance adjustment (decision 81). The plan must have exactly one journal, with the
+-- legs of the proposal: one on the account and one on ADJUSTMENTS. Refuses an adjustment that has been decided, has
+-- expired, or is approved by the operator who proposed it. No other plan may have such a journal or a leg on
+-- ADJUSTMENTS. lock_plans has locked the proposal.
 create or replace function check_adjustment(p_platform uuid, p_plan jsonb) returns jsonb
   language plpgsql
 as $$

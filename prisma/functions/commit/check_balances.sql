@@ -1,15 +1,16 @@
--- The part of check_plan for accounts whose balances a plan changes: none may go below zero, and none above its bound. The
--- balance of a frozen account, or of a frozen customer, does not fall. Whoever freezes one locks the account
--- first, so the lock decides whether a payment was before. What is credited and sent on in one plan is no fall.
--- The balance of a deleted customer does not rise, whatever the money is (decision 36). The deletion locks the account, too.
--- A balance is at most 9,000,000,000,000,000 smallest units, like an amount: a JSON number holds it exactly. The bound
--- is for new money and holds right after the credit, even where the same plan sends the money on: its refund would
--- leave it here.
--- An exempt leg (a refund, or the fee of the platform for a delivered payment) may exceed the bound, because refusing
--- it would undo nothing. Only money that was sent away and meanwhile replaced by new money can exceed it, so by one
--- payment at a time. But a thousand payments can be under way at once. So exempt legs stop at
--- 9,000,000,000,000,000,000, a thousand times the bound. Then a refund waits in SUSPENSE
--- (src/domain/settlement/refused-credit.ts), no balance comes near 2^63, and no retry goes on for ever.
+-- The part of check_plan for accounts whose balances a plan changes. No balance may fall below zero or exceed its
+-- bound. The balance of a frozen account, or of a frozen customer's account, may not fall. Freezing locks the account
+-- first, so the lock decides whether a payment came before it. Money that one plan credits and sends on does not
+-- count as a fall. The balance of a deleted customer may not rise, whatever the money is (decision 36); deletion
+-- locks the account, too.
+-- The bound of a balance is 9,000,000,000,000,000 smallest units, as for an amount: a JSON number represents it
+-- exactly. It applies to new money directly after the credit, even if the same plan sends the money on, because a
+-- refund would return it to this account.
+-- An exempt leg (a refund, or the platform's fee for a delivered payment) may exceed the bound, because refusing it
+-- would undo nothing. This only happens if money was sent away and has since been replaced by new money, so the
+-- excess is at most one payment at a time. But a thousand payments can be under way at once, so exempt legs stop at
+-- 9,000,000,000,000,000,000, a thousand times the bound. A refund beyond that waits in SUSPENSE
+-- (src/domain/settlement/refused-credit.ts), so no balance comes near 2^63 and no refund is retried forever.
 create or replace function check_balances(p_platform uuid, p_journals jsonb) returns jsonb
   language plpgsql
 as $$
@@ -24,7 +25,7 @@ begin
       m.change, m.coming, m.bound
     from (
       select l.account, sum(l.amount) as change,
-        -- Where the new money fits, exempt legs stay far below their own bound.
+        -- If the new money fits, exempt legs stay far below their own bound.
         coalesce(sum(l.amount) filter (where l.amount > 0 and l.exempt is not true), sum(l.amount) filter (where l.amount > 0)) as coming,
         case when bool_or(l.amount > 0 and l.exempt is not true) then 9000000000000000 else 9000000000000000000 end as bound
       from jsonb_to_recordset(jsonb_path_query_array(p_journals, '$[*].legs[*] ? (exists (@.account))'))

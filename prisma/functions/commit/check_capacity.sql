@@ -1,7 +1,7 @@
--- The part of check_plan for accounts that the payment of a plan will credit later, so that a payment that cannot end
--- well does not begin. Returns the refusal for the first account whose balance would then exceed its bound
--- (check_balances), or null. Payments under way are counted only where amount and balance come near the bound. No lock
--- is taken: the bound is enforced when the money is credited, and a payment that does not fit then fails.
+-- The part of check_plan for accounts that a plan's payment will credit later: a payment that is bound to fail is not
+-- started. Returns the refusal for the first account whose balance would exceed its bound (check_balances), or null.
+-- Payments under way are only counted if amount and balance come near the bound. Takes no lock: the bound is enforced
+-- when the money is credited, and a payment that does not fit fails then.
 create or replace function check_capacity(p_platform uuid, p_capacity jsonb) returns jsonb
   language plpgsql stable
 as $$
@@ -13,7 +13,7 @@ begin
     join account a on a.platform_id = p_platform and a.id = r.account,
     lateral (
       select r.amount + case when a.posted + r.amount <= 900000000000000 then 0 else (
-        -- Through the open orders, which are few, however long the history of the account is.
+        -- Found through the open orders, which are few even if the account has a long history.
         select coalesce(sum(t.received_amount), 0)
         from rail_order o join transaction t on t.platform_id = o.platform_id and t.id = o.transaction_id
         where o.due_at is not null and o.platform_id = p_platform and t.destination_account_id = a.id

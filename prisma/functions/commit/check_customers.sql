@@ -1,5 +1,6 @@
--- The part of check_plan for customers that a plan changes. A deleted customer cannot change, one with money or payments
--- under way, or that is frozen, cannot be deleted, and only one customer that is not deleted has a UMA address.
+-- The part of check_plan for customers that a plan changes. A deleted customer cannot change. A customer that is
+-- frozen, or has money or payments under way, cannot be deleted. A UMA address belongs to at most one customer that
+-- is not deleted.
 create or replace function check_customers(p_platform uuid, p_changes jsonb) returns jsonb
   language plpgsql
 as $$
@@ -31,7 +32,7 @@ begin
     where lower(c.uma_address) = lower(v_change.uma_address) and not c.is_deleted
       and (c.platform_id, c.id) <> (p_platform, v_change.id) limit 1;
     if found then
-      -- Another platform's customer is not named.
+      -- A customer of another platform is not disclosed.
       return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS',
                                 'id', case when v_holder.platform_id = p_platform then v_holder.id end);
     end if;

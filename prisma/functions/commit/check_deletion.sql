@@ -1,6 +1,7 @@
--- The part of check_customers for a customer that a plan deletes. Its accounts here hold nothing, and no payment of it or to
--- it is under way. lock_plans has locked the customer and these accounts, so nothing begins and nothing is credited now. A
--- quote that nobody has executed is no payment: its transaction is PENDING.
+-- The part of check_customers for a customer that a plan deletes. The customer's internal accounts must be empty, and
+-- no payment to or from the customer may be under way. lock_plans has locked the customer and these accounts, so no
+-- payment can start or be credited meanwhile. A quote that has not been executed does not count as a payment: its
+-- transaction is PENDING.
 create or replace function check_deletion(p_platform uuid, p_customer uuid) returns jsonb
   language plpgsql
 as $$

@@ -1,7 +1,8 @@
--- The part of check_plan for a payment that a person settles although its provider has moved another amount (decision 95). The
--- plan concludes one order, closes its open case, and has the journal of the difference, with the legs of difference_legs and no
--- others; none where both amounts on the platform's account there are as promised. Refuses a case that is closed. No other plan has
--- such a journal, or a leg on DIFFERENCES. The case is locked by lock_plans.
+-- The part of check_plan for a payment that an operator settles although its provider has moved a different amount
+-- (decision 95). The plan must conclude one order, close its open case, and have the journal of the difference, with
+-- exactly the legs that difference_legs returns; no journal if both amounts on the platform's account at the provider
+-- are as promised. Refuses a case that is closed. No other plan may have such a journal or a leg on DIFFERENCES.
+-- lock_plans has locked the case.
 create or replace function check_difference(p_platform uuid, p_plan jsonb) returns jsonb
   language plpgsql
 as $$

@@ -1,6 +1,6 @@
--- The part of check_plan for orders that a plan concludes or postpones: refuses an order that has its outcome. So an
--- order that two workers held (the first for longer than its lease) is settled once, even where the status of the
--- payment does not show it, as after a pull.
+-- The part of check_plan for orders that a plan concludes or postpones. Refuses an order that already has its
+-- outcome. So an order that two workers held, because the first exceeded its lease, is settled once, even if the
+-- status of the payment does not show it, as after a pull.
 create or replace function check_orders(p_platform uuid, p_orders jsonb) returns jsonb
   language plpgsql
 as $$

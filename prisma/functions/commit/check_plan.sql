@@ -1,5 +1,5 @@
--- Returns the first reason against a plan, or null. The rows are locked by lock_plans. A move marked is_new is of a row
--- that the same plan inserts: there is nothing to check yet.
+-- Returns the first reason to refuse a plan, or null. lock_plans has locked the rows. A move marked is_new concerns a
+-- row that the same plan inserts, so there is nothing to check yet.
 create or replace function check_plan(p_platform uuid, p_plan jsonb) returns jsonb
   language plpgsql
 as $$

@@ -1,5 +1,5 @@
--- The part of check_plan for quotes whose status a plan changes. The clock is read while the lock is held: a quote that
--- expired while the command waited counts as expired.
+-- The part of check_plan for quotes whose status a plan changes. The clock is read while the lock is held: a quote
+-- that expired while the command waited counts as expired.
 create or replace function check_quotes(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql
 as $$
@@ -10,7 +10,7 @@ begin
     left join quote q on q.platform_id = p_platform and q.id = m.id,
     lateral (select case
       when q.id is null then jsonb_build_object('code', 'QUOTE_NOT_FOUND', 'id', m.id)
-      -- One that was cancelled has expired then.
+      -- A cancelled quote expired when it was cancelled.
       when q.status = 'EXPIRED' then
         jsonb_build_object('code', 'QUOTE_EXPIRED', 'id', q.id, 'expiresAt', least(q.expires_at, q.updated_at))
       when q.status = 'PENDING' and m.expiry = 'before' and clock_timestamp() >= q.expires_at then

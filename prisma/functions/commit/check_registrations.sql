@@ -1,12 +1,13 @@
--- The part of check_plan for customers and external accounts that a plan inserts. Only one customer that is not deleted
--- has a UMA address, and an owner has only one account with an identifier at a bank that is not INACTIVE. A frozen customer
--- registers no new account outside, and a frozen account is not registered again, also while it is INACTIVE.
+-- The part of check_plan for customers and external accounts that a plan inserts. A UMA address belongs to at most
+-- one customer that is not deleted. An owner has at most one account with the same identifier at a bank, not counting
+-- INACTIVE ones. A frozen customer cannot register an external account, and a frozen account cannot be registered
+-- again, even while it is INACTIVE.
 create or replace function check_registrations(p_platform uuid, p_insert jsonb) returns jsonb
   language plpgsql
 as $$
 begin
   return coalesce(
-    -- Another platform's customer is not named.
+    -- A customer of another platform is not disclosed.
     (select jsonb_build_object('code', 'UMA_ADDRESS_EXISTS', 'id', case when c.platform_id = p_platform then c.id end)
      from jsonb_populate_recordset(null::customer, p_insert -> 'customer') n
      join customer c on lower(c.uma_address) = lower(n.uma_address) and not c.is_deleted limit 1),

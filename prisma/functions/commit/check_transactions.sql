@@ -1,5 +1,5 @@
--- The part of check_plan for transactions whose status a plan changes. A refund that waits in suspense is paid once. The clock is
--- read while the lock is held: a decision that waited until its deadline comes too late.
+-- The part of check_plan for transactions whose status a plan changes. A refund that waits in suspense is paid only
+-- once. The clock is read while the lock is held: a decision that waited past its deadline is too late.
 create or replace function check_transactions(p_platform uuid, p_moves jsonb) returns jsonb
   language plpgsql
 as $$

@@ -1,5 +1,5 @@
--- The part of check_plan for the version that the caller of a command expects of the row that it changes: another version is a
--- change that the caller has not seen. The row is locked by lock_plans, as every row that a plan changes.
+-- The part of check_plan for the row version that the caller of a command expects. If the version differs, the row
+-- has changed since the caller read it. lock_plans has locked the row, like every row that a plan changes.
 create or replace function check_version(p_platform uuid, p_expected jsonb) returns jsonb
   language plpgsql
 as $$

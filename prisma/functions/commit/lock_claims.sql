@@ -1,11 +1,11 @@
--- Locks the idempotency keys of plans, in one order. A call with the same key waits for the first one to end, for
--- lock_timeout at most.
+-- Locks the idempotency keys of plans, in a fixed order. A call with the same key waits for the first one to end, for
+-- at most lock_timeout.
 create or replace function lock_claims(p_plans jsonb) returns void
   language plpgsql
 as $$
 begin
   if jsonb_array_length(p_plans) = 1 then
-    -- The first try does not wait, since an expression costs less than a statement.
+    -- First try without waiting, because an expression costs less than a statement.
     if pg_try_advisory_xact_lock(claim_lock((p_plans #>> '{0,platform}')::uuid, p_plans #> '{0,plan,claim}')) then
       return;
     end if;

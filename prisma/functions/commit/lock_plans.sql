@@ -1,15 +1,17 @@
--- Locks the rows that a list of {platform, plan} changes or that decide its checks, before any of it is read, and returns the ids
--- of the policies among them: those that limit its payments, or that have counted a payment that it ends. All transactions
--- that commit plans use one order, so that no two of them wait for each other:
+-- Locks the rows that a list of {platform, plan} changes and those that decide its checks, before any of them is
+-- read. Returns the ids of the locked policies: those that limit its payments, and those that have counted a payment
+-- that it ends. All transactions that commit plans take locks in the same order, so that no two of them deadlock:
 --   1. idempotency keys, by their number
 --   2. quotes  3. transactions  4. orders for the rail  5. adjustments  6. cases of orders  7. customers  8. internal accounts
 --   9. external accounts  10. policies, each by platform and id
--- A row that changes is locked for no key update, since rows that refer to it need not wait. A row that must only stay as it is
--- is locked for share, which any number may hold at once. Where the plans of one list do both to customers or to external
--- accounts, all of these are locked for no key update. An alternative changes nothing that its plan does not name
--- (src/domain/ledger/plan.ts). Of a customer that a plan deletes, the internal accounts are locked too, like accounts that change: its
--- deletion depends on their balances, and no customer gets another one.
--- Expressions, which cost far less than statements, collect the ids. Then one statement locks the rows of each table, by key.
+-- A row that changes is locked for no key update, since rows that refer to it need not wait. A row that only has to
+-- stay unchanged is locked for share, which any number of transactions may hold at once. If the plans of one list
+-- need both kinds of lock on customers, or on external accounts, all of these rows are locked for no key update. An
+-- alternative changes nothing that its plan does not name (src/domain/ledger/plan.ts). If a plan deletes a customer,
+-- the customer's internal accounts are locked too, like accounts that change: the deletion depends on their balances,
+-- and a customer gets no further internal accounts.
+-- The ids are collected by expressions, which cost far less than statements. Then one statement locks the rows of
+-- each table, by key.
 create or replace function lock_plans(p_plans jsonb) returns uuid[]
   language plpgsql
 as $$
@@ -66,7 +68,7 @@ begin
   v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.accounts[*].id'));
   v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.accounts[*]'));
   if cardinality(v_changed) > 0 then
-    -- A new default deposit account also changes the one before.
+    -- A new default deposit account also changes the previous one.
     if p_plans @? '$[*].plan.accounts[*].set ? (@.default_uma_deposit_account == true)' then
       v_changed := v_changed || array(
         select d.id from account a join account d on d.platform_id = a.platform_id and d.customer_id = a.customer_id

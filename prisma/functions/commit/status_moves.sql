@@ -1,5 +1,5 @@
--- Returns the moves that a status may make: of a quote (decision 50), a transaction (decision 57) or an external account (decision
--- 42). The guards of these tables refuse all others.
+-- Returns the allowed status changes of a quote (decision 50), a transaction (decision 57) or an external account
+-- (decision 42). The guards of these tables refuse all others.
 create or replace function status_moves(p_noun text) returns text[]
   language sql immutable
 as $$

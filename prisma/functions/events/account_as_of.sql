@@ -1,5 +1,5 @@
--- Returns an account as it was after a change of it: the row of now, with what may have changed since as the event has it
--- (account_state). Its balance is text, as in account_snapshot.
+-- Returns an account as it was after one of its changes: the current row, with the mutable columns taken from the
+-- event (account_state). Its balance is text, as in account_snapshot.
 create or replace function account_as_of(a account, e stored_event) returns jsonb
   language sql stable parallel safe
 as $$

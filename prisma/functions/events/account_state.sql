@@ -1,5 +1,5 @@
--- Returns what its event stores of an account: the columns that may change after it was made (guard_account), where they say
--- something. Its status, version and time of change are columns of the event. account_as_of reads it.
+-- Returns the part of an account that its event stores as JSON: the mutable columns (guard_account) that have a
+-- value. Status, version and time of change are columns of the event. account_as_of reads it.
 create or replace function account_state(a account) returns jsonb
   language sql stable parallel safe
 as $$
@@ -10,7 +10,7 @@ as $$
       'beneficiary_verification_status', a.beneficiary_verification_status,
       'beneficiary_verified_name', a.beneficiary_verified_name, 'is_deleted', nullif(a.is_deleted, false),
       'frozen_at', a.frozen_at))
-    -- Nulls within it stay.
+    -- Nulls inside the metadata are kept.
     || case when a.metadata is null then '{}' else jsonb_build_object('metadata', a.metadata) end,
     '{}')
 $$;

@@ -1,12 +1,12 @@
--- Returns the version of an internal account at a moment: that of its last posting before it, or a version between that and
--- its next posting; 0 where there was none. Versions rise with time, since the lock of the account is held when a posting
--- gets its time. So it searches by halves: some twenty reads of the index for a million postings, and no index by time,
--- which every payment would pay for.
+-- Returns the version of an internal account before a moment: that of its last posting before it, or any version
+-- between that and the next posting; 0 if there was none. Versions increase with time, since the account is locked
+-- when a posting gets its time. So a binary search finds it: about twenty index reads for a million postings. An
+-- index by time would add a cost to every payment.
 create or replace function account_version_before(p_platform uuid, p_account uuid, p_moment timestamptz) returns int
   language plpgsql stable
 as $$
 declare
-  -- All postings up to v_low are before the moment, and none above v_high is.
+  -- All postings up to v_low are before the moment, and none above v_high are.
   v_low int := 0;
   v_high int;
   v_middle int;

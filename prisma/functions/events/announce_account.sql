@@ -1,6 +1,6 @@
--- After every insert or update of accounts: writes the event of that version. A new balance, status or verification has
--- its own type; any other change is an ACCOUNT_CHANGE, which only the feed shows. It stores of
--- the account what may change (account_state); few accounts whose balance changes have any of it.
+-- Runs after each insert or update of an account. Writes the event of that version. A new balance, status or
+-- verification has its own event type; any other change is an ACCOUNT_CHANGE, which only appears in the feed. The
+-- event stores the account's mutable columns (account_state); for most changes of a balance there are none to store.
 create or replace function announce_account() returns trigger
   language plpgsql
 as $$

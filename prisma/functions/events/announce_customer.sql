@@ -1,6 +1,6 @@
--- After every insert or update of customers: writes the event of that version. A final decision on its identity check is
--- a KYC_STATUS; any other change (its details, its deletion, a check that begins) is a CUSTOMER_CHANGE, which only the
--- feed shows.
+-- Runs after each insert or update of a customer. Writes the event of that version. A final decision on the identity
+-- check is a KYC_STATUS; any other change (of details, a deletion, the start of a check) is a CUSTOMER_CHANGE, which
+-- only appears in the feed.
 create or replace function announce_customer() returns trigger
   language plpgsql
 as $$

@@ -1,5 +1,5 @@
--- After the end of a webhook delivery: writes its event, which no webhook carries. The outbox takes it with the rights
--- of the owner: requests end deliveries too, when they disable an endpoint.
+-- Runs after a webhook delivery has ended. Writes its event, which no webhook carries. Runs with the owner's
+-- privileges to write to the outbox, because API requests also end deliveries, when they disable an endpoint.
 create or replace function announce_delivery() returns trigger
   language plpgsql
   security definer set search_path = public, pg_temp

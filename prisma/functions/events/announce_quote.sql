@@ -1,5 +1,5 @@
--- After every insert or update of quotes: writes the event of each, in the same way as announce_transaction. Their
--- columns say all that changes (quote_as_of).
+-- Runs once per statement that inserts or updates quotes. Writes an event for each quote, like announce_transaction.
+-- The columns of the event hold everything that can change (quote_as_of).
 create or replace function announce_quote() returns trigger
   language plpgsql
 as $$

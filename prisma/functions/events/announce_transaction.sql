@@ -1,5 +1,5 @@
--- After every insert or update of transactions: writes the event of each, in the same transaction, in one statement for
--- all of them. It stores of a transaction what may change (transaction_state).
+-- Runs once per statement that inserts or updates transactions. Writes an event for each transaction, in the same
+-- database transaction. The event stores only the transaction's mutable columns (transaction_state).
 create or replace function announce_transaction() returns trigger
   language plpgsql
 as $$

@@ -1,5 +1,6 @@
--- Notes that an operator has restored the database, or has seen to what the server did by itself, and begins an epoch of the
--- feed: a restore of the disks alone shows in nothing else. One too many does no harm, since events stay in theirs.
+-- Records that an operator has restored the database, or has confirmed a restore or failover that was detected, and
+-- begins a new epoch of the feed. A restore of the disks alone leaves no other trace. Calling it without need is
+-- harmless, since events keep their epoch.
 create or replace function mark_restore() returns int
   language plpgsql
   security definer set search_path = public, pg_temp

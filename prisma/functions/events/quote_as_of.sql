@@ -1,4 +1,5 @@
--- Returns a quote as it was after a change of it: of a quote nothing changes but what its event has in columns (guard_quote).
+-- Returns a quote as it was after one of its changes. The columns of its event hold everything that can change
+-- (guard_quote).
 create or replace function quote_as_of(q quote, e stored_event) returns jsonb
   language sql stable parallel safe
 as $$

@@ -1,13 +1,13 @@
 -- Moves committed events from the outbox to the feed, oldest first: gives each the next number of its platform, and
--- notifies all instances once. Rows are deleted, not passed by a moving cursor, so an event that commits late is
--- numbered late and never missed. Only one caller runs at a time (the advisory lock of the sequencer), so nobody moves
--- a row between the first read and the delete. Planned once per connection, by keys, because the outbox is empty at
--- times.
--- A row that was moved stays in the index while an old snapshot may still see it, such as that of a dump. So each session
--- remembers an id up to which nothing can come any more, and reads only behind it: half a million such rows cost 80 ms a step.
--- An id is given before its transaction commits. So an id that was moved counts as such a limit only when no transaction is open
--- that was open 15 seconds later (a statement gets its transaction id within that time after the id of its row, or is cancelled),
--- and no row up to it is left.
+-- notifies all instances once. Rows are deleted instead of being passed by a moving cursor, so an event that commits
+-- late is numbered late and never missed. Only one caller runs at a time (the advisory lock of the sequencer), so no
+-- other session moves a row between the first read and the delete. Planned once per connection, by keys, because the
+-- outbox is sometimes empty.
+-- A row that was moved stays in the index while an old snapshot, such as that of a dump, may still see it. So each
+-- session remembers an id up to which no more rows can appear, and reads only beyond it: half a million such rows
+-- would cost 80 ms per step. An id is assigned before its transaction commits. So the id of a moved row only becomes
+-- this limit after every transaction that was open 15 seconds later has ended and no row up to it is left. (A
+-- statement gets its transaction id within that time after the id of its row, or is cancelled.)
 create or replace function sequence_outbox(p_limit int) returns int
   language plpgsql
   security definer set search_path = public, pg_temp
@@ -18,7 +18,8 @@ declare
   v_heads text[];
   v_count int;
   v_epoch int;
-  -- The limit; an id that may become the next, since when in milliseconds, and the transaction id before which all must have ended.
+  -- The limit; an id that may become the next limit, when it was noted (in milliseconds), and the transaction id before which all
+  -- transactions must have ended.
   v_past bigint[] := coalesce(nullif(current_setting('gateway.outbox_past', true), ''), '{0,0,0,0}');
   v_now bigint := extract(epoch from clock_timestamp()) * 1000;
   v_last bigint;
@@ -56,14 +57,14 @@ begin
       v_past[4] := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
     end if;
   elsif pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= v_past[4] then
-    -- This statement sees what those transactions have committed.
+    -- This statement sees everything that those transactions have committed.
     if not exists (select from outbox where id > v_past[1] and id <= v_past[2]) then
       v_past := array[v_past[2], 0, 0, 0];
     end if;
   end if;
   perform set_config('gateway.outbox_past', v_past::text, false);
 
-  -- A notification has less than 8,000 bytes: about 57 bytes for each platform.
+  -- A notification must be shorter than 8,000 bytes; each platform takes about 57.
   for v_from in 1 .. coalesce(array_length(v_heads, 1), 0) by 100 loop
     perform pg_notify('feed', array_to_string(v_heads[v_from : v_from + 99], ','));
   end loop;

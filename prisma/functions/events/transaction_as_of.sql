@@ -1,5 +1,5 @@
--- Returns a transaction as it was after a change of it: the row of now, with what may have changed since as the event has it
--- (transaction_state).
+-- Returns a transaction as it was after one of its changes: the current row, with the mutable columns taken from the
+-- event (transaction_state).
 create or replace function transaction_as_of(t transaction, e stored_event) returns jsonb
   language sql stable parallel safe
 as $$

@@ -1,5 +1,5 @@
--- Returns what its event stores of a transaction: the columns that may change after it was made (guard_transaction), where they
--- say something. Its status, reason, version and time of change are columns of the event: a completed payment settled at that
+-- Returns the part of a transaction that its event stores as JSON: the mutable columns (guard_transaction) that have
+-- a value. Status, reason, version and time of change are columns of the event: a completed payment settled at that
 -- time, and its expected time is stored as milliseconds after it. transaction_as_of reads it.
 create or replace function transaction_state(t transaction) returns jsonb
   language sql stable parallel safe
@@ -19,7 +19,7 @@ as $$
          jsonb_strip_nulls(jsonb_build_object(
            'destination_account_id', t.destination_account_id, 'destination_name', t.destination_name,
            'destination_number', t.destination_number, 'approval_due_at', t.approval_due_at))
-         -- Nulls within it stay.
+         -- Nulls inside the requested information are kept.
          || case when t.requested_information is null then '{}'
                  else jsonb_build_object('requested_information', t.requested_information) end
        else '{}' end,

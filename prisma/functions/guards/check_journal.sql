@@ -1,5 +1,6 @@
--- Deferred, once per new journal, at commit: checks that it has at least two legs and that every currency sums to zero. It has the
--- rights of its owner: before Postgres 18 a deferred trigger runs as the role of the session, which sees the legs of one platform.
+-- A deferred trigger that runs at commit, once per new journal. Checks that the journal has at least two legs and
+-- that each currency sums to zero. Runs with the owner's privileges: before Postgres 18 a deferred trigger runs as
+-- the session's role, which sees the legs of one platform only.
 create or replace function check_journal() returns trigger
   language plpgsql
   security definer set search_path = public, pg_temp

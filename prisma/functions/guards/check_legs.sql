@@ -1,6 +1,6 @@
--- After each insert of legs, for all of them at once: checks that each belongs to a journal of this transaction, since a committed
--- journal is sealed. So legs need no foreign key to journals, which would look each up again. A journal without legs never commits
--- (check_journal).
+-- Runs once per statement that inserts legs. Checks that each leg belongs to a journal of this transaction, since a
+-- committed journal is sealed. So legs need no foreign key to journals, which would look up each journal again. A
+-- journal without legs never commits (check_journal).
 create or replace function check_legs() returns trigger
   language plpgsql
 as $$

@@ -1,4 +1,5 @@
--- Before update on adjustment: it is decided once, and what was proposed never changes (decision 81).
+-- Runs before each update of an adjustment. An adjustment is decided once, and its proposal never changes (decision
+-- 81).
 create or replace function guard_adjustment() returns trigger
   language plpgsql
 as $$

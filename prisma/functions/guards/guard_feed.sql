@@ -1,6 +1,6 @@
--- Before insert on stored_event: only sequence_outbox writes the feed, from the outbox. The rows that the outbox names belong
--- to its platform (guard_outbox) and are never deleted, so no foreign keys are needed here. They took a third of the
--- time of sequence_outbox, and locked rows that payments were waiting to change.
+-- Runs before inserts into stored_event. Only sequence_outbox may write the feed, from the outbox. The rows that the
+-- outbox refers to belong to its platform (guard_outbox) and are never deleted, so no foreign keys are needed here.
+-- They took a third of the time of sequence_outbox, and locked rows that payments were waiting to change.
 create or replace function guard_feed() returns trigger
   language plpgsql
 as $$
@@ -8,7 +8,7 @@ declare
   v_callers text;
 begin
   get diagnostics v_callers = pg_context;
-  -- The words around the name of a function are in the language of the server.
+  -- The text around a function's name depends on the server's language.
   if position('sequence_outbox(integer)' in v_callers) = 0 then
     raise exception 'only sequence_outbox writes the feed' using errcode = 'LG009';
   end if;

@@ -1,5 +1,5 @@
--- Before insert on outbox, for rows that no trigger writes (such as test events): checks that the rows that they name
--- belong to their platform. A trigger writes the ids of the row that it was called for, so those need no check.
+-- Runs before inserts into the outbox that no trigger makes, such as test events. Checks that the rows that an event
+-- refers to belong to its platform. A trigger writes the ids of the row that fired it, which need no check.
 create or replace function guard_outbox() returns trigger
   language plpgsql
 as $$

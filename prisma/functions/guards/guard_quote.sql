@@ -1,5 +1,5 @@
--- Before update on quote: only the status changes, and only along its status_moves. Nothing else ever does: an event
--- stores of a quote only its status (quote_as_of).
+-- Runs before each update of a quote. Only the status may change, and only along its status_moves. So an event stores
+-- only the status of a quote (quote_as_of).
 create or replace function guard_quote() returns trigger
   language plpgsql
 as $$

@@ -1,6 +1,7 @@
--- Before update on transaction: the status changes along its status_moves, the parties and amounts never change (but for the
--- account that an incoming payment goes to), and the times of settlement and refund come from the clock of the database. An
--- event stores what may change: a column that is not refused here is in transaction_state and transaction_as_of.
+-- Runs before each update of a transaction. The status changes only along its status_moves, and the parties and
+-- amounts never change, except the account that an incoming payment goes to. The times of settlement and refund come
+-- from the database's clock. Events store the mutable columns: every column that may change must be in
+-- transaction_state and transaction_as_of.
 create or replace function guard_transaction() returns trigger
   language plpgsql
 as $$
@@ -18,7 +19,7 @@ begin
         is distinct from (old.destination_account_id, old.approval_due_at, old.requested_information)) then
     raise exception 'transaction %: its parties and amounts cannot change', old.id using errcode = 'LG002';
   end if;
-  -- A refund that waited in suspense is paid after the payment has ended: its status does not change.
+  -- A refund that waited in suspense is paid after the payment has ended, without a change of status.
   if not (new.status = old.status and old.refund_reference is not null and old.refund_settled_at is null and new.refund_settled_at is not null)
      and (old.status || ' > ' || new.status = any (status_moves('transaction'))) is not true then
     raise exception 'transaction %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';

@@ -1,6 +1,6 @@
--- Before insert on transaction: it starts CREATED or PENDING, with version 1, at the time in its id. Every later status
--- is a move. It stores the names of the accounts at its ends, as they are now: later changes of accounts and owners
--- do not change what was paid.
+-- Runs before each insert of a transaction. A transaction starts as CREATED or PENDING, with version 1, at the time
+-- in its id. Every later status is a move. The current names of the accounts at both ends are stored: later changes
+-- of accounts and owners do not change the record of the payment.
 create or replace function guard_transaction_start() returns trigger
   language plpgsql
 as $$
@@ -10,7 +10,7 @@ begin
   if new.status not in ('CREATED', 'PENDING') then
     raise exception 'transaction %: nothing starts as %', new.id, new.status using errcode = 'LG003';
   end if;
-  -- Assignments, which cost less than statements.
+  -- Assignments cost less than statements.
   v_party := name_party(new.platform_id, new.source_account_id, new.customer_id);
   new.source_name := v_party.name;
   new.source_number := v_party.number;

@@ -1,4 +1,5 @@
--- Before insert on customer, and before an update of its UMA address: the address is in a domain of the customer's platform.
+-- Runs before each insert of a customer with a UMA address and each update of the address. The address must be in a
+-- domain of the customer's platform.
 create or replace function guard_uma_address() returns trigger
   language plpgsql
 as $$

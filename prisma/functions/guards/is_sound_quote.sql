@@ -1,4 +1,5 @@
--- Tells whether the columns of a quote are consistent: the check constraint of its rows (is_sound_account says why a function).
+-- Returns whether the columns of a quote are consistent: the check constraint of its table. See is_sound_account for
+-- why this is a function.
 create or replace function is_sound_quote(q quote) returns boolean
   language plpgsql immutable parallel safe
 as $$
@@ -8,7 +9,7 @@ begin
     and q.fees_included between 0 and q.total_sending_amount
     and q.platform_fee between 0 and q.fees_included
     and q.exchange_rate > 0
-    -- The rail takes all but the platform's part of the fees.
+    -- The rail takes the whole amount except the platform's part of the fees.
     and (q.rate_lock is null or (
       (q.rate_lock ->> 'sent')::bigint = q.total_sending_amount - q.platform_fee
       and (q.rate_lock ->> 'received')::bigint = q.total_receiving_amount

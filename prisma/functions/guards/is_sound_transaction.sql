@@ -1,4 +1,5 @@
--- Tells whether the columns of a transaction are consistent: the check constraint of its rows (is_sound_account says why a function).
+-- Returns whether the columns of a transaction are consistent: the check constraint of its table. See
+-- is_sound_account for why this is a function.
 create or replace function is_sound_transaction(t transaction) returns boolean
   language plpgsql immutable parallel safe
 as $$

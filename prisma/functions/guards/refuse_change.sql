@@ -1,4 +1,4 @@
--- On records that are written once: refuses every change. A correction is a new record.
+-- Trigger function of append-only tables: refuses every change. A correction is a new record.
 create or replace function refuse_change() returns trigger
   language plpgsql
 as $$

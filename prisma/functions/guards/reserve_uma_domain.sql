@@ -1,7 +1,8 @@
--- After insert on platform, and after an update of its UMA domain: the domain is the platform's from now on, also when it
--- takes another one later, so that nobody else ever receives what was meant for its customers' addresses. Of platforms that
--- take one domain at once, one gets it. A domain in which customers of another platform have addresses is taken, too.
--- Runs with the rights of the owner: who serves sees one platform at a time, and writes no domains.
+-- Runs after each insert of a platform and each update of its UMA domain. Reserves the domain for the platform
+-- permanently, even if it changes to a different one later, so that no other platform ever receives payments meant
+-- for addresses of its customers. If several platforms claim a domain at once, one of them gets it. A domain in which
+-- customers of another platform have addresses counts as taken, too. Runs with the owner's privileges: the serving
+-- role sees one platform at a time and cannot write domains.
 create or replace function reserve_uma_domain() returns trigger
   language plpgsql
   security definer set search_path = public, pg_temp

@@ -1,4 +1,4 @@
--- Before update on customers: sets the next version, and the time of the clock of the database.
+-- Runs before each update of a customer. Sets the next version, and the time from the database's clock.
 create or replace function stamp_change() returns trigger
   language plpgsql
 as $$

@@ -1,4 +1,4 @@
--- Before insert on lookup: sets its creation time, which is in its id, and its expiry ten minutes later.
+-- Runs before each insert of a lookup. Sets its creation time, which is in its id, and its expiry ten minutes later.
 create or replace function stamp_lookup() returns trigger
   language plpgsql
 as $$

@@ -1,4 +1,5 @@
--- Before an update of a platform or a webhook endpoint that changes what its platform has set: sets the next version.
+-- Runs before an update of a platform, policy or webhook endpoint that changes what the platform has set. Sets the
+-- next version.
 create or replace function stamp_version() returns trigger
   language plpgsql
 as $$

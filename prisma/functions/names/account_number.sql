@@ -1,5 +1,6 @@
--- Returns the last four characters of what identifies an account, for people: of a short one fewer, so that at least half
--- stays hidden. An internal account has no number, and is identified by its id.
+-- Returns a masked number for display: the last four characters of the account's identifier, or fewer if the
+-- identifier is short, so that at least half of it stays hidden. An internal account has no number, so its id is
+-- used.
 create or replace function account_number(kind account_kind, id uuid, identifier text) returns text
   language sql immutable parallel safe
 as $$

@@ -1,5 +1,5 @@
--- Returns the name and the number that a payment stores of an account at one of its ends: of an internal account that is
--- not its customer's own, the name is that of the owner.
+-- Returns the name and the number that a payment stores for an account at one of its ends. For an internal account
+-- that does not belong to the payment's customer, the name is that of the owner.
 create or replace function name_party(p_platform uuid, p_account uuid, p_customer uuid, out name text, out number text)
   language plpgsql stable
 as $$

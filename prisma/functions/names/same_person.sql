@@ -1,4 +1,4 @@
--- Says whether two names of operators are the same, but for capitals and spaces.
+-- Returns whether two operator names are equal, ignoring case and spaces.
 create or replace function same_person(p_one text, p_other text) returns boolean
   language sql immutable
 as $$

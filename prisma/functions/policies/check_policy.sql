@@ -1,5 +1,6 @@
--- Decides whether a policy, which is locked, allows a payment now. Returns its refusal, with `code`; or what the policy then stores
--- of the windows of its limits. A policy with limits of amounts allows no currency that they do not name.
+-- Decides whether a locked policy allows a payment now. Returns its refusal, with `code`; or else the usage that the
+-- policy then stores for the windows of its limits. A policy that limits amounts allows only the currencies of its
+-- limits.
 create or replace function check_policy(p_policy policy, p_spend jsonb, p_at timestamptz) returns jsonb
   language plpgsql stable
 as $$
@@ -27,7 +28,7 @@ begin
   elsif p_policy.hours_from is not null then
     v_local := p_at at time zone p_policy.time_zone;
     v_time := to_char(v_local, 'HH24:MI');
-    -- Where they last until the next day, one of the two is enough.
+    -- If the hours end on the next day, one of the two conditions is enough.
     if (v_time >= p_policy.hours_from)::int + (v_time < p_policy.hours_to)::int <= (p_policy.hours_from < p_policy.hours_to)::int then
       v_rule := 'HOURS';
       v_free_at := (v_local::date + p_policy.hours_from::time + case when v_time < p_policy.hours_from then '0' else '1 day' end::interval)
@@ -42,7 +43,7 @@ begin
     v_more := case when v_limit ? 'payments' then 1 else (p_spend ->> 'amount')::numeric end;
     v_start := window_start(v_limit ->> 'period', p_policy.time_zone, p_at);
     v_key := concat_ws(' ', v_limit ->> 'period', v_limit ->> 'currency');
-    -- Mostly the window is still the one that is stored: a comparison costs less than a call.
+    -- The window is usually still the stored one, and a comparison costs less than a call.
     v_spent := case when v_start is null then 0
       when (v_used #>> array[v_key, 'from'])::timestamptz = v_start then (v_used #> array[v_key, 'used'])::numeric
       else spent(p_policy, v_limit, v_start) end;

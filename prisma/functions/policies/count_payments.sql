@@ -1,6 +1,7 @@
--- Checks the payments that the accepted plans of a batch begin against the policies that limit them (p_policies, locked by
--- lock_plans), one after another, and counts each that all of its policies allow. Returns the answers of check_group, with the
--- refusals of the others. It comes after all other checks, so that only what is then applied is counted.
+-- Checks the payments that the accepted plans of a batch begin against the policies that limit them (p_policies,
+-- locked by lock_plans), one after another, and counts each payment that all of its policies allow. Returns the
+-- answers of check_group, with refusals for the other payments. Runs after all other checks, so that only payments
+-- that are then applied are counted.
 create or replace function count_payments(p_answers jsonb[], p_policies uuid[]) returns jsonb[]
   language plpgsql
 as $$

@@ -1,5 +1,6 @@
--- Returns when so much of a limit is free again that is used now: at the end of the calendar day or month, or once enough payments
--- have left a rolling window. Null for a limit of one payment, and where the window has not as much.
+-- Returns when the amount or number p_much of a limit becomes available again: at the end of the calendar day or
+-- month, or once enough payments have left a rolling window. Null for a limit on a single payment, and if the window
+-- does not contain that much.
 create or replace function frees_at(p_policy policy, p_limit jsonb, p_at timestamptz, p_much numeric) returns timestamptz
   language plpgsql stable
 as $$

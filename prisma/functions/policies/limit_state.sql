@@ -1,5 +1,5 @@
--- Returns a limit of a policy with what is used and left of it at a moment, as the API shows it: amounts as digits. `renewsAt`:
--- when more of it is free.
+-- Returns a limit of a policy with its used and remaining amount at a moment, as the API returns it: amounts as
+-- strings of digits. `renewsAt` is when more of it becomes available.
 create or replace function limit_state(p_policy policy, p_limit jsonb, p_at timestamptz) returns jsonb
   language plpgsql stable
 as $$

@@ -1,5 +1,6 @@
--- Gives back to policies what was counted of payments that plans end, where the policy says so: of one that was not delivered, or
--- that was returned. The policies are locked by lock_plans. A window that has begun since the payment has none of it.
+-- Releases what policies have counted for payments that plans end, if the policy says so: for payments that were not
+-- delivered, or that were returned. lock_plans has locked the policies. A window that began after the payment does
+-- not contain it and stays unchanged.
 create or replace function release_payments(p_plans jsonb) returns void
   language plpgsql
 as $$

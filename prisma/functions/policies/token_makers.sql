@@ -1,5 +1,5 @@
--- Returns an API token with all API tokens that it was made by, one from the other: what limits these limits it, too. That never
--- changes.
+-- Returns an API token and the chain of API tokens that created it: limits of these tokens apply to it, too. The
+-- chain never changes.
 create or replace function token_makers(p_platform uuid, p_token uuid) returns uuid[]
   language sql stable
 as $$

@@ -1,5 +1,6 @@
--- Returns when the window of a limit begins that a moment lies in: the calendar day or month of a time zone, or the time that a
--- rolling window covers. What lies back exactly as long as a rolling window lasts is outside: times have milliseconds.
+-- Returns the start of the window of a limit that contains a moment: the calendar day or month in a time zone, or the
+-- period of a rolling window. A payment exactly one period ago is outside a rolling window: times have millisecond
+-- precision.
 create or replace function window_start(p_period text, p_zone text, p_at timestamptz) returns timestamptz
   language sql stable parallel safe
 as $$

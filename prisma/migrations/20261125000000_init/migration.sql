@@ -1,5 +1,5 @@
--- The database of the service: functions that defaults of columns call, types, tables with their indexes, foreign keys, functions,
--- then what Prisma cannot say. What each function does is said in prisma/functions.
+-- The database of the service: functions that column defaults call, types, tables with their indexes, foreign keys, functions,
+-- then everything that Prisma cannot express. prisma/functions describes each function.
 
 create or replace function check_version(p_platform uuid, p_expected jsonb) returns jsonb
   language plpgsql
@@ -893,7 +893,7 @@ as $$
       'beneficiary_verification_status', a.beneficiary_verification_status,
       'beneficiary_verified_name', a.beneficiary_verified_name, 'is_deleted', nullif(a.is_deleted, false),
       'frozen_at', a.frozen_at))
-    -- Nulls within it stay.
+    -- Nulls inside the metadata are kept.
     || case when a.metadata is null then '{}' else jsonb_build_object('metadata', a.metadata) end,
     '{}')
 $$;
@@ -907,12 +907,12 @@ as $$
   left join account a on a.platform_id = t.platform_id and a.id = t.destination_account_id,
   lateral (select o.kind = 'COLLECTION' and t.type = 'OUTGOING' as is_pull) p,
   lateral (
-    -- What was taken: for a payout, in the currency that it is paid from.
+    -- Money taken: for a payout, in the currency that it is paid from.
     select 1 as side, case when o.rate_lock is null then t.received_currency else t.sent_currency end as currency,
       p_out - coalesce((o.rate_lock ->> 'sent')::bigint, t.received_amount) as more
     where o.kind = 'PAYOUT'
     union all
-    -- What came in: for a collection, and for what the rail converts for an account here.
+    -- Money received: for a collection, and for a conversion by the rail into an internal account.
     select 2, case when p.is_pull then t.sent_currency else t.received_currency end,
       case when p.is_pull then t.sent_amount else t.received_amount end - p_in
     where o.kind = 'COLLECTION' or o.rate_lock is not null and a.kind = 'INTERNAL'
@@ -982,7 +982,7 @@ as $$
          jsonb_strip_nulls(jsonb_build_object(
            'destination_account_id', t.destination_account_id, 'destination_name', t.destination_name,
            'destination_number', t.destination_number, 'approval_due_at', t.approval_due_at))
-         -- Nulls within it stay.
+         -- Nulls inside the requested information are kept.
          || case when t.requested_information is null then '{}'
                  else jsonb_build_object('requested_information', t.requested_information) end
        else '{}' end,
@@ -1003,7 +1003,7 @@ create or replace function account_version_before(p_platform uuid, p_account uui
   language plpgsql stable
 as $$
 declare
-  -- All postings up to v_low are before the moment, and none above v_high is.
+  -- All postings up to v_low are before the moment, and none above v_high are.
   v_low int := 0;
   v_high int;
   v_middle int;
@@ -1136,8 +1136,8 @@ begin
       registration_number = v_customer.registration_number, tax_id = v_customer.tax_id,
       address = v_customer.address, beneficial_owners = v_customer.beneficial_owners, metadata = v_customer.metadata
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
-    -- The tokens of apps end with their customer, also those of its quotes and transactions. All who end tokens lock
-    -- them by id.
+    -- A deleted customer's app tokens are revoked, including those for its quotes and transactions. Every revocation locks
+    -- tokens in the order of their ids.
     if v_customer.is_deleted then
       v_tokens := array(
         select id from client_token
@@ -1169,7 +1169,7 @@ begin
       is_deleted = v_account.is_deleted
     where platform_id = p_platform and id = (v_item ->> 'id')::uuid;
   end loop;
-  -- The rail checks an account again, or has given its final answer.
+  -- The rail will check an account again, or has given its final answer.
   for v_at in 0 .. coalesce(jsonb_array_length(p_plan -> 'checks'), 0) - 1 loop
     v_item := p_plan -> 'checks' -> v_at;
     if v_item ->> 'due_in_ms' is null then
@@ -1190,11 +1190,11 @@ declare
   v_rows jsonb;
   v_id jsonb;
 begin
-  -- A row of another platform than its plan's would pass the wall of this database.
+  -- Row-level security does not apply here, so this keeps a plan from inserting rows of another platform.
   if p_plans @? '$[*] ? (@.plan.insert.*[*].platform_id != @.platform)' then
     raise exception 'a plan inserts a row of another platform' using errcode = 'LG010';
   end if;
-  -- An expression checks for what few plans contain, because a statement costs time even when it finds nothing to do.
+  -- An expression checks for changes that few plans contain, because a statement takes time even if it finds no work.
   if p_plans @? '$[*].plan.insert ? (exists (@.customer) || exists (@.account) || exists (@.account_check) || exists (@.identity_check))' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       perform apply_registrations((p_plans -> v_at ->> 'platform')::uuid, p_plans -> v_at -> 'plan' -> 'insert');
@@ -1214,7 +1214,7 @@ begin
     insert into arrival select r.* from jsonb_populate_recordset(null::arrival, v_rows) r;
   end if;
 
-  -- The journal of an adjustment gets its id here, like all others: the id has the time, and is made while the accounts are locked.
+  -- The journal of an adjustment gets its id here, like all others: the id contains the time, and the accounts must be locked by then.
   if p_plans @? '$[*].plan.adjustments' then
     for v_at in 0 .. jsonb_array_length(p_plans) - 1 loop
       continue when not p_plans -> v_at -> 'plan' ? 'adjustments';
@@ -1242,8 +1242,7 @@ begin
     from movement m, rows from (
       jsonb_to_recordset(m.legs) as (account uuid, system system_account, currency text, amount bigint)
     ) with ordinality as l(account, system, currency, amount, leg)
-    -- Each leg changes the balance of its account as it is written, and the balance must never be below zero in
-    -- between.
+    -- Each leg changes the balance of its account when it is written, and no intermediate balance may be negative.
     order by m.plan_number, m.number, l.leg;
   end if;
 
@@ -1260,8 +1259,8 @@ begin
     where c.platform_id = any (v_platforms) and c.order_id = m.order_id and c.kind = 'OTHER_AMOUNT';
   end if;
 
-  -- Rows are found by a list of their keys. With only a join, a plan made while the table was small would read the
-  -- whole table.
+  -- Rows are found by a list of their keys. With a join alone, a query plan made while the table was small would scan
+  -- the whole table.
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.quotes[*]');
   if v_rows <> '[]' then
     update quote q set status = m."to", status_reason = m.reason
@@ -1276,7 +1275,7 @@ begin
       failure_reason = case when m."set" ? 'failure_reason' then (m."set" ->> 'failure_reason')::failure_reason else t.failure_reason end,
       refund_reference = case when m."set" ? 'refund_reference' then m."set" ->> 'refund_reference' else t.refund_reference end,
       refund_amount = case when m."set" ? 'refund_amount' then (m."set" ->> 'refund_amount')::bigint else t.refund_amount end,
-      -- A refund that waits in suspense has started, but is not settled.
+      -- A refund that waits in suspense has been initiated but is not settled.
       refund_settled_at = case when coalesce(m."set" ->> 'refund_reference', t.refund_reference) is not null
                                     and m.refund_waits is not true
                                then coalesce(t.refund_settled_at, clock_ms()) end,
@@ -1462,7 +1461,7 @@ begin
       m.change, m.coming, m.bound
     from (
       select l.account, sum(l.amount) as change,
-        -- Where the new money fits, exempt legs stay far below their own bound.
+        -- If the new money fits, exempt legs stay far below their own bound.
         coalesce(sum(l.amount) filter (where l.amount > 0 and l.exempt is not true), sum(l.amount) filter (where l.amount > 0)) as coming,
         case when bool_or(l.amount > 0 and l.exempt is not true) then 9000000000000000 else 9000000000000000000 end as bound
       from jsonb_to_recordset(jsonb_path_query_array(p_journals, '$[*].legs[*] ? (exists (@.account))'))
@@ -1506,7 +1505,7 @@ begin
     join account a on a.platform_id = p_platform and a.id = r.account,
     lateral (
       select r.amount + case when a.posted + r.amount <= 900000000000000 then 0 else (
-        -- Through the open orders, which are few, however long the history of the account is.
+        -- Found through the open orders, which are few even if the account has a long history.
         select coalesce(sum(t.received_amount), 0)
         from rail_order o join transaction t on t.platform_id = o.platform_id and t.id = o.transaction_id
         where o.due_at is not null and o.platform_id = p_platform and t.destination_account_id = a.id
@@ -1547,7 +1546,7 @@ begin
     where lower(c.uma_address) = lower(v_change.uma_address) and not c.is_deleted
       and (c.platform_id, c.id) <> (p_platform, v_change.id) limit 1;
     if found then
-      -- Another platform's customer is not named.
+      -- A customer of another platform is not disclosed.
       return jsonb_build_object('code', 'UMA_ADDRESS_EXISTS',
                                 'id', case when v_holder.platform_id = p_platform then v_holder.id end);
     end if;
@@ -1758,7 +1757,7 @@ begin
   elsif p_policy.hours_from is not null then
     v_local := p_at at time zone p_policy.time_zone;
     v_time := to_char(v_local, 'HH24:MI');
-    -- Where they last until the next day, one of the two is enough.
+    -- If the hours end on the next day, one of the two conditions is enough.
     if (v_time >= p_policy.hours_from)::int + (v_time < p_policy.hours_to)::int <= (p_policy.hours_from < p_policy.hours_to)::int then
       v_rule := 'HOURS';
       v_free_at := (v_local::date + p_policy.hours_from::time + case when v_time < p_policy.hours_from then '0' else '1 day' end::interval)
@@ -1773,7 +1772,7 @@ begin
     v_more := case when v_limit ? 'payments' then 1 else (p_spend ->> 'amount')::numeric end;
     v_start := window_start(v_limit ->> 'period', p_policy.time_zone, p_at);
     v_key := concat_ws(' ', v_limit ->> 'period', v_limit ->> 'currency');
-    -- Mostly the window is still the one that is stored: a comparison costs less than a call.
+    -- The window is usually still the stored one, and a comparison costs less than a call.
     v_spent := case when v_start is null then 0
       when (v_used #>> array[v_key, 'from'])::timestamptz = v_start then (v_used #> array[v_key, 'used'])::numeric
       else spent(p_policy, v_limit, v_start) end;
@@ -1803,7 +1802,7 @@ begin
     left join quote q on q.platform_id = p_platform and q.id = m.id,
     lateral (select case
       when q.id is null then jsonb_build_object('code', 'QUOTE_NOT_FOUND', 'id', m.id)
-      -- One that was cancelled has expired then.
+      -- A cancelled quote expired when it was cancelled.
       when q.status = 'EXPIRED' then
         jsonb_build_object('code', 'QUOTE_EXPIRED', 'id', q.id, 'expiresAt', least(q.expires_at, q.updated_at))
       when q.status = 'PENDING' and m.expiry = 'before' and clock_timestamp() >= q.expires_at then
@@ -1819,7 +1818,7 @@ create or replace function check_registrations(p_platform uuid, p_insert jsonb) 
 as $$
 begin
   return coalesce(
-    -- Another platform's customer is not named.
+    -- A customer of another platform is not disclosed.
     (select jsonb_build_object('code', 'UMA_ADDRESS_EXISTS', 'id', case when c.platform_id = p_platform then c.id end)
      from jsonb_populate_recordset(null::customer, p_insert -> 'customer') n
      join customer c on lower(c.uma_address) = lower(n.uma_address) and not c.is_deleted limit 1),
@@ -2112,7 +2111,7 @@ declare
   v_server text := server_name();
   v_last feed_epoch;
 begin
-  -- Of several sequencers one begins the epoch. The number is "epoc" in ASCII.
+  -- If several sequencers connect at once, one of them begins the epoch. The number is "epoc" in ASCII.
   perform pg_advisory_xact_lock(1701867363);
   select * into v_last from feed_epoch order by id desc limit 1;
   if not found then
@@ -2205,7 +2204,7 @@ declare
   v_callers text;
 begin
   get diagnostics v_callers = pg_context;
-  -- The words around the name of a function are in the language of the server.
+  -- The text around a function's name depends on the server's language.
   if position('sequence_outbox(integer)' in v_callers) = 0 then
     raise exception 'only sequence_outbox writes the feed' using errcode = 'LG009';
   end if;
@@ -2268,7 +2267,7 @@ begin
         is distinct from (old.destination_account_id, old.approval_due_at, old.requested_information)) then
     raise exception 'transaction %: its parties and amounts cannot change', old.id using errcode = 'LG002';
   end if;
-  -- A refund that waited in suspense is paid after the payment has ended: its status does not change.
+  -- A refund that waited in suspense is paid after the payment has ended, without a change of status.
   if not (new.status = old.status and old.refund_reference is not null and old.refund_settled_at is null and new.refund_settled_at is not null)
      and (old.status || ' > ' || new.status = any (status_moves('transaction'))) is not true then
     raise exception 'transaction %: no move from % to %', old.id, old.status, new.status using errcode = 'LG003';
@@ -2302,7 +2301,7 @@ begin
   if new.status not in ('CREATED', 'PENDING') then
     raise exception 'transaction %: nothing starts as %', new.id, new.status using errcode = 'LG003';
   end if;
-  -- Assignments, which cost less than statements.
+  -- Assignments cost less than statements.
   v_party := name_party(new.platform_id, new.source_account_id, new.customer_id);
   new.source_name := v_party.name;
   new.source_number := v_party.number;
@@ -2365,7 +2364,7 @@ begin
     and q.fees_included between 0 and q.total_sending_amount
     and q.platform_fee between 0 and q.fees_included
     and q.exchange_rate > 0
-    -- The rail takes all but the platform's part of the fees.
+    -- The rail takes the whole amount except the platform's part of the fees.
     and (q.rate_lock is null or (
       (q.rate_lock ->> 'sent')::bigint = q.total_sending_amount - q.platform_fee
       and (q.rate_lock ->> 'received')::bigint = q.total_receiving_amount
@@ -2431,14 +2430,14 @@ begin
     to_json(t), q.platform_fee, q.sender_information, c.uma_address,
     case when s.id is not null then account_party(s) end,
     case when d.id is not null then account_party(d) end,
-    -- The internal account of the owner in that currency, where the money comes from outside.
+    -- If the money comes from outside: the owner's internal account in that currency.
     case when s.kind = 'INTERNAL' then s.id else coalesce(
       (select f.id from account f where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
          and f.customer_id = case when s.id is null then t.customer_id else s.customer_id end),
       (select f.id from account f where f.platform_id = t.platform_id and f.kind = 'INTERNAL' and f.currency = t.sent_currency
          and f.customer_id is null and case when s.id is null then t.customer_id else s.customer_id end is null),
       t.source_account_id) end,
-    -- From a frozen account nothing is taken, unless more comes back to it in the same step.
+    -- A frozen account is not debited, unless the same step credits it with more.
     pa.id, pa.posted >= q.platform_fee and (pa.frozen_at is null or pa.id = s.id),
     r.platform_id, r.id, not r.is_deleted and r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED') and r.frozen_at is null
       and case when rd.id is null then ri.frozen_at else rd.frozen_at end is null,
@@ -2502,7 +2501,7 @@ create or replace function lock_claims(p_plans jsonb) returns void
 as $$
 begin
   if jsonb_array_length(p_plans) = 1 then
-    -- The first try does not wait, since an expression costs less than a statement.
+    -- First try without waiting, because an expression costs less than a statement.
     if pg_try_advisory_xact_lock(claim_lock((p_plans #>> '{0,platform}')::uuid, p_plans #> '{0,plan,claim}')) then
       return;
     end if;
@@ -2570,7 +2569,7 @@ begin
   v_changed := uuids(jsonb_path_query_array(p_plans, '$[*].plan.accounts[*].id'));
   v_active := uuids(jsonb_path_query_array(p_plans, '$[*].plan.require_active.accounts[*]'));
   if cardinality(v_changed) > 0 then
-    -- A new default deposit account also changes the one before.
+    -- A new default deposit account also changes the previous one.
     if p_plans @? '$[*].plan.accounts[*].set ? (@.default_uma_deposit_account == true)' then
       v_changed := v_changed || array(
         select d.id from account a join account d on d.platform_id = a.platform_id and d.customer_id = a.customer_id
@@ -2716,7 +2715,8 @@ declare
   v_heads text[];
   v_count int;
   v_epoch int;
-  -- The limit; an id that may become the next, since when in milliseconds, and the transaction id before which all must have ended.
+  -- The limit; an id that may become the next limit, when it was noted (in milliseconds), and the transaction id before which all
+  -- transactions must have ended.
   v_past bigint[] := coalesce(nullif(current_setting('gateway.outbox_past', true), ''), '{0,0,0,0}');
   v_now bigint := extract(epoch from clock_timestamp()) * 1000;
   v_last bigint;
@@ -2754,14 +2754,14 @@ begin
       v_past[4] := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
     end if;
   elsif pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= v_past[4] then
-    -- This statement sees what those transactions have committed.
+    -- This statement sees everything that those transactions have committed.
     if not exists (select from outbox where id > v_past[1] and id <= v_past[2]) then
       v_past := array[v_past[2], 0, 0, 0];
     end if;
   end if;
   perform set_config('gateway.outbox_past', v_past::text, false);
 
-  -- A notification has less than 8,000 bytes: about 57 bytes for each platform.
+  -- A notification must be shorter than 8,000 bytes; each platform takes about 57.
   for v_from in 1 .. coalesce(array_length(v_heads, 1), 0) by 100 loop
     perform pg_notify('feed', array_to_string(v_heads[v_from : v_from + 99], ','));
   end loop;
@@ -2909,7 +2909,7 @@ begin
 end
 $$;
 
--- Check constraints. On the busiest tables they are functions of the row (is_sound_account says why).
+-- Check constraints. On the busiest tables they are functions of the row (see is_sound_account for the reason).
 -- Free space in the pages of accounts, for heap-only updates: of quotes and transactions none is heap-only (bench/LOG.md).
 alter table account add constraint account_sound check (is_sound_account(account)), set (fillfactor = 75);
 alter table quote add constraint quote_sound check (is_sound_quote(quote));
@@ -2918,15 +2918,15 @@ alter table posting
   add constraint posting_amount check (amount <> 0),
   add constraint posting_side check ((account_id is null) <> (system is null)),
   add constraint posting_chain check ((account_id is null) = (balance_after is null) and (account_id is null) = (account_version is null));
--- A limit of rate has both its numbers or neither.
+-- A rate limit has both its numbers or neither.
 alter table platform
   add constraint platform_rate check (num_nulls(rate_limit, rate_burst) <> 1 and least(rate_limit, rate_burst) > 0),
   add constraint platform_api_token_rate check (num_nulls(api_token_rate_limit, api_token_rate_burst) <> 1 and least(api_token_rate_limit, api_token_rate_burst) > 0),
   add constraint platform_client_token_rate check (num_nulls(client_token_rate_limit, client_token_rate_burst) <> 1 and least(client_token_rate_limit, client_token_rate_burst) > 0);
--- Frequent updates of columns without an index: they stay in their page, and vacuum has little to do
+-- Frequent updates of columns without an index: new row versions stay in their page, and vacuum has little to do
 alter table resume_point set (fillfactor = 50);
 alter table platform_fee add constraint platform_fee_range check (fixed_fee >= 0 and variable_fee_rate >= 0 and variable_fee_rate < 1);
--- 1 to 255 printable characters of ASCII. A count up to 255 in the regular expression took most of the time to write a record.
+-- 1 to 255 printable ASCII characters. A count up to 255 in the regular expression took most of the time to write a record.
 alter table idempotency_record add constraint idempotency_key_form check (length(key) between 1 and 255 and key !~ '[^\x21-\x7e]');
 -- A client token is bound to exactly one record, and never has a permission that is only for a platform's server. That of a
 -- customer ends with this customer.
@@ -2944,7 +2944,7 @@ alter table webhook_delivery add constraint webhook_delivery_next check ((status
 alter table clock_reading add constraint clock_reading_one check (id);
 alter table audit_checkpoint add constraint audit_checkpoint_single check (id);
 alter table key_in_use add constraint key_in_use_setting check (setting in ('SECRET_KEY', 'CLIENT_TOKEN_KEY'));
--- One state of an adjustment or the other, decided by another person than its proposer.
+-- An adjustment is either undecided, or decided by someone other than its proposer.
 alter table adjustment add constraint adjustment_sound check (
   amount between -9000000000000000 and 9000000000000000 and amount <> 0
   and length(proposed_by) between 1 and 200 and length(reason) between 1 and 1000
@@ -2962,7 +2962,7 @@ alter table reconciliation add constraint reconciliation_sound check (period_fro
 alter table reconciliation_difference add constraint reconciliation_difference_sound check (
   (closed_at is null) = (closed_by is null) and (closed_at is null) = (closed_reason is null)
   and length(closed_by) between 1 and 200 and length(closed_reason) between 1 and 1000);
--- A payment whose provider has moved another amount is settled by a person, who closes its case.
+-- A payment whose provider has moved a different amount is settled by an operator, who closes its case.
 alter table rail_case add constraint rail_case_settled check (
   moved_out is null and moved_in is null
   or kind = 'OTHER_AMOUNT' and closed_at is not null and closed_by is not null and closed_reason is not null);
@@ -2972,7 +2972,7 @@ alter table rail_deposit add constraint rail_deposit_sound check (
   and (status = 'RECEIVED') = (due_at is not null) and (status = 'CREDITED') = (transaction_id is not null)
   and (status not in ('RECEIVED', 'CREDITED') or account_id is not null)
   and (status not in ('UNATTRIBUTED', 'CLOSED') or length(reason) between 1 and 1000));
--- Events are a view for Prisma, which knows no foreign key to their table.
+-- Prisma sees events as a view, and cannot declare a foreign key to the table behind it.
 alter table webhook_delivery add constraint webhook_delivery_event foreign key (platform_id, event_sequence) references stored_event (platform_id, sequence);
 insert into clock_reading default values;
 
@@ -2994,7 +2994,7 @@ create index event_of_customer_itself on stored_event (platform_id, customer_id,
 -- An event of a transaction or a quote has no account, and that of an account no transaction: no entry for what it has not
 create index event_of_transaction on stored_event (platform_id, transaction_id, sequence) where transaction_id is not null;
 create index event_of_account on stored_event (platform_id, account_id, sequence) where account_id is not null;
--- An event by its id, which few ask for: ids are in the order of time, so the range of pages says where it is
+-- An event by its id, which is rarely looked up: ids are in the order of time, so page ranges (BRIN) are enough to find it
 create index event_by_id on stored_event using brin (id) with (pages_per_range = 32, autosummarize = on);
 
 -- Pending work
@@ -3011,11 +3011,11 @@ create index rail_connection_deposits_due on rail_connection (deposits_due_at);
 create index reconciliation_difference_open on reconciliation_difference (platform_id, period_from) where closed_at is null and gone_at is null;
 -- Refunds that wait in suspense, for the operator
 create index transaction_refund_waits on transaction (refund_initiated_at) where refund_reference is not null and refund_settled_at is null;
--- Lookups that no quote names are deleted when they are old; those of a token that have not expired are counted
+-- Old lookups that no quote refers to are deleted; a token's unexpired lookups are counted
 create index lookup_expiry on lookup (expires_at);
 create index lookup_of_token on lookup (platform_id, token_id, expires_at);
 create index quote_lookup on quote (platform_id, lookup_id) where lookup_id is not null;
--- Filters of lists (docs/lists.md): of the rows that few have, so that the others cost nothing
+-- Filters of lists (docs/lists.md): partial indexes of the few rows that have a value, so that other rows cost nothing
 create index account_status on account (platform_id, status, id) where status is not null;
 create index account_account_type on account (platform_id, account_type, id) where account_type is not null;
 create index account_verification on account (platform_id, beneficiary_verification_status, id) where beneficiary_verification_status is not null;
@@ -3039,7 +3039,7 @@ create trigger stamp before insert on quote for each row execute function stamp_
 create trigger start before insert on transaction for each row execute function guard_transaction_start();
 create trigger stamp before insert on lookup for each row execute function stamp_lookup();
 
--- Changes are checked before, and announced after
+-- Changes are checked before they are made, and announced afterwards
 create trigger guard before update on customer for each row execute function stamp_change();
 create trigger stamp before update on platform for each row
   when ((old.uma_domain, old.currencies, old.trusted_documents) is distinct from (new.uma_domain, new.currencies, new.trusted_documents))
@@ -3073,7 +3073,7 @@ create constraint trigger balance after insert on journal deferrable initially d
 create trigger guard before insert on outbox for each row when (pg_trigger_depth() = 0) execute function guard_outbox();
 create trigger guard before insert on stored_event for each statement execute function guard_feed();
 
--- Records that are written once, and rows that others name, are never deleted
+-- Records that are written once, and rows that others refer to, are never deleted
 create trigger append_only before update of code or delete on currency for each row execute function refuse_change();
 do $$
 declare
@@ -3092,8 +3092,8 @@ begin
 end
 $$;
 
--- What reads events reads this view: the row after a change is made of what the event stores and of the row of now (decision 88).
--- A column that is not asked for is not computed. The rights and the row-level security of the caller hold for the tables in it.
+-- Readers of events use this view: it computes the row after a change from the event's stored values and the current row
+-- (decision 88). A column that is not selected is not computed. The caller's privileges and row-level security apply to its tables.
 create view event with (security_invoker = true) as
   select e.platform_id, e.sequence, e.id, e.type, e.occurred_at, e.transaction_id, e.quote_id, e.account_id, e.customer_id,
     e.version, e.previous_status, e.status, e.reason, e.terminal, e.old_balance, e.new_balance,
@@ -3110,7 +3110,7 @@ create view event with (security_invoker = true) as
     e.epoch
   from stored_event e;
 
--- The wall of the database (docs/database-roles.md). Two roles serve: gateway_serving answers requests and sees one platform
+-- Roles and privileges (docs/database-roles.md). Two roles serve: gateway_serving answers requests and sees one platform
 -- at a time, gateway_work does background work for all platforms. Neither owns a table. A login is a member of them.
 do $$
 declare
@@ -3121,7 +3121,7 @@ begin
       begin
         execute format('CREATE ROLE %I NOLOGIN', v_role);
       exception when duplicate_object or unique_violation then
-        -- The migration of another database of this server has just made it.
+        -- The migration of another database of this server has just created it.
         null;
       end;
     end if;
@@ -3130,7 +3130,7 @@ end
 $$;
 grant usage on schema public to gateway_serving, gateway_work;
 
--- What both read: all that a platform may see of itself, and which migrations were applied
+-- Read by both: everything that a platform may see of itself, and which migrations were applied
 grant select on platform, uma_domain, platform_fee, api_token, client_token, currency, customer, account, quote, transaction,
   journal, posting, idempotency_record, rail_order, lookup, stored_event, event, feed_head, webhook_endpoint, webhook_delivery,
   webhook_attempt, resume_point, trusted_document, policy, policy_use to gateway_serving;
@@ -3141,15 +3141,15 @@ begin
     revoke all on _prisma_migrations from public;
     grant select on _prisma_migrations to gateway_serving, gateway_work;
   end if;
-  -- Only its owner may: where that is somebody else, prisma/roles.sql does it.
+  -- Only its owner may do this; if that is a different role, prisma/roles.sql does it.
   if pg_has_role((select nspowner from pg_namespace where nspname = 'public'), 'USAGE') then
     revoke all on schema public from public;
   end if;
 end
 $$;
 
--- Plain records of a platform. Money, statuses and events change only in commit_batches and sequence_outbox. A row may be
--- locked by who may update one of its columns: the version of a customer, which a trigger sets anyway
+-- Plain records of a platform. Money, statuses and events change only in commit_batches and sequence_outbox. Locking a row
+-- requires the right to update one of its columns: hence the version of a customer, which a trigger sets anyway
 grant insert on api_token, client_token, idempotency_record, lookup, webhook_endpoint, webhook_delivery, outbox
   to gateway_serving, gateway_work;
 grant select (event_id) on outbox to gateway_serving;
@@ -3164,14 +3164,14 @@ grant select, insert on key_in_use to gateway_serving, gateway_work;
 grant update on webhook_delivery to gateway_serving, gateway_work;
 grant insert, update, delete on resume_point to gateway_serving, gateway_work;
 grant insert, delete on trusted_document to gateway_serving, gateway_work;
--- Payments are counted in commit_batches alone
+-- Only commit_batches counts payments
 grant insert, update, delete on policy to gateway_serving, gateway_work;
 grant delete on policy_use to gateway_serving, gateway_work;
 
--- Requests store what a rail has found to be its provider's; only background work reads, works on and deletes it
+-- Requests store webhooks that a rail has recognized as its provider's; only background work reads, processes and deletes them
 grant insert (platform_id, webhook_id, body) on rail_webhook to gateway_serving;
 
--- Background work and the operator's commands. An approval of an adjustment moves money: only commit_batches makes one
+-- Background work and the operator's commands. Approving an adjustment moves money, so only commit_batches does it
 grant insert on platform, webhook_attempt, rail_case, rail_connection, rail_deposit, operator_act, audit_run to gateway_work;
 grant insert, update on reconciliation, reconciliation_difference, audit_checkpoint, audit_mark, audit_balance to gateway_work;
 grant insert (platform_id, id, account_id, amount, currency, reason, proposed_by, expires_at, status),
@@ -3189,8 +3189,8 @@ grant update (due_at, attempts) on account_check to gateway_work;
 grant update (expires_at) on lookup to gateway_work;
 grant delete on idempotency_record, client_token, lookup, webhook_delivery, key_in_use, rail_connection, rail_webhook, identity_check to gateway_work;
 
--- Closed to PUBLIC: a role that is none of the service's calls nothing (docs/database-roles.md). Functions with the rights of their
--- callers are open to the two roles of the service, triggers to nobody.
+-- Closed to PUBLIC: only the service's roles may call functions (docs/database-roles.md). The two roles may call the functions
+-- that run with the caller's privileges; nobody may call trigger functions.
 do $$
 declare
   v_function record;
@@ -3207,18 +3207,18 @@ begin
   end loop;
 end
 $$;
--- What later migrations of the same owner make
+-- Objects that later migrations of the same owner create
 alter default privileges revoke execute on functions from public;
 alter default privileges in schema public grant execute on functions to gateway_serving, gateway_work;
 
--- These functions run with the rights of the owner
+-- These functions run with the owner's privileges
 grant execute on function commit_batches(jsonb), find_api_token(text), find_token_rights(uuid[], uuid[]),
   find_receiver(text, environment), wake_orders(uuid, uuid), oldest_waiting(), read_position(), has_replayed(pg_lsn, text)
   to gateway_serving, gateway_work;
 grant execute on function sequence_outbox(int), follow_clock(), follow_server(), mark_restore(),
   set_frozen(text, uuid, boolean, text, text) to gateway_work;
 
--- Row-level security: every table with a platform, and the platforms. Without a platform no row is seen. The owner sees all
+-- Row-level security: every table with a platform, and the platforms. Without a platform no row is visible. The owner sees all
 do $$
 declare
   v_table regclass;
@@ -3233,7 +3233,7 @@ begin
     execute format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', v_table);
     execute format('CREATE POLICY "all_platforms" ON %s TO "gateway_work" USING (true)', v_table);
     execute format('CREATE POLICY "one_platform" ON %s TO "gateway_serving" USING (%I = %s)%s', v_table, v_column, v_platform,
-      -- Only triggers announce what happened to money; an event without one is a test.
+      -- Only triggers announce changes of money; an event that no trigger writes is a test event.
       case v_table when 'outbox'::regclass then format(' WITH CHECK (%I = %s AND "type" = ''TEST'')', v_column, v_platform) end);
   end loop;
 end

@@ -1,7 +1,6 @@
 import type { GraphQLError } from 'graphql';
 import { maxListLength } from '../../core/checks.ts';
-import { dotted, type FieldPath } from '../../core/path.ts';
-import { Refusal, type RefusalCode } from '../../core/refusal.ts';
+import { dotted, type FieldPath, Refusal, type RefusalCode } from '../../core/refusal.ts';
 import { invalidInput } from './failure.ts';
 
 /**

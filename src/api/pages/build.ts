@@ -63,7 +63,7 @@ async function bundle(inputs: string, folder: string): Promise<Bundle> {
   const pages = Object.keys(entryPoints).map((name) => {
     const [file, output] =
       made.find(([file]) => path.basename(file).startsWith(`${name}-`) && file.endsWith('.js')) ?? [];
-    if (file === undefined || !output?.entryPoint) throw new Error(`${name} was not made`);
+    if (file === undefined || !output?.entryPoint) throw new Error(`${name} was not built`);
     // Styles of parts that are loaded later are already in those of their page.
     const { cssBundle } = output;
     const loaded = [...loadedBy(metafile, [file, ...(cssBundle === undefined ? [] : [cssBundle])])];

@@ -187,7 +187,7 @@ ${groups.map(([reader, pages]) => html`<h2>${reader}</h2><ul>${pages.map((file) 
 function foundPage(words: string, found: readonly Found[], titles: Titles): Page {
   return plainPage(
     `${words} · Docs`,
-    html`${crumbs()}<main><h1>Docs</h1>${searchForm(words)}<p role="status">${found.length === 0 ? `Nothing has all of these words: ${words}` : ''}</p>
+    html`${crumbs()}<main><h1>Docs</h1>${searchForm(words)}<p role="status">${found.length === 0 ? `No page contains all of these words: ${words}` : ''}</p>
 <ul>${found.map(({ file, title, anchor, excerpt }) => html`<li><a href="${docsPath}/${file}#${anchor}">${title}</a> <span class="quiet">${titles.get(file)}</span><br>${excerpt}</li>`)}</ul></main>`,
   );
 }

@@ -51,7 +51,7 @@ export function bundledPage(assets: Assets, { name, title, settings, before, oth
   if (!files) {
     return plainPage(
       title,
-      html`<main><h1>The ${name} is not there</h1><p>Its files are made when the project is installed with its optional packages. To make them now, run <code>npm run pages</code> and start the service again. ${otherwise}</p></main>`,
+      html`<main><h1>The ${name} is not available</h1><p>Its files are built when the project is installed with its optional packages. To build them now, run <code>npm run pages</code> and start the service again. ${otherwise}</p></main>`,
     );
   }
   const json = settings && JSON.stringify(settings).replaceAll('<', '\\u003c');

@@ -1,7 +1,6 @@
 import { accountPublicId, publicId } from '../../core/ids.ts';
 import type { Beneficiary } from '../../domain/accounts/beneficiary.ts';
-import type { Account } from '../../infra/database/rows.ts';
-import { trustedJson } from '../../infra/database/trusted-json.ts';
+import { type Account, trustedJson } from '../../infra/database/rows.ts';
 import { addressRecord, amountRecord, frozenRecord, metadataRecord, withoutNulls } from './fields.ts';
 import { instructionRecords } from './instruction-record.ts';
 

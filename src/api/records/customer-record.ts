@@ -1,8 +1,7 @@
 import { publicId } from '../../core/ids.ts';
 import type { Address } from '../../domain/commands/people.ts';
 import type { BeneficialOwner } from '../../domain/customers/customers.ts';
-import type { Customer } from '../../infra/database/rows.ts';
-import { trustedJson } from '../../infra/database/trusted-json.ts';
+import { type Customer, trustedJson } from '../../infra/database/rows.ts';
 import { addressRecord, frozenRecord, metadataRecord, withoutNulls } from './fields.ts';
 
 /** The roles that a person can have in a company (decision 47). */

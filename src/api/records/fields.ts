@@ -1,7 +1,7 @@
 import { currencyOf } from '../../core/currencies.ts';
 import type { Metadata } from '../../domain/commands/metadata.ts';
 import type { Address } from '../../domain/commands/people.ts';
-import { trustedJson } from '../../infra/database/trusted-json.ts';
+import { trustedJson } from '../../infra/database/rows.ts';
 
 /** The fields that several records have in the same form. Unknown ones are left out (decision 13). */
 

@@ -1,5 +1,5 @@
 import type { ExternalAccountType } from '../../infra/database/generated/client/client.ts';
-import { trustedJson } from '../../infra/database/trusted-json.ts';
+import { trustedJson } from '../../infra/database/rows.ts';
 import { withoutNulls } from './fields.ts';
 
 /** A payment instruction with both forms (decision 10): flat (specification 2.4), and `accountOrWalletInfo`. */

@@ -1,6 +1,5 @@
 import { publicId } from '../../core/ids.ts';
-import type { Quote } from '../../infra/database/rows.ts';
-import { trustedJson } from '../../infra/database/trusted-json.ts';
+import { type Quote, trustedJson } from '../../infra/database/rows.ts';
 import { currencyRecord, jsonInteger, jsonNumber, metadataRecord } from './fields.ts';
 import { instructionRecords } from './instruction-record.ts';
 import { destinationRecord, type PaymentParties, sourceRecord } from './payment-parties.ts';

@@ -1,6 +1,5 @@
 import { publicId } from '../../core/ids.ts';
-import type { Transaction } from '../../infra/database/rows.ts';
-import { trustedJson } from '../../infra/database/trusted-json.ts';
+import { type Transaction, trustedJson } from '../../infra/database/rows.ts';
 import { amountRecord, jsonInteger, jsonNumber, metadataRecord } from './fields.ts';
 import { destinationRecord, type PaymentParties, sourceRecord } from './payment-parties.ts';
 import { rateDetailsRecord } from './quote-record.ts';

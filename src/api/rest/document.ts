@@ -42,7 +42,7 @@ export function restDocument(app: RestApp): Document {
     required: false,
     schema: { type: 'string', maxLength: 255 },
     description:
-      'The entity tag (`ETag`) that you have seen of the record. If it has another one by now, nothing changes: 412. `*` accepts any.',
+      'The entity tag (`ETag`) of the record that you last read. If the record has a different one by now, nothing changes, and the response is 412. `*` accepts any.',
   });
   documentWebhooks(registry);
   const document = plain(

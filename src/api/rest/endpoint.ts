@@ -1,9 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
-import type { Expecting } from '../../core/expected-version.ts';
 import { keyInHeader } from '../../core/idempotency.ts';
-import { type PathTable, translatePath } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { type Expecting, type PathTable, Refusal, translatePath } from '../../core/refusal.ts';
 import {
   authorize,
   changesRecord,
@@ -151,7 +149,7 @@ const reasons: Readonly<Record<number, string>> = {
   405: 'The path does not support this method; `Allow` lists the supported methods.',
   409: 'The request conflicts with existing data or with an earlier change.',
   410: 'The customer has been deleted.',
-  412: 'The record has changed since it had the entity tag in `If-Match`: the code is CONFLICT, and `details` has its `version`.',
+  412: 'The record no longer has the entity tag in `If-Match`: the code is CONFLICT, and `details` has its `version`.',
   413: 'The body has more than 102400 bytes.',
   415: 'The body is not application/json in UTF-8, or it has a `Content-Encoding`.',
   422: 'The idempotency key was used before with another input.',

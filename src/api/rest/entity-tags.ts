@@ -18,7 +18,7 @@ export function demandedTag(context: Context<RestEnvironment>): string | undefin
   const [, tag] = /^"([\x21\x23-\x7e]*)"$/.exec(field) ?? [];
   if (tag !== undefined) return tag;
   if (/^(W\/)?"[\x21\x23-\x7e]*"$/.test(field)) return '';
-  throw new Refusal('INVALID_INPUT', 'it must be one entity tag, as ETag has it, or *', { path: [ifMatch] });
+  throw new Refusal('INVALID_INPUT', 'expected a single entity tag, as returned in ETag, or *', { path: [ifMatch] });
 }
 
 /** Returns the version that a request demands of the record that it changes; 0, which none has, for a tag of no version. */

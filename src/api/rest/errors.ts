@@ -3,10 +3,16 @@ import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { Logger } from 'pino';
 import type { core } from 'zod';
-import { invalidFieldsOf } from '../../core/check-all.ts';
 import type { InexactJson } from '../../core/json.ts';
-import { dotted } from '../../core/path.ts';
-import { outcomeUnknown, type Refusal, type RefusalDetails, refusalIn, refusals } from '../../core/refusal.ts';
+import {
+  dotted,
+  invalidFieldsOf,
+  outcomeUnknown,
+  type Refusal,
+  type RefusalDetails,
+  refusalIn,
+  refusals,
+} from '../../core/refusal.ts';
 import type { CustomerUse, ExceededLimit } from '../../domain/commands/plan-refusals.ts';
 import { currencyRecord, isJsonInteger, UnrepresentableAmount } from '../records/fields.ts';
 import { ifMatch } from './entity-tags.ts';
@@ -39,18 +45,20 @@ export const errorCodes = [...Object.keys(ownCodes), ...Object.keys(refusals)] a
 export const ErrorBody = z
   .object({
     status: z.int().min(400).max(599).describe('The HTTP status.'),
-    code: z.enum(errorCodes).describe('The error code for programs, the same as in GraphQL. New codes may be added.'),
-    message: z.string().describe('Why the request was refused, for people.'),
+    code: z
+      .enum(errorCodes)
+      .describe('The machine-readable error code, the same as in GraphQL. New codes may be added.'),
+    message: z.string().describe('The human-readable reason for the refusal.'),
     details: z
       .looseObject({
         field: z.string().optional().describe('The field that caused the error, as a dot path.'),
-        reason: z.string().describe('Why the request was refused, for people.'),
+        reason: z.string().describe('The human-readable reason for the refusal.'),
         errors: z
           .array(
             z.object({
               field: z.string().describe('The field, as a dot path.'),
               constraint: z.string().describe('The rule that the field breaks: required, type, format, minimum, …'),
-              message: z.string().describe('What a valid value is, or why this one is refused.'),
+              message: z.string().describe('The values that are valid, or the reason why this one is refused.'),
             }),
           )
           .optional()

@@ -1,8 +1,8 @@
-import type { FieldPath, PathTable } from '../../core/path.ts';
+import type { FieldPath, PathTable } from '../../core/refusal.ts';
 import type { CreateExternalAccount } from '../../domain/accounts/external-accounts.ts';
 import type { UpdateCustomer } from '../../domain/customers/customer-changes.ts';
 import type { CreateCustomer } from '../../domain/customers/customers.ts';
-import type { PlatformSettings } from '../../domain/platforms/platform-config.ts';
+import type { PlatformSettings } from '../../domain/platforms/platforms.ts';
 import type { RatesQuery } from '../../domain/pricing/exchange-rates.ts';
 import type { CreateQuote } from '../../domain/quotes/quote-input.ts';
 import type { LookUpReceiver } from '../../domain/receivers/lookups.ts';

@@ -189,10 +189,10 @@ export const trigger: Work<[string | undefined, TriggerOptions]> = async (job, n
     );
   const act = acts[schemaName(name)];
   if (!act)
-    throw new InvalidArgumentError(`There is no ${name} to trigger. There are ${Object.keys(acts).join(', ')}.`);
+    throw new InvalidArgumentError(`${name} cannot be triggered. Choose one of ${Object.keys(acts).join(', ')}.`);
   const given = scenarioFields.filter((field) => options[field] !== undefined);
   if (!act.isPayment && (given.length > 0 || options.follow))
-    throw new InvalidArgumentError(`${name} makes no payment: scenarios and --follow are for those that do.`);
+    throw new InvalidArgumentError(`${name} makes no payment: scenarios and --follow apply only to payments.`);
   if ((await service.whoami()).environment !== 'SANDBOX')
     throw new Failure('This token belongs to a PRODUCTION platform. Events can be triggered in a sandbox only.');
   const { amount, endpoint, follow } = options;

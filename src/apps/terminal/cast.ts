@@ -29,7 +29,7 @@ export async function findCast(service: Service): Promise<Cast> {
   const customer = customers.edges[0]?.node.id ?? (await newCustomer(service, platformCustomerId));
   const found = await service.execute(AccountsOfCustomer, { customerId: customer });
   const account = found.internal.edges[0]?.node.id;
-  if (account === undefined) throw new Failure('The platform has no USD among its currencies, in which this pays.');
+  if (account === undefined) throw new Failure('This pays in USD, which is not among the currencies of the platform.');
   return {
     customer,
     account,

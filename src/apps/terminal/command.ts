@@ -30,12 +30,12 @@ export function withService<Args extends [...unknown[], object]>(work: Work<Args
 
 /** The types of event, with what each is about. */
 export const eventTypes: Readonly<Record<EventTypeName, string>> = {
-  OUTGOING_PAYMENT: 'an outgoing payment was made or changed its status',
-  INCOMING_PAYMENT: 'an incoming payment was made or changed its status',
-  QUOTE_STATUS: 'a quote was made or changed its status',
+  OUTGOING_PAYMENT: 'an outgoing payment was created or changed its status',
+  INCOMING_PAYMENT: 'an incoming payment was created or changed its status',
+  QUOTE_STATUS: 'a quote was created or changed its status',
   ACCOUNT_STATUS: 'a balance changed',
   ACCOUNT_CHANGE: 'an account changed in any other way',
-  EXTERNAL_ACCOUNT_STATUS: 'an external account was made or changed its status',
+  EXTERNAL_ACCOUNT_STATUS: 'an external account was created or changed its status',
   KYC_STATUS: 'an identity check was decided',
   CUSTOMER_CHANGE: 'a customer changed in any other way',
   WEBHOOK_DELIVERY: 'a webhook delivery ended',
@@ -50,7 +50,7 @@ export function eventTypeOf(name: string): EventTypeName {
   const type = schemaName(name);
   if (!(type in eventTypes))
     throw new InvalidArgumentError(
-      `There is no type of event ${name}. There are ${Object.keys(eventTypes).join(', ')}.`,
+      `There is no event type ${name}. The types are ${Object.keys(eventTypes).join(', ')}.`,
     );
   return type as EventTypeName;
 }

@@ -43,7 +43,7 @@ export const logs: Work<[LogsOptions]> = async ({ service }, { last, status, end
 };
 
 const noEndpoint =
-  'This platform has no webhook endpoint. Make one with createWebhookEndpoint, or use `listen`, which needs none.';
+  'This platform has no webhook endpoint. Create one with createWebhookEndpoint, or use `listen`, which needs none.';
 
 interface ResendOptions {
   readonly to?: string;

@@ -33,10 +33,10 @@ function addWatching(program: Program): void {
   program
     .command('tail')
     .description("show the latest events of the platform's feed, and then each as it happens")
-    .option('--last <count>', 'how many of the latest', counted(0, 100), 10)
+    .option('--last <count>', 'the number of latest events', counted(0, 100), 10)
     .option('--after <cursor>', 'all after this cursor, instead of the latest')
     .option('--type <type...>', `only of these types: ${types}`)
-    .option('--customer <id>', 'of this customer alone')
+    .option('--customer <id>', 'only of this customer')
     .option('--transaction <id>', 'only of this payment and its quote')
     .action(withService(tail));
 }
@@ -47,7 +47,7 @@ function addWebhooks(program: Program): void {
     .description('post each webhook to a program on this machine as it happens, signed; needs no public address')
     .argument('<to>', 'a port, a port with a path (3000/webhooks), or a URL')
     .option('--after <cursor>', 'start after this cursor, instead of now')
-    .option('--type <type...>', 'of these types alone')
+    .option('--type <type...>', 'only of these types')
     .addHelpText('after', '\nIt signs with WEBHOOK_SECRET, or with a new secret, which it prints.')
     .action(withService(listen));
   program
@@ -57,14 +57,14 @@ function addWebhooks(program: Program): void {
     .addOption(
       new Option('--status <status...>', 'only with these statuses').choices(['PENDING', 'DELIVERED', 'FAILED']),
     )
-    .option('--endpoint <id>', 'of this endpoint alone')
+    .option('--endpoint <id>', 'only to this endpoint')
     .action(withService(logs));
   program
     .command('resend')
     .description('send a delivery again, or the webhook of an event: to an endpoint, or to a program on this machine')
     .argument('<id>', 'WebhookDelivery:…, Event:… or Webhook:…')
     .option('--to <to>', 'to this port or URL, as with listen')
-    .option('--endpoint <id>', 'to this endpoint; needed where the platform has several')
+    .option('--endpoint <id>', 'to this endpoint; required if the platform has several')
     .action(withService(resend));
 }
 
@@ -72,10 +72,10 @@ function addTrigger(program: Program): void {
   program
     .command('trigger')
     .description('make something happen in the sandbox, which sends its events')
-    .argument('[what]', `${Object.keys(acts).join(', ')}; without it, they are listed`)
-    .option('--amount <amount>', 'how much, in USD', amountIn, '10.00')
+    .argument('[what]', `${Object.keys(acts).join(', ')}; lists them if omitted`)
+    .option('--amount <amount>', 'the amount, in USD', amountIn, '10.00')
     .option('--follow', 'follow the payment until it ends')
-    .option('--endpoint <id>', 'the endpoint of a TEST; needed where the platform has several')
+    .option('--endpoint <id>', 'the endpoint of a TEST; required if the platform has several')
     .addOption(
       scenario('--step <step>', 'the step of --delay-ms and --failure-reason').choices([
         'PAY_REQUEST',
@@ -96,13 +96,13 @@ function addTrigger(program: Program): void {
     )
     .addHelpText(
       'after',
-      '\nIt uses a customer of its own, payments-cli, and makes what that lacks: other events come with those.',
+      '\nIt uses its own customer, payments-cli, and creates whatever that customer lacks, which causes further events.',
     )
     .action(withService(trigger));
 }
 
 function amountIn(text: string): string {
-  if (!/^\d+(\.\d{1,2})?$/.test(text)) throw new InvalidArgumentError('It is an amount such as 12.50.');
+  if (!/^\d+(\.\d{1,2})?$/.test(text)) throw new InvalidArgumentError('Expected an amount such as 12.50.');
   return text;
 }
 

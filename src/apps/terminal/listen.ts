@@ -28,7 +28,7 @@ export const listen: Work<[string, ListenOptions]> = async (job, to, { after, ty
   const begin = after ?? (await service.whoami()).feedCursor;
   if (json) screen.out(JSON.stringify({ target: target.href, ...(isNew && { secret }) }));
   else {
-    screen.out(`Webhooks of ${service.origin} go to ${target.href}. Ctrl-C ends it.`);
+    screen.out(`Webhooks of ${service.origin} go to ${target.href}. Press Ctrl-C to stop.`);
     screen.out(
       isNew ? `They are signed with the secret of this session: ${secret}` : 'They are signed with WEBHOOK_SECRET.',
     );
@@ -45,7 +45,7 @@ export const listen: Work<[string, ListenOptions]> = async (job, to, { after, ty
   };
   await service.follow(WebhookBodies, { filter: filter ?? null }, onMessage, begin);
   await posting;
-  if (!json) screen.err(`\nIt goes on with: listen ${to} --after ${posted}`);
+  if (!json) screen.err(`\nTo continue: listen ${to} --after ${posted}`);
   return {};
 };
 

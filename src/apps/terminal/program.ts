@@ -85,6 +85,6 @@ export async function run(program: Program, args: readonly string[]): Promise<nu
 export const counted = (least: number, most: number) => (text: string) => {
   const count = Number(text);
   if (!/^\d+$/.test(text) || count < least || count > most)
-    throw new InvalidArgumentError(`It is a whole number from ${least} to ${most}.`);
+    throw new InvalidArgumentError(`Expected a whole number from ${least} to ${most}.`);
   return count;
 };

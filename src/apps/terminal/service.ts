@@ -97,10 +97,10 @@ export class Service {
       const { code } = event as { readonly code?: number };
       if (code === 1000 || this.#signal.aborted || isLost) return;
       isLost = true;
-      this.#screen.err('The connection is lost. Connecting again …');
+      this.#screen.err('Connection lost. Reconnecting …');
     });
     client.on('connected', () => {
-      if (isLost) this.#screen.err('Connected again; nothing is missing.');
+      if (isLost) this.#screen.err('Reconnected; no event was missed.');
       isLost = false;
     });
     let resumeAfter = after ?? null;

@@ -28,7 +28,7 @@ export const tail: Work<[TailOptions]> = async ({ service, screen, json }, optio
     shown = viewer.feedCursor;
   }
   await service.follow(Tail, { filter }, ({ events }) => show(events), shown);
-  if (!json && shown !== undefined) screen.err(`\nIt goes on with: tail --after ${shown}`);
+  if (!json && shown !== undefined) screen.err(`\nTo continue: tail --after ${shown}`);
   return {};
 };
 

@@ -80,10 +80,7 @@ export function authorize(caller: Pick<Caller, 'kind' | 'permissions' | 'grants'
   }
 }
 
-/**
- * Refuses a client token whose platform has not granted it something.
- * @throws Refusal FORBIDDEN
- */
+/** Refuses a client token whose platform has not granted it something. @throws Refusal FORBIDDEN */
 function requireGrant({ grants }: Pick<Caller, 'grants'>, grant: ClientGrant): void {
   if (!grants.includes(grant)) {
     const message = `this client token lacks the grant ${grant}, which the platform can include when it creates a token`;
@@ -101,10 +98,7 @@ export function changesRecord(name: Operation): boolean {
   return 'changes' in operations[name];
 }
 
-/**
- * Refuses a caller who lacks a permission.
- * @throws Refusal FORBIDDEN
- */
+/** Refuses a caller who lacks a permission. @throws Refusal FORBIDDEN */
 export function requirePermission({ permissions }: Pick<Caller, 'permissions'>, permission: Permission): void {
   if (!permissions.includes(permission)) {
     throw new Refusal('FORBIDDEN', `this token lacks the permission ${permission}`);

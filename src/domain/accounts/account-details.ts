@@ -2,9 +2,7 @@ import { type AccountDetails, formFault, formOf } from '../../core/account-field
 import { type AccountIdentity, identityOf } from '../../core/account-identity.ts';
 import { type AccountType, accountTypes } from '../../core/account-types.ts';
 import { carriedName } from '../../core/carried-text.ts';
-import { checkAll } from '../../core/check-all.ts';
-import { pathsIn } from '../../core/path.ts';
-import { type InvalidField, Refusal } from '../../core/refusal.ts';
+import { checkAll, type InvalidField, pathsIn, Refusal } from '../../core/refusal.ts';
 import { canonicalText } from '../../core/texts.ts';
 import type { Environment, ExternalAccountType } from '../../infra/database/generated/client/client.ts';
 import type { Beneficiary } from './beneficiary.ts';
@@ -97,18 +95,11 @@ function checkDigitFaults(
   info: Readonly<Record<string, string>>,
 ): InvalidField[] {
   const { fields }: AccountType = accountTypes[type];
-  return Object.entries(info).flatMap(([name, value]) => {
+  return Object.entries(info).flatMap(([name, value]): InvalidField[] => {
     const field = fields[name];
     const reason = field && formOf(field, info).check?.(value, info, details[name] ?? value);
-    return reason === undefined
-      ? []
-      : [
-          {
-            path: at('details', name),
-            code: 'INVALID_BANK_ACCOUNT' as const,
-            message: `the value is invalid: ${reason}`,
-          },
-        ];
+    if (reason === undefined) return [];
+    return [{ path: at('details', name), code: 'INVALID_BANK_ACCOUNT', message: `the value is invalid: ${reason}` }];
   });
 }
 

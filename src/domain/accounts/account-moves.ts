@@ -8,10 +8,9 @@ import {
   untilNext,
   workOnDue,
 } from '../../infra/database/leases.ts';
-import type { Account } from '../../infra/database/rows.ts';
-import { trustedJson } from '../../infra/database/trusted-json.ts';
+import { type Account, trustedJson } from '../../infra/database/rows.ts';
 import type { AccountCheck, AccountToCheck } from '../../rails/rail.ts';
-import type { RailAccount } from '../../rails/rail-account.ts';
+import type { RailAccount } from '../../rails/rail-parts.ts';
 import type { AccountVerification } from '../../rails/simulation.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import { toRailAccount } from '../commands/parties.ts';

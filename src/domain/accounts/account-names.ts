@@ -1,6 +1,5 @@
 import type { ExternalAccountType } from '../../infra/database/generated/client/client.ts';
-import type { Account } from '../../infra/database/rows.ts';
-import { trustedJson } from '../../infra/database/trusted-json.ts';
+import { type Account, trustedJson } from '../../infra/database/rows.ts';
 import { type Beneficiary, ownerName } from './beneficiary.ts';
 
 /** The words for a wallet, which has no owner. */

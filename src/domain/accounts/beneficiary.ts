@@ -43,7 +43,7 @@ type SaidOfOwner = Pick<
 export function reasonOf(check: SaidOfOwner, name: string | undefined): string | null {
   const { explanation, comparedName = name, verification, verifiedName } = check;
   const differs = verification === 'NOT_MATCHED' || verification === 'PARTIAL_MATCH';
-  const atBank = verifiedName === null ? 'the name at the bank, which it does not say' : JSON.stringify(verifiedName);
+  const atBank = verifiedName === null ? 'the name at the bank, which was not reported' : JSON.stringify(verifiedName);
   const compared =
     differs && comparedName !== undefined ? `compared ${JSON.stringify(comparedName)} with ${atBank}` : undefined;
   return [explanation, compared].filter((part) => part !== undefined).join(': ') || null;

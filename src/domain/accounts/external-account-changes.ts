@@ -1,7 +1,4 @@
-import { checkAll } from '../../core/check-all.ts';
-import type { Expecting } from '../../core/expected-version.ts';
-import { type FieldPath, pathsIn } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { checkAll, type Expecting, type FieldPath, pathsIn, Refusal } from '../../core/refusal.ts';
 import { checkKey } from '../../core/texts.ts';
 import { ExternalAccountStatus } from '../../infra/database/generated/client/client.ts';
 import type { Account } from '../../infra/database/rows.ts';

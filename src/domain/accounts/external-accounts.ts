@@ -1,21 +1,22 @@
 import type { AccountDetails } from '../../core/account-fields.ts';
 import { accountTypes } from '../../core/account-types.ts';
-import { checkAll } from '../../core/check-all.ts';
 import { publicId } from '../../core/ids.ts';
-import { pathsIn } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { checkAll, pathsIn, Refusal } from '../../core/refusal.ts';
 import { checkKey, checkText, longest } from '../../core/texts.ts';
-import { readClock } from '../../infra/database/clock.ts';
 import type { ExternalAccountType } from '../../infra/database/generated/client/client.ts';
+import type { Account } from '../../infra/database/rows.ts';
+import { readClock } from '../../infra/database/transaction.ts';
 import type { AccountCheck, AccountToCheck } from '../../rails/rail.ts';
 import type { Caller } from '../access/caller.ts';
 import { type CommandPlan, command, connectedRail, type Payments } from '../commands/command.ts';
 import { checkMetadata, type Metadata } from '../commands/metadata.ts';
 import { customerNotFound, customerUuid, idAt, readParties } from '../commands/parties.ts';
 import { checkAddress, checkBirth, checkCountry } from '../commands/people.ts';
+import type { NewRow } from '../ledger/plan.ts';
 import { wholeMs } from '../orders/orders.ts';
 import { neededOf } from '../orders/rail-answer.ts';
 import { checkAccountInfo, nameFault } from './account-details.ts';
+import { verificationColumns } from './account-moves.ts';
 import { type Beneficiary, carriedOwner, ownerName, reasonOf } from './beneficiary.ts';
 
 export interface CreateExternalAccount {
@@ -58,48 +59,33 @@ async function planAccount(payments: Payments, caller: Caller, given: CreateExte
   );
   const parties = await readOwner(payments, caller, input);
   const id = idAt(parties, 0);
-  const check = await checkWithRail(
-    payments,
-    caller,
-    {
-      ...{ type: input.accountType, identifier: identity.identifier, id, currency: input.currency },
-      details: info,
-      beneficiary: beneficiary && { ...beneficiary },
-      carriedName: carriedOwner(input.accountType, beneficiary),
-    },
-    ownerName(beneficiary),
-  );
-  return {
-    insert: {
-      account: [
-        {
-          platformId: caller.platformId,
-          id,
-          kind: 'EXTERNAL',
-          customerId: parties.customer?.id ?? null,
-          currency: input.currency,
-          posted: 0n,
-          fundingInstructions: [],
-          status: check.status,
-          statusReason: reasonOf(check, ownerName(beneficiary)),
-          accountType: input.accountType,
-          accountInfo: info,
-          ...identity,
-          beneficiary,
-          platformAccountId,
-          defaultUmaDepositAccount: input.defaultUmaDepositAccount,
-          isDeleted: false,
-          metadata,
-          beneficiaryVerificationStatus: check.verification,
-          beneficiaryVerifiedName: check.verifiedName,
-        },
-      ],
-      ...(check.checkInMs !== undefined && {
-        account_check: [{ accountId: id, dueInMs: wholeMs(check.checkInMs) }],
-      }),
-    },
-    result: id,
+  const toCheck = {
+    ...{ type: input.accountType, identifier: identity.identifier, id, currency: input.currency },
+    details: info,
+    beneficiary: beneficiary && { ...beneficiary },
+    carriedName: carriedOwner(input.accountType, beneficiary),
   };
+  const check = await checkWithRail(payments, caller, toCheck, ownerName(beneficiary));
+  const account: NewRow<Account> = {
+    platformId: caller.platformId,
+    id,
+    kind: 'EXTERNAL',
+    customerId: parties.customer?.id ?? null,
+    currency: input.currency,
+    posted: 0n,
+    fundingInstructions: [],
+    status: check.status,
+    statusReason: reasonOf(check, ownerName(beneficiary)),
+    accountType: input.accountType,
+    accountInfo: info,
+    ...identity,
+    beneficiary,
+    ...{ platformAccountId, metadata, defaultUmaDepositAccount: input.defaultUmaDepositAccount },
+    isDeleted: false,
+    ...verificationColumns(check),
+  };
+  const again = check.checkInMs !== undefined && [{ accountId: id, dueInMs: wholeMs(check.checkInMs) }];
+  return { insert: { account: [account], ...(again && { account_check: again }) }, result: id };
 }
 
 async function readOwner(payments: Payments, caller: Caller, input: CreateExternalAccount) {

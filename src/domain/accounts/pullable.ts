@@ -1,6 +1,5 @@
 import { accountTypes } from '../../core/account-types.ts';
-import type { FieldPath } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { type FieldPath, Refusal } from '../../core/refusal.ts';
 import type { Account } from '../../infra/database/rows.ts';
 
 /**

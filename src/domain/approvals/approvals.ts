@@ -1,11 +1,8 @@
-import type { Expecting } from '../../core/expected-version.ts';
 import { uuidOf } from '../../core/ids.ts';
-import { pathsIn } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { type Expecting, pathsIn, Refusal } from '../../core/refusal.ts';
 import { checkText, longest } from '../../core/texts.ts';
-import type { Account, Customer, Transaction } from '../../infra/database/rows.ts';
+import { type Account, type Customer, type Transaction, trustedJson } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
-import { trustedJson } from '../../infra/database/trusted-json.ts';
 import type { RequiredField } from '../../rails/rail.ts';
 import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';

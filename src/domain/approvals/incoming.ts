@@ -1,7 +1,6 @@
 import { creationTime, paymentReference } from '../../core/ids.ts';
 import type { FailureReason } from '../../infra/database/generated/client/client.ts';
-import type { Transaction } from '../../infra/database/rows.ts';
-import { trustedJson } from '../../infra/database/trusted-json.ts';
+import { type Transaction, trustedJson } from '../../infra/database/rows.ts';
 import type { RequiredField } from '../../rails/rail.ts';
 import { deposit, passage } from '../commands/movements.ts';
 import type { Party } from '../commands/parties.ts';

@@ -1,11 +1,10 @@
 import { maxAmount } from '../../core/checks.ts';
 import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
 import { accountNameIn, publicId, uuidOf } from '../../core/ids.ts';
-import { readClock } from '../../infra/database/clock.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { retryLostRaces } from '../../infra/database/retry.ts';
-import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
+import { inTransaction, readClock, type Transaction } from '../../infra/database/transaction.ts';
 import { isSamePerson, type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 import { platformItself } from '../access/platform-itself.ts';
 import { commitPlanOn, type PlanRefusal } from '../ledger/commit.ts';
@@ -86,10 +85,7 @@ async function approve(act: Transaction, found: Adjustment, operator: Operator):
   return undefined;
 }
 
-/**
- * Ends a proposal without moving anything. Its proposer may reject it, too.
- * @throws RefusedByHand
- */
+/** Ends a proposal without moving anything. Its proposer may reject it, too. @throws RefusedByHand */
 export async function rejectAdjustment(database: Database, id: string, operator: Operator): Promise<Adjustment> {
   const found = await findAdjustment(database, id);
   await inTransaction(database, async (act) => {
@@ -160,7 +156,7 @@ function conflictWords(status: string): string {
     case 'EXPIRED':
       return 'has expired: propose it again';
     case 'SAME_PERSON':
-      return 'must be approved by a different person than the one who proposed it';
+      return 'must be approved by someone other than the person who proposed it';
     default:
       return `is already ${status}`;
   }

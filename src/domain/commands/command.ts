@@ -1,11 +1,9 @@
 import type { Logger } from 'pino';
-import { comparableAmount, type GivenAmount } from '../../core/amounts.ts';
-import { currencyOf } from '../../core/currencies.ts';
+import { comparableAmount, currencyOf, type GivenAmount } from '../../core/currencies.ts';
 import type { Cursors } from '../../core/cursors.ts';
-import type { Expecting } from '../../core/expected-version.ts';
 import { claimOf, keyPath } from '../../core/idempotency.ts';
 import { accountPublicId, publicId } from '../../core/ids.ts';
-import { databaseBusy, Refusal } from '../../core/refusal.ts';
+import { databaseBusy, type Expecting, Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { sqlState } from '../../infra/database/faults.ts';

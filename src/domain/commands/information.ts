@@ -1,12 +1,10 @@
 import { purposesOfPayment } from '../../core/account-fields.ts';
-import { checkAll } from '../../core/check-all.ts';
 import { birthFault } from '../../core/checks.ts';
 import { countryFault } from '../../core/countries.ts';
-import type { FieldPath } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { checkAll, type FieldPath, Refusal } from '../../core/refusal.ts';
 import { canonicalText, longest, textFault } from '../../core/texts.ts';
-import { readClock } from '../../infra/database/clock.ts';
 import type { Queryable } from '../../infra/database/statement.ts';
+import { readClock } from '../../infra/database/transaction.ts';
 import type { RequiredField } from '../../rails/rail.ts';
 
 /** A fact about a party to a UMA payment, with its name (decision 48). */
@@ -80,7 +78,8 @@ export function checkInformation(
 }
 
 function factFault({ name, value }: InformationField, isRepeated: boolean, now: Date): string | undefined {
-  if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name)) return 'a name consists of capitals and underscores, such as FULL_NAME';
+  if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name))
+    return 'a name must consist of capitals and underscores, such as FULL_NAME';
   if (isRepeated) return `${name} is given twice`;
   const fault = textFault(value, longest.memo);
   if (fault !== undefined) return `${name} ${fault}`;

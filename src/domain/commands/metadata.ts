@@ -1,6 +1,4 @@
-import { checkAll } from '../../core/check-all.ts';
-import type { FieldPath } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { checkAll, type FieldPath, Refusal } from '../../core/refusal.ts';
 import { canonicalText, longest, textFault } from '../../core/texts.ts';
 import type { Caller } from '../access/caller.ts';
 

@@ -1,11 +1,9 @@
 import { type Currency, currencyOf } from '../../core/currencies.ts';
 import { type AccountName, accountNameIn, uuidOf } from '../../core/ids.ts';
-import type { FieldPath } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
-import type { Account, Customer } from '../../infra/database/rows.ts';
+import { type FieldPath, Refusal } from '../../core/refusal.ts';
+import { type Account, type Customer, trustedJson } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
-import { trustedJson } from '../../infra/database/trusted-json.ts';
-import type { RailAccount } from '../../rails/rail-account.ts';
+import type { RailAccount } from '../../rails/rail-parts.ts';
 import { forCaller, type Scope, visibleRow } from '../access/visible.ts';
 
 /** The accounts of a command, and new ids for the rows that it will insert. */
@@ -154,10 +152,7 @@ export function idAt(parties: Pick<TransferParties, 'ids'>, position: number): s
   return id;
 }
 
-/**
- * Returns what the public id of an account names.
- * @throws Refusal ACCOUNT_NOT_FOUND for a malformed id
- */
+/** Returns what the public id of an account names. @throws Refusal ACCOUNT_NOT_FOUND for a malformed id */
 export function accountName(id: string, path: FieldPath): AccountName {
   return accountNameIn(id) ?? accountNotFound(path);
 }
@@ -166,10 +161,7 @@ export function accountNotFound(path: FieldPath): never {
   throw new Refusal('ACCOUNT_NOT_FOUND', 'no such account', path);
 }
 
-/**
- * Returns the uuid in the public id of a customer.
- * @throws Refusal USER_NOT_FOUND for a malformed id
- */
+/** Returns the uuid in the public id of a customer. @throws Refusal USER_NOT_FOUND for a malformed id */
 export function customerUuid(id: string, path: FieldPath): string {
   return uuidOf(id, 'Customer') ?? customerNotFound(path);
 }

@@ -1,8 +1,6 @@
-import { checkAll } from '../../core/check-all.ts';
 import { birthFault } from '../../core/checks.ts';
 import { countryFault } from '../../core/countries.ts';
-import type { FieldPath } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { checkAll, type FieldPath, Refusal } from '../../core/refusal.ts';
 import { checkText, longest } from '../../core/texts.ts';
 
 export interface Address {
@@ -15,10 +13,7 @@ export interface Address {
   readonly country: string;
 }
 
-/**
- * Checks an address and returns it as it is stored.
- * @throws Refusal INVALID_INPUT with the path of each wrong field
- */
+/** Checks an address and returns it as it is stored. @throws Refusal INVALID_INPUT with the path of each wrong field */
 export function checkAddress<Given extends Address | null | undefined>(address: Given, path: FieldPath): Given {
   if (!address) return address;
   const [line1, postalCode, line2, city, state, country] = checkAll(
@@ -43,10 +38,7 @@ export function checkBirth<Given extends string | null | undefined>(day: Given, 
   return day;
 }
 
-/**
- * Refuses text that is no country.
- * @throws Refusal INVALID_INPUT
- */
+/** Refuses text that is no country. @throws Refusal INVALID_INPUT */
 export function checkCountry<Given extends string | null | undefined>(country: Given, path: FieldPath): Given {
   const fault = country === null || country === undefined ? undefined : countryFault(country);
   if (fault !== undefined) throw new Refusal('INVALID_INPUT', `a country ${fault}`, { path, value: country });

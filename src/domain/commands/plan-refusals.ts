@@ -1,8 +1,12 @@
 import { currencyOf, formatMajor } from '../../core/currencies.ts';
-import { changedMeanwhile } from '../../core/expected-version.ts';
 import { accountPublicId, publicId } from '../../core/ids.ts';
-import type { FieldPath } from '../../core/path.ts';
-import { Refusal, type RefusalCode, type RefusalDetails } from '../../core/refusal.ts';
+import {
+  changedMeanwhile,
+  type FieldPath,
+  Refusal,
+  type RefusalCode,
+  type RefusalDetails,
+} from '../../core/refusal.ts';
 import type { Caller } from '../access/caller.ts';
 import { maySee, maySeePolicyOf, seesAny } from '../access/visible.ts';
 import type { LimitState, PlanRefusal } from '../ledger/commit.ts';
@@ -130,7 +134,7 @@ function limitParts({ code, rule, limit, freeAt: free, subjectType, subjectId }:
   const freeAt = free === null ? null : new Date(free).toISOString();
   const facts: ExceededLimit & RefusalDetails = { rule, limit, freeAt, subjectId: publicId(subjectType, subjectId) };
   const allowed = rule === 'LIMIT' && limit ? limitInWords(limit) : reasons[rule as keyof typeof reasons];
-  const message = `the policy of ${facts.subjectId} allows ${allowed}${freeAt === null ? '' : `; it fits from ${freeAt}`}`;
+  const message = `the policy of ${facts.subjectId} allows ${allowed}${freeAt === null ? '' : `; it is allowed from ${freeAt}`}`;
   return { code, message, facts };
 }
 

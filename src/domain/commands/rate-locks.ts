@@ -1,6 +1,5 @@
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
-import type { Quote } from '../../infra/database/rows.ts';
-import { trustedJson } from '../../infra/database/trusted-json.ts';
+import { type Quote, trustedJson } from '../../infra/database/rows.ts';
 import type { RateLock } from '../../rails/rate-lock.ts';
 
 /** What a quote stores of the rate that its rail has locked (decision 83): amounts are digits. */

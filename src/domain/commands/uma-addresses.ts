@@ -1,5 +1,4 @@
-import type { FieldPath } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { type FieldPath, Refusal } from '../../core/refusal.ts';
 import { normalDomain } from './uma-domains.ts';
 
 /**

@@ -1,8 +1,5 @@
-import { checkAll } from '../../core/check-all.ts';
-import type { Expecting } from '../../core/expected-version.ts';
 import { publicId } from '../../core/ids.ts';
-import { pathsIn } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { checkAll, type Expecting, pathsIn, Refusal } from '../../core/refusal.ts';
 import type { Customer } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';
@@ -100,10 +97,7 @@ const customerStatement = forCaller(
   ),
 );
 
-/**
- * Reads a customer, with the UMA domain of its platform.
- * @throws Refusal USER_NOT_FOUND
- */
+/** Reads a customer, with the UMA domain of its platform. @throws Refusal USER_NOT_FOUND */
 export async function readCustomer(payments: Payments, caller: Caller, customerId: string) {
   const uuid = customerUuid(customerId, at('customerId'));
   const [found] = await customerStatement(payments.database.pool, caller, uuid);

@@ -1,10 +1,8 @@
-import { checkAll } from '../../core/check-all.ts';
-import { type FieldPath, pathsIn } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { checkAll, type FieldPath, pathsIn, Refusal } from '../../core/refusal.ts';
 import { checkKey, checkText, foldedText, longest } from '../../core/texts.ts';
 import type { Customer } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
-import type { IdentityAnswer, IdentityCheck, IdentityRequest } from '../../rails/identity-request.ts';
+import type { IdentityAnswer, IdentityCheck, IdentityRequest } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import { command, connectedRail, type Payments } from '../commands/command.ts';

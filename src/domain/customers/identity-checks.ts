@@ -3,7 +3,7 @@ import { retryLostRaces } from '../../infra/database/retry.ts';
 import type { Customer } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 import { inTransaction } from '../../infra/database/transaction.ts';
-import type { IdentityCheck } from '../../rails/identity-request.ts';
+import type { IdentityCheck } from '../../rails/rail-parts.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
 import { wholeMs } from '../orders/orders.ts';

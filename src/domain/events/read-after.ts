@@ -14,5 +14,5 @@ export const readAfterHeader = 'payments-read-after';
 export function readAfterOf(cursors: Cursors, platformId: string, text: string): string | undefined {
   if (isReadToken(text)) return text;
   if (text === latest || positionOf(cursors, platformId, text)) return undefined;
-  throw new Refusal('INVALID_INPUT', 'it must be a read token, a cursor of the feed, or latest');
+  throw new Refusal('INVALID_INPUT', 'expected a read token, a cursor of the feed, or latest');
 }

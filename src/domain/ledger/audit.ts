@@ -137,7 +137,7 @@ async function replay(client: pg.Client, { lsn, history }: Moment, withinMs: num
     }
     if (performance.now() > until) {
       throw new ReplicaUnfit(
-        `In ${withinMs / 1_000} s the replica has not replayed everything that was committed before the audit began.`,
+        `The replica has not replayed everything that was committed before the audit began within ${withinMs / 1_000} s.`,
       );
     }
     await delay(100);

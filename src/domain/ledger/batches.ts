@@ -55,7 +55,7 @@ function checkAlternative(planKeys: ConflictKeys, alternative: Alternative): voi
   const keys: ConflictKeys = { writes: new Set(), reads: new Set() };
   addMoves(keys, alternative);
   if ([...keys.writes].some((key) => !planKeys.writes.has(key))) {
-    throw new Error('an alternative changes what its plan does not name');
+    throw new Error('an alternative changes rows that its plan does not name');
   }
   if (alternative.otherwise) checkAlternative(planKeys, alternative.otherwise);
 }

@@ -37,7 +37,7 @@ export const ledgerRules: readonly Rule[] = [
       ) chain where balance_before + amount <> balance_after`,
   },
   {
-    rule: 'the entries of an account are dated in the order of its balances, but where the clock was set back',
+    rule: 'the entries of an account are dated in the order of its balances, except where the clock was set back',
     // Each balance has an event, dated when it changed. Where these go back, too, the clock was set back.
     offenders: ({ accountLegs }) => `select s.* from (
         select p.platform_id, p.account_id, p.journal_id, p.account_version, j.created_at,
@@ -115,7 +115,7 @@ export const ledgerRules: readonly Rule[] = [
         or (t.received_amount, t.received_currency, t.destination_account_id) is distinct from (d.amount, d.currency, d.account_id))`,
   },
   {
-    rule: 'each adjustment is booked once, with the proposed amount, and was approved by another person; ADJUSTMENTS has nothing else',
+    rule: 'each adjustment is booked once, with the proposed amount, and was approved by someone other than its proposer; ADJUSTMENTS has no other postings',
     offenders: (
       scope,
     ) => `select coalesce(d.platform_id, j.platform_id) as platform_id, d.id as adjustment_id, d.status, d.amount, j.journal_id, j.legs
@@ -133,7 +133,7 @@ export const ledgerRules: readonly Rule[] = [
           jsonb_build_array(null, 'ADJUSTMENTS', d.currency, -d.amount))`,
   },
   {
-    rule: 'DIFFERENCES has only the differences of payments that an operator has settled because the provider moved another amount',
+    rule: 'DIFFERENCES has only the differences of payments that an operator settled although the provider moved a different amount',
     offenders: (scope) => `select b.platform_id, b.journal_id, j.kind, j.transaction_id, c.order_id, c.closed_by
       from (select platform_id, journal_id from ${scope.postings} p where system = 'DIFFERENCES'
             union select platform_id, id from ${scope.journals} j where kind = 'difference') b

@@ -130,7 +130,7 @@ export const paymentRules: readonly Rule[] = [
       group by platform_id, transaction_id, account_id, system, currency having sum(booked) <> sum(required)`,
   },
   {
-    rule: 'a payment takes one deposit at most, of what it is for, or of anything where it was not executed',
+    rule: 'a payment takes at most one deposit, of the amount due, or of any amount if it was not executed',
     ofPayments: true,
     offenders: (scope) => `with ${booked(scope)}, ${payment(scope)}
       select platform_id, id as transaction_id, status, paid_from, deposits, deposited, sent_amount from payment
@@ -141,7 +141,7 @@ export const paymentRules: readonly Rule[] = [
         else deposited = 0 end`,
   },
   {
-    rule: "the platform's part of the fees is paid whole when its payment is delivered, where its account can take it",
+    rule: "the platform's part of the fees is paid in full when its payment is delivered, if its account can take it",
     ofPayments: true,
     offenders: (scope) => `with ${booked(scope)}, ${payment(scope)}
       select platform_id, id as transaction_id, status, platform_fee, share from payment p

@@ -7,14 +7,14 @@ const window = 'partition by p.platform_id, p.id, l.number';
 /** The auditor's rules about policies: of all that they have counted, since little of it is old. */
 export const policyRules: readonly Rule[] = [
   {
-    rule: 'what a policy has counted is what a payment sends, and counts unless the payment was not delivered or was returned',
+    rule: 'a policy has counted the amount that a payment sends, and it counts unless the payment was not delivered or was returned',
     offenders: () => `select u.platform_id, u.policy_id, u.transaction_id, u.amount, u.currency, u.released_at, t.status
       from policy_use u left join transaction t on t.platform_id = u.platform_id and t.id = u.transaction_id
       where (u.amount, u.currency) is distinct from (t.sent_amount, t.sent_currency)
         or u.released_at is not null and t.status not in ('FAILED', 'REJECTED', 'EXPIRED', 'REFUNDED')`,
   },
   {
-    rule: 'no window of a policy was ever exceeded by what it has allowed since it was set',
+    rule: 'no window of a policy was ever exceeded by the payments that it has allowed since it was set',
     // A payment was allowed with all that counted then: what counts still is no more.
     offenders: () => `select platform_id, policy_id, transaction_id, value, used from (
         select u.platform_id, u.policy_id, u.transaction_id, l.value, u.used_at > p.updated_at as is_new,
@@ -29,7 +29,7 @@ export const policyRules: readonly Rule[] = [
       ) s where is_new and used > coalesce((value ->> 'amount')::numeric, (value ->> 'payments')::numeric)`,
   },
   {
-    rule: 'what a policy stores of a window is the sum of what counts in it',
+    rule: 'the stored usage of a window of a policy is the sum of the payments that count in it',
     offenders: () => `select p.platform_id, p.id as policy_id, w.key, w.value, s.used
       from policy p cross join jsonb_each(p.used) w cross join lateral (
         select coalesce(sum(case when w.key like '% %' then u.amount else 1 end), 0) as used from policy_use u

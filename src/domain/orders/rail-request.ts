@@ -1,5 +1,5 @@
 import type { RailOrder, RailOutcome } from '../../rails/rail.ts';
-import type { RailStep } from '../../rails/rail-step.ts';
+import type { RailStep } from '../../rails/rail-parts.ts';
 import { connectedRail, type Payments, railOf } from '../commands/command.ts';
 import { toRailAccount } from '../commands/parties.ts';
 import { type DueOrder, isPull } from './orders.ts';

@@ -1,8 +1,7 @@
-import { pathsIn } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { pathsIn, Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { FailureReason } from '../../infra/database/generated/client/client.ts';
-import type { RailStep } from '../../rails/rail-step.ts';
+import type { RailStep } from '../../rails/rail-parts.ts';
 import type { Scenario } from '../../rails/simulation.ts';
 import { type Payments, simulationOf } from '../commands/command.ts';
 

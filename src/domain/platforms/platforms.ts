@@ -1,20 +1,34 @@
 import { createHash } from 'node:crypto';
-import { currencies } from '../../core/currencies.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { maxAmount } from '../../core/checks.ts';
+import { type CurrencyCode, currencies, currencyOf } from '../../core/currencies.ts';
 import { publicId } from '../../core/ids.ts';
-import { Refusal } from '../../core/refusal.ts';
-import type { Tenant } from '../../core/tenant.ts';
+import { checkVersion, type Expecting, pathsIn, Refusal } from '../../core/refusal.ts';
+import { lockPlatform, type Tenant } from '../../core/tenant.ts';
 import type { Database } from '../../infra/database/database.ts';
-import type { Environment } from '../../infra/database/generated/client/client.ts';
-import { inTransaction } from '../../infra/database/transaction.ts';
+import { sqlState } from '../../infra/database/faults.ts';
+import {
+  type Environment,
+  type Platform,
+  TransactionType,
+  type TrustedDocumentPolicy,
+} from '../../infra/database/generated/client/client.ts';
+import { inTransaction, readClock, type Transaction } from '../../infra/database/transaction.ts';
 import { simulatedDomain } from '../../rails/simulation.ts';
+import type { Caller } from '../access/caller.ts';
 import { type Operator, recordAct } from '../access/operator-acts.ts';
+import { runIdempotent } from '../access/run-idempotent.ts';
 import { storeApiToken } from '../access/tokens/api-token-records.ts';
 import { newCredentials } from '../access/tokens/api-tokens.ts';
+import { visibleAccounts } from '../access/visible.ts';
 import { newInternalAccounts } from '../accounts/internal-accounts.ts';
 import type { Payments } from '../commands/command.ts';
+import { idAt, readParties } from '../commands/parties.ts';
 import { serviceDomain } from '../commands/uma-domains.ts';
 import { readProfile } from '../customers/customers.ts';
 import { commitPlanOn } from '../ledger/commit.ts';
+import { deliveryRails, type PaymentRail } from '../pricing/delivery-rails.ts';
+import { requireMayTake, umaDomainIn } from './uma-domain.ts';
 
 export interface NewPlatform {
   readonly name: string;
@@ -77,4 +91,153 @@ function umaDomainOf(name: string): string {
   const domain = `${slug}.${serviceDomain}`;
   if (slug === name && domain !== simulatedDomain) return domain;
   return `${slug}-${createHash('sha256').update(name).digest('hex').slice(0, 6)}.${serviceDomain}`;
+}
+
+export interface PlatformSettings extends Expecting {
+  /** The domain of the UMA addresses that new customers get: the platform's own (decision 61). */
+  readonly umaDomain?: string | null | undefined;
+  /** The currencies of the internal accounts of new customers; replaces the list. */
+  readonly currencies?: readonly string[] | null | undefined;
+  /** Which tokens may send only registered documents (decision 74). */
+  readonly trustedDocuments?: TrustedDocumentPolicy | null | undefined;
+}
+
+const at = pathsIn<PlatformSettings>();
+
+/** The settings of every currency: payments within these limits (smallest units), in both directions (decision 56). */
+export const currencySettings = {
+  minAmount: 1n,
+  maxAmount,
+  requiredCounterpartyFields: [] as readonly { readonly name: string; readonly mandatory: boolean }[],
+  enabledTransactionTypes: [TransactionType.INCOMING, TransactionType.OUTGOING] as readonly TransactionType[],
+  providerRequiredCustomerFields: [] as readonly string[],
+  providerRequiredCounterpartyCustomerFields: [] as readonly string[],
+} as const;
+
+export type PlatformCurrency = typeof currencySettings & {
+  readonly code: CurrencyCode;
+  readonly deliveryRail: PaymentRail;
+};
+
+export const platformCurrencies: ReadonlyMap<string, PlatformCurrency> = new Map(
+  currencies.map(({ code }) => [code, { ...currencySettings, code, deliveryRail: deliveryRails[code] }]),
+);
+
+/** Whether customers count as verified by the platform itself: no setting offers that yet. */
+export const isRegulatedFinancialInstitution = false;
+
+export function readPlatform(payments: Payments, caller: Caller): Promise<Platform> {
+  return payments.database.prisma.platform.findFirstOrThrow({ where: { id: caller.platformId } });
+}
+
+export interface ChangedPlatform<Besides> {
+  readonly platform: Platform;
+  readonly besides: Besides | undefined;
+  readonly replayed: boolean;
+}
+
+/** Further work in the transaction that changes the settings, and whether it changes anything. */
+export interface Beside<Result> {
+  readonly changes: boolean;
+  readonly work: (transaction: Transaction) => Promise<Result>;
+}
+
+/**
+ * Changes a platform's settings. The platform gets an internal account for each new currency. Existing accounts and the
+ * addresses of customers stay.
+ * @param besides checks and changes more in the same transaction, with the platform's row locked
+ * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's, or only the operator
+ * may give it; the first call with the key is still running), IDEMPOTENCY_MISMATCH, and what `besides` throws
+ */
+export async function updatePlatform<Besides = undefined>(
+  payments: Payments,
+  caller: Caller,
+  settings: PlatformSettings,
+  idempotencyKey?: string | null,
+  besides?: Beside<Besides>,
+): Promise<ChangedPlatform<Besides>> {
+  try {
+    return await runIdempotent<Omit<ChangedPlatform<Besides>, 'replayed'>>(payments.database, caller, {
+      operation: 'updatePlatform',
+      nullClears: true,
+      input: settings,
+      idempotencyKey,
+      prepare: async () => {
+        const data = checkSettings(settings);
+        return async (transaction) => {
+          const platform = await changeSettings(payments, transaction, caller, data, besides?.changes ?? false);
+          return { result: {}, answer: { platform, besides: await besides?.work(transaction) } };
+        };
+      },
+      repeat: async () => ({ platform: await readPlatform(payments, caller), besides: undefined }),
+    });
+  } catch (error) {
+    if (sqlState(error) !== '23505') throw error;
+    throw new Refusal('CONFLICT', 'this UMA domain is already in use', at('umaDomain'));
+  }
+}
+
+/** Checks settings before they are stored. Null and missing ones stay unchanged. */
+function checkSettings({ umaDomain, ...settings }: PlatformSettings): PlatformSettings {
+  if (settings.currencies) checkCurrencies(settings.currencies);
+  const domain = typeof umaDomain === 'string' ? umaDomainIn(umaDomain, at('umaDomain')) : undefined;
+  return { ...settings, umaDomain: domain };
+}
+
+/**
+ * @param changesMore whether there are further changes in the same transaction, which count as a change of the settings
+ */
+async function changeSettings(
+  payments: Payments,
+  transaction: Transaction,
+  caller: Caller,
+  settings: PlatformSettings,
+  changesMore: boolean,
+): Promise<Platform> {
+  const { umaDomain, currencies, trustedDocuments } = settings;
+  const { client, prisma } = transaction;
+  await lockPlatform(client, caller);
+  const where = { id: caller.platformId };
+  const before = await prisma.platform.findFirstOrThrow({ where });
+  checkVersion(settings, publicId('Platform', before.id), before.version);
+  if (typeof umaDomain === 'string' && umaDomain !== before.umaDomain)
+    await requireMayTake(transaction, caller, umaDomain, at('umaDomain'));
+  const given = {
+    umaDomain: umaDomain ?? before.umaDomain,
+    currencies: [...(currencies ?? before.currencies)],
+    trustedDocuments: trustedDocuments ?? before.trustedDocuments,
+  };
+  if (!changesMore && isDeepStrictEqual({ ...before, ...given }, before)) return before;
+  const { now: updatedAt } = await readClock(client);
+  const platform = await prisma.platform.update({ where, data: { ...given, updatedAt } });
+  if (currencies) await openAccounts(payments, transaction, caller, currencies);
+  return platform;
+}
+
+function checkCurrencies(currencies: readonly string[]): void {
+  if (currencies.length === 0) throw new Refusal('INVALID_INPUT', 'give at least one currency', at('currencies'));
+  currencies.forEach((code, position) => {
+    const path = at('currencies', position);
+    if (!currencyOf(code)) throw new Refusal('INVALID_CURRENCY', `unknown currency ${JSON.stringify(code)}`, path);
+    if (currencies.indexOf(code) !== position) throw new Refusal('INVALID_INPUT', `${code} is given twice`, path);
+  });
+}
+
+async function openAccounts(
+  payments: Payments,
+  { client, prisma }: Transaction,
+  caller: Caller,
+  currencies: readonly string[],
+): Promise<void> {
+  const { platformId } = caller;
+  const existing = await prisma.account.findMany({
+    select: { currency: true },
+    where: { AND: [visibleAccounts(caller), { customerId: null, kind: 'INTERNAL' }] },
+  });
+  const missing = currencies.filter((code) => !existing.some(({ currency }) => currency === code));
+  if (missing.length === 0) return;
+  const parties = await readParties(client, caller, { ids: missing.length });
+  const ids = missing.map((_code, position) => idAt(parties, position));
+  const account = await newInternalAccounts(payments, caller, { platformId, customerId: null }, missing, ids);
+  await commitPlanOn(client, platformId, { insert: { account } });
 }

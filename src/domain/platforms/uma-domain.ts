@@ -1,10 +1,8 @@
 import { publicId } from '../../core/ids.ts';
-import type { FieldPath } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
-import { readClock } from '../../infra/database/clock.ts';
+import { type FieldPath, Refusal } from '../../core/refusal.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { sqlState } from '../../infra/database/faults.ts';
-import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
+import { inTransaction, readClock, type Transaction } from '../../infra/database/transaction.ts';
 import type { Caller } from '../access/caller.ts';
 import { type Operator, recordAct } from '../access/operator-acts.ts';
 import { isFictional, isOfService, normalDomain } from '../commands/uma-domains.ts';

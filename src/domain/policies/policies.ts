@@ -1,18 +1,13 @@
-import { type GivenAmount, smallestUnits } from '../../core/amounts.ts';
-import { checkAll } from '../../core/check-all.ts';
 import { countryFault } from '../../core/countries.ts';
-import { currencyOf } from '../../core/currencies.ts';
-import { checkVersion, type Expecting } from '../../core/expected-version.ts';
+import { currencyOf, type GivenAmount, smallestUnits } from '../../core/currencies.ts';
 import { accountNameIn, publicId, uuidOf } from '../../core/ids.ts';
-import { type FieldPath, pathsIn } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { checkAll, checkVersion, type Expecting, type FieldPath, pathsIn, Refusal } from '../../core/refusal.ts';
 import { lockPlatform } from '../../core/tenant.ts';
-import { readClock } from '../../infra/database/clock.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { sqlState } from '../../infra/database/faults.ts';
 import type { PaymentKind, Policy, PolicyRelease, Prisma } from '../../infra/database/generated/client/client.ts';
 import { statement } from '../../infra/database/statement.ts';
-import type { Transaction } from '../../infra/database/transaction.ts';
+import { readClock, type Transaction } from '../../infra/database/transaction.ts';
 import type { Caller } from '../access/caller.ts';
 import { runIdempotent } from '../access/run-idempotent.ts';
 import { visibleAccounts, visibleCustomers, visibleToPlatform } from '../access/visible.ts';
@@ -94,7 +89,9 @@ export function setPolicy(
         where: { AND: [visibleToPlatform(caller), { subjectId }] },
       });
       if (!policy)
-        throw new Refusal('CONFLICT', 'this was done before, and the policy is deleted since', ['subjectId']);
+        throw new Refusal('CONFLICT', 'an earlier request did this, and the policy has since been deleted', [
+          'subjectId',
+        ]);
       return { policy };
     },
   });
@@ -148,7 +145,10 @@ async function begin({ client, prisma }: Transaction, caller: Caller): Promise<v
   await lockPlatform(client, caller);
   const own = { platformId: caller.platformId, subjectId: { in: [...caller.makers] } };
   if (await prisma.policy.findFirst({ where: own, select: { id: true } }))
-    throw new Refusal('FORBIDDEN', 'a policy limits this token, or one that it was made by: it changes no policies');
+    throw new Refusal(
+      'FORBIDDEN',
+      'a policy limits this token, or a token that created it, so it cannot change policies',
+    );
 }
 
 interface Subject {
@@ -162,7 +162,7 @@ function subjectIn(id: string): Subject {
     const uuid = uuidOf(id, type);
     if (uuid !== undefined) return { type, uuid };
   }
-  throw new Refusal('INVALID_INPUT', 'a policy is for an API token, a client token, a customer or the platform', [
+  throw new Refusal('INVALID_INPUT', 'a policy must be for an API token, a client token, a customer or the platform', [
     'subjectId',
   ]);
 }
@@ -170,7 +170,7 @@ function subjectIn(id: string): Subject {
 async function requireSubject({ prisma }: Transaction, caller: Caller, { type, uuid: id }: Subject): Promise<void> {
   const path = at('subjectId');
   if (type === 'Platform') {
-    if (id !== caller.platformId) throw new Refusal('INVALID_INPUT', 'a platform sets its own policy', path);
+    if (id !== caller.platformId) throw new Refusal('INVALID_INPUT', 'a platform can only set its own policy', path);
   } else if (type === 'Customer') {
     if (
       !(await prisma.customer.findFirst({ where: { AND: [visibleCustomers(caller), { id }] }, select: { id: true } }))
@@ -253,11 +253,12 @@ function checkNotEmpty(input: SetPolicy, field: 'kinds'): void {
 /** Hours are read as text, which has the order of times. */
 function checkHours(from: string | null, to: string | null): void {
   const form = /^([01]\d|2[0-3]):[0-5]\d$/;
-  if (from !== null && !form.test(from)) throw new Refusal('INVALID_INPUT', 'a time is written HH:MM', at('hoursFrom'));
+  if (from !== null && !form.test(from))
+    throw new Refusal('INVALID_INPUT', 'expected a time in the form HH:MM', at('hoursFrom'));
   if (to !== null && !form.test(to) && to !== '24:00')
-    throw new Refusal('INVALID_INPUT', 'a time is written HH:MM, and the end of a day is 24:00', at('hoursTo'));
+    throw new Refusal('INVALID_INPUT', 'expected a time in the form HH:MM; the end of a day is 24:00', at('hoursTo'));
   if ((from === null) !== (to === null) || (from !== null && from === to))
-    throw new Refusal('INVALID_INPUT', 'hours have two ends, at different times', at('hoursTo'));
+    throw new Refusal('INVALID_INPUT', 'hours must have a start and an end, at different times', at('hoursTo'));
 }
 
 /** Postgres takes others, such as FOO+3, for time zones of their own, and Intl takes offsets. */
@@ -272,7 +273,7 @@ function checkTimeZone(timeZone: string): void {
 }
 
 const unknownTimeZone = () =>
-  new Refusal('INVALID_INPUT', 'a time zone has a name such as Europe/Berlin or UTC', at('timeZone'));
+  new Refusal('INVALID_INPUT', 'expected an IANA time zone such as Europe/Berlin or UTC', at('timeZone'));
 
 const timeZoneStatement = statement<object>('time_zone', 'select now() at time zone $1::text');
 
@@ -291,11 +292,11 @@ function limitsOf(limits: readonly GivenLimit[]) {
       if (amount != null || code != null || period === 'PAYMENT')
         throw new Refusal(
           'INVALID_INPUT',
-          'a limit is of an amount in a currency, or of the payments in a period',
+          'a limit must be either an amount in a currency or a number of payments',
           path,
         );
       if (payments < 0)
-        throw new Refusal('INVALID_INPUT', 'the number of payments is 0 or more', [...path, 'payments']);
+        throw new Refusal('INVALID_INPUT', 'the number of payments must be 0 or more', [...path, 'payments']);
       return { period, payments };
     }
     const currency = currencyOf(code ?? '');

@@ -1,7 +1,5 @@
-import { type GivenAmount, smallestUnits } from '../../core/amounts.ts';
-import { type Currency, currencies, currencyOf } from '../../core/currencies.ts';
-import { type FieldPath, pathsIn } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { type Currency, currencies, currencyOf, type GivenAmount, smallestUnits } from '../../core/currencies.ts';
+import { type FieldPath, pathsIn, Refusal } from '../../core/refusal.ts';
 import type { Caller } from '../access/caller.ts';
 import { type Payments, railOf } from '../commands/command.ts';
 import { readPlatformFee } from '../commands/parties.ts';

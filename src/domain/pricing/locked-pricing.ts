@@ -32,10 +32,7 @@ export function amountToLock({ lockedSide, lockedAmount }: PricingRequest, liste
   return lockedSide === 'SENDING' ? lockedAmount - listed.platformFee : lockedAmount;
 }
 
-/**
- * Checks that a rail has locked what was requested.
- * @throws RangeError where it has not
- */
+/** Checks that a rail has locked what was requested. @throws RangeError where it has not */
 export function checkLock(request: PricingRequest, amount: bigint, lock: RateLock, validMs: number): void {
   const locked = request.lockedSide === 'SENDING' ? lock.sent : lock.received;
   if (locked !== amount) throw new RangeError(`the rail has locked ${locked}, not ${amount}`);
@@ -60,6 +57,7 @@ export function priceByLock(request: PricingRequest, listed: Pricing, lock: Rate
   const serviceFixedFee = lock.fees - (lock.fees > listedFixedFee ? lock.fees - listedFixedFee : 0n);
   const fixedFees = serviceFixedFee + request.platformFee.fixedFee;
   const feesIncluded = lock.fees + part.fee;
+  const listedPart = listed.steps.filter(({ step }) => step === 'PLATFORM_VARIABLE_FEE');
   return {
     totalSendingAmount: send,
     totalReceivingAmount: lock.received,
@@ -68,7 +66,7 @@ export function priceByLock(request: PricingRequest, listed: Pricing, lock: Rate
     fixedFees,
     platformFee: part.fee,
     rateDetails: rateDetails(request, lock, { send, feesIncluded, fixedFees, serviceFixedFee }),
-    steps: [lockedStep(request, lock, send), ...(part.step ? [part.step] : partOf(listed.steps))],
+    steps: [lockedStep(request, lock, send), ...(part.step ? [part.step] : listedPart)],
   };
 }
 
@@ -85,39 +83,22 @@ function platformPart({ rate, platformFee, sending }: PricingRequest, { sent }: 
   return { fee: platformFee.fixedFee + amount, step };
 }
 
-function partOf(steps: readonly PricingStep[]): readonly PricingStep[] {
-  return steps.filter(({ step }) => step === 'PLATFORM_VARIABLE_FEE');
-}
-
 function lockedStep({ lockedSide, sending, receiving }: PricingRequest, lock: RateLock, send: bigint): PricingStep {
   const terms = `locked outside at ${lock.rate}, with fees of ${formatMajor(lock.fees, sending)}`;
   const named = (amount: bigint) => ({ exact: whole(amount), amount });
-  return lockedSide === 'SENDING'
-    ? stepOf(
-        'TOTAL_RECEIVING_AMOUNT',
-        named(lock.received),
-        receiving,
-        'NONE',
-        `${formatMajor(lock.sent, sending)} ${terms}: ${lock.received} (${formatMajor(lock.received, receiving)})`,
-      )
-    : stepOf(
-        'TOTAL_SENDING_AMOUNT',
-        named(send),
-        sending,
-        'NONE',
-        `${formatMajor(lock.received, receiving)} ${terms}: ${lock.sent}, and ${send - lock.sent} for the platform: ${send} (${formatMajor(send, sending)})`,
-      );
+  const received = formatMajor(lock.received, receiving);
+  if (lockedSide === 'SENDING') {
+    const text = `${formatMajor(lock.sent, sending)} ${terms}: ${lock.received} (${received})`;
+    return stepOf('TOTAL_RECEIVING_AMOUNT', named(lock.received), receiving, 'NONE', text);
+  }
+  const sum = `${lock.sent}, and ${send - lock.sent} for the platform: ${send} (${formatMajor(send, sending)})`;
+  return stepOf('TOTAL_SENDING_AMOUNT', named(send), sending, 'NONE', `${received} ${terms}: ${sum}`);
 }
 
 function rateDetails(
   { rate: listed, sending, receiving }: PricingRequest,
   { rate, fees }: RateLock,
-  price: {
-    readonly send: bigint;
-    readonly feesIncluded: bigint;
-    readonly fixedFees: bigint;
-    readonly serviceFixedFee: bigint;
-  },
+  price: Readonly<Record<'send' | 'feesIncluded' | 'fixedFees' | 'serviceFixedFee', bigint>>,
 ): RateDetails {
   const unitsBought = divide(tenTo(receiving.decimals - sending.decimals), parseDecimal(rate));
   const millisatoshi = divide(tenTo(11 - sending.decimals), parseDecimal(listed.bridge));

@@ -46,10 +46,7 @@ export interface Terms {
   readonly steps: readonly PricingStep[];
 }
 
-/**
- * Reads the terms of a request.
- * @throws RangeError when the terms themselves are wrong
- */
+/** Reads the terms of a request. @throws RangeError when the terms themselves are wrong */
 export function readTerms(request: PricingRequest): Terms {
   const { sending, receiving, rate: railTerms, platformFee } = request;
   assertSound('rate', rateFault(railTerms.rate));

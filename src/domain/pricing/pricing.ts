@@ -21,6 +21,7 @@ import {
   multiply,
   parseDecimal,
   rateDigits,
+  smaller,
   subtract,
   tenTo,
   toDecimal,
@@ -95,7 +96,9 @@ export interface PricingRefusal {
  */
 export function priceQuote(request: PricingRequest): Pricing | PricingRefusal {
   const { lockedAmount } = request;
-  if (lockedAmount < 1n) return refusal('INVALID_AMOUNT', `the amount must be at least 1, not ${lockedAmount}`);
+  if (lockedAmount < 1n) {
+    return { code: 'INVALID_AMOUNT', reason: `the amount must be at least 1, not ${lockedAmount}` };
+  }
   if (lockedAmount > maxAmount) return outOfRange(`the amount must be at most ${maxAmount}, not ${lockedAmount}`);
 
   const terms = readTerms(request);
@@ -112,9 +115,8 @@ function priceFromSending(terms: Terms): Pricing | PricingRefusal {
   const { request, fixedFees } = terms;
   const send = request.lockedAmount;
   if (send <= fixedFees) {
-    return outOfRange(
-      `the fixed fees of ${formatMajor(fixedFees, request.sending)} leave nothing of ${formatMajor(send, request.sending)}`,
-    );
+    const [fees, sent] = [formatMajor(fixedFees, request.sending), formatMajor(send, request.sending)];
+    return outOfRange(`the fixed fees of ${fees} leave nothing of ${sent}`);
   }
   const receive = convertToReceiving(terms, send);
   return (
@@ -127,16 +129,10 @@ function priceFromReceiving(terms: Terms): Pricing | PricingRefusal {
   const { request } = terms;
   const receive = request.lockedAmount;
   const send = convertToSending(terms, receive);
-  return (
-    sideOutOfRange(request, send.amount, receive) ??
-    pricing(
-      terms,
-      send.amount,
-      receive,
-      withSurplus(terms, receive, variableFees(terms, send.amount)),
-      sendingStep(terms, send),
-    )
-  );
+  const refused = sideOutOfRange(request, send.amount, receive);
+  if (refused) return refused;
+  const fees = withSurplus(terms, receive, variableFees(terms, send.amount));
+  return pricing(terms, send.amount, receive, fees, sendingStep(terms, send));
 }
 
 function pricing(terms: Terms, send: bigint, receive: bigint, fees: VariableFees, step: PricingStep): Pricing {
@@ -166,27 +162,14 @@ function variableFees({ request, fixedFees, platformRate, serviceRate }: Terms, 
   const charged = send - fixedFees;
   const platform = variableFee(charged, platformRate);
   const service = variableFee(charged, serviceRate);
-  const step = (name: 'PLATFORM_VARIABLE_FEE' | 'SERVICE_VARIABLE_FEE', rate: Fraction, fee: Rounded): PricingStep[] =>
-    rate.numerator === 0n
-      ? []
-      : [
-          stepOf(
-            name,
-            fee,
-            request.sending,
-            'HALF_UP',
-            `${charged} × ${formatExact(rate)} = ${roundedHalfUp(fee, request.sending)}`,
-          ),
-        ];
-  return {
-    charged,
-    platform: platform.amount,
-    service: service.amount,
-    steps: [
-      ...step('PLATFORM_VARIABLE_FEE', platformRate, platform),
-      ...step('SERVICE_VARIABLE_FEE', serviceRate, service),
-    ],
+  const stepsOf = (name: PricingStep['step'], rate: Fraction, fee: Rounded) => {
+    if (rate.numerator === 0n) return [];
+    const text = `${charged} × ${formatExact(rate)} = ${roundedHalfUp(fee, request.sending)}`;
+    return [stepOf(name, fee, request.sending, 'HALF_UP', text)];
   };
+  const platformSteps = stepsOf('PLATFORM_VARIABLE_FEE', platformRate, platform);
+  const steps = [...platformSteps, ...stepsOf('SERVICE_VARIABLE_FEE', serviceRate, service)];
+  return { charged, platform: platform.amount, service: service.amount, steps };
 }
 
 /**
@@ -223,27 +206,19 @@ function rateDetails(terms: Terms, serviceVariableFee: bigint): RateDetails {
 
 function sideOutOfRange(request: PricingRequest, send: bigint, receive: bigint): PricingRefusal | undefined {
   const { sending, receiving, rate } = request;
-  const isRailTighter = rate.maxSendingAmount < maxAmount;
-  const maxSend = isRailTighter ? rate.maxSendingAmount : maxAmount;
+  const pair = `from ${sending.code} to ${receiving.code}`;
+  const maxSend = smaller(rate.maxSendingAmount, maxAmount);
   if (send < rate.minSendingAmount || send > maxSend) {
     const bounds = `${formatDecimal(rate.minSendingAmount, sending.decimals)} to ${formatMajor(maxSend, sending)}`;
-    return outOfRange(
-      `from ${sending.code} to ${receiving.code} the sending amount must be ${bounds}, not ${formatMajor(send, sending)}`,
-    );
+    return outOfRange(`${pair} the sending amount must be ${bounds}, not ${formatMajor(send, sending)}`);
   }
   if (receive < 1n || receive > maxAmount) {
     const bounds = `${formatDecimal(1n, receiving.decimals)} to ${formatMajor(maxAmount, receiving)}`;
-    return outOfRange(
-      `from ${sending.code} to ${receiving.code} the receiving amount must be ${bounds}, not ${formatMajor(receive, receiving)}`,
-    );
+    return outOfRange(`${pair} the receiving amount must be ${bounds}, not ${formatMajor(receive, receiving)}`);
   }
   return undefined;
 }
 
-function refusal(code: PricingRefusal['code'], reason: string): PricingRefusal {
-  return { code, reason };
-}
-
 function outOfRange(reason: string): PricingRefusal {
-  return refusal('AMOUNT_OUT_OF_RANGE', reason);
+  return { code: 'AMOUNT_OUT_OF_RANGE', reason };
 }

@@ -1,5 +1,5 @@
 import { maxAmount } from '../../core/checks.ts';
-import { isLess, multiply, roundDown, whole } from '../../core/fraction.ts';
+import { isLess, larger, multiply, roundDown, smaller, whole } from '../../core/fraction.ts';
 import { type PricingRequest, readTerms } from './pricing-terms.ts';
 
 /** The smallest and the largest amount that can arrive, in smallest units of the receiving currency. */
@@ -35,23 +35,6 @@ export function receivingLimits(
 export function narrowest(all: readonly ReceivingLimits[]): ReceivingLimits | undefined {
   const [first, ...others] = all;
   if (!first) return undefined;
-  const limits = others.reduce(
-    (narrowed, { min, max }) => ({
-      min: larger(min, narrowed.min),
-      max: smaller(max, narrowed.max),
-    }),
-    first,
-  );
-  return limits.min <= limits.max ? limits : undefined;
-}
-
-// Math.min and Math.max take no bigint.
-
-function smaller(a: bigint, b: bigint): bigint {
-  const isFirst = a < b;
-  return isFirst ? a : b;
-}
-
-function larger(a: bigint, b: bigint): bigint {
-  return smaller(a, b) === a ? b : a;
+  const range = others.reduce((a, b) => ({ min: larger(a.min, b.min), max: smaller(a.max, b.max) }), first);
+  return range.min <= range.max ? range : undefined;
 }

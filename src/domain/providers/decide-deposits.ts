@@ -1,8 +1,7 @@
 import { accountNameIn, publicId, uuidOf } from '../../core/ids.ts';
-import { readClock } from '../../infra/database/clock.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
-import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
+import { inTransaction, readClock, type Transaction } from '../../infra/database/transaction.ts';
 import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 
 /** Deposits that could not be assigned: an operator does. Only operators' commands offer this. */

@@ -1,10 +1,8 @@
 import { type Currency, currencyOf } from '../../core/currencies.ts';
-import type { FieldPath } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
-import type { Account, Lookup, Quote } from '../../infra/database/rows.ts';
-import { trustedJson } from '../../infra/database/trusted-json.ts';
+import { type FieldPath, Refusal } from '../../core/refusal.ts';
+import { type Account, type Lookup, type Quote, trustedJson } from '../../infra/database/rows.ts';
 import type { RequiredField } from '../../rails/rail.ts';
-import type { RailAccount } from '../../rails/rail-account.ts';
+import type { RailAccount } from '../../rails/rail-parts.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Payments } from '../commands/command.ts';
 import { checkApplicable, type Information, type InformationField, missingFields } from '../commands/information.ts';
@@ -146,10 +144,7 @@ function checkSender(requested: readonly RequiredField[], sender: Information): 
   }
 }
 
-/**
- * Returns the requested currency, or else the first that the receiver accepts.
- * @throws Refusal INVALID_CURRENCY
- */
+/** Returns the requested currency, or else the first that the receiver accepts. @throws Refusal INVALID_CURRENCY */
 function chosenCurrency(lookup: Lookup, code: string | null | undefined) {
   const all = lookupCurrencies(lookup);
   const chosen = code ? all.find((one) => one.code === code) : all[0];

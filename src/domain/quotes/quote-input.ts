@@ -1,5 +1,5 @@
-import type { GivenAmount } from '../../core/amounts.ts';
-import { pathsIn } from '../../core/path.ts';
+import type { GivenAmount } from '../../core/currencies.ts';
+import { pathsIn } from '../../core/refusal.ts';
 import type { InformationField } from '../commands/information.ts';
 import type { Metadata } from '../commands/metadata.ts';
 import type { GivenScenario } from '../orders/scenario.ts';

@@ -1,8 +1,6 @@
-import { smallestUnits } from '../../core/amounts.ts';
-import { checkAll } from '../../core/check-all.ts';
-import { type Currency, currencyOf, formatMajor } from '../../core/currencies.ts';
+import { type Currency, currencyOf, formatMajor, smallestUnits } from '../../core/currencies.ts';
 import { accountNameIn, creationTime } from '../../core/ids.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { checkAll, Refusal } from '../../core/refusal.ts';
 import { checkText, longest } from '../../core/texts.ts';
 import type { Quote } from '../../infra/database/rows.ts';
 import type { Caller } from '../access/caller.ts';

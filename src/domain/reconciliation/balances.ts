@@ -1,11 +1,10 @@
 import { formatForeign } from '../../core/currencies.ts';
 import { firstIdAt } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenant.ts';
-import { readClock } from '../../infra/database/clock.ts';
 import { DatabaseClient } from '../../infra/database/connections/hosts.ts';
 import { connectionConfig } from '../../infra/database/database.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
-import { transactionOn } from '../../infra/database/transaction.ts';
+import { readClock, transactionOn } from '../../infra/database/transaction.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 

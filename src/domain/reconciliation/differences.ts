@@ -1,3 +1,4 @@
+import type { Period } from '../../core/checks.ts';
 import { formatForeign } from '../../core/currencies.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
@@ -65,18 +66,13 @@ const laterMs = 3_600_000;
  * Compares the orders of a platform that were created in a period with what its provider reports of them.
  * @throws Refusal SERVICE_UNAVAILABLE where its rail cannot list movements; what the rail throws
  */
-export async function reconcile(
-  payments: Payments,
-  tenant: Tenant,
-  period: { readonly from: Date; readonly to: Date },
-): Promise<Reconciled> {
+export async function reconcile(payments: Payments, tenant: Tenant, period: Period): Promise<Reconciled> {
   const rail = connectedRail(payments, tenant);
   if (!rail?.movements) throw new Refusal('SERVICE_UNAVAILABLE', 'the rail of this platform cannot list movements');
+  const to = new Date(period.to.getTime() + laterMs);
   const movements: RailMovement[] = [];
   for (let cursor: string | undefined; ; ) {
-    const page = await railAnswer(
-      rail.movements({ from: period.from, to: new Date(period.to.getTime() + laterMs), cursor }),
-    );
+    const page = await railAnswer(rail.movements({ from: period.from, to, cursor }));
     movements.push(...page.movements);
     cursor = page.nextCursor;
     if (cursor === undefined) break;
@@ -86,17 +82,12 @@ export async function reconcile(
   const deposits = await readDeposits(pool, tenant.platformId, period, movements);
   const ordered = await ordersStatement(pool, tenant.platformId, period.from, period.to, named);
   const orders = [...ordered, ...deposits.credited];
+  const unknown = deposits.movements.filter(({ reference }) => !deposits.open.has(reference));
   return {
     orders: orders.length,
     movements: movements.length,
     totals: totalsOf(orders, deposits.movements, period),
-    differences: [
-      ...differencesOfOrders(orders, deposits.movements),
-      ...strangers(
-        orders,
-        deposits.movements.filter(({ reference }) => !deposits.open.has(reference)),
-      ),
-    ],
+    differences: [...differencesOfOrders(orders, deposits.movements), ...strangers(orders, unknown)],
   };
 }
 
@@ -112,14 +103,9 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
       return [{ ...about, reference: undefined, fault: 'MISSING_THERE', there: undefined }];
     }
     const there = { reference: movement.reference, there: wordsOf(movement, movement.state) };
-    const doubled = more.map(
-      (other): Difference => ({
-        ...about,
-        reference: other.reference,
-        fault: 'TWICE',
-        there: wordsOf(other, other.state),
-      }),
-    );
+    const doubled = more.map((other): Difference => {
+      return { ...about, reference: other.reference, fault: 'TWICE', there: wordsOf(other, other.state) };
+    });
     if (order.amount !== movement.amount || order.currency !== movement.currency) {
       return [{ ...about, ...there, fault: 'OTHER_AMOUNT' }, ...doubled];
     }
@@ -182,29 +168,17 @@ interface DepositsHere {
 async function readDeposits(
   on: Queryable,
   platformId: string,
-  period: { readonly from: Date; readonly to: Date },
+  period: Period,
   movements: readonly RailMovement[],
 ): Promise<DepositsHere> {
   const references = movements.map(({ reference }) => reference);
   const deposits = await depositsStatement(on, platformId, period.from, period.to, references);
   const ids = new Map(deposits.map(({ reference, id }) => [reference, id]));
   return {
-    credited: deposits.flatMap(({ id, transactionId, amount, currency, inPeriod }) =>
-      transactionId === null
-        ? []
-        : [
-            {
-              id,
-              transactionId,
-              kind: 'COLLECTION',
-              amount,
-              currency,
-              status: 'COMPLETED',
-              state: 'SETTLED',
-              inPeriod,
-            },
-          ],
-    ),
+    credited: deposits.flatMap(({ transactionId, ...deposit }): OrderHere[] => {
+      if (transactionId === null) return [];
+      return [{ ...deposit, transactionId, kind: 'COLLECTION', status: 'COMPLETED', state: 'SETTLED' }];
+    }),
     movements: movements.map((movement) => {
       const id = ids.get(movement.reference);
       return id === undefined ? movement : { ...movement, orderId: id, returnOf: undefined };

@@ -1,8 +1,7 @@
 import { publicId, uuidOf } from '../../core/ids.ts';
-import { readClock } from '../../infra/database/clock.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
-import { inTransaction } from '../../infra/database/transaction.ts';
+import { inTransaction, readClock } from '../../infra/database/transaction.ts';
 import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 
 const withPlatform = { platform: { select: { name: true } } } as const satisfies Prisma.ReconciliationDifferenceInclude;

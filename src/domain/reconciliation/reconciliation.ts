@@ -1,38 +1,25 @@
+import type { Period } from '../../core/checks.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Tenant } from '../../core/tenant.ts';
-import { readClock } from '../../infra/database/clock.ts';
 import type { Prisma, ReconciliationFault } from '../../infra/database/generated/client/client.ts';
 import { statement } from '../../infra/database/statement.ts';
-import { inTransaction, type Transaction } from '../../infra/database/transaction.ts';
+import { inTransaction, readClock, type Transaction } from '../../infra/database/transaction.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import { agrees, type Beyond, type BothBalances, bookedWords, heldWords, readBalances } from './balances.ts';
-import { reconcile } from './differences.ts';
+import { type Difference, type Reconciled, reconcile } from './differences.ts';
 import type { Total } from './totals.ts';
 
 /** Compares orders and balances with what a provider reports, and stores every difference. It corrects none. */
 
-export interface Period {
-  readonly from: Date;
-  readonly to: Date;
-}
-
 /** A difference as it was found. A side is undefined where it has nothing. */
-export interface Found {
+export interface Found extends Partial<Omit<Difference, 'fault'>> {
   readonly fault: ReconciliationFault;
-  readonly orderId?: string | undefined;
-  readonly transactionId?: string | undefined;
-  readonly reference?: string | undefined;
   readonly currency?: string | undefined;
-  readonly here: string | undefined;
-  readonly there: string | undefined;
   readonly beyond?: Beyond | undefined;
 }
 
 /** The result of a reconciliation. `balances` is undefined where the rail reports none. */
-export interface Outcome {
-  readonly orders: number;
-  readonly movements: number;
-  readonly totals: readonly Total[];
+export interface Outcome extends Omit<Reconciled, 'differences'> {
   readonly balances: readonly BothBalances[] | undefined;
   readonly differences: readonly Found[];
 }

@@ -1,3 +1,4 @@
+import type { Period } from '../../core/checks.ts';
 import type { RailOrderKind } from '../../infra/database/generated/client/client.ts';
 import type { RailMovement } from '../../rails/rail-movements.ts';
 
@@ -27,7 +28,7 @@ type Sums = { -readonly [Sum in Exclude<keyof Total, 'currency'>]: bigint };
 export function totalsOf(
   orders: readonly OrderHere[],
   movements: readonly RailMovement[],
-  { from, to }: { readonly from: Date; readonly to: Date },
+  { from, to }: Period,
 ): Total[] {
   const totals = new Map<string, Sums>();
   const add = (currency: string, sum: keyof Sums, amount: bigint) => {

@@ -1,7 +1,5 @@
-import { type GivenAmount, smallestUnits } from '../../core/amounts.ts';
-import { currencyOf } from '../../core/currencies.ts';
-import { pathsIn } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { currencyOf, type GivenAmount, smallestUnits } from '../../core/currencies.ts';
+import { pathsIn, Refusal } from '../../core/refusal.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
@@ -107,7 +105,7 @@ function extraFields(names: readonly string[]) {
   if (names.length > 30) throw new Refusal('INVALID_INPUT', 'at most 30 fields can be requested', path);
   return [...new Set(names)].map((name) => {
     if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name)) {
-      const message = 'a name consists of capitals and underscores, such as FULL_NAME';
+      const message = 'a name must consist of capitals and underscores, such as FULL_NAME';
       throw new Refusal('INVALID_INPUT', message, { path, value: name });
     }
     return { name, mandatory: true };

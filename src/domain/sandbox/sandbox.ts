@@ -1,8 +1,6 @@
-import { type GivenAmount, smallestUnits } from '../../core/amounts.ts';
-import { currencyOf, formatMajor } from '../../core/currencies.ts';
+import { currencyOf, formatMajor, type GivenAmount, smallestUnits } from '../../core/currencies.ts';
 import { uuidOf } from '../../core/ids.ts';
-import { pathsIn } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { pathsIn, Refusal } from '../../core/refusal.ts';
 import type { Account, Quote } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';

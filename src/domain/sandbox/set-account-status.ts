@@ -1,6 +1,4 @@
-import type { Expecting } from '../../core/expected-version.ts';
-import { pathsIn } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { type Expecting, pathsIn, Refusal } from '../../core/refusal.ts';
 import { checkText, longest } from '../../core/texts.ts';
 import type {
   BeneficiaryVerificationStatus,

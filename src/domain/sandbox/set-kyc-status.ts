@@ -1,5 +1,4 @@
-import type { Expecting } from '../../core/expected-version.ts';
-import { pathsIn } from '../../core/path.ts';
+import { type Expecting, pathsIn } from '../../core/refusal.ts';
 import type { KycStatus } from '../../infra/database/generated/client/client.ts';
 import { command, simulationOf } from '../commands/command.ts';
 import { readCustomer } from '../customers/customer-changes.ts';

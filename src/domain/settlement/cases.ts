@@ -1,9 +1,8 @@
 import { formatMajor, requiredCurrency } from '../../core/currencies.ts';
-import { readClock } from '../../infra/database/clock.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { RailCase, RailCaseKind, TransactionStatus } from '../../infra/database/generated/client/client.ts';
 import { statement } from '../../infra/database/statement.ts';
-import { inTransaction } from '../../infra/database/transaction.ts';
+import { inTransaction, readClock } from '../../infra/database/transaction.ts';
 import type { RailOrder, RailOutcome } from '../../rails/rail.ts';
 import type { RateLock } from '../../rails/rate-lock.ts';
 import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';

@@ -1,6 +1,6 @@
 import { paymentReference } from '../../core/ids.ts';
 import type { FailureReason } from '../../infra/database/generated/client/client.ts';
-import { trustedJson } from '../../infra/database/trusted-json.ts';
+import { trustedJson } from '../../infra/database/rows.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
 import {
   announcedTransaction,

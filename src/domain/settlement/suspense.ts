@@ -11,7 +11,7 @@ import { lockOf } from '../commands/rate-locks.ts';
 import { mergePlans } from '../ledger/merge-plans.ts';
 import type { Plan } from '../ledger/plan.ts';
 import { newTransaction } from '../transfers/transfer.ts';
-import { betweenAccounts } from '../transfers/transfer-internal.ts';
+import { betweenAccounts } from '../transfers/transfers.ts';
 import { commitByHand, paymentUuid } from './order-by-hand.ts';
 
 /**

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import XMLBuilder from 'fast-xml-builder';
+import type { Period } from '../../core/checks.ts';
 import { formatDecimal, requiredCurrency } from '../../core/currencies.ts';
 import { Refusal } from '../../core/refusal.ts';
-import { type Period, past } from './period.ts';
+import { past } from './period.ts';
 import type { StatementEntry, StatementHead } from './statement.ts';
 
 // ISO 20022, Bank to Customer Statement, camt.053.001.08. The order of the members of an object is that of the elements, which

@@ -1,7 +1,8 @@
 import { stringify } from 'csv-stringify/sync';
+import type { Period } from '../../core/checks.ts';
 import { formatDecimal, requiredCurrency } from '../../core/currencies.ts';
 import { publicId } from '../../core/ids.ts';
-import { type Period, past } from './period.ts';
+import { past } from './period.ts';
 import type { StatementEntry, StatementHead } from './statement.ts';
 
 const columns = ['occurredAt', 'entryId', 'kind', 'transactionId', 'reference', 'amount', 'currency', 'balance'];

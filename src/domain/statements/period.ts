@@ -1,16 +1,7 @@
-import type { FieldPath } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import type { Period } from '../../core/checks.ts';
+import { type FieldPath, Refusal } from '../../core/refusal.ts';
 
-/** The period of a statement: from one moment up to another one, which does not belong to it, so that periods join. */
-export interface Period {
-  readonly from: Date;
-  readonly to: Date;
-}
-
-/**
- * Refuses a period that ends before it begins.
- * @throws Refusal INVALID_INPUT
- */
+/** Refuses a period that ends before it begins. @throws Refusal INVALID_INPUT */
 export function checkPeriod({ from, to }: Period, path: FieldPath): void {
   if (to < from) throw new Refusal('INVALID_INPUT', 'the period must not end before it begins', path);
 }

@@ -1,10 +1,11 @@
+import type { Period } from '../../core/checks.ts';
 import { accountNameIn } from '../../core/ids.ts';
 import { Refusal } from '../../core/refusal.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
-import { balanceAt, checkPeriod, type Period, versionBefore } from './period.ts';
+import { balanceAt, checkPeriod, versionBefore } from './period.ts';
 
 /** The balances of an internal account at both ends of a period, and the sums of what lies between, in smallest units. */
 export interface StatementHead {

@@ -1,8 +1,6 @@
-import type { GivenAmount } from '../../core/amounts.ts';
-import { checkAll } from '../../core/check-all.ts';
+import type { GivenAmount } from '../../core/currencies.ts';
 import { accountNameIn, creationTime, paymentReference } from '../../core/ids.ts';
-import { type FieldPath, pathsIn } from '../../core/path.ts';
-import { Refusal } from '../../core/refusal.ts';
+import { checkAll, type FieldPath, pathsIn, Refusal } from '../../core/refusal.ts';
 import { checkText, longest } from '../../core/texts.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import type { Account, Transaction } from '../../infra/database/rows.ts';

@@ -163,7 +163,7 @@ function comparisons(left: string, field: ModelField, condition: unknown, binds:
       case 'lte':
         return [`${left} ${orders[operator]} ${binds.bind(value)}`];
     }
-    throw new Error(`a read does not know the condition ${operator} on ${field.name}`);
+    throw new Error(`a read does not support the condition ${operator} on ${field.name}`);
   });
 }
 

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Database } from './database.ts';
 import { isConnectionLost, isReadOnly, OutcomeUnknown, wasRolledBack } from './faults.ts';
 import type { Prisma } from './generated/client/client.ts';
+import { type Queryable, statement } from './statement.ts';
 
 /** One transaction for two clients: plain SQL runs on `client`, Prisma's statements on the same connection. */
 export interface Transaction {
@@ -112,4 +113,15 @@ async function withKnownOutcome<T>(statement: Promise<T>): Promise<T> {
 /** Returns what `release` takes: the pool destroys a connection that is released with an error. */
 function asError(error: unknown): Error | undefined {
   return error === undefined || error instanceof Error ? error : new Error(String(error));
+}
+
+const clockStatement = statement<{ now: Date; id: string }>('read_clock', 'select clock_ms() as now, uuid_v7() as id');
+
+/**
+ * Reads the database's clock (milliseconds), and makes an id of that moment: Prisma cannot calculate with that clock.
+ */
+export async function readClock(on: Queryable): Promise<{ readonly now: Date; readonly id: string }> {
+  const [row] = await clockStatement(on);
+  if (!row) throw new Error('read_clock returned no row');
+  return row;
 }

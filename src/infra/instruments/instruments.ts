@@ -74,6 +74,6 @@ export const textReads = new Counter({
 
 export const replicaFallbacks = new Counter({
   name: 'payments_replica_fallbacks_total',
-  help: 'Reads that the primary answered instead of a replica, by reason: behind, failed, lost, or unknown (the primary did not say where it is).',
+  help: 'Reads that the primary answered instead of a replica, by reason: behind, failed, lost, or unknown (the position of the primary was not available).',
   labelNames: ['reason'] as const,
 });

@@ -26,8 +26,8 @@ const noProvider = 'the trial has no provider to inject faults into';
 export const checks: readonly Check[] = [
   { name: 'settles an order, and moves its money once', run: settles },
   { name: 'ends an order that the provider refuses, with an explanation, and moves nothing', run: refuses },
-  { name: 'moves the money once where the answer to it is lost', run: losesAnswers },
-  { name: 'moves the money once where two processes have the same order', run: answersTwice },
+  { name: 'moves the money once if the answer to it is lost', run: losesAnswers },
+  { name: 'moves the money once if two processes have the same order', run: answersTwice },
   { name: 'reports no other outcome after settling', run: contradicts },
   { name: 'reports a slow order as pending, and settles it', run: takesTime },
   { name: 'treats a late answer as an unknown outcome', run: isSilent('is-slow', 1) },
@@ -165,7 +165,7 @@ async function expectNothingFinal(drive: TrialDrive, rail: Rail, times: number):
   for (let asked = 0; asked < times; asked += 1) {
     const answer = await drive.ask(rail);
     if (answer.kind !== 'unknown' && answer.kind !== 'pending') {
-      throw new Breach(`the provider said nothing, and the rail answered ${words(answer)}`);
+      throw new Breach(`the provider did not answer, and the rail answered ${words(answer)}`);
     }
   }
 }
@@ -190,5 +190,5 @@ export async function expectMoved({ trial: { provider } }: Tried, drive: TrialDr
   if (!provider) return;
   const moved = await provider.moved(drive.id);
   const right = times * drive.amount;
-  if (moved !== right) throw new Breach(`the provider moved ${moved} where ${right} was right`);
+  if (moved !== right) throw new Breach(`the provider moved ${moved} instead of ${right}`);
 }

@@ -10,12 +10,12 @@ import { Breach, NotTried } from './driver.ts';
 const retryMs = 20;
 
 const webhookChecks: readonly ReadyCheck[] = [
-  { kind: 'WEBHOOK', name: 'accepts what its provider has signed, under the same id each time', run: accepts },
-  { kind: 'WEBHOOK', name: 'accepts nothing that its provider has not signed', run: refusesForgeries },
+  { kind: 'WEBHOOK', name: 'accepts webhooks that its provider has signed, under the same id each time', run: accepts },
+  { kind: 'WEBHOOK', name: 'refuses webhooks that its provider has not signed', run: refusesForgeries },
 ];
 const depositChecks: readonly ReadyCheck[] = [
-  { kind: 'DEPOSIT', name: 'lists a deposit once, from its moment on', run: lists },
-  { kind: 'DEPOSIT', name: 'takes a deposit once, also where the answer to it is lost', run: takesOnce },
+  { kind: 'DEPOSIT', name: 'lists a deposit once, starting at its own time', run: lists },
+  { kind: 'DEPOSIT', name: 'takes a deposit once, even if the answer to it is lost', run: takesOnce },
 ];
 
 /** Returns the promises of the port about webhooks and deposits, for the methods that a rail has. */
@@ -60,7 +60,7 @@ async function lists(tried: Tried): Promise<void> {
   const deposit = await depositOf(tried, rail);
   const again = await listed(rail, deposit.at);
   const same = again.filter(({ reference }) => reference === deposit.reference);
-  if (same.length !== 1) throw new Breach(`a deposit is listed ${same.length} times from its own moment on`);
+  if (same.length !== 1) throw new Breach(`a deposit is listed ${same.length} times starting at its own time`);
   const later = await listed(rail, new Date(deposit.at.getTime() + 86_400_000));
   if (later.some(({ reference }) => reference === deposit.reference)) {
     throw new Breach('a deposit is listed among those that began a day later');
@@ -69,7 +69,7 @@ async function lists(tried: Tried): Promise<void> {
 
 async function takesOnce(tried: Tried): Promise<void> {
   const { provider, incoming } = tried.trial;
-  if (!incoming?.taken) throw new NotTried('the trial does not say what was taken of a deposit');
+  if (!incoming?.taken) throw new NotTried('the trial does not report how much of a deposit was taken');
   const rail = await tried.open();
   const { reference, amount, currency, heldAt } = await depositOf(tried, rail);
   const request = { id: randomUUID(), reference, amount, currency, heldAt };
@@ -84,7 +84,7 @@ async function takesOnce(tried: Tried): Promise<void> {
     if (taken?.kind !== 'taken') throw new Breach(`it did not take a deposit: ${JSON.stringify(taken)}`);
   }
   const moved = await incoming.taken(reference);
-  if (moved !== amount) throw new Breach(`the provider made ${moved} available where ${amount} was right`);
+  if (moved !== amount) throw new Breach(`the provider made ${moved} available instead of ${amount}`);
 }
 
 async function webhookOf({ trial: { incoming } }: Tried, orderId: string): Promise<RailWebhook> {
@@ -108,7 +108,7 @@ async function depositOf({ trial: { incoming }, times }: Tried, rail: Rail): Pro
       continue;
     }
     if (found.amount === amount && found.currency === currency && found.customerId === customerId) return found;
-    throw new Breach(`${amount} ${currency} came in for ${customerId}, and it listed another deposit`);
+    throw new Breach(`${amount} ${currency} came in for ${customerId}, but the rail listed a different deposit`);
   }
   throw new Breach(`a deposit is not listed after ${times.outcomeMs} ms`);
 }

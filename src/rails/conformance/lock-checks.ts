@@ -20,11 +20,11 @@ import type { TrialLock } from './trial.ts';
 
 /** The promises of the port about rate locks, for rails that lock rates. */
 export const lockChecks: readonly Check[] = [
-  { name: 'locks what it is asked to lock, on either side, and moves nothing', run: locks },
-  { name: 'takes and delivers what it has locked', run: keepsAmounts },
-  { name: 'keeps a lock as long as it says', run: keepsTime },
-  { name: 'moves the money of a lock once where the answer is lost', run: losesAnswers },
-  { name: 'locks nothing where the provider says nothing', run: isDown },
+  { name: 'locks the requested amount, on either side, and moves no money', run: locks },
+  { name: 'takes and delivers the locked amounts', run: keepsAmounts },
+  { name: 'keeps a lock for as long as it promises', run: keepsTime },
+  { name: 'moves the money of a lock once if the answer is lost', run: losesAnswers },
+  { name: 'locks nothing if the provider does not answer', run: isDown },
 ];
 
 type Side = LockRequest['lockedSide'];
@@ -44,7 +44,8 @@ async function locks(tried: Tried): Promise<void> {
     const request = requestOf(tried, side);
     const { lock, validMs, drive } = await lockFor(tried, rail, side);
     const amount = side === 'SENDING' ? lock.sent : lock.received;
-    if (amount !== request.amount) throw new Breach(`it was to lock ${request.amount} ${side}, and locked ${amount}`);
+    if (amount !== request.amount)
+      throw new Breach(`it should have locked ${request.amount} ${side}, but locked ${amount}`);
     if (lock.fees < 0n || lock.fees >= lock.sent) throw new Breach(`of ${lock.sent}, ${lock.fees} are fees`);
     if (!(validMs > 0 && validMs <= maxValidMs)) throw new Breach(`a lock cannot hold for ${validMs} ms`);
     const fault = rateFault(lock.rate);
@@ -99,7 +100,7 @@ async function isDown(tried: Tried): Promise<void> {
       const answer = await rail
         .lockRate?.({ ...requestOf(tried, 'SENDING'), id: randomUUID(), orderId: randomUUID() })
         .catch(() => undefined);
-      if (answer) throw new Breach(`the provider said nothing, and the rail answered ${answer.kind}`);
+      if (answer) throw new Breach(`the provider did not answer, and the rail answered ${answer.kind}`);
     });
   }
 }
@@ -117,7 +118,8 @@ function lockFor(tried: Tried, rail: Rail, side: Side): Promise<Locked> {
 export async function lockOf({ times }: Pick<Tried, 'times'>, rail: Rail, request: TrialLock): Promise<Locked> {
   const orderId = randomUUID();
   const answer = await rail.lockRate?.({ ...request, id: randomUUID(), orderId });
-  if (answer?.kind !== 'locked') throw new Breach(`it was to lock a rate, and answered ${JSON.stringify(answer)}`);
+  if (answer?.kind !== 'locked')
+    throw new Breach(`it should have locked a rate, but answered ${JSON.stringify(answer)}`);
   const { lock, validMs } = answer;
   const order = { amount: lock.received, currency: request.receiving.code, account: request.account, lock };
   const drive = new TrialDrive({ ...order, umaAddress: request.uma?.address }, 'PAYOUT', times, orderId);

@@ -5,11 +5,11 @@ import { expectLocked, lockOf } from './lock-checks.ts';
 import type { TrialReceivers } from './trial.ts';
 
 const lookUpChecks: readonly Check[] = [
-  { name: 'finds who receives at a UMA address, and nobody at another', run: finds },
+  { name: 'finds the receiver at a known UMA address, and none at an unknown one', run: finds },
   { name: 'treats a silent provider as unknown, not as no receiver', run: isDown },
 ];
 const paymentChecks: readonly Check[] = [
-  { name: 'pays a UMA address what it has locked, once, also where the answer is lost', run: pays },
+  { name: 'pays the locked amount to a UMA address once, even if the answer is lost', run: pays },
 ];
 
 /** Returns the promises of the port about receivers at UMA addresses, for the methods that a rail has. */
@@ -22,9 +22,9 @@ async function finds(tried: Tried): Promise<void> {
   const { known, unknown } = receiversOf(tried);
   const rail = await tried.open();
   const found = await rail.lookUp?.(known);
-  if (!found) throw new Breach(`somebody receives at ${known}, and it found nobody`);
+  if (!found) throw new Breach(`${known} has a receiver, but it found none`);
   checkReceiver(found);
-  if (await rail.lookUp?.(unknown)) throw new Breach(`nobody receives at ${unknown}, and it found somebody`);
+  if (await rail.lookUp?.(unknown)) throw new Breach(`${unknown} has no receiver, but it found one`);
 }
 
 /** "Nobody" is an answer, too: it would refuse a possible payment. */
@@ -38,7 +38,7 @@ async function isDown(tried: Tried): Promise<void> {
         (found) => (found ? 'somebody' : 'nobody'),
         () => undefined,
       );
-      if (answer) throw new Breach(`the provider said nothing, and the rail found ${answer}`);
+      if (answer) throw new Breach(`the provider did not answer, and the rail found ${answer}`);
     });
   }
 }
@@ -61,10 +61,10 @@ function receiversOf({ trial }: Tried): TrialReceivers {
 }
 
 function checkReceiver({ currencies, requiredFields }: UmaReceiver): void {
-  if (currencies.length === 0) throw new Breach('a receiver must take some currency');
+  if (currencies.length === 0) throw new Breach('a receiver must accept at least one currency');
   for (const { code, minAmount, maxAmount } of currencies) {
     if (!(minAmount >= 0n && minAmount <= maxAmount)) {
-      throw new Breach(`a receiver cannot take from ${minAmount} to ${maxAmount} ${code}`);
+      throw new Breach(`a receiver cannot accept from ${minAmount} to ${maxAmount} ${code}`);
     }
   }
   for (const { name } of requiredFields) if (name === '') throw new Breach('a required field must have a name');

@@ -3,7 +3,7 @@ import type {
   ExternalAccountStatus,
 } from '../../infra/database/generated/client/client.ts';
 import type { AccountCheck } from '../rail.ts';
-import type { RailAccount } from '../rail-account.ts';
+import type { RailAccount } from '../rail-parts.ts';
 import type { AccountVerification } from '../simulation.ts';
 
 /** The first status of an account, and the one after a step: none, until a request changes it, without `later`. */

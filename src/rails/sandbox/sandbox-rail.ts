@@ -4,14 +4,15 @@ import type {
   FundingRequest,
   PaymentInstruction,
   Rail,
+  RailAccount,
   RailOrder,
   RailOutcome,
   RailRequest,
   RateTerms,
 } from '../rail.ts';
-import type { RailAccount } from '../rail-account.ts';
 import type { RailDeposits } from '../rail-deposits.ts';
 import type { RailBooks } from '../rail-movements.ts';
+import type { RailAccount } from '../rail-parts.ts';
 import type { RailWebhooks } from '../rail-webhooks.ts';
 import type { RailLocks } from '../rate-lock.ts';
 import type { Simulation } from '../simulation.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FailureReason } from '../../infra/database/generated/client/client.ts';
-import type { RailStep } from '../rail-step.ts';
+import type { RailStep } from '../rail-parts.ts';
 import type { Deposit, Scenario, ScenarioFault } from '../simulation.ts';
 
 /** The longest time that a scenario may give to a step: an hour, in milliseconds. */

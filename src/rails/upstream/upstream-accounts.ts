@@ -2,7 +2,7 @@ import type { AccountDetails } from '../../core/account-fields.ts';
 import { identityOf } from '../../core/account-identity.ts';
 import { boundedCache } from '../../core/bounded-cache.ts';
 import type { AccountCheck, AccountToCheck } from '../rail.ts';
-import type { RailAccount } from '../rail-account.ts';
+import type { RailAccount } from '../rail-parts.ts';
 import { type UpstreamClient, UpstreamRefusal } from './upstream-client.ts';
 import {
   type ExternalAccountRecord,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { KycStatus } from '../../infra/database/generated/client/client.ts';
-import type { IdentityCheck, IdentityRequest } from '../identity-request.ts';
+import type { IdentityCheck, IdentityRequest } from '../rail-parts.ts';
 import type { UpstreamClient } from './upstream-client.ts';
 import { customerPage, customerRecord } from './upstream-records.ts';
 

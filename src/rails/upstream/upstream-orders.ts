@@ -1,5 +1,5 @@
 import type { RailOrder, RailOutcome } from '../rail.ts';
-import type { RailAccount } from '../rail-account.ts';
+import type { RailAccount } from '../rail-parts.ts';
 import type { RateLock } from '../rate-lock.ts';
 import type { UpstreamAccounts } from './upstream-accounts.ts';
 import { type UpstreamClient, UpstreamFault, UpstreamRefusal, unlessRefused } from './upstream-client.ts';

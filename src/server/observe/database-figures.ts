@@ -58,29 +58,29 @@ const meanings = {
   outbox_events: 'Events in the outbox that are not in the feed yet.',
   outbox_oldest_seconds: 'How long the oldest event has waited in the outbox.',
   orders_open: 'Orders to rails that have no outcome yet.',
-  orders_overdue: 'Orders to rails that should have been asked about more than 30 seconds ago.',
+  orders_overdue: 'Orders for which the rail should have been queried more than 30 seconds ago.',
   orders_oldest_overdue_seconds: 'How long the most overdue order to a rail has been due.',
   deliveries_pending: 'Webhook deliveries that are not finished.',
   deliveries_oldest_seconds: 'The age of the oldest unfinished webhook delivery.',
   quotes_overdue: 'Quotes that should have expired more than 30 seconds ago.',
   oldest_snapshot_seconds:
-    'The age of the oldest transaction that keeps dead rows from being removed: with a snapshot, a write, or prepared. Absent where gateway_work has no pg_read_all_stats.',
+    'The age of the oldest transaction that keeps dead rows from being removed: with a snapshot, a write, or prepared. Absent if gateway_work lacks pg_read_all_stats.',
   blocked_sessions: 'Sessions that wait for a lock of a transaction that has been open for two seconds or more.',
   slot_kept_bytes: 'How much WAL is retained by the replication slot that is farthest behind.',
   transaction_numbers_used_ratio:
     'The share of transaction ids in use since the oldest one that VACUUM has not frozen: at 1 the server stops.',
   size_bytes: 'The size of the database on disk, without WAL.',
   restores_unmarked:
-    'How often the database was restored, or a standby promoted, since an operator last marked a restore.',
+    'How many times the database was restored, or a standby promoted, since an operator last marked a restore.',
   reconciliation_differences: 'Open differences between the ledger and the providers.',
   deposits_unattributed: 'Deposits at providers that await an operator, who assigns them to an account.',
   provider_webhooks_oldest_overdue_seconds: 'How long the oldest unprocessed webhook of a provider has waited.',
-  reconciliation_last_timestamp_seconds: 'When a comparison with a provider was finished last; 0 where none was.',
-  audit_last_timestamp_seconds: 'When an audit of the ledger (npm run ops -- audit) finished last; 0 where none has.',
+  reconciliation_last_timestamp_seconds: 'When a comparison with a provider last finished; 0 if none has.',
+  audit_last_timestamp_seconds: 'When an audit of the ledger (npm run ops -- audit) last finished; 0 if none has.',
   audit_full_last_timestamp_seconds:
-    'When an audit of all rows (npm run ops -- audit --full) finished last; 0 where none has.',
+    'When an audit of all rows (npm run ops -- audit --full) last finished; 0 if none has.',
   audit_broken_rules:
-    'How many rules of the ledger did not hold at the last audit: 0 where it was sound, or there was none.',
+    'How many rules of the ledger did not hold at the last audit: 0 if it was sound, or there was none.',
   last_migration_timestamp_seconds: 'When the last migration was applied.',
 } as const;
 

@@ -64,7 +64,7 @@ function replicaGauges(
   replicas: Replicas,
   gauge: (name: string, help: string, labelNames: readonly 'replica'[]) => Gauge<'replica'>,
 ) {
-  const usable = gauge('replica_usable', 'Whether a replica gets reads: 1 or 0.', ['replica']);
+  const usable = gauge('replica_usable', 'Whether a replica is used for reads: 1 or 0.', ['replica']);
   const bytes = gauge('replica_lag_bytes', 'Bytes of WAL that a replica has not replayed.', ['replica']);
   const seconds = gauge('replica_lag_seconds', 'How long a replica has been behind the primary.', ['replica']);
   return () => {

@@ -1,4 +1,4 @@
-import { keyId } from '../../core/key-id.ts';
+import { keyId } from '../../core/secret-box.ts';
 import type { Database } from '../../infra/database/database.ts';
 import type { KeyInUse } from '../../infra/database/generated/client/client.ts';
 import { statement } from '../../infra/database/statement.ts';

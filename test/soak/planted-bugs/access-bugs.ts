@@ -35,7 +35,7 @@ export const accessBugs: Bugs = {
   },
   'test/access/same-tick.test.ts': {
     'the settings of two platforms are read by one statement, in the name of the first one': {
-      file: 'src/domain/platforms/platform-config.ts',
+      file: 'src/domain/platforms/platforms.ts',
       find: 'return payments.database.prisma.platform.findFirstOrThrow({',
       put: 'return payments.database.prisma.platform.findUniqueOrThrow({',
       test: 'every read of REST answers a platform the same, whoever else asks in the same tick',
@@ -190,7 +190,7 @@ export const accessBugs: Bugs = {
       test: 'an earlier or a later version changes nothing',
     },
     'the settings change, whatever version the caller has seen': {
-      file: 'src/domain/platforms/platform-config.ts',
+      file: 'src/domain/platforms/platforms.ts',
       find: "  checkVersion(settings, publicId('Platform', before.id), before.version);\n",
       test: 'a change that would change nothing is refused as well',
     },

@@ -105,8 +105,8 @@ export const conditionBugs: Bugs = {
     },
     'several limits that leave one amount leave none': {
       file: 'src/domain/pricing/receiving-limits.ts',
-      find: 'return limits.min <= limits.max ? limits',
-      put: 'return limits.min < limits.max ? limits',
+      find: 'return range.min <= range.max ? range',
+      put: 'return range.min < range.max ? range',
       test: 'can leave a single amount, of one conversion and of several',
     },
   },

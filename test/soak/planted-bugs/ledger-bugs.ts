@@ -215,13 +215,13 @@ export const ledgerBugs: Bugs = {
   },
   'test/payments/transfer-internal.test.ts': {
     'a transfer between accounts does not arrive as a payment of its receiver': {
-      file: 'src/domain/transfers/transfer-internal.ts',
+      file: 'src/domain/transfers/transfers.ts',
       find: 'return mergePlans(sent, arrived);',
       put: 'return mergePlans(sent, { journals: arrived.journals ?? [] });',
       test: 'from %s money moves at once, with a payment on each side',
     },
     'anybody gives money to another customer, also who may move none': {
-      file: 'src/domain/transfers/transfer-internal.ts',
+      file: 'src/domain/transfers/transfers.ts',
       find: 'to.customerId === null ? [] : ownersOf(from, to)',
       put: 'ownersOf(to)',
       test: 'a customer who may move no money gives it to the platform alone, and gets none',

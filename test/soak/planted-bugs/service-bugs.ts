@@ -45,8 +45,8 @@ export const serviceBugs: Bugs = {
   'test/rails/upstream-deposits.test.ts': {
     'a deposit is taken under another key each time': {
       file: 'src/rails/upstream/upstream-deposits.ts',
-      find: '{ body, key: ',
-      put: '{ body, key: performance.now() + ',
+      find: 'const key = `',
+      put: 'const key = `${performance.now()}',
       test: 'a deposit whose answer was lost upstream is taken once and credited once',
     },
     'the question for deposits passes one that is under way': {

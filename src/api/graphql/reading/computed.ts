@@ -81,7 +81,7 @@ function serializerOf(type: GraphQLOutputType): (value: unknown) => unknown {
     : isLeafType(nullable)
       ? (value: unknown) => nullable.serialize(value)
       : undefined;
-  if (!one) throw new Error(`${type} is no scalar`);
+  if (!one) throw new Error(`${type} is not a scalar`);
   return (value) => (value === null || value === undefined ? null : one(value));
 }
 

@@ -83,12 +83,12 @@ function pageInfoField(selected: SelectedField, { planner, args, rows }: PageDra
 
 function objectOf(selected: SelectedField): GraphQLObjectType {
   const type = compositeOf(selected);
-  if (!isObjectType(type)) throw new LeftToExecutor(`${selected.key} is no object`);
+  if (!isObjectType(type)) throw new LeftToExecutor(`${selected.key} is not an object`);
   return type;
 }
 
 function compositeOf({ key, field }: SelectedField): GraphQLCompositeType {
   const type = field && getNamedType(field.type);
-  if (!isCompositeType(type)) throw new LeftToExecutor(`${key} is no object`);
+  if (!isCompositeType(type)) throw new LeftToExecutor(`${key} is not an object`);
   return type;
 }

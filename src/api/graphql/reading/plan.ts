@@ -123,7 +123,7 @@ export class Planner implements DocumentWalker {
 
   #objectType(name: string): GraphQLObjectType {
     const type = this.#options.schema.getType(name);
-    if (!isObjectType(type)) throw new Error(`${name} is no object type`);
+    if (!isObjectType(type)) throw new Error(`${name} is not an object type`);
     return type;
   }
 
@@ -167,7 +167,7 @@ export class Planner implements DocumentWalker {
       const expression = read.sql(env, (run) => run.args(field, node));
       return isNullable ? sql`coalesce(${expression}, 'null')` : expression;
     }
-    if (!isCompositeType(type)) throw new Error(`${field.name} is read as an object and is none`);
+    if (!isCompositeType(type)) throw new Error(`${field.name} is read as an object but is not one`);
     switch (read.kind) {
       case 'value': {
         const value = this.value(type, below, read.env(env));

@@ -43,7 +43,7 @@ export const builder = new SchemaBuilder<SchemaConfig>({
   scopeAuth: {
     authorizeOnSubscribe: true,
     authScopes: (context) => ({ permission: (permission) => context.viewer.permissions.includes(permission) }),
-    unauthorizedError: () => failure('FORBIDDEN', 'this token does not have the permission that this needs'),
+    unauthorizedError: () => failure('FORBIDDEN', 'this token lacks a permission that this field needs'),
   },
   relay: {
     encodeGlobalID: (type, id) => publicId(type as IdType, String(id)),
@@ -83,10 +83,10 @@ builder.queryType({
 });
 builder.mutationType({
   description:
-    'Everything that can be done. Every mutation takes an optional idempotencyKey, and returns its success or its refusal as data. Without VIEW only what it created or moved can be selected, such as a new payment, and the id of what it changed. Anything else, such as the customer of a payment, needs VIEW.',
+    'Everything that can be done. Every mutation takes an optional idempotencyKey, and returns its success or its refusal as data. Without VIEW, only the object that it created or moved, such as a new payment, and the id of the object that it changed can be selected. Anything else, such as the customer of a payment, needs VIEW.',
 });
 builder.subscriptionType({
   description:
-    'Everything that can be followed, over WebSocket (graphql-transport-ws) or server-sent events. Each change comes once and in order.',
+    'Everything that can be followed, over WebSocket (graphql-transport-ws) or server-sent events. Each change is delivered once and in order.',
   authScopes: { permission: 'VIEW' },
 });

@@ -1,4 +1,4 @@
-import { type FieldPath, translatePath } from '../../../core/path.ts';
+import { type FieldPath, translatePath } from '../../../core/refusal.ts';
 import type { Operation } from '../../../domain/access/operations.ts';
 
 /** Stands for the one field that a @oneOf input object has. */

@@ -4,8 +4,8 @@ import { Refusal, refusalIn } from '../../../core/refusal.ts';
 import { authorize, changesRecord, type Operation, showsExisting } from '../../../domain/access/operations.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Validated } from '../../../domain/commands/command.ts';
-import { readClock } from '../../../infra/database/clock.ts';
 import type { Quote as QuoteRow } from '../../../infra/database/generated/client/client.ts';
+import { readClock } from '../../../infra/database/transaction.ts';
 import type { Context } from '../context.ts';
 import { abandoned } from '../failure.ts';
 import { findFurtherRead } from '../reading/further-read.ts';
@@ -143,7 +143,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
       ...(changesRecord(name) && {
         expectedVersion: t.int({
           description:
-            'The version of the record that you have seen. If it has changed since, the mutation is refused with a ConflictError, whose `existing` is the record as it is now.',
+            'The version of the record that you last read. If the record has changed since, the mutation is refused with a ConflictError, whose `existing` is the current record.',
         }),
       }),
       ...(options.validates && { validateOnly: t.boolean({ defaultValue: false, description: validateOnly }) }),
@@ -156,7 +156,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
   });
 
   const success = builder.objectRef<Success>(`${typeName}Success`).implement({
-    description: `What ${name} returns when it succeeds.`,
+    description: `The success payload of ${name}.`,
     fields: (t) => ({
       ...Object.fromEntries(
         Object.entries<SuccessField>(options.success).map(
@@ -179,7 +179,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
 
   const refusals = [...new Set([...(options.refusals ?? []), ...commonRefusals])];
   const result = builder.unionType(`${typeName}Result`, {
-    description: `The result of ${name}: its success, or the error that says why it was refused.`,
+    description: `The outcome of ${name}: either the success payload or the error that explains why it was refused.`,
     types: [
       success,
       ...(options.validates ? [ValidatedPaymentType] : []),

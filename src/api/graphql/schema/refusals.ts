@@ -1,6 +1,10 @@
-import { invalidFieldsOf } from '../../../core/check-all.ts';
-import type { FieldPath as Path } from '../../../core/path.ts';
-import { type RefusalCode as Code, type InvalidField, Refusal } from '../../../core/refusal.ts';
+import {
+  type RefusalCode as Code,
+  type InvalidField,
+  invalidFieldsOf,
+  type FieldPath as Path,
+  Refusal,
+} from '../../../core/refusal.ts';
 import type { Operation } from '../../../domain/access/operations.ts';
 import { builder } from './builder.ts';
 import { argumentPath } from './input-paths.ts';
@@ -52,7 +56,8 @@ const meanings: Record<Code, string> = {
 const codes = Object.keys(meanings) as Code[];
 
 export const RefusalCode = builder.enumType('RefusalCode', {
-  description: 'Why a request was refused, for programs: the same codes as in REST. New codes may be added.',
+  description:
+    'The machine-readable reason why a request was refused: the same codes as in REST. New codes may be added.',
   values: Object.fromEntries(codes.map((code) => [code, { description: meanings[code] }])) as {
     readonly [C in Code]: { readonly description: string };
   },
@@ -72,15 +77,15 @@ export interface RefusedField {
 }
 
 export const RefusedFieldType = builder.objectRef<RefusedField>('RefusedField').implement({
-  description: 'A field of the input, with what is wrong with it.',
+  description: 'An invalid field of the input, with the reason.',
   fields: (t) => ({
     path: t.field({
       type: ['PathSegment'],
       description: 'The path to the field, beginning with the argument: ["input", "amount"].',
       resolve: ({ path }) => [...path],
     }),
-    code: t.expose('code', { type: RefusalCode, description: 'What is wrong with the field, for programs.' }),
-    message: t.exposeString('message', { description: 'What is wrong with the field, for people.' }),
+    code: t.expose('code', { type: RefusalCode, description: 'The machine-readable reason why the field is invalid.' }),
+    message: t.exposeString('message', { description: 'The human-readable reason why the field is invalid.' }),
   }),
 });
 
@@ -89,11 +94,11 @@ const UserErrorType = builder.interfaceRef<UserError>('UserError').implement({
   fields: (t) => ({
     code: t.field({
       type: RefusalCode,
-      description: 'Why the mutation was refused, for programs: the same code as in REST.',
+      description: 'The machine-readable reason for the refusal: the same code as in REST.',
       resolve: ({ refusal }) => refusal.code,
     }),
     message: t.string({
-      description: 'Why the mutation was refused, for people. Amounts are in major units.',
+      description: 'The human-readable reason for the refusal. Amounts are in major units.',
       resolve: ({ refusal }) => refusal.message,
     }),
     path: t.field({

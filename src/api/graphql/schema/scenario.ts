@@ -35,12 +35,13 @@ const SandboxApproval = builder.enumType('SandboxApproval', {
   description: "The platform's decision on a simulated incoming payment.",
   values: {
     APPROVE: { description: 'The platform approves at once, with the information in the customer record.' },
-    REJECT: { description: 'The platform rejects at once: the payment ends REJECTED.' },
+    REJECT: { description: 'The platform rejects at once: the payment becomes REJECTED.' },
   },
 });
 
 export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
-  description: 'Sandbox only: how a payment turns out. Without it the magic suffixes decide, which express less.',
+  description:
+    'Sandbox only: how a payment turns out, for cases that the magic suffixes cannot express. Without a scenario, the suffixes decide.',
   fields: (t) => ({
     step: t.field({
       type: SandboxStep,
@@ -52,13 +53,13 @@ export const SandboxScenarioInput = builder.inputType('SandboxScenarioInput', {
     failureReason: t.field({
       type: FailureReason,
       description:
-        'The payment ends FAILED with this reason, after the delay. If a deposit funds it, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible.',
+        'The payment fails with this reason, after the delay. If a deposit funds it, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible.',
     }),
-    reject: t.boolean({ description: 'The receiving side rejects the payment after the delay: it ends REJECTED.' }),
+    reject: t.boolean({ description: 'The receiving side rejects the payment after the delay: it becomes REJECTED.' }),
     approval: t.field({
       type: SandboxApproval,
       description:
-        "For sandboxReceiveUma: the platform's decision, so that nobody has to answer the approval. A decision that is made earlier stands.",
+        "For sandboxReceiveUma: the platform's decision, so that no approval request has to be answered. An earlier decision stands.",
     }),
     deposit: t.field({
       type: SandboxDeposit,

@@ -1,7 +1,6 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
-import { dotted } from '../../../core/path.ts';
-import { Refusal, refusalIn } from '../../../core/refusal.ts';
+import { dotted, Refusal, refusalIn } from '../../../core/refusal.ts';
 import { Overflow } from '../../../domain/events/channel.ts';
 import { EventsUndone } from '../../../domain/events/cursor.ts';
 import { isDatabaseFault, OutcomeUnknown } from '../../../infra/database/faults.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { InexactJson, parseJson } from '../../../core/json.ts';
-import { dotted, type FieldPath } from '../../../core/path.ts';
+import { dotted, type FieldPath } from '../../../core/refusal.ts';
 import { bodyText } from '../../http/bodies/body.ts';
 import { badRequest } from '../failure.ts';
 import type { SentOperation } from './sent-documents.ts';

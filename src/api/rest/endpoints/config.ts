@@ -7,7 +7,7 @@ import {
   isRegulatedFinancialInstitution,
   readPlatform,
   updatePlatform,
-} from '../../../domain/platforms/platform-config.ts';
+} from '../../../domain/platforms/platforms.ts';
 import { TransactionType, TrustedDocumentPolicy } from '../../../infra/database/generated/client/client.ts';
 import { checkConfigEndpoint, setConfigEndpoint, stateOf } from '../../webhooks/endpoints/config-endpoint.ts';
 import { findConfigEndpoint } from '../../webhooks/endpoints/endpoint-queries.ts';
@@ -73,7 +73,7 @@ const ConfigSchema = z
     webhookEndpoint: webhookEndpoint.optional(),
     webhookTokenId: id(
       'ApiToken',
-      'The API token with whose revocation the webhookEndpoint is disabled: the one that set it; absent if the operator did.',
+      'The API token whose revocation disables the webhookEndpoint: the one that set it; absent if the operator did.',
     ).optional(),
     supportedCurrencies: listed(
       z.object({

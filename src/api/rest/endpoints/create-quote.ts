@@ -4,7 +4,7 @@ import { longest } from '../../../core/texts.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Payments } from '../../../domain/commands/command.ts';
 import type { CreateQuote } from '../../../domain/quotes/quote-input.ts';
-import { partiesOfLookup } from '../../../domain/receivers/lookup-parties.ts';
+import { partiesOfLookup } from '../../../domain/receivers/lookups.ts';
 import { withRequestPaths } from '../endpoint.ts';
 import { lookupPartiesPaths } from '../input-paths.ts';
 import { amountInput, facts, id, newMetadata, text } from '../schemas/fields.ts';

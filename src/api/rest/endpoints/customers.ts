@@ -80,7 +80,7 @@ const get = createRoute({
     operationId: 'getCustomer',
     tags,
     summary: 'Get a customer',
-    description: 'The customer with this id, also if it was deleted.',
+    description: 'The customer with this id, even if it was deleted.',
   }),
   method: 'get',
   path: '/customers/{customerId}',

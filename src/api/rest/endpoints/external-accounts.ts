@@ -1,8 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { AccountDetails } from '../../../core/account-fields.ts';
-import { dotted, translatePath } from '../../../core/path.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { dotted, Refusal, translatePath } from '../../../core/refusal.ts';
 import { accountWarnings } from '../../../domain/accounts/account-details.ts';
 import { deleteExternalAccount, updateExternalAccount } from '../../../domain/accounts/external-account-changes.ts';
 import { createExternalAccount } from '../../../domain/accounts/external-accounts.ts';

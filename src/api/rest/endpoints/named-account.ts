@@ -1,6 +1,5 @@
 import { accountNameIn, publicId } from '../../../core/ids.ts';
-import type { FieldPath } from '../../../core/path.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { type FieldPath, Refusal } from '../../../core/refusal.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { visibleAccounts } from '../../../domain/access/visible.ts';
 import type { Database } from '../../../infra/database/database.ts';

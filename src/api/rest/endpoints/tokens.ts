@@ -34,7 +34,7 @@ import { id, listed, listOf, text, time } from '../schemas/fields.ts';
 
 const tags = ['Tokens'];
 
-const name = text(longest.memo).openapi({ description: 'The name of the token, for people.', example: 'payouts' });
+const name = text(longest.memo).openapi({ description: 'The display name of the token.', example: 'payouts' });
 const permissions = listOf(z.enum(Permission)).describe(
   'The permissions of the token: VIEW reads, TRANSACT moves money, MANAGE changes customers, settings and tokens.',
 );

@@ -113,7 +113,7 @@ const approve = createRoute({
     tags,
     summary: 'Approve an incoming payment',
     description:
-      'Approves an incoming payment before its approval deadline. If mandatory information about the receiver is neither in the request nor in the customer record, the payment ends FAILED with MISSING_MANDATORY_PAYEE_DATA.',
+      'Approves an incoming payment before its approval deadline. If mandatory information about the receiver is neither in the request nor in the customer record, the payment fails with MISSING_MANDATORY_PAYEE_DATA.',
   }),
   method: 'post',
   path: '/transactions/{transactionId}/approve',
@@ -137,7 +137,8 @@ const reject = createRoute({
   ...commandEndpointWithOptionalBody('rejectTransaction', {
     tags,
     summary: 'Reject an incoming payment',
-    description: 'Possible until the approval deadline. The payment ends REJECTED, and the sender gets the money back.',
+    description:
+      'Possible until the approval deadline. The payment becomes REJECTED, and the sender gets the money back.',
   }),
   method: 'post',
   path: '/transactions/{transactionId}/reject',

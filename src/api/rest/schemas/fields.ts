@@ -9,8 +9,8 @@ import { canonicalText, longest, textFault } from '../../../core/texts.ts';
 export const CurrencySchema = z
   .object({
     code: z.string().openapi({ description: 'ISO 4217 code, or an asset code such as USDC or BTC.', example: 'USD' }),
-    name: z.string().openapi({ description: 'The English name of the currency, for people.', example: 'US Dollar' }),
-    symbol: z.string().openapi({ description: 'The symbol of the currency, for people.', example: '$' }),
+    name: z.string().openapi({ description: 'The English name of the currency, for display.', example: 'US Dollar' }),
+    symbol: z.string().openapi({ description: 'The symbol of the currency, for display.', example: '$' }),
     decimals: z.int().min(0).max(18).openapi({
       description: "The number of decimal places of the currency's smallest unit: 2 for cents.",
       example: 2,
@@ -100,7 +100,7 @@ const map = z.record(z.string(), z.string().openapi({ maxLength: longest.memo })
 /** Refuses the key that would be left out silently. */
 const sentMap = z.preprocess((value, { addIssue }) => {
   if (typeof value === 'object' && value !== null && Object.hasOwn(value, hidden)) {
-    addIssue({ code: 'custom', path: [hidden], message: 'a key begins with a letter or digit' });
+    addIssue({ code: 'custom', path: [hidden], message: 'a key must begin with a letter or digit' });
   }
   return value;
 }, map);

@@ -1,13 +1,11 @@
-import type { Expecting } from '../../../core/expected-version.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { type Expecting, Refusal } from '../../../core/refusal.ts';
 import { lockPlatform } from '../../../core/tenant.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
 import { dropPending } from '../../../domain/access/drop-pending.ts';
 import { lockMaker } from '../../../domain/access/tokens/token-locks.ts';
 import { visibleToPlatform } from '../../../domain/access/visible.ts';
-import { readClock } from '../../../infra/database/clock.ts';
 import type { EventType, Prisma, WebhookEndpoint } from '../../../infra/database/generated/client/client.ts';
-import type { Transaction } from '../../../infra/database/transaction.ts';
+import { readClock, type Transaction } from '../../../infra/database/transaction.ts';
 import { newSigningSecret } from '../delivery/sender.ts';
 import { requireBox, secretOwner, type Webhooks } from '../webhooks.ts';
 import { lockEndpoint } from './endpoint-queries.ts';

@@ -1,6 +1,5 @@
-import { checkVersion, type Expecting } from '../../../core/expected-version.ts';
 import { publicId, uuidOf } from '../../../core/ids.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { checkVersion, type Expecting, Refusal } from '../../../core/refusal.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
 import { forCaller, visibleRow, visibleToPlatform } from '../../../domain/access/visible.ts';
 import type { Prisma, WebhookEndpoint } from '../../../infra/database/generated/client/client.ts';

@@ -1,7 +1,6 @@
-import type { Expecting } from '../../../core/expected-version.ts';
 import { keyPath } from '../../../core/idempotency.ts';
 import { publicId } from '../../../core/ids.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { type Expecting, Refusal } from '../../../core/refusal.ts';
 import { checkText, longest } from '../../../core/texts.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
 import { runIdempotent } from '../../../domain/access/run-idempotent.ts';

@@ -1,7 +1,6 @@
 import type { Cursors } from '../../../core/cursors.ts';
 import { uuidOf } from '../../../core/ids.ts';
-import { pathsIn } from '../../../core/path.ts';
-import { Refusal } from '../../../core/refusal.ts';
+import { pathsIn, Refusal } from '../../../core/refusal.ts';
 import type { Caller } from '../../../domain/access/caller.ts';
 import { runIdempotent } from '../../../domain/access/run-idempotent.ts';
 import { visibleEvents, visibleToPlatform } from '../../../domain/access/visible.ts';
@@ -119,7 +118,8 @@ async function rangeOf(
     if (!event) throw new Refusal('EVENT_NOT_FOUND', 'no such event', at('eventId'));
     return { after: event.sequence - 1n, before: event.sequence + 1n, named: true };
   }
-  if (!hasRange) throw new Refusal('INVALID_INPUT', 'name one event, or a range by a cursor or two', at('eventId'));
+  if (!hasRange)
+    throw new Refusal('INVALID_INPUT', 'name one event, or a range with one or two cursors', at('eventId'));
   const boundOf = async (field: 'after' | 'before', cursor: string | null | undefined) =>
     cursor === null || cursor === undefined ? undefined : sequenceIn(client, cursors, caller, cursor, field);
   return {

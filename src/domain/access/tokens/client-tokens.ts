@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { compactVerify, decodeProtectedHeader, SignJWT } from 'jose';
 import { boundedCache } from '../../../core/bounded-cache.ts';
 import { publicId } from '../../../core/ids.ts';
-import { keyId } from '../../../core/key-id.ts';
 import { Refusal } from '../../../core/refusal.ts';
+import { keyId } from '../../../core/secret-box.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import type { Database } from '../../../infra/database/database.ts';
 import type {

@@ -1,9 +1,7 @@
 import { keyPath } from '../../../core/idempotency.ts';
 import { type IdType, publicId, uuidOf } from '../../../core/ids.ts';
-import { pathsIn } from '../../../core/path.ts';
-import { Refusal, type RefusalCode } from '../../../core/refusal.ts';
+import { pathsIn, Refusal, type RefusalCode } from '../../../core/refusal.ts';
 import { checkText, longest } from '../../../core/texts.ts';
-import { readClock } from '../../../infra/database/clock.ts';
 import type { Database } from '../../../infra/database/database.ts';
 import type {
   ApiToken,
@@ -12,7 +10,7 @@ import type {
   Permission,
   Prisma,
 } from '../../../infra/database/generated/client/client.ts';
-import type { Transaction } from '../../../infra/database/transaction.ts';
+import { readClock, type Transaction } from '../../../infra/database/transaction.ts';
 import type { Caller } from '../caller.ts';
 import type { Operation } from '../operations.ts';
 import { runIdempotent } from '../run-idempotent.ts';

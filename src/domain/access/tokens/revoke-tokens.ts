@@ -1,10 +1,8 @@
-import { checkVersion, type Expecting } from '../../../core/expected-version.ts';
 import { publicId, uuidOf } from '../../../core/ids.ts';
-import { Refusal } from '../../../core/refusal.ts';
-import { readClock } from '../../../infra/database/clock.ts';
+import { checkVersion, type Expecting, Refusal } from '../../../core/refusal.ts';
 import type { Database } from '../../../infra/database/database.ts';
 import { type Queryable, statement } from '../../../infra/database/statement.ts';
-import type { Transaction } from '../../../infra/database/transaction.ts';
+import { readClock, type Transaction } from '../../../infra/database/transaction.ts';
 import type { Caller } from '../caller.ts';
 import { dropPending } from '../drop-pending.ts';
 import { runIdempotent, type StoredResult } from '../run-idempotent.ts';

@@ -106,7 +106,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
 
   handleReadyForQuery(): void {
     this.platform?.onSet?.();
-    if (this.#answer === undefined) this.callback?.(new Error('a text was asked for, and no row came'));
+    if (this.#answer === undefined) this.callback?.(new Error('expected a text, but the query returned no row'));
     else this.callback?.(null, this.#answer);
   }
 
@@ -137,7 +137,7 @@ export function queryText(pool: pg.Pool, query: TextQuery): Promise<string> {
       if (error) reject(error);
       else if (typeof answer === 'string') resolve(answer);
       else if (answer === refused) reject(new ReplicaBehind());
-      else reject(new Error('a text was asked for, and null came'));
+      else reject(new Error('expected a text, but the query returned null'));
     });
   });
 }

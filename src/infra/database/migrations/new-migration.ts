@@ -81,8 +81,8 @@ async function madeCatalog(serverUrl: string): Promise<string> {
 }
 
 const advice = `Now, before anything applies it:
-  - Read it. Prisma renames by dropping: where it drops a column or table whose rows matter, write the move instead.
-  - Add what the schema cannot say: checks, triggers, partial indexes, rows of lookup tables.
+  - Read it. Prisma renames by dropping: if it drops a column or table whose data matters, write a statement that moves the data instead.
+  - Add what the schema cannot express: checks, triggers, partial indexes, rows of lookup tables.
   - A function whose arguments or result changed must be dropped before it is created.
   - npm run migration -- --catalog writes prisma/catalog.json, with which the doctor compares a database.
   - npm run check:migrations proves that the migrations, the schema and the functions agree.`;
@@ -90,7 +90,7 @@ const advice = `Now, before anything applies it:
 if (import.meta.main) {
   const [name = ''] = process.argv.slice(2);
   if (name !== '--check' && name !== '--catalog' && !/^[a-z][a-z0-9_]*$/.test(name)) {
-    console.error('Say what the migration is about, in lower case: npm run migration -- add_refund_reason');
+    console.error('Name the subject of the migration, in lower case: npm run migration -- add_refund_reason');
     process.exit(2);
   }
   const server = await startThrowawayPostgres();
@@ -108,7 +108,7 @@ async function run(serverUrl: string, name: string): Promise<string | undefined>
     const sql = await missingSql(serverUrl);
     if (sql !== '') return `The migrations do not match ${described}. They lack:\n\n${sql}`;
     if ((await madeCatalog(serverUrl)) !== (await readFile(catalogFile(), 'utf8').catch(() => '')))
-      return 'prisma/catalog.json does not match the migrations: npm run migration -- --catalog writes it.';
+      return 'prisma/catalog.json does not match the migrations: run "npm run migration -- --catalog".';
     console.log(`The migrations match ${described}.`);
     return undefined;
   }

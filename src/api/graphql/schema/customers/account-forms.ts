@@ -21,7 +21,7 @@ interface FormatByValue {
 }
 
 const formatFields = {
-  format: 'The format in words: "9 digits".',
+  format: 'The format as text, such as "9 digits".',
   pattern:
     'The format as a JavaScript regular expression for the flag u or v, as in the HTML attribute `pattern`. It accepts input as people write it, with spaces and dashes. A value that matches may still be refused, for its check digits or by the bank.',
 } as const;
@@ -41,7 +41,7 @@ const Field = builder
     description: 'A field in the form of an external account.',
     fields: (t) => ({
       name: t.exposeString('name', { description: 'The name of the field in the input.' }),
-      description: t.string({ description: 'What the field is, in words.', resolve: ({ field }) => field.description }),
+      description: t.string({ description: 'A description of the field.', resolve: ({ field }) => field.description }),
       isRequired: t.boolean({
         description: 'Whether the field must be given.',
         resolve: ({ field }) => !field.optional,
@@ -80,13 +80,16 @@ const Field = builder
   });
 
 const ExternalAccountForm = builder.objectRef<Form>('ExternalAccountForm').implement({
-  description: 'What createExternalAccount asks for, for one type of account.',
+  description: 'The form of createExternalAccount for one type of account.',
   fields: (t) => ({
     accountType: t.expose('accountType', {
       type: ExternalAccountType,
       description: 'The type of account that the form is for.',
     }),
-    description: t.string({ description: 'The type of account in words.', resolve: ({ type }) => type.description }),
+    description: t.string({
+      description: 'A description of the type of account.',
+      resolve: ({ type }) => type.description,
+    }),
     inputField: t.string({
       description: 'The field of ExternalAccountInfoInput that takes the details of such an account.',
       resolve: ({ type }) => type.graphql.input,
@@ -120,7 +123,8 @@ builder.queryField('externalAccountForms', (t) =>
   t.field({
     type: [ExternalAccountForm],
     ...executed,
-    description: 'What createExternalAccount asks for, for each type of account: a screen can make its form of it.',
+    description:
+      'The forms of createExternalAccount, one for each type of account, from which an app can build its screens.',
     args: {
       currency: t.arg({
         type: 'CurrencyCode',

@@ -21,14 +21,14 @@ import { PaymentInstruction } from './payment-instruction.ts';
 builder.prismaInterfaceFields(Account, (t) => ({
   displayName: t.string({
     description:
-      'The name of the account for people: the owner of an external account, or what the account is ("USD account", "Solana wallet").',
+      'The display name of the account: the owner of an external account, or the kind of account ("USD account", "Solana wallet").',
     select: { beneficiary: true, accountType: true, currency: true },
     ...alsoInDatabase('account_name'),
     resolve: displayName,
   }),
   maskedNumber: t.string({
     description:
-      'The end of the account number, for people: "•••• 6789". Fewer than four characters of a short number; for an internal account, which has no number, the end of its id.',
+      'The end of the account number for display, such as "•••• 6789": fewer than four characters of a short number, and the end of the id of an internal account, which has no number.',
     select: { kind: true, id: true, identifier: true },
     ...alsoInDatabase('account_number'),
     resolve: maskedNumber,

@@ -69,7 +69,7 @@ const CustomerDetailsInput = builder.inputType('CustomerDetailsInput', {
 });
 
 const CustomerChangesInput = builder.inputType('CustomerChangesInput', {
-  description: 'What changes of a customer: exactly one field, its type.',
+  description: 'The changes to a customer: exactly one field, by its type.',
   isOneOf: true,
   fields: (t) => ({
     individual: t.field({ type: IndividualDetailsInput, description: 'A person.' }),

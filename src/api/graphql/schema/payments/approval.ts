@@ -26,7 +26,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
 
 mutation('approveTransaction', {
   description:
-    'Approves an incoming payment before its `approvalDueAt`. Information in the customer record counts as given; if mandatory information is missing, the payment ends FAILED with MISSING_MANDATORY_PAYEE_DATA. A payment that is not waiting for approval: ConflictError, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
+    'Approves an incoming payment before its `approvalDueAt`. Information in the customer record counts as given; if mandatory information is missing, the payment fails with MISSING_MANDATORY_PAYEE_DATA. A payment that is not waiting for approval: ConflictError, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
   input: (t) => ({
     transactionId: t.id({ required: true, description: 'The incoming payment, which must be PENDING: Transaction:…' }),
     receiverCustomerInfo: t.field({
@@ -44,7 +44,7 @@ mutation('approveTransaction', {
 
 mutation('rejectTransaction', {
   description:
-    'Rejects an incoming payment before its `approvalDueAt`: it ends REJECTED, and the sender gets the money back.',
+    'Rejects an incoming payment before its `approvalDueAt`: it becomes REJECTED, and the sender gets the money back.',
   input: (t) => ({
     transactionId: t.id({ required: true, description: 'The incoming payment, which must be PENDING: Transaction:…' }),
     reason: t.string({ description: 'Why the payment is rejected, for its timeline.' }),

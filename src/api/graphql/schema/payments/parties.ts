@@ -2,7 +2,7 @@ import { accountPublicId } from '../../../../core/ids.ts';
 import type { Viewer } from '../../../../domain/access/viewer.ts';
 import { maySee, visibleAccounts, visibleCustomers } from '../../../../domain/access/visible.ts';
 import type { Account as AccountRow, Transaction } from '../../../../infra/database/generated/client/client.ts';
-import { trustedJson } from '../../../../infra/database/trusted-json.ts';
+import { trustedJson } from '../../../../infra/database/rows.ts';
 import { firstOf } from '../../reading/paths.ts';
 import { builder } from '../builder.ts';
 import { Account, Customer } from '../nouns.ts';
@@ -11,10 +11,10 @@ import { variantsBy } from '../words.ts';
 /** The source and the destination of payments: a transaction, shown as one of its ends. A quote has those of its transaction. */
 
 const displayName =
-  'The name of the party for people, as it was when the payment was made; later changes do not affect it.';
-const accountName = `${displayName} A client token of a single payment sees what the account is instead ("USD account").`;
+  'The display name of the party, as it was when the payment was made; later changes do not affect it.';
+const accountName = `${displayName} A client token of a single payment sees the kind of account instead ("USD account").`;
 const maskedNumber =
-  'The end of the account number, for people: "•••• 6789". Null if the party is not an account, or one that the viewer may not see.';
+  'The end of the account number for display, such as "•••• 6789". Null if the party is not an account, or is an account that the viewer may not see.';
 
 /** Returns the name of an account at an end of a payment. The token of one payment does not learn whose payment it is. */
 const nameOf = (name: string | null, currency: string, { bound }: Viewer) =>
@@ -172,7 +172,7 @@ builder.prismaObject('Transaction', {
   interfaces: [PaymentSource],
   fields: (t) => ({
     displayName: t.string({
-      description: 'What the source is, for people: "USDC deposit".',
+      description: 'The display name of the source, such as "USDC deposit".',
       select: { sentCurrency: true, receivedCurrency: true },
       resolve: ({ sentCurrency, receivedCurrency }) => `${sentCurrency ?? receivedCurrency} deposit`,
     }),

@@ -56,12 +56,12 @@ const PricingStepName = builder.enumType('PricingStepName', {
 });
 
 const Rounding = builder.enumType('Rounding', {
-  description: 'How a figure of a price was made whole.',
+  description: 'How a figure of a price was rounded.',
   values: {
-    HALF_UP: { description: 'To the nearest smallest unit, a half up.' },
+    HALF_UP: { description: 'To the nearest smallest unit, with halves rounded up.' },
     UP: { description: 'Up to the next smallest unit.' },
     DOWN: { description: 'Down to the smallest unit.' },
-    NONE: { description: 'It was whole: a provider named it.' },
+    NONE: { description: 'Not rounded: a provider stated the amount.' },
   } satisfies Record<PricingStepShape['rounding'], object>,
 });
 
@@ -71,10 +71,11 @@ export const PricingStep = builder.objectRef<PricingStepShape>('PricingStep').im
     step: t.expose('step', { type: PricingStepName, description: 'The amount that was rounded.' }),
     before: t.expose('before', {
       type: 'Decimal',
-      description: 'The figure before, in smallest units: exact where its decimals end, else to 30 significant digits.',
+      description:
+        'The figure before it was rounded, in smallest units: exact if its decimals end, otherwise to 30 significant digits.',
     }),
     after: t.money('after', 'currency', { description: 'The figure after it was rounded.' }),
     rounding: t.expose('rounding', { type: Rounding, description: 'How it was rounded.' }),
-    text: t.exposeString('text', { description: 'The whole step as a formula, for people. Do not parse it.' }),
+    text: t.exposeString('text', { description: 'The whole step as a human-readable formula. Do not parse it.' }),
   }),
 });

@@ -61,7 +61,7 @@ const UmaDestinationInput = builder.inputType('UmaDestinationInput', {
     umaAddress: t.string({ required: true, description: 'The UMA address that receives: $name@domain.' }),
     currency: t.field({
       type: 'CurrencyCode',
-      description: "What shall arrive; the receiver's first currency when left out.",
+      description: "The currency to receive; the receiver's first currency when left out.",
     }),
   }),
 });

@@ -1,7 +1,5 @@
 import { maxAmount } from '../../../../core/checks.ts';
-import { transferIn } from '../../../../domain/transfers/transfer-in.ts';
-import { transferInternal } from '../../../../domain/transfers/transfer-internal.ts';
-import { transferOut } from '../../../../domain/transfers/transfer-out.ts';
+import { transferIn, transferInternal, transferOut } from '../../../../domain/transfers/transfers.ts';
 import { mutation } from '../mutation.ts';
 import { Transaction } from '../nouns.ts';
 import { AmountInput, givenAmount } from '../values/amount-input.ts';

@@ -26,7 +26,7 @@ function amountsOf({ row }: ValidatedPayment) {
 
 ValidatedPaymentType.implement({
   description:
-    'The result of a dry run: the payment would be made with these amounts, if nothing else happens before. The rate may still change, and the provider of the rail is not asked.',
+    'The result of a dry run: the payment would be made with these amounts, if nothing else happens before. The rate may still change, and the provider of the rail is not queried.',
   fields: (t) => ({
     sentAmount: t.field({
       type: 'Money',
@@ -53,7 +53,7 @@ ValidatedPaymentType.implement({
     limits: t.field({
       type: [PolicyLimit],
       description:
-        'The limits of the policies that apply and that the viewer may see, with this payment counted. A quote that is not executed at once counts in none.',
+        'The limits of the policies that apply and that the viewer may see, with this payment counted. A quote that is not executed at once does not count.',
       resolve: ({ limits }) => limits.map(shownLimit),
     }),
     serverTime: t.field(serverTime),

@@ -5,7 +5,7 @@ import {
   isRegulatedFinancialInstitution,
   platformCurrencies,
   updatePlatform,
-} from '../../../../domain/platforms/platform-config.ts';
+} from '../../../../domain/platforms/platforms.ts';
 import { fromTable, rowSeen } from '../../reading/kinds.ts';
 import { stockNode } from '../../reading/stock.ts';
 import { builder } from '../builder.ts';

@@ -56,7 +56,7 @@ export const PolicyLimit = builder.objectRef<Limit>('PolicyLimit').implement({
       type: 'DateTime',
       nullable: true,
       description:
-        'When more of it is left: at the end of the calendar period, or when the oldest payment leaves a rolling one. Null where nothing is used.',
+        'When more of the limit becomes available: at the end of the calendar period, or when the oldest payment leaves a rolling one. Null if nothing is used.',
     }),
   }),
 });
@@ -102,11 +102,11 @@ const Policy = builder.prismaNode('Policy', {
         'The time of day from which the policy allows no payments; if earlier than `hoursFrom`, it is on the next day.',
     }),
     timeZone: t.exposeString('timeZone', {
-      description: "The time zone of the policy's days, months and hours: Europe/Berlin.",
+      description: "The time zone of the policy's days, months and hours, as an IANA name such as Europe/Berlin.",
     }),
     releaseOn: t.expose('releaseOn', { type: [PolicyRelease], description: 'When a payment no longer counts.' }),
     version: t.exposeInt('version', {
-      description: 'How often the policy was set; as `expectedVersion`, 0 stands for no policy.',
+      description: 'The number of times that the policy was set. As `expectedVersion`, 0 stands for no policy.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'DateTime',
@@ -127,7 +127,7 @@ builder.objectField(Viewer, 'policies', (t) =>
   t.field({
     type: [Policy],
     description:
-      'The policies that limit the payments of the token: its own, those of the tokens that it was made by, and of the platform; for an app its own, and that of its customer.',
+      'The policies that limit the payments of the token: its own, those of the tokens that created it, and that of the platform. An app sees only its own and that of its customer.',
     ...executedRead,
     resolve: (viewer, _args, { payments }) => policiesOf(payments.database, viewer),
   }),
@@ -150,7 +150,7 @@ const PolicyLimitInput = builder.inputType('PolicyLimitInput', {
 
 mutation('setPolicy', {
   description:
-    'Sets what payments an API token, a client token, a customer or the platform may make, in place of its policy before; what that has counted counts on. A token that a policy limits, or that was made by such a token, sets none.',
+    'Sets the payments that an API token, a client token, a customer or the platform may make. It replaces an earlier policy, whose counted payments still count. A token that is limited by a policy, or was created by such a token, cannot set policies.',
   input: (t) => ({
     subjectId: t.id({
       required: true,
@@ -162,7 +162,7 @@ mutation('setPolicy', {
       required: true,
       defaultValue: [],
       description:
-        'Limits of amounts and of numbers. With a limit of an amount, payments in currencies without one are refused.',
+        'Limits on amounts and on the number of payments. If any amount is limited, payments in currencies without a limit are refused.',
     }),
     kinds: t.field({
       type: [PaymentKind],
@@ -170,7 +170,7 @@ mutation('setPolicy', {
     }),
     receiverAccountIds: t.idList({
       description:
-        'The accounts that it allows payments to. Without receivers in any of the three lists, all are allowed.',
+        'The accounts to which the policy allows payments. If all three lists of receivers are empty, every receiver is allowed.',
     }),
     receiverCountries: t.stringList({
       description:
@@ -187,7 +187,7 @@ mutation('setPolicy', {
     timeZone: t.string({
       required: true,
       defaultValue: 'UTC',
-      description: "The time zone of the policy's days, months and hours, as an IANA name: Europe/Berlin.",
+      description: "The time zone of the policy's days, months and hours, as an IANA name such as Europe/Berlin.",
     }),
     releaseOn: t.field({
       type: [PolicyRelease],
@@ -212,7 +212,7 @@ mutation('setPolicy', {
 
 mutation('deletePolicy', {
   description:
-    'Deletes the policy of an API token, a client token, a customer or the platform, with all that it has counted. A token that a policy limits, or that was made by such a token, deletes none.',
+    'Deletes the policy of an API token, a client token, a customer or the platform, with everything that it has counted. A token that is limited by a policy, or was created by such a token, cannot delete policies.',
   input: (t) => ({
     subjectId: t.id({
       required: true,

@@ -20,7 +20,7 @@ export const ApiToken = builder.prismaNode('ApiToken', {
   description: 'The credential of a server. Its secret is shown only once, when it is created.',
   fields: (t) => ({
     clientId: t.exposeString('clientId', { description: 'The user name for HTTP Basic authentication.' }),
-    name: t.exposeString('name', { description: 'The name of the token, for people.' }),
+    name: t.exposeString('name', { description: 'The display name of the token.' }),
     permissions: t.expose('permissions', { type: [Permission], description: 'The permissions of the token.' }),
     version: t.int({
       description: 'Increases with each change: 1, and 2 once the token is revoked.',
@@ -60,7 +60,7 @@ builder.queryField('apiTokens', (t) =>
 mutation('createApiToken', {
   description: 'Creates a token for a server. It cannot have more permissions than the caller.',
   input: (t) => ({
-    name: t.string({ required: true, description: 'The name of the token, for people.' }),
+    name: t.string({ required: true, description: 'The display name of the token.' }),
     permissions: t.field({ type: [Permission], required: true, description: 'The permissions of the token.' }),
   }),
   success: {

@@ -46,7 +46,7 @@ export const Viewer = builder.objectRef<ViewerShape>('Viewer').implement({
     serverTime: t.field(serverTime),
     feedCursor: t.string({
       description:
-        'The end of the feed before anything else in this query was read. Every change that a list of the same query does not show comes after it.',
+        'The end of the feed, read before anything else in this query. Every change that a list in the same query does not show comes after it.',
       resolve: async (viewer, _args, context) =>
         feedCursor(
           context.payments.cursors,

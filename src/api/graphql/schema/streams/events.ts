@@ -210,14 +210,15 @@ const events = listOf(Event, {
 builder.queryField('events', (t) =>
   t.page(events, {
     description:
-      'The feed as a list, oldest first: a log from which nothing is ever removed. It has the cursors of the subscriptions, and accepts them at any age.',
+      'The feed as a list, oldest first: a log from which nothing is ever removed. Its cursors are those of the subscriptions, and are accepted at any age.',
   }),
 );
 
 builder.subscriptionField('events', (t) =>
   t.field({
     type: Event,
-    description: 'All changes that the caller may see, beginning with the next one, or after the cursor `after`.',
+    description:
+      'All changes that the caller may see, beginning with the next one or, with `after`, with the first one after that cursor.',
     args: {
       after: t.arg.string({ description: afterDescription }),
       filter: t.arg({ type: EventFilter, description: 'Sends only events that match this filter.' }),

@@ -43,7 +43,7 @@ function refuseUnfollowable(read: PageRead, viewer: Viewer, name: string, value:
   } catch (error) {
     if (!(error instanceof NotFollowable)) throw error;
     throw invalidInput(
-      `a list cannot be followed by ${name}: a change of a row does not tell whether it holds`,
+      `a list cannot be followed by ${name}: a change of a row does not show whether the condition holds`,
       `filter.${name}`,
     );
   }

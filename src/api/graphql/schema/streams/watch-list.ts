@@ -46,7 +46,7 @@ export async function watchList(
   read: PageRead,
   { filter, after, snapshot, waitMs }: ListArguments,
 ): Promise<AsyncIterableIterator<ListMessage>> {
-  if (waitMs < 0 || waitMs > maxWaitMs) throw invalidInput(`waitMs must lie between 0 and ${maxWaitMs}`, 'waitMs');
+  if (waitMs < 0 || waitMs > maxWaitMs) throw invalidInput(`waitMs must be between 0 and ${maxWaitMs}`, 'waitMs');
   // Only lists of nouns whose events are followed have a subscription (list-changes.ts).
   const noun = read.model as FollowedNoun;
   const { types } = eventsOfNoun[noun];

@@ -1,4 +1,4 @@
-import type { GivenAmount } from '../../../../core/amounts.ts';
+import type { GivenAmount } from '../../../../core/currencies.ts';
 import { builder } from '../builder.ts';
 
 export const AmountInput = builder.inputType('AmountInput', {

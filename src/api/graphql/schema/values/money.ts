@@ -10,8 +10,8 @@ builder.objectType('Currency', {
       type: 'CurrencyCode',
       description: 'The ISO 4217 code of the currency, or an asset code such as USDC or BTC.',
     }),
-    name: t.exposeString('name', { description: 'The English name of the currency, for people.' }),
-    symbol: t.exposeString('symbol', { description: 'The symbol of the currency, for people.' }),
+    name: t.exposeString('name', { description: 'The English name of the currency, for display.' }),
+    symbol: t.exposeString('symbol', { description: 'The symbol of the currency, for display.' }),
     decimals: t.exposeInt('decimals', {
       description: "The number of decimal places of the currency's smallest unit: 2 for cents.",
     }),
@@ -32,7 +32,7 @@ builder.objectType('Money', {
       resolve: ({ amount, currency }) => formatDecimal(amount, currency.decimals),
     }),
     formatted: t.string({
-      description: 'The amount for people, as it is written in the locale: "$125.50".',
+      description: 'The amount formatted for display in the locale, such as "$125.50".',
       args: { locale: t.arg.string({ defaultValue: 'en', description: 'The locale, as a BCP 47 language tag.' }) },
       resolve: ({ amount, currency }, { locale }) => {
         const text = formatMoney(amount, currency, locale ?? 'en');

@@ -11,12 +11,12 @@ function parseBigInt(value: unknown): bigint | WrongValue {
   if (parsed === undefined) {
     return new WrongValue(
       'INVALID_AMOUNT',
-      'a whole number is wanted: an integer, or a string of digits, within 64 bits; write integers above 2^53 as a string',
+      'expected a 64-bit integer, or a string of digits; write integers above 2^53 as a string',
     );
   }
   return parsed >= int64.min && parsed <= int64.max
     ? parsed
-    : new WrongValue('AMOUNT_OUT_OF_RANGE', 'a whole number lies within 64 bits');
+    : new WrongValue('AMOUNT_OUT_OF_RANGE', 'an integer must be within 64 bits');
 }
 
 function integerIn(value: unknown): bigint | undefined {
@@ -30,23 +30,28 @@ function parseDateTime(value: unknown): Date | WrongValue {
   const moment = typeof value === 'string' ? parseTimestamp(value) : undefined;
   return (
     moment ??
-    new WrongValue('INVALID_INPUT', 'a time is written as RFC 3339 with a time zone, such as 2026-01-31T09:30:00Z')
+    new WrongValue('INVALID_INPUT', 'expected an RFC 3339 time with a time zone, such as 2026-01-31T09:30:00Z')
   );
 }
 
 function parseDate(value: unknown): string | WrongValue {
   if (typeof value === 'string' && isDay(value)) return value;
-  return new WrongValue('INVALID_INPUT', 'a date is a day of the calendar, written YYYY-MM-DD');
+  return new WrongValue('INVALID_INPUT', 'expected a calendar date, YYYY-MM-DD');
 }
 
 function parseDecimal(value: unknown): string | WrongValue {
   if (typeof value === 'string' && /^-?\d{1,30}(\.\d{1,30})?$/.test(value)) return value;
-  return new WrongValue('INVALID_AMOUNT', 'a decimal is a string of digits with an optional point, such as "12.50"');
+  return new WrongValue(
+    'INVALID_AMOUNT',
+    'expected a decimal as a string of digits with an optional point, such as "12.50"',
+  );
 }
 
 /** Parses a currency code: any text. Which are known, the commands and filters say that get one. */
 function parseCurrencyCode(value: unknown): string | WrongValue {
-  return typeof value === 'string' ? value : new WrongValue('INVALID_CURRENCY', 'a currency is a code such as "USD"');
+  return typeof value === 'string'
+    ? value
+    : new WrongValue('INVALID_CURRENCY', 'expected a currency code such as "USD"');
 }
 
 /** Returns a parser of literals, which takes their text: an integer of any length stays exact, a float is refused like any other text. */

@@ -85,7 +85,7 @@ export const WebhookEndpoint = builder.prismaNode('WebhookEndpoint', {
     tokenId: t.publicId('ApiToken', 'tokenId', {
       nullable: true,
       description:
-        'The API token with whose revocation the endpoint is disabled: the one that created it, or that last changed its URL, enabled it or added INCOMING_PAYMENT. Null if the operator of the service did.',
+        'The API token whose revocation disables the endpoint: the one that created it, or that last changed its URL, enabled it or added INCOMING_PAYMENT. Null if the operator of the service did.',
     }),
     deliveries: t.page(deliveries, {
       of: ['deliveries'],
