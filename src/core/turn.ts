@@ -16,11 +16,7 @@ export interface ExpensiveTurns {
 }
 
 /** Runs expensive work after its wait. While it waits, the request gives its turn to others of its platform. */
-export async function inExpensiveTurn<Result>(
-  turns: ExpensiveTurns,
-  platformId: string,
-  work: () => Promise<Result>,
-): Promise<Result> {
+export async function inExpensiveTurn<Result>(turns: ExpensiveTurns, platformId: string, work: () => Promise<Result>) {
   const wait = turns.beginExpensive(platformId);
   if (wait) await turnlessWait(wait);
   try {

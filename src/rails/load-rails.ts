@@ -121,8 +121,7 @@ function checkModule(place: string, name: string, value: unknown): RailModule {
   if (typeof value !== 'object' || value === null)
     return refuse(`the module ${name} has no rail as its default export`);
   const { railPort: port, name: itsName, open } = value as Partial<Record<keyof RailModule, unknown>>;
-  if (typeof port !== 'number')
-    refuse(`the rail of ${name} does not declare its version of the port (railPort)`);
+  if (typeof port !== 'number') refuse(`the rail of ${name} does not declare its version of the port (railPort)`);
   if (port !== railPort) {
     refuse(`the rail of ${name} is for version ${port} of the port; this gateway has version ${railPort}`);
   }

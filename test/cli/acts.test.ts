@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { pay, succeed } from '../setup/acts.ts';
+import { triedAs } from '../setup/connections.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
@@ -113,17 +114,7 @@ test('without a name an act is that of the login on the machine, and what change
 });
 
 test('nobody changes or deletes an act, and requests read none', async () => {
-  const as = async (role: string, text: string): Promise<unknown> => {
-    await t.owner.query('begin');
-    try {
-      if (role !== 'owner') await t.owner.query(`set local role ${role}`);
-      return (await t.owner.query(text)).rowCount;
-    } catch (error) {
-      return (error as { code: string }).code;
-    } finally {
-      await t.owner.query('rollback');
-    }
-  };
+  const as = (role: string, text: string) => triedAs(t, role, text);
   const changes = [`update operator_act set reason = 'another'`, 'delete from operator_act', 'truncate operator_act'];
   for (const change of changes) {
     expect(await as('gateway_work', change)).toBe('42501');

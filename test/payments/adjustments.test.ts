@@ -7,7 +7,7 @@ import { audit } from '../../src/domain/ledger/audit.ts';
 import { commitPlanOn } from '../../src/domain/ledger/commit.ts';
 import type { Plan } from '../../src/domain/ledger/plan.ts';
 import { fieldsOf } from '../setup/acts.ts';
-import { uuidIn } from '../setup/connections.ts';
+import { triedAs, uuidIn } from '../setup/connections.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { askOps, runOps } from '../setup/ops.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
@@ -164,17 +164,7 @@ test('of simultaneous approvals one moves the money, and the database refuses ev
     await expect(commitPlanOn(database.pool, t.platform.platformId, plan)).rejects.toMatchObject({ code: 'LG012' });
   }
   // The login of commands can approve nothing by itself, and a proposal never changes.
-  const as = async (role: string, text: string): Promise<unknown> => {
-    await t.owner.query('begin');
-    try {
-      if (role !== 'owner') await t.owner.query(`set local role ${role}`);
-      return (await t.owner.query(text)).rowCount;
-    } catch (error) {
-      return (error as { code: string }).code;
-    } finally {
-      await t.owner.query('rollback');
-    }
-  };
+  const as = (role: string, text: string) => triedAs(t, role, text);
   const approve = `update adjustment set status = 'APPROVED', decided_by = 'x', decided_at = now() where status = 'PROPOSED'`;
   expect(await as('gateway_work', approve)).toBe('23514');
   expect(await as('gateway_work', 'update adjustment set journal_id = uuid_v7()')).toBe('42501');

@@ -33,6 +33,18 @@ export function whileLocked<T>(
   });
 }
 
+/** Runs a statement as a role, or as the owner of the tables, and takes it back: how many rows it has had, or the code of its error. */
+export function triedAs({ databaseUrl }: TestGateway, role: string, text: string): Promise<unknown> {
+  return connected({ connectionString: databaseUrl }, async (client) => {
+    await client.query('begin');
+    if (role !== 'owner') await client.query(`set local role ${role}`);
+    return client.query(text).then(
+      ({ rowCount }) => rowCount,
+      (error: { readonly code: string }) => error.code,
+    );
+  });
+}
+
 /** Waits until a statement of the owner of the tables answers such rows. */
 export async function untilRows({ owner }: TestGateway, wanted: readonly object[], text: string, ...values: unknown[]) {
   await vi.waitFor(async () => expect((await owner.query(text, values)).rows).toMatchObject(wanted), 20_000);

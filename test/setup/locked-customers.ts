@@ -1,8 +1,5 @@
 import pg from 'pg';
 
-/** A lock that keeps everybody from reading customers. */
-export type Lock = Awaited<ReturnType<typeof lockedCustomers>>;
-
 /** Locks the customers of a database. Who waits for that longer than its lock timeout (2 s) gets an error. */
 export async function lockedCustomers(databaseUrl: string) {
   const holder = new pg.Client({ connectionString: databaseUrl });

@@ -34,13 +34,6 @@ export const restQuote = (from: string, to: string, lockedCurrencyAmount: number
   ...rest,
 });
 
-/** The source of a quote that a customer pays in USD. */
-export const fundedBy = (customer: Data) => ({
-  sourceType: 'REALTIME_FUNDING',
-  customerId: customer.id,
-  currency: 'USD',
-});
-
 /** The body of a transfer between two accounts (smallest units). */
 export const restTransfer = (from: string, to: string, amount: number) => ({
   source: { accountId: from },

@@ -60,11 +60,7 @@ export async function clockFor(on: Queryable, given: readonly InformationField[]
  * @param now the database's clock (`clockFor`)
  * @throws Refusal INVALID_INPUT with the path of the fact
  */
-export function checkInformation(
-  given: readonly InformationField[] | null | undefined,
-  path: FieldPath,
-  now: Date,
-): Information {
+export function checkInformation(given: readonly InformationField[] | null | undefined, path: FieldPath, now: Date) {
   const fields = (given ?? []).map(({ name, value }) => ({ name, value: canonicalText(value) }));
   if (fields.length > maxFields) throw new Refusal('INVALID_INPUT', `at most ${maxFields} facts`, path);
   checkAll(

@@ -13,11 +13,7 @@ const maxKeyLength = 40;
  * Only platforms give it, so that their servers can rely on what they find there.
  * @throws Refusal INVALID_INPUT with the path of the entry; FORBIDDEN for an app
  */
-export function checkMetadata(
-  caller: Pick<Caller, 'kind'>,
-  given: Metadata | null | undefined,
-  path: FieldPath,
-): { [key: string]: string } | null | undefined {
+export function checkMetadata(caller: Pick<Caller, 'kind'>, given: Metadata | null | undefined, path: FieldPath) {
   if (!given) return undefined;
   if (caller.kind === 'CLIENT') {
     throw new Refusal('FORBIDDEN', 'metadata can be set with an API token only, not with a client token', path);

@@ -115,11 +115,7 @@ const platformFeeStatement = statement<PlatformFeeRow>(
   'select fixed_fee::text, variable_fee_rate::text from platform_fee where platform_id = $1 and sending_currency = $2',
 );
 
-export async function readPlatformFee(
-  on: Queryable,
-  { platformId }: Scope,
-  currency: string,
-): Promise<PlatformFeeTerms> {
+export async function readPlatformFee(on: Queryable, { platformId }: Scope, currency: string) {
   const [row] = await platformFeeStatement(on, platformId, currency);
   return feeOf(row);
 }

@@ -83,12 +83,7 @@ export class Feed {
    * until the reader returns. A reader that falls too far behind, or whose events cannot be read, is dropped.
    * @param onDrop called when the reader is dropped: the reader itself may be stuck
    */
-  async subscribe(
-    platformId: string,
-    after: bigint,
-    filter: EventFilter,
-    onDrop?: () => void,
-  ): Promise<Channel<Event>> {
+  async subscribe(platformId: string, after: bigint, filter: EventFilter, onDrop?: () => void) {
     const hub = this.#hubs.get(platformId) ?? (await this.#openHub(platformId));
     const release = () => {
       hub.subscribers.delete(subscriber);

@@ -71,11 +71,7 @@ const hasPositionStatement = statement<{ found: boolean }>(
 );
 
 /** Returns whether a position is in a platform's feed: not where a restore of the database has undone its event. */
-export async function hasPosition(
-  on: Queryable,
-  platformId: string,
-  { sequence, epoch }: FeedPosition,
-): Promise<boolean> {
+export async function hasPosition(on: Queryable, platformId: string, { sequence, epoch }: FeedPosition) {
   if (sequence === feedStart.sequence) return epoch === feedStart.epoch;
   const [row] = await asPlatform(platformId, () => hasPositionStatement(on, platformId, sequence.toString(), epoch));
   return row?.found ?? false;

@@ -63,12 +63,7 @@ const endOfFeed = 2n ** 62n;
  * Reads the latest event of each row, in one statement, so that all are as of the same moment.
  * @param ids the ids that `subjectIdOf` returns, each once
  */
-export async function latestEventsOf(
-  pool: Queryable,
-  platformId: string,
-  noun: FollowedNoun,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, Event>> {
+export async function latestEventsOf(pool: Queryable, platformId: string, noun: FollowedNoun, ids: readonly string[]) {
   const found = await asPlatform(platformId, () =>
     latestOf[noun](pool, platformId, ids, Array(ids.length).fill(String(endOfFeed))),
   );

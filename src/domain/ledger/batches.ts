@@ -109,10 +109,7 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
   if (orders.length > 0) keys.writes.add('payments under way');
 }
 
-function addMoves(
-  keys: ConflictKeys,
-  { quotes = [], expired = [], transactions = [], journals = [] }: Alternative,
-): void {
+function addMoves(keys: ConflictKeys, { quotes = [], expired = [], transactions = [], journals = [] }: Alternative) {
   for (const { id } of [...quotes, ...expired]) addBoth(keys, rowKey('Quote', id));
   for (const { id } of transactions) {
     addBoth(keys, rowKey('Transaction', id));

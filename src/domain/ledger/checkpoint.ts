@@ -78,12 +78,7 @@ export interface FinishedAudit {
  * @param before the checkpoint in that snapshot
  * @returns whether the checkpoint is now that of this audit: not where another audit has written one meanwhile
  */
-export async function storeAudit(
-  database: Database,
-  client: pg.Client,
-  finished: FinishedAudit,
-  before: Checkpoint,
-): Promise<boolean> {
+export async function storeAudit(database: Database, client: pg.Client, finished: FinishedAudit, before: Checkpoint) {
   return inTransaction(database, async ({ client: primary, prisma }) => {
     const { id } = await prisma.auditRun.create({ data: { ...finished, broken: [...finished.broken] } });
     if (finished.broken.length > 0 || !(await claim(primary, id, finished, before))) return false;

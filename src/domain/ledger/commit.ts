@@ -210,11 +210,7 @@ export interface CountedPolicy {
  * Carries a plan out on its own and rolls it back.
  * @returns its outcome, and the policies that would count its payment
  */
-export async function validatePlan(
-  database: Database,
-  platformId: string,
-  plan: Plan,
-): Promise<{ readonly outcome: Outcome; readonly policies: readonly CountedPolicy[] }> {
+export async function validatePlan(database: Database, platformId: string, plan: Plan) {
   const commit = prepareCommit([[{ platformId, plan }]]);
   return retryLostRaces(() =>
     rolledBack(database, async (client) => {

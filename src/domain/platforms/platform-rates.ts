@@ -11,12 +11,7 @@ export type RateChanges = { readonly [limit in keyof Rates]?: Rate | null };
  * @returns its limits now, null where those of the settings apply
  * @throws Error for an unknown platform
  */
-export function changeRates(
-  database: Database,
-  name: string,
-  operator: Operator,
-  changes: RateChanges,
-): Promise<Rates> {
+export function changeRates(database: Database, name: string, operator: Operator, changes: RateChanges) {
   return inTransaction(database, (transaction) => change(transaction, name, operator, changes));
 }
 

@@ -58,12 +58,7 @@ export async function requireMayTake(
  * @returns the domain as it is stored
  * @throws Refusal INVALID_INPUT (not a domain), CONFLICT (another platform's); Error for an unknown platform
  */
-export async function giveUmaDomain(
-  database: Database,
-  name: string,
-  operator: Operator,
-  written: string,
-): Promise<string> {
+export async function giveUmaDomain(database: Database, name: string, operator: Operator, written: string) {
   const umaDomain = umaDomainIn(written, ['domain']);
   const give = async (transaction: Transaction): Promise<string> => {
     const { client, prisma } = transaction;

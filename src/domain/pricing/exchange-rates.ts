@@ -45,11 +45,7 @@ const at = pathsIn<RatesQuery>();
  * refused.
  * @throws Refusal INVALID_CURRENCY, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
  */
-export async function readExchangeRates(
-  payments: Payments,
-  caller: Caller,
-  query: RatesQuery,
-): Promise<ExchangeRate[]> {
+export async function readExchangeRates(payments: Payments, caller: Caller, query: RatesQuery) {
   const source = requireCurrency(query.source, at('source'));
   const lockedAmount = smallestUnits(query.sendingAmount ?? defaultAmount, source, at('sendingAmount'));
   const requested = query.destinations?.map((code) => requireCurrency(code, at('destinations')));

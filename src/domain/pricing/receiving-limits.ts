@@ -13,9 +13,7 @@ export interface ReceivingLimits {
  * its sending side (priceQuote). Undefined where nothing can be received.
  * @throws RangeError as priceQuote does
  */
-export function receivingLimits(
-  request: Pick<PricingRequest, 'sending' | 'receiving' | 'rate' | 'platformFee'>,
-): ReceivingLimits | undefined {
+export function receivingLimits(request: Pick<PricingRequest, 'sending' | 'receiving' | 'rate' | 'platformFee'>) {
   const terms = readTerms({ ...request, lockedSide: 'RECEIVING', lockedAmount: 1n });
   const { fixedFees, shareAfterFee, unitsBought } = terms;
   if (!isLess(whole(0n), shareAfterFee)) return undefined;

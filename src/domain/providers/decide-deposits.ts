@@ -47,11 +47,7 @@ export function attributeDeposit(database: Database, id: string, accountId: stri
 }
 
 /** Closes a deposit that belongs to no account here, such as the operator's own money. It moves no money. @throws RefusedByHand */
-export function closeDeposit(
-  database: Database,
-  id: string,
-  operator: Operator & { readonly reason: string },
-): Promise<void> {
+export function closeDeposit(database: Database, id: string, operator: Operator & { readonly reason: string }) {
   return decide(database, id, operator, async () => ({
     data: { status: 'CLOSED', reason: operator.reason },
     after: { status: 'CLOSED' },

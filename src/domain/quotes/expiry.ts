@@ -31,10 +31,7 @@ export async function nextQuoteExpiry(payments: Payments): Promise<number | unde
  * execution: the first to hold it wins, and the other is refused.
  * @returns how many quotes were found, and how many of them expired now
  */
-export async function expireQuotes(
-  payments: Payments,
-  limit: number,
-): Promise<{ readonly found: number; readonly done: number }> {
+export async function expireQuotes(payments: Payments, limit: number) {
   const expired = await expiredStatement(payments.database.pool, limit);
   const reason = 'the quote expired before it was executed or funded';
   const logFailure = (facts: object, position: number) => {

@@ -31,10 +31,7 @@ export function accountsOf(source: Account | undefined, to: Pick<Destination, 'a
 }
 
 /** Returns the internal accounts on either side, which must not be frozen. */
-export function internalOf(
-  source: Account | undefined,
-  { internalAccountId }: Pick<Destination, 'internalAccountId'>,
-): string[] {
+export function internalOf(source: Account | undefined, { internalAccountId }: Pick<Destination, 'internalAccountId'>) {
   return [source?.kind === 'INTERNAL' ? source.id : undefined, internalAccountId].filter((id) => id !== undefined);
 }
 

@@ -9,10 +9,7 @@ const withPlatform = { platform: { select: { name: true } } } as const satisfies
 export type StoredDifference = Prisma.ReconciliationDifferenceGetPayload<{ include: typeof withPlatform }>;
 
 /** Lists differences, oldest first: those that are open, or all. */
-export function listDifferences(
-  { prisma }: Pick<Database, 'prisma'>,
-  { all }: { readonly all: boolean },
-): Promise<StoredDifference[]> {
+export function listDifferences({ prisma }: Pick<Database, 'prisma'>, { all }: { readonly all: boolean }) {
   return prisma.reconciliationDifference.findMany({
     where: all ? {} : { closedAt: null, goneAt: null },
     orderBy: { id: 'asc' },

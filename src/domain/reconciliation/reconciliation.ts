@@ -44,12 +44,7 @@ const beginStatement = statement<{ id: string }>(
  * @param by the operator; null where the service does it
  * @throws Refusal SERVICE_UNAVAILABLE where its rail cannot list movements; what the rail throws, which is stored, too
  */
-export async function runReconciliation(
-  payments: Payments,
-  tenant: Tenant,
-  period: Period,
-  by: string | null,
-): Promise<Outcome> {
+export async function runReconciliation(payments: Payments, tenant: Tenant, period: Period, by: string | null) {
   const { pool } = payments.database;
   if (!connectedRail(payments, tenant)?.movements) {
     throw new Refusal('SERVICE_UNAVAILABLE', 'the rail of this platform cannot list movements');

@@ -25,11 +25,7 @@ export interface Total {
 type Sums = { -readonly [Sum in Exclude<keyof Total, 'currency'>]: bigint };
 
 /** Sums the settled orders of a period, and the movements of these orders, or without an order, that began in it. */
-export function totalsOf(
-  orders: readonly OrderHere[],
-  movements: readonly RailMovement[],
-  { from, to }: Period,
-): Total[] {
+export function totalsOf(orders: readonly OrderHere[], movements: readonly RailMovement[], { from, to }: Period) {
   const totals = new Map<string, Sums>();
   const add = (currency: string, sum: keyof Sums, amount: bigint) => {
     const all = totals.get(currency) ?? { receivedHere: 0n, receivedThere: 0n, paidHere: 0n, paidThere: 0n };

@@ -22,11 +22,7 @@ const finalityStatement = statement<Finality>(
 );
 
 /** Reads whether more can happen to a transaction. Undefined where there is none. */
-export async function finalityOf(
-  { pool }: Pick<Database, 'pool'>,
-  platformId: string,
-  transactionId: string,
-): Promise<Finality | undefined> {
+export async function finalityOf({ pool }: Pick<Database, 'pool'>, platformId: string, transactionId: string) {
   const [finality] = await asPlatform(platformId, () => finalityStatement(pool, platformId, transactionId));
   return finality;
 }

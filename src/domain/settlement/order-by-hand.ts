@@ -3,7 +3,7 @@ import type { Database } from '../../infra/database/database.ts';
 import { retryLostRaces } from '../../infra/database/retry.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { inTransaction } from '../../infra/database/transaction.ts';
-import type { RailOutcome } from '../../rails/rail.ts';
+
 import { type ActFacts, type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 import type { Payments } from '../commands/command.ts';
 import { commitGroupsOn, type PlanRefusal } from '../ledger/commit.ts';
@@ -18,11 +18,7 @@ import { findOrder } from '../orders/rail-request.ts';
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
-export async function withOrder<Done>(
-  payments: Payments,
-  id: string,
-  work: (order: DueOrder) => Promise<Done>,
-): Promise<Done> {
+export async function withOrder<Done>(payments: Payments, id: string, work: (order: DueOrder) => Promise<Done>) {
   const uuid = paymentUuid(id);
   const order = await takeOrder(payments, uuid);
   if (!order) throw new RefusedByHand(await whyNone(payments, id, uuid));
@@ -41,11 +37,7 @@ export async function withOrder<Done>(
  * @returns undefined where the provider has no such payment
  * @throws RefusedByHand
  */
-export async function askWithoutSending(
-  payments: Payments,
-  order: DueOrder,
-  advice = '',
-): Promise<RailOutcome | undefined> {
+export async function askWithoutSending(payments: Payments, order: DueOrder, advice = '') {
   try {
     return await railAnswer(findOrder(payments, order));
   } catch (error) {
@@ -59,12 +51,7 @@ export async function askWithoutSending(
  * Commits what an operator has decided together with the act.
  * @returns why the database refuses it: then nothing has changed
  */
-export function commitByHand(
-  database: Database,
-  group: PlanGroup,
-  operator: Operator,
-  facts: ActFacts,
-): Promise<PlanRefusal | undefined> {
+export function commitByHand(database: Database, group: PlanGroup, operator: Operator, facts: ActFacts) {
   return retryLostRaces(() =>
     inTransaction(database, async (act) => {
       const [outcome] = await commitGroupsOn(act.client, [group]);

@@ -40,11 +40,7 @@ interface SettledByHand {
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
-export function settleCase(
-  payments: Payments,
-  id: string,
-  operator: Operator & { readonly reason: string },
-): Promise<SettledByHand> {
+export function settleCase(payments: Payments, id: string, operator: Operator & { readonly reason: string }) {
   return withOrder(payments, id, async (order) => {
     const where = { platformId: order.platformId, orderId: order.id, kind: 'OTHER_AMOUNT', closedAt: null } as const;
     const open = await payments.database.prisma.railCase.findFirst({ where });
@@ -113,11 +109,7 @@ function shortOf(order: DueOrder, { amount: arrived }: Settled): BookedDifferenc
 }
 
 /** Commits the settlement, the end of the case and the act. */
-async function settle(
-  payments: Payments,
-  facts: ToSettle,
-  operator: Operator & { readonly reason: string },
-): Promise<SettledByHand> {
+async function settle(payments: Payments, facts: ToSettle, operator: Operator & { readonly reason: string }) {
   const { order, outcome, moved, said, stands } = facts;
   const journal = difference(order.transaction.id, promisedOf(order), moved);
   const result: SettledByHand = {

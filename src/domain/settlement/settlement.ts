@@ -112,11 +112,7 @@ function attributesOf({ id, kind, platformId, transaction, attempts }: DueOrder)
  * Commits conclusions, each on its own, and postpones those that fail.
  * @returns the conclusions that replace those whose money an account could not take
  */
-async function commitConcluded(
-  payments: Payments,
-  concluded: readonly Conclusion[],
-  postponements: Postponement[],
-): Promise<readonly Conclusion[]> {
+async function commitConcluded(payments: Payments, concluded: readonly Conclusion[], postponements: Postponement[]) {
   const groups = concluded.map(({ group }) => group);
   const errors = new Map<number, unknown>();
   const refusals = await commitGroups(payments.database, groups, (error, position) => errors.set(position, error));

@@ -172,10 +172,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 type PoolOptions = Pick<DatabaseOptions, 'role' | 'poolSize' | 'acquireTimeoutMs' | 'statementMs'>;
 
 /** Opens a pool that destroys connections on which no result arrives in time, and those that can only read. */
-export function openPool(
-  connection: ConnectionConfig,
-  { role, poolSize, acquireTimeoutMs, statementMs }: PoolOptions,
-): pg.Pool {
+export function openPool(connection: ConnectionConfig, { role, poolSize, acquireTimeoutMs, statementMs }: PoolOptions) {
   const Pool = role === 'gateway_serving' ? ServingPool : pg.Pool;
   const pool = new Pool({
     ...connection,

@@ -53,11 +53,7 @@ export async function readRow<N extends Noun, More extends object>(
   return row ?? null;
 }
 
-export async function countRows<N extends Noun>(
-  { readText }: Pick<Database, 'readText'>,
-  noun: N,
-  query: RowQuery<N>,
-): Promise<number> {
+export async function countRows<N extends Noun>({ readText }: Pick<Database, 'readText'>, noun: N, query: RowQuery<N>) {
   const { text, binding } = select(noun, '', query);
   return Number(await readText(`select count(*)::text from (${text}) s`, binding));
 }

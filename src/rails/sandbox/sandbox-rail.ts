@@ -4,7 +4,6 @@ import type {
   FundingRequest,
   PaymentInstruction,
   Rail,
-  RailAccount,
   RailOrder,
   RailOutcome,
   RailRequest,

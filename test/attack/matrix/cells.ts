@@ -16,9 +16,6 @@ export interface Reply {
   readonly text: string;
 }
 
-/** Sends a request with a value in one place as a caller, and returns the answer. */
-export type Send = (who: Stranger['platform'], variables: Variables) => Promise<Reply>;
-
 /** A value of the victim's to name at a coordinate, and one of the same form that never was. */
 export interface Named {
   readonly what: string;

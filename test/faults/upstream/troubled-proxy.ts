@@ -16,9 +16,6 @@ const troubles = [
 ] as const;
 export type Trouble = (typeof troubles)[number];
 
-/** A proxy between two services, which harms some of the requests that it passes on. */
-export type TroubledProxy = Awaited<ReturnType<typeof startTroubledProxy>>;
-
 /** The longest delay, and the longest time that a request waits for the next one to overtake it, in milliseconds. */
 const longestMs = 300;
 

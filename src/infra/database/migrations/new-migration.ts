@@ -55,11 +55,7 @@ function isInstalled({ name, sql }: SqlFunction, migrations: readonly Migration[
  * Writes the next migration.
  * @returns its folder, or undefined when nothing has changed
  */
-export async function writeMigration(
-  serverUrl: string,
-  name: string,
-  prismaDirectory = projectPrisma,
-): Promise<string | undefined> {
+export async function writeMigration(serverUrl: string, name: string, prismaDirectory = projectPrisma) {
   const sql = await missingSql(serverUrl, prismaDirectory);
   if (sql === '') return undefined;
   // Prisma names its migrations by the second, in UTC: 20251013090000.
