@@ -57,7 +57,7 @@ function endWithResponse({ socket }: IncomingMessage, response: ServerResponse):
   endGently(socket);
 }
 
-export interface Senders {
+interface Senders {
   /** Returns the platform, if its credentials were valid a moment ago; undefined where that is unknown. */
   known(request: IncomingMessage): string | undefined;
   /** Authenticates the request. Returns the platform, or undefined for a stranger. */

@@ -5,7 +5,7 @@ import { boundedCache } from '../../core/bounded-cache.ts';
 import { TokenBucket } from '../../domain/access/limits/token-bucket.ts';
 
 /** Which pages of other origins may call this server. Credentials are never cookies. */
-export interface OriginOptions {
+interface OriginOptions {
   /** The origins of the setting CORS_ORIGINS, or `*` for all. */
   readonly origins: readonly string[];
   /** Whether pages that this machine serves may, on any port: for the sandbox, for apps under development. */
@@ -106,7 +106,7 @@ export function namesThisMachine({ headers: { host = '' } }: IncomingMessage): b
 }
 
 /** Returns whether a host name, as a URL has it, always refers to that machine. */
-export function isThisMachine(name: string): boolean {
+function isThisMachine(name: string): boolean {
   if (isIPv4(name)) return name.startsWith('127.');
   return name === '[::1]' || name === 'localhost' || name.endsWith('.localhost');
 }

@@ -85,7 +85,7 @@ interface Shared {
 }
 
 /** Counts one request until it is processed. */
-export class AdmittedRequest implements ResponseWatcher, RequestSlot {
+class AdmittedRequest implements ResponseWatcher, RequestSlot {
   readonly #response: WatchedResponse;
   readonly #tenant: Tenant;
   readonly #load: Load;
@@ -209,7 +209,7 @@ export class AdmittedRequest implements ResponseWatcher, RequestSlot {
 }
 
 /** The observer of a response. */
-export interface ResponseWatcher {
+interface ResponseWatcher {
   /** Called when the headers are written, with the media type or 'undefined'. */
   onHeaders(contentType: string): void;
   /** Called when the response is complete, before the client has read it. */

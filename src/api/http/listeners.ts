@@ -8,7 +8,7 @@ const sockets = process.platform === 'linux' ? 8 : 1;
 const backlog = 1024;
 
 /** An address at which a server listens. */
-export interface Listening {
+interface Listening {
   readonly port: number;
   /** Closes the port after the waiting connections are accepted. */
   close(): Promise<void>;

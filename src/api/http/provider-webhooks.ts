@@ -22,7 +22,7 @@ const proven = { max: 10_000, ttlMs: 3_600_000 } as const;
 /** How long a refusal takes, in milliseconds: longer than finding the reason, so that its timing reveals nothing. */
 const defaultRefusalMs = 100;
 
-export interface ProviderWebhookOptions {
+interface ProviderWebhookOptions {
   readonly payments: Payments;
   /** Delays refusals for an address that keeps sending. */
   readonly pace: RefusalPace;

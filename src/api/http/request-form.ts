@@ -4,7 +4,7 @@ import { bodyBytes, isTooLong } from './bodies.ts';
 import type { Api } from './refusals.ts';
 
 /** The refusal of a request by its header fields alone, whatever its credentials. */
-export interface WrongForm {
+interface WrongForm {
   readonly status: 400 | 413 | 415;
   readonly message: string;
   /** The header fields that name what would be accepted. */
@@ -12,7 +12,7 @@ export interface WrongForm {
 }
 
 /** The accepted form of an API's bodies. */
-export interface TakenBodies {
+interface TakenBodies {
   readonly api: Api;
   /** Whether bodies are JSON: those of our own APIs. Providers of signed webhooks choose their own type. */
   readonly takesJson: boolean;

@@ -29,7 +29,7 @@ import { answer, formBody, refuse, unavailable } from './refusals.ts';
 import { tooLong } from './request-form.ts';
 import { asLoggedRequest, type RequestLogOptions } from './request-log.ts';
 
-export interface HttpOptions {
+interface HttpOptions {
   /** How many milliseconds a request may take, from the arrival of its body until its answer begins. */
   readonly requestMs: number;
   readonly host: string;

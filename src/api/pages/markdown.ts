@@ -1,7 +1,7 @@
 import path from 'node:path';
 import MarkdownIt from 'markdown-it';
 
-export interface RenderedPage {
+interface RenderedPage {
   readonly html: string;
   /** Its sections: the headings of the second level. */
   readonly sections: readonly Section[];

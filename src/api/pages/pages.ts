@@ -7,7 +7,7 @@ import { bundledPage, type Page, plainPage, type Shown, sendPage } from './layou
 import { answerWalletToken } from './wallet-token.ts';
 
 /** Makes the page for an unknown path, which names the pages that exist. */
-export function notFoundPage(path: string, shown: Shown): Page {
+function notFoundPage(path: string, shown: Shown): Page {
   const pages = frontLinks(shown).filter(({ kind }) => kind === 'PAGE');
   return plainPage(
     'Nothing here',
@@ -20,7 +20,7 @@ export function notFoundPage(path: string, shown: Shown): Page {
 }
 
 /** The files of the lab: its page, and its workers. */
-export const labFiles = ['lab', 'editor.worker', 'json.worker', 'graphql.worker'] as const;
+const labFiles = ['lab', 'editor.worker', 'json.worker', 'graphql.worker'] as const;
 
 export function labPage(assets: Assets, { sandbox, documents }: Shown): Page {
   const worker = (name: string) => assets.of(`${name}.worker`)?.scripts[0];
@@ -41,7 +41,7 @@ export function labPage(assets: Assets, { sandbox, documents }: Shown): Page {
 const openApiPath = '/2025-10-13/openapi.json';
 
 /** Makes the page of the REST API's console, in which requests can be tried. */
-export function consolePage(assets: Assets, { sandbox }: Shown): Page {
+function consolePage(assets: Assets, { sandbox }: Shown): Page {
   return bundledPage(assets, {
     name: 'console',
     title: 'REST',
@@ -111,7 +111,7 @@ export async function openPages(shown: Shown): Promise<Pages> {
 }
 
 /** Returns whether a request is a browser's for a page, rather than a program's for data. */
-export function wantsPage({ headers: { accept } }: IncomingMessage): boolean {
+function wantsPage({ headers: { accept } }: IncomingMessage): boolean {
   return accept?.includes('text/html') ?? false;
 }
 

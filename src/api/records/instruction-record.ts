@@ -3,7 +3,7 @@ import { trustedJson } from '../../infra/database/rows.ts';
 import { withoutNulls } from './fields.ts';
 
 /** A payment instruction with both forms (decision 10): flat (specification 2.4), and `accountOrWalletInfo`. */
-export interface InstructionRecord {
+interface InstructionRecord {
   readonly accountType: ExternalAccountType;
   readonly accountNumber?: string;
   readonly routingNumber?: string;

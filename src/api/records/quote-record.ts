@@ -31,7 +31,7 @@ export function quoteRecord(row: Quote, parties: PaymentParties) {
 }
 
 /** The parts of a price (specification 2.5). */
-export interface RateDetailsRecord {
+interface RateDetailsRecord {
   readonly counterpartyMultiplier?: number;
   readonly counterpartyFixedFee?: number;
   readonly serviceApiMultiplier?: number;

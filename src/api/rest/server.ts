@@ -31,7 +31,7 @@ import { answerByFetch } from './node-adapter.ts';
 import { withReadToken } from './replica-reads.ts';
 import { withoutNulls } from './schemas/fields.ts';
 
-export interface RestOptions extends RestModules, DocumentModules {
+interface RestOptions extends RestModules, DocumentModules {
   readonly tokens: ApiTokens;
   readonly replicas: Replicas | undefined;
   /** The most bytes that a body may have. */
@@ -178,12 +178,12 @@ function refuseOtherMethods(app: RestApp): void {
 }
 
 /** Refuses a body with NUL characters or unpaired surrogates: INVALID_INPUT names every such field. */
-export function checkStorable(value: unknown): void {
+function checkStorable(value: unknown): void {
   refuse(unstorable(value, []).map((path) => path.join('.') || 'body'));
 }
 
 /** Checks the parameters of a query in the same way, each with all its values. */
-export function checkStorableQuery(parameters: Readonly<Record<string, readonly string[]>>): void {
+function checkStorableQuery(parameters: Readonly<Record<string, readonly string[]>>): void {
   const invalid = Object.entries(parameters).filter(([name, values]) => ![name, ...values].every(isStorable));
   refuse(invalid.map(([name]) => (isStorable(name) ? name : 'query')));
 }

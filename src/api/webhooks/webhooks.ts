@@ -21,7 +21,7 @@ export interface Webhooks {
   readonly waitingTests: Map<string, number>;
 }
 
-export interface WebhookSettings {
+interface WebhookSettings {
   /** 32 bytes in base64 or hex. */
   readonly SECRET_KEY?: Buffer | undefined;
   /** Other keys that stored secrets may be encrypted with. */

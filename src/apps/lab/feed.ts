@@ -20,7 +20,7 @@ export function paymentOf({ subject }: FeedEvent): string | undefined {
 /** How the connection to the feed is. */
 export type FeedState = 'connecting' | 'live' | 'paused' | 'refused';
 
-export interface FeedView {
+interface FeedView {
   readonly state: FeedState;
   /** The newest first. */
   readonly events: readonly FeedEvent[];

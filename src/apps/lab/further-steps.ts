@@ -2,7 +2,7 @@ import { firstSteps } from './first-steps.ts';
 import { open, quoteAndTransaction, type Step } from './step.ts';
 
 /** Other ways to pay, and what may come after a payment. */
-export const furtherSteps: readonly Step[] = [
+const furtherSteps: readonly Step[] = [
   {
     operation: 'QuoteForDeposit',
     title: 'Fund in real time: quote',

@@ -109,7 +109,7 @@ function linkedOperation(): { readonly query?: string; readonly variables?: stri
 }
 
 /** Asks for the credentials of an API token. They stay in this tab of the browser. */
-export function SignIn({ onSignIn }: { readonly onSignIn: (authorization: string) => void }) {
+function SignIn({ onSignIn }: { readonly onSignIn: (authorization: string) => void }) {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);

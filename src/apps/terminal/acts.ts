@@ -161,7 +161,7 @@ export const acts: Readonly<Record<string, Act>> = {
 };
 
 /** The options of `trigger`: the fields of a scenario, and its own. */
-export interface TriggerOptions extends SandboxScenarioInput {
+interface TriggerOptions extends SandboxScenarioInput {
   readonly amount: string;
   readonly endpoint?: string;
   readonly follow?: true;

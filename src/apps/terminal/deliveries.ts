@@ -5,7 +5,7 @@ import { newKey, type Work } from './command.ts';
 import { post, secretOf, targetOf } from './listen.ts';
 import { type Service, succeeded } from './service.ts';
 
-export interface LogsOptions {
+interface LogsOptions {
   readonly last: number;
   readonly status?: WebhookDeliveryStatus[];
   readonly endpoint?: string;
@@ -45,7 +45,7 @@ export const logs: Work<[LogsOptions]> = async ({ service }, { last, status, end
 const noEndpoint =
   'This platform has no webhook endpoint. Create one with createWebhookEndpoint, or use `listen`, which needs none.';
 
-export interface ResendOptions {
+interface ResendOptions {
   readonly to?: string;
   readonly endpoint?: string;
 }

@@ -9,7 +9,7 @@ import type { Job, Work } from './command.ts';
 
 type Payment = FollowPaymentSubscription['transactionUpdates']['transaction'];
 
-export interface FollowingOptions {
+interface FollowingOptions {
   readonly until: StreamEnd;
 }
 

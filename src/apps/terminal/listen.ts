@@ -11,7 +11,7 @@ export interface ListenOptions {
 }
 
 /** An event with its webhook. */
-export interface Posted {
+interface Posted {
   readonly id: string;
   readonly type: string;
   readonly webhookBody: string;

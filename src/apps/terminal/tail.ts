@@ -2,7 +2,7 @@ import { type EventPartsFragment, LatestEvents, Tail } from '../client/generated
 import { timeOfDay } from './answer.ts';
 import { eventTypeOf, type Work } from './command.ts';
 
-export interface TailOptions {
+interface TailOptions {
   readonly last: number;
   readonly after?: string;
   readonly type?: readonly string[];

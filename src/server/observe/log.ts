@@ -41,7 +41,7 @@ function factsOfWork(): object | undefined {
 }
 
 /** Returns the logged form of an error: without rows and values of a statement, which may be personal data. */
-export function errorFacts(error: unknown): object {
+function errorFacts(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error) };
   const { code, severity, constraint, table, column, routine } = error as Partial<pg.DatabaseError>;
   return {

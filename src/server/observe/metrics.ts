@@ -79,7 +79,7 @@ function replicaGauges(
 }
 
 /** Makes the function that answers a scrape: the text of all metrics of the process and of an instance in it. */
-export function metricsOf(observed: Observed, readsDatabase: boolean): () => Promise<string> {
+function metricsOf(observed: Observed, readsDatabase: boolean): () => Promise<string> {
   if (!hasDefaults) collectDefaultMetrics();
   hasDefaults = true;
   const own = new Registry();

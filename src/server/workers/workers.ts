@@ -217,7 +217,7 @@ const followStatement = statement<{ backMs: number | null }>('follow_clock', 'se
  * Compares the database's clock with the latest time that any process has seen. When the clock was set back, moves the
  * schedules of orders, account checks and webhooks with it and logs a warning: quotes then also live longer than promised.
  */
-export async function followClock(database: Database, log: Logger): Promise<void> {
+async function followClock(database: Database, log: Logger): Promise<void> {
   const [row] = await followStatement(database.pool);
   if (typeof row?.backMs !== 'number') return;
   log.warn({ backMs: Math.round(row.backMs) }, "the database's clock was set back; due times were moved accordingly");

@@ -1,7 +1,7 @@
 import { type GraphQLNamedType, type GraphQLSchema, isAbstractType, isObjectType } from 'graphql';
 
 /** The cost of a selection set for one row. */
-export interface Cost {
+interface Cost {
   readonly cost: number;
   /** The part of the cost that a list has once, not for each of its rows. */
   readonly once: number;

@@ -37,7 +37,7 @@ export const documentBudget = {
  */
 export const maxTokensParsed = Math.ceil((documentBudget.tokens * 4) / 3);
 
-export type BudgetLimit = keyof typeof documentBudget;
+type BudgetLimit = keyof typeof documentBudget;
 
 /**
  * Checks a document against the limits, before it is validated. Returns one COST_LIMIT_EXCEEDED for each limit that it breaks, or

@@ -56,7 +56,7 @@ export interface DocumentRequest extends SentDocument {
   readonly schema: GraphQLSchema;
 }
 
-export interface Measure {
+interface Measure {
   readonly size: DocumentSize;
   /** The most expensive root field; undefined where nothing costs anything. */
   readonly costliest: CostlyField | undefined;

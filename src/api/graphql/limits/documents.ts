@@ -126,7 +126,7 @@ export function removeSuggestions(errors: readonly GraphQLError[]): void {
 }
 
 /** Finds @skip and @include on a subscription's root field: forbidden since September 2025 (5.2.4.1), they break graphql-js 16. */
-export function findConditionalRoots({ definitions }: DocumentNode): GraphQLError[] {
+function findConditionalRoots({ definitions }: DocumentNode): GraphQLError[] {
   const fragments = new Map(
     definitions.flatMap((node) =>
       node.kind === Kind.FRAGMENT_DEFINITION ? [[node.name.value, node.selectionSet]] : [],

@@ -34,7 +34,7 @@ export interface SentDocument {
 }
 
 /** The number of rows that a list can have, by its arguments. */
-export interface ListSize {
+interface ListSize {
   readonly rows: number;
   readonly isVariable: boolean;
 }
@@ -111,7 +111,7 @@ function argumentReader({ document, operationName, variables }: SentDocument): (
 }
 
 /** The price of a field without its subfields. */
-export interface OwnCost {
+interface OwnCost {
   readonly cost: number;
   readonly isVariable: boolean;
 }

@@ -7,7 +7,7 @@ import { byId, type Env, keyIn, type PageKey, type PageRead } from './reads.ts';
 import { Part, type Piece, type Run, type Sql, sql, textOfRun } from './sql.ts';
 
 /** A connection in a document, with the environment of its parent. */
-export interface ConnectionField {
+interface ConnectionField {
   readonly field: GraphQLField<unknown, unknown>;
   readonly node: FieldNode;
   readonly read: PageRead;

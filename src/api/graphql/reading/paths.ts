@@ -65,7 +65,7 @@ export function referringColumn(relation: ModelField): string {
 export type Steps = string | readonly [string, ...string[]];
 
 /** The first of several values that is not null. */
-export interface FirstOf {
+interface FirstOf {
   readonly firstOf: readonly string[];
 }
 

@@ -28,7 +28,7 @@ import type { Env, Read, Rows } from './reads.ts';
 import { type DocumentWalker, LeftToExecutor, type SelectedField } from './selected.ts';
 import { concatenate, inScope, type JsonPart, joinSql, literal, Part, type Run, type Sql, sql } from './sql.ts';
 
-export interface PlannerOptions {
+interface PlannerOptions {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   /** The values of variables, for @skip and @include: a plan is for one set of them. */

@@ -11,7 +11,7 @@ import { runField } from './run.ts';
 import { stockNode } from './stock.ts';
 
 /** What a plan has read for the executor, in the form of the answer: resolvers pick its fields by their response keys. */
-export interface Planned {
+interface Planned {
   /** The name of its type, under the key that no field can have. */
   readonly '': string;
   readonly [responseKey: string]: unknown;

@@ -27,7 +27,7 @@ import { LeftToExecutor } from './selected.ts';
 import { inScope, literal, PlanStatement, type Requirement, type Run, type Sql, sql } from './sql.ts';
 
 /** The input of a run, in addition to the viewer. */
-export interface RunInput {
+interface RunInput {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly row?: string | undefined;
   readonly ids?: readonly string[] | undefined;
@@ -37,7 +37,7 @@ export interface RunInput {
   readonly given?: { readonly node: FieldNode; readonly args: Readonly<Record<string, unknown>> } | undefined;
 }
 
-export class BoundRun extends Binding implements Run, Notes {
+class BoundRun extends Binding implements Run, Notes {
   readonly viewer: Viewer;
   readonly cursors: Cursors;
   readonly ids: readonly string[];
@@ -99,7 +99,7 @@ export class BoundRun extends Binding implements Run, Notes {
 }
 
 /** The plan of a query whose whole answer the database makes: a statement whose one value is its `data`, as JSON. */
-export interface QueryPlan {
+interface QueryPlan {
   readonly statement: PlanStatement;
   readonly operation: OperationDefinitionNode;
 }

@@ -13,7 +13,7 @@ import ReadingPlugin from '../reading/plugin.ts';
 import { unbatched } from '../reading/stock.ts';
 import WordsPlugin from './words.ts';
 
-export interface SchemaConfig {
+interface SchemaConfig {
   Context: Context;
   PrismaTypes: PrismaTypes;
   AuthScopes: { permission: Permission };

@@ -78,14 +78,8 @@ export const TransactionFilter = builder.inputType('TransactionFilter', {
     receiverAccountIdentifier: t.string({
       description: 'Transactions with this destination: an account id or a UMA address.',
     }),
-    status: t.field({
-      type: [TransactionStatus],
-      ...found('index', 'Transactions with any of these statuses.'),
-    }),
-    type: t.field({
-      type: [TransactionType],
-      ...found('index', 'Transactions in any of these directions.'),
-    }),
+    status: t.field({ type: [TransactionStatus], ...found('index', 'Transactions with any of these statuses.') }),
+    type: t.field({ type: [TransactionType], ...found('index', 'Transactions in any of these directions.') }),
     failureReason: t.field({
       type: [FailureReason],
       ...found('index', 'Transactions that failed for any of these reasons.'),
@@ -135,10 +129,7 @@ export const AccountFilter = builder.inputType('AccountFilter', {
   description: 'Conditions on accounts. An account must match all that are given.',
   fields: (t) => ({
     kind: t.field({ type: AccountKind, ...found('kind', 'Only internal or only external accounts.') }),
-    currency: t.field({
-      type: 'CurrencyCode',
-      ...found('index', 'Accounts in the currency with this code.'),
-    }),
+    currency: t.field({ type: 'CurrencyCode', ...found('index', 'Accounts in the currency with this code.') }),
     customerId: t.id(found('index', 'Accounts that belong to this customer: Customer:…')),
     platformOwned: t.boolean(
       found('index', "True returns only the platform's own accounts, false only those of its customers."),

@@ -100,7 +100,7 @@ const paymentEdge =
   };
 
 /** The result of a command with an idempotency key. */
-export interface Replayable {
+interface Replayable {
   readonly replayed: boolean;
 }
 

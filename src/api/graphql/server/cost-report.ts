@@ -4,7 +4,7 @@ import { measureDocument } from '../limits/document-size.ts';
 import { TextAnswer } from '../reading/text-answer.ts';
 
 /** The cost and size of a document, with their limits (`DocumentSize`). */
-export interface CostReport {
+interface CostReport {
   readonly cost: number;
   readonly limit: number;
   readonly depth: number;

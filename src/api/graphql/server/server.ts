@@ -22,7 +22,7 @@ import { SentDocuments } from './sent-documents.ts';
 import { asResults } from './stream-messages.ts';
 
 /** Its settings: those of its operations, and what callers and contexts are made of. */
-export interface GraphqlOptions
+interface GraphqlOptions
   extends Omit<OperationsOptions, 'schema' | 'sent' | 'countMore' | 'contextOf' | 'present' | 'rules'> {
   readonly payments: Payments;
   readonly feed: Feed;

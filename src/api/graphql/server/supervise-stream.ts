@@ -37,12 +37,7 @@ export async function holdStream(
  * a cut, and takes `complete` as the end. A token's error is sent before the cut.
  * @param farewell writes that error
  */
-export function superviseStream(
-  sessions: Sessions,
-  viewer: Viewer,
-  response: ServerResponse,
-  farewell: Farewell,
-): Session {
+function superviseStream(sessions: Sessions, viewer: Viewer, response: ServerResponse, farewell: Farewell): Session {
   let stalledSince: number | undefined;
   const session = sessions.open(viewer, {
     forbid: ({ code, message }) => {

@@ -22,7 +22,7 @@ export interface SocketOperation extends Prepared {
   readonly turn: WorkTurn;
 }
 
-export interface SocketStreams {
+interface SocketStreams {
   readonly operations: Operations;
   readonly resumePoints: ResumePoints;
 }

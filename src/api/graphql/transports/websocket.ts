@@ -190,7 +190,7 @@ const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$
  * and send again. Undefined for an operation without one; an error for a key that is no UUID.
  * @param streams whose cap is also that of the keys of a subject
  */
-export function resumeKeyOf(
+function resumeKeyOf(
   { resumes }: Extra,
   id: string,
   { operationName, variables, extensions }: SentOperation,

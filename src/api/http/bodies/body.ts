@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 
 // Both APIs accept only bodies that are JSON in UTF-8 without a Content-Encoding.
 
-export interface Unsupported {
+interface Unsupported {
   readonly message: string;
   /** The headers that name what would be accepted. */
   readonly headers: Readonly<Record<string, string>>;

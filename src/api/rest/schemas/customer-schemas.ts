@@ -25,7 +25,7 @@ const umaAddress = z
   .openapi({ description: 'UMA address, $name@domain, in the domain of the platform.', example: '$grace@example.com' });
 const platformCustomerId = ownKey().describe("The platform's own id of the customer.");
 
-export const individualFields = {
+const individualFields = {
   fullName: text(longest.name).optional().describe('Full name.'),
   birthDate: day('Date of birth.').optional(),
   nationality: countryCode('Nationality, as an ISO 3166-1 alpha-2 code.').optional(),

@@ -17,7 +17,7 @@ import {
 import { endpointUuid, lockEndpoint, readEndpoint } from './endpoint-queries.ts';
 import { parseEndpointUrl } from './endpoint-url.ts';
 
-export interface NewEndpoint {
+interface NewEndpoint {
   readonly url: string;
   /** The wanted types of event; all when left out. */
   readonly eventTypes?: readonly EventType[] | null | undefined;

@@ -31,7 +31,7 @@ export async function announceTest(client: pg.PoolClient, platformId: string, en
 }
 
 /** The outcome of the first attempt of a test event. */
-export interface TestOutcome {
+interface TestOutcome {
   /** The URL of the endpoint at the time of the call. */
   readonly url: string;
   readonly delivered: boolean;

@@ -55,10 +55,7 @@ const AccountStatement = builder.objectRef<Statement>('AccountStatement').implem
     'A statement of an internal account for a period. The opening balance plus credits minus debits is the closing balance; `ledgerEntries` of the same period lists the entries.',
   fields: (t) => ({
     from: t.expose('periodFrom', { type: 'DateTime', description: 'The start of the period, inclusive.' }),
-    to: t.expose('periodTo', {
-      type: 'DateTime',
-      description: 'The end of the period, exclusive.',
-    }),
+    to: t.expose('periodTo', { type: 'DateTime', description: 'The end of the period, exclusive.' }),
     openingBalance: t.fromQuery('Money', statementBalance('openingVersion'), {
       description: 'The balance at the start of the period.',
     }),

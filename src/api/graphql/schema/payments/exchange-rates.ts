@@ -42,10 +42,7 @@ builder.queryField('exchangeRates', (t) =>
     description: 'Indicative exchange rates from one currency to others.',
     args: {
       source: t.arg({ type: 'CurrencyCode', required: true, description: 'The currency to send in.' }),
-      destinations: t.arg({
-        type: ['CurrencyCode'],
-        description: 'The currencies to receive in; all when left out.',
-      }),
+      destinations: t.arg({ type: ['CurrencyCode'], description: 'The currencies to receive in; all when left out.' }),
       sendingAmount: t.arg({
         type: AmountInput,
         description: 'The amount to price, fees included; 10000 smallest units by default.',

@@ -12,7 +12,7 @@ export interface RateDetails {
 }
 
 /** The parts of a price, with the codes of its currencies. */
-export interface PricedRateDetails {
+interface PricedRateDetails {
   readonly details: RateDetails;
   readonly sending: string;
   readonly receiving: string;

@@ -161,7 +161,7 @@ const lookMs = { least: 1_000, most: 60_000, afterFailure: 5_000 } as const;
  * status and so makes no event: this looks for it.
  * @returns a function to call with each version that the reader is shown
  */
-export function endWhenFinal(
+function endWhenFinal(
   channel: Pick<Channel<Event>, 'ended' | 'end'>,
   look: () => Promise<Finality | undefined>,
 ): (version: number) => void {

@@ -9,10 +9,7 @@ export const AddressType = builder.objectRef<Address>('Address').implement({
   description: 'A postal address.',
   fields: (t) => ({
     line1: t.exposeString('line1', { description: 'The first line of the address: street and number.' }),
-    line2: t.exposeString('line2', {
-      nullable: true,
-      description: 'The second line of the address, if it has one.',
-    }),
+    line2: t.exposeString('line2', { nullable: true, description: 'The second line of the address, if it has one.' }),
     city: t.exposeString('city', { nullable: true, description: 'The city; null if it is unknown.' }),
     state: t.exposeString('state', { nullable: true, description: 'The state or province, if the address names one.' }),
     postalCode: t.exposeString('postalCode', { description: 'The postal code.' }),
