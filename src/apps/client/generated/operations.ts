@@ -241,6 +241,8 @@ export type EventType =
   | 'ACCOUNT_CHANGE'
   /** The balance of an internal account changed. */
   | 'ACCOUNT_STATUS'
+  /** An API token ends by itself within a week. Not for client tokens. */
+  | 'API_TOKEN_EXPIRY'
   /** A customer changed in any other way: new details, deletion, a pending identity check. In the feed only. */
   | 'CUSTOMER_CHANGE'
   /** An external account was created or its status changed. In the feed only. */
