@@ -15,7 +15,7 @@ import type { Bound, Caller } from '../../src/domain/access/caller.ts';
 import { type Operation, operations } from '../../src/domain/access/operations.ts';
 import { platformItself } from '../../src/domain/access/platform-itself.ts';
 import { ClientTokens } from '../../src/domain/access/tokens/client-tokens.ts';
-import { createClientToken, issueApiToken } from '../../src/domain/access/tokens/issue-tokens.ts';
+import { createClientToken, issueApiToken, rotateApiToken } from '../../src/domain/access/tokens/issue-tokens.ts';
 import { revokeApiToken, revokeClientToken } from '../../src/domain/access/tokens/revoke-tokens.ts';
 import { deleteExternalAccount, updateExternalAccount } from '../../src/domain/accounts/external-account-changes.ts';
 import { createExternalAccount } from '../../src/domain/accounts/external-accounts.ts';
@@ -277,6 +277,9 @@ const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
   updateExternalAccount: [
     (by, { outsideUsd: accountId }) => updateExternalAccount(payments, by, { accountId, platformAccountId: 'mine' }),
   ],
+  rotateApiToken: [
+    (by, { apiTokenId: tokenId }) => rotateApiToken(payments.database, by, { tokenId, overlapHours: 720 }),
+  ],
   revokeApiToken: [
     (by, { apiTokenId: tokenId }) => revokeApiToken(payments.database, by, { tokenId, revokeDescendants: true }),
     (by, { apiTokenId: tokenId }) => revokeApiToken(payments.database, by, { tokenId, revokeDescendants: false }),
@@ -396,8 +399,9 @@ describe.each(names)('%s', (name) => {
       expect(refusal).toEqual(await outcomeOf(attempt(caller, unknown, bystander), unknown));
       expect(await state()).toEqual(before);
 
-      for (const lacking of 'reads' in rule ? [permission, 'VIEW'] : [permission]) {
-        const without = { ...caller, permissions: Object.values(Permission).filter((one) => one !== lacking) };
+      const needed: Permission[] = 'or' in rule ? [permission, rule.or] : [permission];
+      for (const lacking of 'reads' in rule ? [needed, ['VIEW']] : [needed]) {
+        const without = { ...caller, permissions: Object.values(Permission).filter((one) => !lacking.includes(one)) };
         expect(await outcomeOf(attempt(without, victim, bystander), victim)).toMatchObject({ code: 'FORBIDDEN' });
         expect(await state()).toEqual(before);
       }

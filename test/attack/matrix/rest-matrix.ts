@@ -179,6 +179,7 @@ export const requests: Readonly<Record<string, readonly ((own: Things) => Reques
     }),
   ],
   deleteExternalAccount: [(own) => ({ path: { accountId: own.ExternalAccount } })],
+  rotateToken: [(own) => ({ path: { tokenId: own.ApiToken }, body: { overlapHours: 720 } })],
   deleteToken: [(own) => ({ path: { tokenId: own.ApiToken } })],
   deleteCustomer: [(own) => ({ path: { customerId: own.Customer } })],
 };
@@ -188,6 +189,7 @@ const keyScope: Readonly<Record<string, string>> = {
   createPlatformExternalAccount: 'createExternalAccount',
   createToken: 'createApiToken',
   deleteToken: 'revokeApiToken',
+  rotateToken: 'rotateApiToken',
   testWebhook: 'sendTestWebhook',
 };
 
@@ -376,7 +378,7 @@ export async function tryRestTokens(
     if (!permission) throw new Error(`docs/rest.md does not say which permission ${line} needs`);
     const tokens = [
       ...world.weak
-        .filter(({ permissions }) => !permissions.some((one) => one === permission))
+        .filter(({ permissions }) => !permissions.some((one) => permission.split(', or ').includes(one)))
         .map((weak) => ({ ...weak, status: 403 })),
       ...world.ended.map((one) => ({ ...one, status: 401 })),
       ...world.strangers.filter(({ isOfPlatform }) => isOfPlatform).map((one) => ({ ...one, status: 401 })),

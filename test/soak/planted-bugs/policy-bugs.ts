@@ -77,6 +77,131 @@ export const policyBugs: Bugs = {
       test: 'a calendar day begins at midnight of its time zone, also where the clocks change',
     },
   },
+  'test/payments/four-eyes.test.ts': {
+    'a payment that waits for an approval waits for ever': {
+      file: 'src/domain/settlement/settlement.ts',
+      find: 'order.approvalLeftMs !== null && order.approvalLeftMs > 0',
+      put: 'order.approvalLeftMs !== null',
+      test: 'expires when nobody decides in time',
+    },
+    'an approval after its time begins the payment': {
+      file: 'src/domain/approvals/requests.ts',
+      find: "from: ['CREATED'], approval: 'before', makers",
+      put: "from: ['CREATED'], makers",
+      test: 'expires when nobody decides in time',
+    },
+    'what a token asks for, one that it has made approves': {
+      file: 'prisma/functions/policies/may_approve.sql',
+      find: "split_part(t.created_by, ':', 2)::uuid <> all (p_makers) and ",
+      put: '',
+      test: 'however tokens were made from one another',
+    },
+    'what a token asks for, one that has made it approves': {
+      file: 'prisma/functions/policies/may_approve.sql',
+      find: 'p_token <> all (makers_of(t.platform_id, t.created_by))',
+      put: 'true',
+      test: 'however tokens were made from one another',
+    },
+    'tokens that the same policy limits approve what it holds back': {
+      file: 'prisma/functions/policies/may_approve.sql',
+      find: 'p.subject_id = any (p_makers)',
+      put: 'false',
+      test: 'nor can another token that the same policy limits',
+    },
+    'who has created a quote, and not who executes it, has asked': {
+      file: 'src/domain/quotes/execution.ts',
+      find: '...(createdBy && { set: { createdBy } }),',
+      put: '',
+      test: 'and who executes a quote has asked for its payment',
+    },
+    'an approval needs no permission': {
+      file: 'src/domain/approvals/approvals.ts',
+      find: "requirePermission(caller, 'APPROVE');",
+      put: '',
+      test: 'who lacks APPROVE decides nothing, and APPROVE alone pays and decides no incoming payment',
+    },
+    'reserved money is not given back': {
+      file: 'src/domain/approvals/requests.ts',
+      find: 'journals: isReserved ? [refund(',
+      put: 'journals: !waiting ? [refund(',
+      test: 'is rejected, and nothing has moved (money reserved: %s)',
+    },
+    'reserved money is taken again with the approval': {
+      file: 'src/domain/approvals/requests.ts',
+      find: 'return isReserved ? approved : {',
+      put: 'return {',
+      test: 'waits until a second person approves it (money reserved: %s)',
+    },
+    'a payment in another currency needs no approval': {
+      file: 'prisma/functions/policies/needs_approval.sql',
+      find: "l.currency = p_spend ->> 'currency' and ",
+      put: '',
+      test: 'above an amount, and in currencies without one',
+    },
+    'who was paid by others is no new receiver': {
+      file: 'prisma/functions/policies/is_payment_of.sql',
+      find: 'else p_policy.subject_id = any (makers_of(t.platform_id, t.created_by)) end',
+      put: 'else true end',
+      test: 'for a receiver that its subject has not paid before: what was not delivered, or by others, is no payment',
+    },
+    'whom a payment did not reach is no new receiver': {
+      file: 'prisma/functions/policies/is_payment_of.sql',
+      find: "t.status = 'COMPLETED' and ",
+      put: '',
+      test: 'for a receiver that its subject has not paid before: what was not delivered, or by others, is no payment',
+    },
+    'an app sees which token of its platform has asked': {
+      file: 'src/api/graphql/schema/payments/approval.ts',
+      find: "viewer.kind === 'PLATFORM' || createdBy === tokenOf(viewer) ? createdBy : null",
+      put: 'viewer && createdBy !== tokenOf({ ...viewer, tokenId: null }) ? createdBy : null',
+      test: 'of an app, too, whose customer has the policy; it sees that its payment waits, and not whose tokens decide',
+    },
+  },
+  'test/access/keys.test.ts': {
+    'a token that has expired is valid': {
+      file: 'prisma/functions/access/find_api_token.sql',
+      find: ' and coalesce(t.expires_at > clock_timestamp(), true)',
+      put: '',
+      test: 'a rotated token and the one in its place are both valid until the overlap is over',
+    },
+    'a stream goes on when its token has expired': {
+      file: 'prisma/functions/access/find_token_rights.sql',
+      find: `
+    and coalesce(t.expires_at > clock_timestamp(), true)`,
+      put: '',
+      test: 'a token ends by itself, with its open streams, and makes nothing any more',
+    },
+    'a token that was accepted a moment ago is accepted from everywhere': {
+      file: 'src/api/http/callers.ts',
+      find: '(viewer.addresses.length > 0 && !isAcceptedFrom(viewer, addressOf(request)))',
+      put: '!isAcceptedFrom({ addresses: [] }, addressOf(request))',
+      test: 'a token is accepted from its addresses only, also one that was accepted a moment ago',
+    },
+    'a token makes one that lasts longer': {
+      file: 'src/domain/access/tokens/issue-tokens.ts',
+      find: "if (isLonger && ifLonger === 'refuse')",
+      put: "if (!isLonger && ifLonger === 'shorten' && now.getTime() < 0)",
+      test: 'a token makes none that lasts longer than itself, or is accepted from elsewhere',
+    },
+    'what limits a token does not limit the one in its place': {
+      file: 'prisma/functions/policies/token_makers.sql',
+      find: 't.id in (m.created_by_id, m.replaces_id)',
+      put: 't.id = m.created_by_id',
+      test: 'what limits a token limits the one in its place, whoever rotates it, and so does what limits that one',
+    },
+    'a revoked token leaves the one in its place': {
+      file: 'src/domain/access/tokens/revoke-tokens.ts',
+      find: 'f.id in (t.created_by_id, t.replaces_id)',
+      put: 't.created_by_id = f.id and t.replaces_id is null',
+      test: 'revoking a token ends the one that takes its place',
+    },
+    'the end of a token is announced each hour': {
+      file: 'src/domain/access/tokens/expiry-warnings.ts',
+      find: ' and warned_at is null',
+      put: '',
+      test: 'the end of a token is announced once, a week before, in the feed and by webhook, and an app hears nothing of it',
+    },
+  },
   'test/payments/dry-run.test.ts': {
     'a dry run is not rolled back': {
       file: 'src/infra/database/transaction.ts',

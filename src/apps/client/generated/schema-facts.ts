@@ -11,6 +11,7 @@ export const possibleTypes: Record<string, string[]> = {
     "ConflictError",
     "ForbiddenError",
     "IdempotencyMismatchError",
+    "InsufficientFundsError",
     "InvalidInputError",
     "NotFoundError",
     "OutcomeUnknownError",
@@ -268,6 +269,16 @@ export const possibleTypes: Record<string, string[]> = {
     "NotFoundError",
     "OutcomeUnknownError",
     "RevokeClientTokenSuccess",
+    "UnavailableError"
+  ],
+  "RotateApiTokenResult": [
+    "ConflictError",
+    "ForbiddenError",
+    "IdempotencyMismatchError",
+    "InvalidInputError",
+    "NotFoundError",
+    "OutcomeUnknownError",
+    "RotateApiTokenSuccess",
     "UnavailableError"
   ],
   "RotateWebhookSecretResult": [
@@ -539,6 +550,7 @@ export const embedded: string[] = [
   "Address",
   "ApiTokenConnection",
   "ApiTokenEdge",
+  "ApprovalThreshold",
   "ApproveTransactionSuccess",
   "BaseWalletInfo",
   "BaseWalletInstruction",
@@ -609,6 +621,7 @@ export const embedded: string[] = [
   "PixAccountInfo",
   "PixInstruction",
   "PlatformCurrency",
+  "PolicyApproval",
   "PolicyLimit",
   "PolygonWalletInfo",
   "PolygonWalletInstruction",
@@ -630,6 +643,7 @@ export const embedded: string[] = [
   "ResendWebhookDeliverySuccess",
   "RevokeApiTokenSuccess",
   "RevokeClientTokenSuccess",
+  "RotateApiTokenSuccess",
   "RotateWebhookSecretSuccess",
   "SandboxFundAccountSuccess",
   "SandboxReceiveUmaSuccess",
