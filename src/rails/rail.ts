@@ -1,11 +1,9 @@
 import type { Currency } from '../core/currencies.ts';
 import type {
   BeneficiaryVerificationStatus,
-  CustomerType,
   ExternalAccountStatus,
   ExternalAccountType,
   FailureReason,
-  KycStatus,
   RailOrderKind,
 } from '../infra/database/generated/client/client.ts';
 import type { RailDeposits } from './rail-deposits.ts';
