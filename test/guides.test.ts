@@ -100,9 +100,9 @@ describe('the quickstart', () => {
   });
 });
 
-test('the guide to keys makes a token that pays within its limits, and no more', async () => {
+test('the guide to keys makes a token that pays within its limits and with an approval, and no more', async () => {
   expect(await runGuide('docs/guides/keys.md')).toMatch(
-    /^300\.00 would be sent, and 200\.00 be left today\nPROCESSING\nLIMIT_EXCEEDED LIMIT DAY: 200\.00 is left until \d{4}-[\dT:.-]+Z\n$/,
+    /^300\.00 would be sent, and 200\.00 be left today\nPROCESSING\nLIMIT_EXCEEDED LIMIT DAY: 200\.00 is left until \d{4}-[\dT:.-]+Z\napproved: PROCESSING\n$/,
   );
 });
 

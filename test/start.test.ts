@@ -207,7 +207,11 @@ describe('npm run ops -- platform', () => {
 
     const gateway = await startChildGateway({ DATABASE_URL: database.url });
     const { viewer } = await connect(gateway.url, '', authorization).ask('{ viewer { kind environment permissions } }');
-    expect(viewer).toEqual({ kind: 'PLATFORM', environment: 'SANDBOX', permissions: ['VIEW', 'TRANSACT', 'MANAGE'] });
+    expect(viewer).toEqual({
+      kind: 'PLATFORM',
+      environment: 'SANDBOX',
+      permissions: ['VIEW', 'TRANSACT', 'APPROVE', 'MANAGE'],
+    });
     expect((await connect(gateway.url, '', sandbox).send('{ viewer { kind } }')).status).toBe(401);
     const probe = new pg.Client(database.url);
     await probe.connect();

@@ -396,8 +396,9 @@ describe.each(names)('%s', (name) => {
       expect(refusal).toEqual(await outcomeOf(attempt(caller, unknown, bystander), unknown));
       expect(await state()).toEqual(before);
 
-      for (const lacking of 'reads' in rule ? [permission, 'VIEW'] : [permission]) {
-        const without = { ...caller, permissions: Object.values(Permission).filter((one) => one !== lacking) };
+      const needed: Permission[] = 'or' in rule ? [permission, rule.or] : [permission];
+      for (const lacking of 'reads' in rule ? [needed, ['VIEW']] : [needed]) {
+        const without = { ...caller, permissions: Object.values(Permission).filter((one) => !lacking.includes(one)) };
         expect(await outcomeOf(attempt(without, victim, bystander), victim)).toMatchObject({ code: 'FORBIDDEN' });
         expect(await state()).toEqual(before);
       }

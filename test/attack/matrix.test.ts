@@ -77,7 +77,7 @@ test('over REST, tokens that may do less, have ended or are for apps are refused
 function permissionsInDocs(): Map<string, string> {
   const found = new Map<string, string>();
   for (const row of readFileSync('docs/rest.md', 'utf8').matchAll(
-    /^\| (`[A-Z]+ \/.*?) \| .* \| ((?:VIEW|TRANSACT|MANAGE)(?: and VIEW)?)\b.*\|$/gm,
+    /^\| (`[A-Z]+ \/.*?) \| .* \| ((?:VIEW|TRANSACT|MANAGE)(?: and VIEW|, or APPROVE)?)\b.*\|$/gm,
   )) {
     for (const [, line] of (row[1] ?? '').matchAll(/`([A-Z]+ \/[^`]*)`/g)) found.set(line ?? '', row[2] ?? '');
   }

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { quote as makeQuote, usdToEur } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
@@ -9,7 +9,7 @@ import { makeScene } from '../setup/scene.ts';
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const scene = await makeScene(t.platform, 10_000n);
 const quote = await makeQuote(t.platform, usdToEur(scene));
-await expect.poll(async () => (await t.owner.query('select from outbox')).rowCount).toBe(0);
+await vi.waitFor(async () => expect((await t.owner.query('select from outbox')).rowCount).toBe(0));
 const sql = new pg.Client({ connectionString: t.databaseUrl, options: '-c timezone=UTC' });
 await sql.connect();
 afterAll(() => sql.end());
@@ -114,7 +114,7 @@ const ofRefunds = ['failure_reason', 'refund_reference', 'refund_amount', 'refun
 
 test('each event of an outgoing payment shows the payment as it was, whatever may change later', async () => {
   const changing = await changeEach('transaction', uuidOf(quote.transaction.id));
-  expect(changing.sort()).toEqual([...ofPayments, ...ofRefunds, 'counterparty_information'].sort());
+  expect(changing.sort()).toEqual([...ofPayments, ...ofRefunds, 'counterparty_information', 'created_by'].sort());
 });
 
 test('each event of an incoming payment shows the payment as it was, whatever may change later', async () => {
@@ -127,7 +127,7 @@ test('each event of an incoming payment shows the payment as it was, whatever ma
   expect(changing.sort()).toEqual(
     [
       ...[...ofPayments, ...ofRefunds, 'counterparty_information', 'destination_account_id'],
-      ...['approval_due_at', 'requested_information'],
+      ...['approval_due_at', 'decided_by_id', 'requested_information'],
     ].sort(),
   );
 });

@@ -4,10 +4,11 @@ import { approveAdjustment, proposeAdjustment } from '../../src/domain/commands/
 import { audit, auditRules, type Breach, runAudit } from '../../src/domain/ledger/audit.ts';
 import { openDatabase } from '../../src/infra/database/database.ts';
 import { createThrowawayDatabase, type ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
-import { actOn, ended, quote, succeed } from '../setup/acts.ts';
+import { actOn, ended, pay, quote, succeed } from '../setup/acts.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { fundedQuote, sendDeposit } from '../setup/funded-quote.ts';
 import { connect, startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
+import { serverOf } from '../setup/new-credentials.ts';
 import { makeScene } from '../setup/scene.ts';
 import { settledByHand } from '../setup/settled-by-hand.ts';
 
@@ -100,6 +101,11 @@ async function oneOfEverything(t: TestGateway, platform: TestPlatform) {
   });
   await actOn(platform, 'approveTransaction', { transactionId: transaction.id });
   await ended(platform, transaction.id);
+  const [clerk, boss] = [await serverOf(platform, 'VIEW', 'TRANSACT'), await serverOf(platform, 'VIEW', 'APPROVE')];
+  await succeed(platform, 'setPolicy', { subjectId: clerk.tokenId, approval: { always: true } });
+  const { id } = await pay(clerk, scene, 50);
+  await succeed(boss, 'approveTransaction', { transactionId: id });
+  await ended(platform, id);
   return scene;
 }
 
@@ -190,6 +196,12 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
     `insert into rail_deposit (platform_id, id, reference, held_at, began_at, amount, currency, account_id, status, transaction_id)
      select t.platform_id, t.id, 'there', 'there', now(), t.received_amount + 1, t.received_currency, t.destination_account_id, 'CREDITED', t.id
      from transaction t where t.destination_account_id is not null order by t.id desc limit 1`,
+  ],
+  // A payment that began without its approval, and one that was approved by a token of who asked.
+  [/^a payment that waited for an approval has begun only with one/, 'update transaction set decided_by_id = null'],
+  [
+    /^a payment that waited for an approval has begun only with one/,
+    `update transaction t set created_by = 'ApiToken:' || a.created_by_id from api_token a where a.id = t.decided_by_id and t.created_by is not null`,
   ],
   // A correction of another amount, and one without an approval.
   ...[

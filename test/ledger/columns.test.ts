@@ -110,12 +110,13 @@ describe('nothing changes', () => {
 
   test('of an outgoing payment but what comes of it', async () => {
     const columns = await changeable('transaction', quote.transaction.id, `status = 'PROCESSING',`);
-    expect(columns).toEqual([...outcome, ...kept].sort());
+    // Who executes a quote begins its payment.
+    expect(columns).toEqual([...outcome, ...kept, 'created_by'].sort());
   });
 
   test('of an incoming payment but what comes of it, the question to its platform, and the account that it goes to', async () => {
     const columns = await changeable('transaction', incomingId, `status = 'PROCESSING',`);
-    const asked = ['approval_due_at', 'destination_account_id', 'requested_information'];
+    const asked = ['approval_due_at', 'decided_by_id', 'destination_account_id', 'requested_information'];
     expect(columns).toEqual([...outcome, ...kept, ...asked].sort());
   });
 

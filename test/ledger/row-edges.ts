@@ -108,5 +108,10 @@ export const edges: [what: string, row: Row, sound: string, ...broken: string[]]
     `status = 'REFUNDED', ${refund('refund_amount = 1, refund_initiated_at = now()')}`,
     `status = 'REFUNDED'`,
   ],
-  ['an outgoing payment that waits for nobody', 'payment', 'approval_due_at = null', 'approval_due_at = now()'],
+  [
+    'a payment that another token has approved than the one that asked for it',
+    'payment',
+    `created_by = 'ApiToken:' || platform_id, decided_by_id = id`,
+    `created_by = 'ApiToken:' || id, decided_by_id = id`,
+  ],
 ];

@@ -401,7 +401,7 @@ async function moreOfEverything(platform: TestPlatform, { payers, all }: Custome
   await createEndpoint(platform, { url: 'http://127.0.0.1:9/off', eventTypes: ['TEST'] });
 }
 
-type Permissions = readonly ('VIEW' | 'TRANSACT' | 'MANAGE')[];
+type Permissions = readonly ('VIEW' | 'TRANSACT' | 'APPROVE' | 'MANAGE')[];
 
 async function callersOf(
   url: string,
@@ -509,6 +509,7 @@ async function limitSome(platform: TestPlatform, { payers }: Customers, callers:
     },
     ...{ receiverAccountIds: [payer.outsideUsd], receiverCountries: ['DE', 'US'], releaseOn: ['REFUNDED', 'FAILED'] },
     receiverUmaAddresses: ['$ada@example.com'],
+    approval: { above: [{ currency: 'USD', amount: { units: 5 } }], newReceivers: true },
   });
 }
 

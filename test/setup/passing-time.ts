@@ -56,3 +56,14 @@ export function passHours({ databaseUrl }: TestGateway, hours: number): Promise<
       commit`);
   });
 }
+
+/** Lets the time be over in which a payment can be approved. */
+export async function passApproval({ databaseUrl }: TestGateway, transactionId: string): Promise<void> {
+  await withoutTriggers(databaseUrl, (client) =>
+    client.query(
+      `with late as (update transaction set approval_due_at = clock_timestamp() where id = $1 and status = 'CREATED' returning id)
+       update rail_order set due_at = clock_timestamp() where transaction_id = (select id from late)`,
+      [uuidIn(transactionId)],
+    ),
+  );
+}

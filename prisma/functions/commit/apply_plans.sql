@@ -102,7 +102,10 @@ begin
       counterparty_information = coalesce(nullif(m."set" -> 'counterparty_information', 'null'), t.counterparty_information),
       destination_account_id = case when m."set" ? 'destination_account_id' then (m."set" ->> 'destination_account_id')::uuid else t.destination_account_id end,
       requested_information = case when m."set" ? 'requested_information' then nullif(m."set" -> 'requested_information', 'null') else t.requested_information end,
-      approval_due_at = coalesce(clock_ms() + m.approval_in_ms * interval '1 millisecond', t.approval_due_at),
+      approval_due_at = case when m."set" ? 'approval_due_at' then null
+        else coalesce(clock_ms() + m.approval_in_ms * interval '1 millisecond', t.approval_due_at) end,
+      created_by = coalesce(m."set" ->> 'created_by', t.created_by),
+      decided_by_id = coalesce((m."set" ->> 'decided_by_id')::uuid, t.decided_by_id),
       expected_settlement_at = coalesce(clock_ms() + m.expected_in_ms * interval '1 millisecond', t.expected_settlement_at)
     from jsonb_to_recordset(v_rows) as m(id uuid, "to" transaction_status, reason text, "set" jsonb, refund_waits boolean,
       approval_in_ms bigint, expected_in_ms bigint)
@@ -125,8 +128,10 @@ begin
   end if;
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.orders[*]');
   if v_rows <> '[]' then
-    update rail_order o set due_at = clock_ms() + m.due_in_ms * interval '1 millisecond'
-    from jsonb_to_recordset(v_rows) as m(id uuid, due_in_ms bigint)
+    -- An order that waited for an approval begins with it: what its age says is how long the provider may have had it.
+    update rail_order o set due_at = clock_ms() + m.due_in_ms * interval '1 millisecond',
+      created_at = case when m.begins then clock_ms() else o.created_at end
+    from jsonb_to_recordset(v_rows) as m(id uuid, due_in_ms bigint, begins boolean)
     where o.platform_id = any (v_platforms) and o.id = any (uuids(jsonb_path_query_array(v_rows, '$[*].id'))) and o.id = m.id;
   end if;
 end

@@ -5,9 +5,11 @@ create or replace function transaction_as_of(t transaction, e stored_event) retu
 as $$
   select to_jsonb(t) || (
     '{"failure_reason": null, "refund_reference": null, "refund_amount": null, "refund_initiated_at": null, "refund_settled_at": null,
-      "counterparty_information": {}}'
+      "counterparty_information": {}, "approval_due_at": null, "decided_by_id": null}'
+    -- Who executes a quote begins its payment.
+    || case when t.source_kind = 'ACCOUNT' and t.quote_id is not null and e.status = 'PENDING' then '{"created_by": null}'::jsonb else '{}' end
     || case when t.type = 'INCOMING' then '{"destination_account_id": null, "destination_name": null, "destination_number": null,
-         "approval_due_at": null, "requested_information": null}'::jsonb else '{}' end
+         "requested_information": null}'::jsonb else '{}' end
     || jsonb_build_object(
       'status', e.status, 'status_reason', e.reason, 'version', e.version, 'updated_at', e.occurred_at,
       'settled_at', case when e.status = 'COMPLETED' then e.occurred_at end,

@@ -13,13 +13,15 @@ as $$
               'settled_at', case when t.status <> 'COMPLETED' then t.settled_at end, 'failure_reason', t.failure_reason,
               'refund_reference', t.refund_reference, 'refund_amount', t.refund_amount,
               'refund_initiated_at', t.refund_initiated_at, 'refund_settled_at', t.refund_settled_at)) end
+    || case when num_nonnulls(t.approval_due_at, t.decided_by_id) = 0 then '{}' else jsonb_strip_nulls(jsonb_build_object(
+         'approval_due_at', t.approval_due_at, 'decided_by_id', t.decided_by_id)) end
     || case when t.counterparty_information = '{}' then '{}'
             else jsonb_build_object('counterparty_information', t.counterparty_information) end
     || case when t.type = 'INCOMING' then
          jsonb_strip_nulls(jsonb_build_object(
            'destination_account_id', t.destination_account_id, 'destination_name', t.destination_name,
-           'destination_number', t.destination_number, 'approval_due_at', t.approval_due_at))
-         -- Nulls inside the requested information are kept.
+           'destination_number', t.destination_number))
+         -- Nulls within it stay.
          || case when t.requested_information is null then '{}'
                  else jsonb_build_object('requested_information', t.requested_information) end
        else '{}' end,

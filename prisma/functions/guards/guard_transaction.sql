@@ -15,8 +15,14 @@ begin
       old.received_currency, old.source_account_id, old.reference, old.fees, old.exchange_rate,
       old.source_name, old.source_number, old.metadata, old.received_amount, old.source_kind, old.source_uma_address,
       old.destination_kind, old.destination_uma_address, old.rate_details, old.description)
-    or (old.type = 'OUTGOING' and (new.destination_account_id, new.approval_due_at, new.requested_information)
-        is distinct from (old.destination_account_id, old.approval_due_at, old.requested_information)) then
+    or (old.type = 'OUTGOING' and (new.destination_account_id, new.requested_information)
+        is distinct from (old.destination_account_id, old.requested_information))
+    -- A payment waits for an approval before it begins; who has begun it and who has decided on it is written once.
+    or (old.type = 'OUTGOING' and 'CREATED' not in (old.status, new.status)
+        and (new.approval_due_at, new.decided_by_id) is distinct from (old.approval_due_at, old.decided_by_id))
+    or (coalesce(old.created_by, new.created_by), coalesce(old.decided_by_id, new.decided_by_id))
+       is distinct from (new.created_by, new.decided_by_id)
+    or (new.created_by is distinct from old.created_by and (old.quote_id is null or old.status <> 'PENDING')) then
     raise exception 'transaction %: its parties and amounts cannot change', old.id using errcode = 'LG002';
   end if;
   -- A refund that waited in suspense is paid after the payment has ended, without a change of status.

@@ -13,6 +13,6 @@ begin
     and (t.refund_reference is null) = (t.refund_amount is null)
     and (t.refund_reference is null) = (t.refund_initiated_at is null)
     and (t.status <> 'REFUNDED' or t.refund_reference is not null)
-    and (t.approval_due_at is null or t.type = 'INCOMING');
+    and (t.decided_by_id is null or t.status = 'REJECTED' or 'ApiToken:' || t.decided_by_id is distinct from t.created_by);
 end
 $$;

@@ -1,7 +1,7 @@
--- Checks the payments that the accepted plans of a batch begin against the policies that limit them (p_policies,
--- locked by lock_plans), one after another, and counts each payment that all of its policies allow. Returns the
--- answers of check_group, with refusals for the other payments. Runs after all other checks, so that only payments
--- that are then applied are counted.
+-- Checks the payments that the accepted plans of a batch begin against the policies that limit them (p_policies, locked by
+-- lock_plans), one after another, and counts each that all of its policies allow. Returns the answers of check_group, with the
+-- refusals of the others. It comes after all other checks, so that only what is then applied is counted. A payment that needs an
+-- approval, and does not wait for one, is refused with APPROVAL_REQUIRED: its command then comes again with one that waits.
 create or replace function count_payments(p_answers jsonb[], p_policies uuid[]) returns jsonb[]
   language plpgsql
 as $$
@@ -13,6 +13,8 @@ declare
   v_checked jsonb;
   v_ids uuid[];
   v_used jsonb[];
+  v_due timestamptz;
+  v_reserves boolean;
 begin
   for v_at in 1 .. cardinality(p_answers) loop
     v_spend := p_answers[v_at] #> '{plans,0,plan,spend}';
@@ -22,6 +24,8 @@ begin
     v_ids := '{}';
     v_used := '{}';
     v_checked := '{}';
+    v_due := null;
+    v_reserves := false;
     for v_policy in
       select * from policy
       where platform_id = v_platform and id = any (p_policies) and subject_id = any (uuids(v_spend -> 'subjects')) order by id
@@ -30,7 +34,15 @@ begin
       exit when v_checked ? 'code';
       v_ids := v_ids || v_policy.id;
       v_used := v_used || v_checked;
+      if v_policy.approval is not null and not v_spend ? 'waits' and needs_approval(v_policy, v_spend) then
+        v_due := least(v_due, (v_spend ->> 'until')::timestamptz, v_now + (v_policy.approval ->> 'seconds')::int * interval '1 second');
+        v_reserves := v_reserves or (v_policy.approval ->> 'reserves')::boolean;
+      end if;
     end loop;
+    if v_due is not null and not v_checked ? 'code' then
+      v_checked := jsonb_build_object('code', 'APPROVAL_REQUIRED', 'dueAt', v_due, 'reserves', v_reserves,
+        'dueInMs', (extract(epoch from v_due - v_now) * 1000)::bigint);
+    end if;
     if v_checked ? 'code' then
       p_answers[v_at] := jsonb_build_object('outcome', 'now', 'refusal', v_checked);
       continue;

@@ -52,7 +52,7 @@ as $$
 $$;
 
 create type environment as enum ('SANDBOX', 'PRODUCTION');
-create type permission as enum ('VIEW', 'TRANSACT', 'MANAGE');
+create type permission as enum ('VIEW', 'TRANSACT', 'APPROVE', 'MANAGE');
 create type client_grant as enum ('LOOK_UP_RECEIVERS', 'ADD_BENEFICIARIES');
 create type trusted_document_policy as enum ('OPTIONAL', 'APPS', 'ALL');
 create type payment_kind as enum ('TRANSFER_OUT', 'TRANSFER_IN', 'TRANSFER_INTERNAL', 'QUOTE');
@@ -176,6 +176,7 @@ create table policy (
   hours_to text,
   time_zone text not null,
   release_on policy_release[],
+  approval jsonb,
   used jsonb not null default '{}',
   version integer not null default 1,
   created_at timestamptz(3) not null default clock_ms(),
@@ -362,6 +363,8 @@ create table transaction (
   approval_due_at timestamptz(3),
   requested_information jsonb,
   metadata jsonb,
+  created_by text,
+  decided_by_id uuid,
   primary key (platform_id, id)
 );
 create index transaction_platform_id_customer_id_id_idx on transaction (platform_id, customer_id, id);
@@ -822,10 +825,11 @@ create or replace function status_moves(p_noun text) returns text[]
 as $$
   select case p_noun
     when 'quote' then array[
-      'PENDING > PROCESSING', 'PENDING > EXPIRED', 'PENDING > FAILED', 'PROCESSING > COMPLETED', 'PROCESSING > FAILED']
+      'PENDING > PROCESSING', 'PENDING > EXPIRED', 'PENDING > FAILED', 'PROCESSING > COMPLETED', 'PROCESSING > FAILED',
+      'PROCESSING > EXPIRED']
     when 'transaction' then array[
-      'CREATED > PENDING', 'CREATED > EXPIRED', 'CREATED > FAILED',
-      'PENDING > PROCESSING', 'PENDING > COMPLETED', 'PENDING > REJECTED', 'PENDING > FAILED', 'PENDING > EXPIRED',
+      'CREATED > PENDING', 'CREATED > PROCESSING', 'CREATED > COMPLETED', 'CREATED > REJECTED', 'CREATED > EXPIRED',
+      'CREATED > FAILED', 'PENDING > CREATED', 'PENDING > PROCESSING', 'PENDING > COMPLETED', 'PENDING > REJECTED', 'PENDING > FAILED', 'PENDING > EXPIRED',
       'PROCESSING > COMPLETED', 'PROCESSING > REJECTED', 'PROCESSING > FAILED',
       'COMPLETED > REFUNDED']
     when 'external_account' then array[
@@ -949,14 +953,71 @@ as $$
   select array(select id from maker)
 $$;
 
+create or replace function may_approve(t transaction, p_token uuid, p_makers uuid[]) returns boolean
+  language plpgsql stable
+as $$
+begin
+  return split_part(t.created_by, ':', 2)::uuid <> all (p_makers) and p_token <> all (makers_of(t.platform_id, t.created_by))
+    and not exists (
+      select from policy_use u join policy p on p.platform_id = u.platform_id and p.id = u.policy_id
+      where u.platform_id = t.platform_id and u.transaction_id = t.id and p.approval is not null and p.subject_id = any (p_makers));
+end
+$$;
+
+create or replace function is_payment_of(p_policy policy, t transaction) returns boolean
+  language plpgsql stable
+as $$
+begin
+  return t.status = 'COMPLETED' and t.created_by is not null and case p_policy.subject_type
+    when 'Platform' then true
+    when 'Customer' then t.customer_id = p_policy.subject_id
+    else p_policy.subject_id = any (makers_of(t.platform_id, t.created_by)) end;
+end
+$$;
+
+create or replace function needs_approval(p_policy policy, p_spend jsonb) returns boolean
+  language plpgsql stable
+as $$
+declare
+  v_account uuid := split_part(p_spend ->> 'account_id', ':', 2);
+  v_address text := p_spend ->> 'uma_address';
+begin
+  if (p_policy.approval ->> 'always')::boolean or p_policy.approval -> 'above' <> '[]' and not exists (
+      select from jsonb_to_recordset(p_policy.approval -> 'above') as l(currency text, amount bigint)
+      where l.currency = p_spend ->> 'currency' and l.amount >= (p_spend ->> 'amount')::bigint) then
+    return true;
+  elsif not (p_policy.approval ->> 'newReceivers')::boolean then
+    return false;
+  elsif v_account is not null then
+    return not exists (
+      select from transaction t
+      where t.platform_id = p_policy.platform_id and t.destination_account_id = v_account and is_payment_of(p_policy, t));
+  else
+    return not exists (
+      select from transaction t
+      where t.platform_id = p_policy.platform_id and t.destination_uma_address = v_address and is_payment_of(p_policy, t));
+  end if;
+end
+$$;
+
+create or replace function makers_of(p_platform uuid, p_token text) returns uuid[]
+  language sql stable
+as $$
+  select split_part(p_token, ':', 2)::uuid || token_makers(p_platform, case split_part(p_token, ':', 1)
+    when 'ApiToken' then split_part(p_token, ':', 2)::uuid
+    else (select c.created_by_id from client_token c where c.platform_id = p_platform and c.id = split_part(p_token, ':', 2)::uuid) end)
+$$;
+
 create or replace function transaction_as_of(t transaction, e stored_event) returns jsonb
   language sql stable parallel safe
 as $$
   select to_jsonb(t) || (
     '{"failure_reason": null, "refund_reference": null, "refund_amount": null, "refund_initiated_at": null, "refund_settled_at": null,
-      "counterparty_information": {}}'
+      "counterparty_information": {}, "approval_due_at": null, "decided_by_id": null}'
+    -- Who executes a quote begins its payment.
+    || case when t.source_kind = 'ACCOUNT' and t.quote_id is not null and e.status = 'PENDING' then '{"created_by": null}'::jsonb else '{}' end
     || case when t.type = 'INCOMING' then '{"destination_account_id": null, "destination_name": null, "destination_number": null,
-         "approval_due_at": null, "requested_information": null}'::jsonb else '{}' end
+         "requested_information": null}'::jsonb else '{}' end
     || jsonb_build_object(
       'status', e.status, 'status_reason', e.reason, 'version', e.version, 'updated_at', e.occurred_at,
       'settled_at', case when e.status = 'COMPLETED' then e.occurred_at end,
@@ -976,13 +1037,15 @@ as $$
               'settled_at', case when t.status <> 'COMPLETED' then t.settled_at end, 'failure_reason', t.failure_reason,
               'refund_reference', t.refund_reference, 'refund_amount', t.refund_amount,
               'refund_initiated_at', t.refund_initiated_at, 'refund_settled_at', t.refund_settled_at)) end
+    || case when num_nonnulls(t.approval_due_at, t.decided_by_id) = 0 then '{}' else jsonb_strip_nulls(jsonb_build_object(
+         'approval_due_at', t.approval_due_at, 'decided_by_id', t.decided_by_id)) end
     || case when t.counterparty_information = '{}' then '{}'
             else jsonb_build_object('counterparty_information', t.counterparty_information) end
     || case when t.type = 'INCOMING' then
          jsonb_strip_nulls(jsonb_build_object(
            'destination_account_id', t.destination_account_id, 'destination_name', t.destination_name,
-           'destination_number', t.destination_number, 'approval_due_at', t.approval_due_at))
-         -- Nulls inside the requested information are kept.
+           'destination_number', t.destination_number))
+         -- Nulls within it stay.
          || case when t.requested_information is null then '{}'
                  else jsonb_build_object('requested_information', t.requested_information) end
        else '{}' end,
@@ -1282,7 +1345,10 @@ begin
       counterparty_information = coalesce(nullif(m."set" -> 'counterparty_information', 'null'), t.counterparty_information),
       destination_account_id = case when m."set" ? 'destination_account_id' then (m."set" ->> 'destination_account_id')::uuid else t.destination_account_id end,
       requested_information = case when m."set" ? 'requested_information' then nullif(m."set" -> 'requested_information', 'null') else t.requested_information end,
-      approval_due_at = coalesce(clock_ms() + m.approval_in_ms * interval '1 millisecond', t.approval_due_at),
+      approval_due_at = case when m."set" ? 'approval_due_at' then null
+        else coalesce(clock_ms() + m.approval_in_ms * interval '1 millisecond', t.approval_due_at) end,
+      created_by = coalesce(m."set" ->> 'created_by', t.created_by),
+      decided_by_id = coalesce((m."set" ->> 'decided_by_id')::uuid, t.decided_by_id),
       expected_settlement_at = coalesce(clock_ms() + m.expected_in_ms * interval '1 millisecond', t.expected_settlement_at)
     from jsonb_to_recordset(v_rows) as m(id uuid, "to" transaction_status, reason text, "set" jsonb, refund_waits boolean,
       approval_in_ms bigint, expected_in_ms bigint)
@@ -1305,8 +1371,10 @@ begin
   end if;
   v_rows := jsonb_path_query_array(p_plans, '$[*].plan.orders[*]');
   if v_rows <> '[]' then
-    update rail_order o set due_at = clock_ms() + m.due_in_ms * interval '1 millisecond'
-    from jsonb_to_recordset(v_rows) as m(id uuid, due_in_ms bigint)
+    -- An order that waited for an approval begins with it: what its age says is how long the provider may have had it.
+    update rail_order o set due_at = clock_ms() + m.due_in_ms * interval '1 millisecond',
+      created_at = case when m.begins then clock_ms() else o.created_at end
+    from jsonb_to_recordset(v_rows) as m(id uuid, due_in_ms bigint, begins boolean)
     where o.platform_id = any (v_platforms) and o.id = any (uuids(jsonb_path_query_array(v_rows, '$[*].id'))) and o.id = m.id;
   end if;
 end
@@ -1841,14 +1909,17 @@ as $$
 begin
   return (
     select r.refusal
-    from jsonb_to_recordset(p_moves) as m(id uuid, "from" text[], approval text, pays_refund boolean, is_new boolean)
+    from jsonb_to_recordset(p_moves) as m(id uuid, "from" text[], approval text, pays_refund boolean, is_new boolean,
+      makers uuid[], "set" jsonb)
     left join transaction t on t.platform_id = p_platform and t.id = m.id,
     lateral (select case
       when t.id is null then jsonb_build_object('code', 'TRANSACTION_NOT_FOUND', 'id', m.id)
       when m.approval = 'before' and clock_timestamp() >= t.approval_due_at then
         jsonb_build_object('code', 'CONFLICT', 'type', 'Transaction', 'id', t.id, 'status', t.status, 'dueAt', t.approval_due_at)
       when t.status::text <> all (m."from") or m.pays_refund and (t.refund_reference is null or t.refund_settled_at is not null) then
-        jsonb_build_object('code', 'CONFLICT', 'type', 'Transaction', 'id', t.id, 'status', t.status) end as refusal) r
+        jsonb_build_object('code', 'CONFLICT', 'type', 'Transaction', 'id', t.id, 'status', t.status)
+      when m.makers is not null and not may_approve(t, (m."set" ->> 'decided_by_id')::uuid, m.makers) then
+        jsonb_build_object('code', 'FORBIDDEN', 'id', t.id) end as refusal) r
     where m.is_new is not true and r.refusal is not null limit 1);
 end
 $$;
@@ -1943,7 +2014,7 @@ begin
   end if;
   -- Answers with status 403 or 404 are not stored: a later call with the key may succeed.
   if v_claim is not null
-     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'LIMIT_EXCEEDED', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND')) then
+     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'LIMIT_EXCEEDED', 'APPROVAL_REQUIRED', 'FORBIDDEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND')) then
     insert into idempotency_record (platform_id, operation, key, request_hash, refusal, result)
     values (p_platform, v_claim ->> 'operation', v_claim ->> 'key', decode(v_claim ->> 'hash', 'hex'), p_refusal, v_result);
   end if;
@@ -1962,6 +2033,8 @@ declare
   v_checked jsonb;
   v_ids uuid[];
   v_used jsonb[];
+  v_due timestamptz;
+  v_reserves boolean;
 begin
   for v_at in 1 .. cardinality(p_answers) loop
     v_spend := p_answers[v_at] #> '{plans,0,plan,spend}';
@@ -1971,6 +2044,8 @@ begin
     v_ids := '{}';
     v_used := '{}';
     v_checked := '{}';
+    v_due := null;
+    v_reserves := false;
     for v_policy in
       select * from policy
       where platform_id = v_platform and id = any (p_policies) and subject_id = any (uuids(v_spend -> 'subjects')) order by id
@@ -1979,7 +2054,15 @@ begin
       exit when v_checked ? 'code';
       v_ids := v_ids || v_policy.id;
       v_used := v_used || v_checked;
+      if v_policy.approval is not null and not v_spend ? 'waits' and needs_approval(v_policy, v_spend) then
+        v_due := least(v_due, (v_spend ->> 'until')::timestamptz, v_now + (v_policy.approval ->> 'seconds')::int * interval '1 second');
+        v_reserves := v_reserves or (v_policy.approval ->> 'reserves')::boolean;
+      end if;
     end loop;
+    if v_due is not null and not v_checked ? 'code' then
+      v_checked := jsonb_build_object('code', 'APPROVAL_REQUIRED', 'dueAt', v_due, 'reserves', v_reserves,
+        'dueInMs', (extract(epoch from v_due - v_now) * 1000)::bigint);
+    end if;
     if v_checked ? 'code' then
       p_answers[v_at] := jsonb_build_object('outcome', 'now', 'refusal', v_checked);
       continue;
@@ -2263,8 +2346,14 @@ begin
       old.received_currency, old.source_account_id, old.reference, old.fees, old.exchange_rate,
       old.source_name, old.source_number, old.metadata, old.received_amount, old.source_kind, old.source_uma_address,
       old.destination_kind, old.destination_uma_address, old.rate_details, old.description)
-    or (old.type = 'OUTGOING' and (new.destination_account_id, new.approval_due_at, new.requested_information)
-        is distinct from (old.destination_account_id, old.approval_due_at, old.requested_information)) then
+    or (old.type = 'OUTGOING' and (new.destination_account_id, new.requested_information)
+        is distinct from (old.destination_account_id, old.requested_information))
+    -- A payment waits for an approval before it begins; who has begun it and who has decided on it is written once.
+    or (old.type = 'OUTGOING' and 'CREATED' not in (old.status, new.status)
+        and (new.approval_due_at, new.decided_by_id) is distinct from (old.approval_due_at, old.decided_by_id))
+    or (coalesce(old.created_by, new.created_by), coalesce(old.decided_by_id, new.decided_by_id))
+       is distinct from (new.created_by, new.decided_by_id)
+    or (new.created_by is distinct from old.created_by and (old.quote_id is null or old.status <> 'PENDING')) then
     raise exception 'transaction %: its parties and amounts cannot change', old.id using errcode = 'LG002';
   end if;
   -- A refund that waited in suspense is paid after the payment has ended, without a change of status.
@@ -2395,7 +2484,7 @@ begin
     and (t.refund_reference is null) = (t.refund_amount is null)
     and (t.refund_reference is null) = (t.refund_initiated_at is null)
     and (t.status <> 'REFUNDED' or t.refund_reference is not null)
-    and (t.approval_due_at is null or t.type = 'INCOMING');
+    and (t.decided_by_id is null or t.status = 'REJECTED' or 'ApiToken:' || t.decided_by_id is distinct from t.created_by);
 end
 $$;
 

@@ -1,3 +1,4 @@
+import { publicId } from '../../core/ids.ts';
 import type { Tenant } from '../../core/tenant.ts';
 import type { ClientGrant, Permission } from '../../infra/database/generated/client/client.ts';
 import type { ActFacts, Operator } from './operator-acts.ts';
@@ -24,4 +25,9 @@ export interface Caller extends Tenant {
   readonly keySpace?: string | undefined;
   /** The operator who acts in the platform's name, and the subject: commands on plain records write the act. */
   readonly operator?: (Operator & Pick<ActFacts, 'subject' | 'after'>) | undefined;
+}
+
+/** Returns the public id of the caller's token, as a payment stores it; null for the platform itself. */
+export function tokenOf({ kind, tokenId }: Caller): string | null {
+  return tokenId === null ? null : publicId(kind === 'CLIENT' ? 'ClientToken' : 'ApiToken', tokenId);
 }

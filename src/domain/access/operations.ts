@@ -4,7 +4,8 @@ import type { Caller } from './caller.ts';
 
 /**
  * The operations of every API, with the permission that each needs. The name is the name of the GraphQL mutation, and
- * the scope of its idempotency keys, so that one key means the same in every API. `client`: an app's token may run it
+ * the scope of its idempotency keys, so that one key means the same in every API. `or`: this permission is enough, too; the command
+ * says for what. `client`: an app's token may run it
  * too, on what the token is bound to; otherwise it is for platforms alone. `grant`: the app of a customer may run it for that customer
  * where its platform granted that when it minted the token, with or without the permission. `reads`: it decides who reads the
  * platform's events, so it needs VIEW as well. `showsExisting`: its answer is a record that was there before and that it need not
@@ -29,8 +30,8 @@ export const operations = {
   createApiToken: { permission: 'MANAGE' },
   revokeApiToken: { permission: 'MANAGE', changes: true },
   lookUpReceiver: { permission: 'VIEW', grant: 'LOOK_UP_RECEIVERS' },
-  approveTransaction: { permission: 'TRANSACT', changes: true },
-  rejectTransaction: { permission: 'TRANSACT', changes: true },
+  approveTransaction: { permission: 'TRANSACT', or: 'APPROVE', changes: true },
+  rejectTransaction: { permission: 'TRANSACT', or: 'APPROVE', changes: true },
   sandboxReceiveUma: { permission: 'TRANSACT' },
   sandboxFundAccount: { permission: 'TRANSACT', client: true, showsExisting: true },
   sandboxSetExternalAccountStatus: { permission: 'TRANSACT', showsExisting: true, changes: true },
@@ -50,6 +51,7 @@ export const operations = {
   string,
   {
     permission: Permission;
+    or?: Permission;
     client?: true;
     grant?: ClientGrant;
     reads?: true;
@@ -73,7 +75,8 @@ export function authorize(caller: Pick<Caller, 'kind' | 'permissions' | 'grants'
     requireGrant(caller, operation.grant);
     return;
   }
-  requirePermission(caller, operation.permission);
+  if (!('or' in operation && caller.permissions.includes(operation.or)))
+    requirePermission(caller, operation.permission);
   if ('reads' in operation) requirePermission(caller, 'VIEW');
   if (caller.kind === 'CLIENT' && !('client' in operation)) {
     throw new Refusal('FORBIDDEN', `${name} needs an API token, not a client token`);

@@ -2,9 +2,11 @@ import { uuidOf } from '../../core/ids.ts';
 import { type Expecting, pathsIn, Refusal } from '../../core/refusal.ts';
 import { checkText, longest } from '../../core/texts.ts';
 import { type Account, type Customer, type Transaction, trustedJson } from '../../infra/database/rows.ts';
+import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { RequiredField } from '../../rails/rail.ts';
 import type { Caller } from '../access/caller.ts';
+import { requirePermission } from '../access/operations.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
 import { type Command, type CommandResult, type Payments, railOf, runCommand } from '../commands/command.ts';
 import {
@@ -15,11 +17,13 @@ import {
   missingFields,
 } from '../commands/information.ts';
 import { toRailAccount } from '../commands/parties.ts';
+import { lockOf } from '../commands/rate-locks.ts';
 import type { TransactionMove } from '../ledger/plan.ts';
 import { expectedMs, wakeOrders } from '../orders/orders.ts';
 import { requestedFields } from './incoming.ts';
+import { isMoneyReserved, planApproval, planEnd } from './requests.ts';
 
-/** The decision of a platform on an incoming payment that waits for its approval (decision 33), from any API. */
+/** A decision on a payment that waits for its approval (decisions 33 and 109), from any API. */
 export type Decision =
   | { readonly kind: 'approve'; readonly receiverCustomerInfo?: readonly InformationField[] | null | undefined }
   | { readonly kind: 'reject'; readonly reason?: string | null | undefined }
@@ -39,9 +43,11 @@ interface RejectTransaction extends Expecting {
 const at = pathsIn<ApproveTransaction & RejectTransaction>();
 
 /**
- * Approves an incoming payment. The payment ends FAILED with MISSING_MANDATORY_PAYEE_DATA when mandatory receiver
+ * Approves a payment that a policy lets wait for a second person, who needs APPROVE; or an incoming payment, in the name of its
+ * platform, with TRANSACT. The latter ends FAILED with MISSING_MANDATORY_PAYEE_DATA when mandatory receiver
  * information is neither given nor in the record of the customer.
- * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, INVALID_INPUT, IDEMPOTENCY_MISMATCH
+ * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, INVALID_INPUT, IDEMPOTENCY_MISMATCH, FORBIDDEN
+ * (also to who has asked for the payment); for a payment that a policy lets wait the refusals of the command that asked for it
  */
 export function approveTransaction(
   payments: Payments,
@@ -55,7 +61,8 @@ export function approveTransaction(
 }
 
 /**
- * Rejects an incoming payment. It ends REJECTED, and so does the sender's payment, whose money is refunded.
+ * Rejects a payment that waits for its approval. It ends REJECTED; so does the sender's payment of an incoming one. Money that was
+ * taken is refunded.
  * @throws Refusal as approveTransaction does
  */
 export function rejectTransaction(
@@ -107,24 +114,30 @@ export async function decideUnlessDecided(
 interface PendingApproval {
   transaction: Transaction;
   customer: Customer | null;
+  source: Account | null;
   destination: Account | null;
   internalAccountId: string | null;
   scenario: unknown;
+  orderId: string | null;
+  rateLock: Prisma.JsonValue;
+  newId: string;
 }
 
 const pendingStatement = forCaller(
   statement<PendingApproval>(
     'pending_approval',
-    `select to_jsonb(t) as transaction, to_jsonb(c) as customer, o.scenario,
+    `select to_jsonb(t) as transaction, to_jsonb(c) as customer, o.scenario, o.id as order_id, o.rate_lock, uuid_v7() as new_id,
      case when a.id is not null then account_snapshot(a) end as destination,
+     case when s.id is not null then account_snapshot(s) end as source,
      (select i.id from account i where i.platform_id = t.platform_id and i.customer_id = t.customer_id and i.kind = 'INTERNAL'
         and i.currency = t.received_currency) as internal_account_id
    from transaction t
    left join customer c on c.platform_id = t.platform_id and c.id = t.customer_id
    left join public.account a on a.platform_id = t.platform_id and a.id = t.destination_account_id
+   left join public.account s on s.platform_id = t.platform_id and s.id = t.source_account_id
    left join rail_order o on o.platform_id = t.platform_id and o.transaction_id = t.id
    where ${visibleRow('transaction', 't')} and t.id = $4`,
-    { transaction: 'Transaction', customer: 'Customer', destination: 'Account' },
+    { transaction: 'Transaction', customer: 'Customer', source: 'Account', destination: 'Account' },
   ),
 );
 
@@ -170,6 +183,8 @@ async function planDecision(payments: Payments, caller: Caller, id: string | und
   const path = at('transactionId');
   if (!found) throw new Refusal('TRANSACTION_NOT_FOUND', 'no such transaction', path);
   const { transaction } = found;
+  if (transaction.sourceKind !== 'UMA_ADDRESS') return planRequest(payments, caller, found, decision);
+  requirePermission(caller, 'TRANSACT');
   if (!transaction.approvalDueAt) {
     throw new Refusal(
       'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL',
@@ -180,10 +195,46 @@ async function planDecision(payments: Payments, caller: Caller, id: string | und
     );
   }
   const move = moveOf(payments, caller, found, decision, given);
+  const set = { ...move.set, decidedById: caller.tokenId };
   return {
-    transactions: [{ id: transaction.id, from: ['PENDING'] as const, approval: 'before' as const, ...move }],
+    transactions: [{ id: transaction.id, from: ['PENDING'] as const, approval: 'before' as const, ...move, set }],
     result: transaction.id,
   };
+}
+
+/** Plans the decision of a second person about what a first one has asked for. */
+async function planRequest(payments: Payments, caller: Caller, found: PendingApproval, decision: Decision) {
+  requirePermission(caller, 'APPROVE');
+  const { transaction, source, destination, orderId } = found;
+  if (transaction.status !== 'CREATED')
+    throw new Refusal('TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL', 'this transaction awaits no approval', {
+      path: at('transactionId'),
+      status: transaction.status,
+    });
+  const waiting = {
+    ...found,
+    orderId: orderId ?? undefined,
+    sourceAccountId: source?.id,
+    lock: lockOf(found.rateLock),
+    isReserved: await isMoneyReserved(payments.database.pool, transaction),
+  };
+  const result = transaction.id;
+  if (decision.kind !== 'approve') {
+    const reason = decision.kind === 'reject' && decision.reason ? `rejected: ${decision.reason}` : 'rejected';
+    return { ...planEnd(waiting, 'REJECTED', reason, caller.tokenId), result };
+  }
+  const paid = transaction.type === 'INCOMING' ? source : destination;
+  const stays = transaction.quoteId === null && paid?.kind === 'INTERNAL';
+  const expectedInMs =
+    orderId === null || stays
+      ? undefined
+      : expectedMs(railOf(payments, caller), {
+          step: 'SETTLEMENT',
+          account: paid ? toRailAccount(paid) : undefined,
+          umaAddress: transaction.destinationUmaAddress ?? undefined,
+          scenario: found.scenario,
+        });
+  return { ...planApproval(caller, waiting, expectedInMs), result };
 }
 
 type DecisionMove = Omit<TransactionMove, 'id' | 'from' | 'approval'>;

@@ -27,6 +27,7 @@ import {
 import { LockTimeout } from '../ledger/commit-lanes.ts';
 import type { Plan, ResultType } from '../ledger/plan.ts';
 import { planRefusal, type RefusalOptions } from './plan-refusals.ts';
+import { waitingPlan } from './waiting.ts';
 
 export interface Payments {
   readonly database: Database;
@@ -45,6 +46,8 @@ export interface Validated {
   readonly row: SnapshotRows[ResultType];
   /** The limits of the policies that would count the payment, with the payment in them: of those that the caller may see. */
   readonly limits: readonly LimitState[];
+  /** Until when it would have to be approved; null where it needs no approval. */
+  readonly approvalDueAt: Date | null;
 }
 
 export function connectedRail({ rails }: Pick<Payments, 'rails'>, tenant: Tenant): Rail | undefined {
@@ -169,10 +172,14 @@ async function validate<Type extends ResultType>(
   authorize(caller, command.operation);
   const { result: id, ...plan } = await command.plan();
   const result = { type: command.type, id };
-  const { outcome, policies } = await validatePlan(database, caller.platformId, { ...plan, result });
+  let approvalDueAt: Date | null = null;
+  const { outcome, policies } = await orWaiting({ ...plan, result }, async (one, dueAt) => {
+    approvalDueAt = dueAt;
+    return validatePlan(database, caller.platformId, one);
+  });
   const made = toResult(outcome, command, caller);
   const seen = policies.filter(({ subjectId }) => maySeePolicyOf(caller, subjectId));
-  done({ row: made.row, limits: seen.flatMap(({ limits }) => limits) });
+  done({ row: made.row, limits: seen.flatMap(({ limits }) => limits), approvalDueAt });
   return made;
 }
 
@@ -195,12 +202,10 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
   try {
     const row = { type: command.type, id: result };
     const { expectedVersion: version } = command.input as Expecting;
-    const outcome = await commitPlan(database, caller.platformId, {
-      ...plan,
-      claim,
-      ...(version != null && { expected: { ...row, version } }),
-      result: row,
-    });
+    const { outcome } = await orWaiting(
+      { ...plan, claim, ...(version != null && { expected: { ...row, version } }), result: row },
+      async (one) => ({ outcome: await commitPlan(database, caller.platformId, one) }),
+    );
     return toResult(outcome, command, caller);
   } catch (error) {
     if (error instanceof LockTimeout) {
@@ -212,6 +217,17 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
       retryAfter: 1,
     });
   }
+}
+
+/** Carries a plan out; where a policy demands an approval, the plan that waits for it. The database decides again about both. */
+async function orWaiting<Done extends { readonly outcome: Outcome }>(
+  plan: Plan,
+  carryOut: (plan: Plan, dueAt: Date | null) => Promise<Done>,
+): Promise<Done> {
+  const done = await carryOut(plan, null);
+  const refusal = done.outcome.kind === 'refused' ? done.outcome.refusal : undefined;
+  if (refusal?.code !== 'APPROVAL_REQUIRED') return done;
+  return carryOut(waitingPlan(plan, refusal), new Date(refusal.dueAt));
 }
 
 /** Returns an input as a repeat is compared with: both forms of an amount are one. Only a decimal costs a read. */

@@ -1,3 +1,4 @@
+import { paymentReference } from '../../core/ids.ts';
 import type { Transaction } from '../../infra/database/rows.ts';
 import type { RateLock } from '../../rails/rate-lock.ts';
 import type { Journal, Leg } from '../ledger/plan.ts';
@@ -92,6 +93,11 @@ export function refund(flow: Flow): Journal {
   };
 }
 
+/** Returns what a payment that is refunded stores of its refund. */
+export function refundOf({ id, sentAmount }: Pick<Transaction, 'id' | 'sentAmount'>) {
+  return { refundReference: `REFUND-${paymentReference(id)}`, refundAmount: sentAmount };
+}
+
 /**
  * Credits money from outside to an internal account. `times`: that many deposits of the same amount at once. They share
  * a journal, because a payment has at most one journal of this kind: a second one would be money credited twice, which
@@ -121,6 +127,17 @@ export function transfer(accountId: string, currency: string, amount: bigint, tr
       { system: 'OUTSIDE', currency, amount },
     ],
   };
+}
+
+/**
+ * Takes the money of a payment that waits for an approval from its source: as if it were debited, since a transfer to an account
+ * here waits in CLEARING, too.
+ */
+export function reservation(journal: Journal): Journal {
+  const legs = journal.legs.map((leg) =>
+    'system' in leg && leg.system === 'OUTSIDE' ? { ...leg, system: 'CLEARING' as const } : leg,
+  );
+  return { ...journal, kind: 'debit', legs };
 }
 
 /** Moves money that the rail neither delivered nor returned from CLEARING to SUSPENSE, where it can be seen. */

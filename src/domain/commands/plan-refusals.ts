@@ -28,6 +28,7 @@ export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, calle
     return changedMeanwhile(publicId(type === 'Account' ? 'ExternalAccount' : type, id), version, replayed);
   }
   // Takes the place of a refusal about KYC for a frozen customer.
+  if (refusal.code === 'APPROVAL_REQUIRED') throw new Error('a payment that waits for an approval was refused for it');
   const pathOf =
     options.paths?.[refusal.code] ??
     (refusal.code === 'CUSTOMER_FROZEN' ? options.paths?.USER_NOT_READY : undefined) ??
@@ -36,6 +37,9 @@ export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, calle
   const { code, message, facts } = limitedRefusal(refusal, caller) ?? fullRefusal(refusal, options);
   return new Refusal(code, message, { path, ...facts }, replayed);
 }
+
+const notIndependent =
+  'who asks for a payment cannot approve it: neither may this token have made the one that asked, nor the reverse, and the policy that demands the approval may not limit it';
 
 /** The message of the refusal of a quote whose lookup is older than ten minutes. */
 export const lookupExpired = 'the lookup has expired; look the receiver up again';
@@ -47,7 +51,7 @@ interface RefusalParts {
 }
 
 function fullRefusal(
-  refusal: Exclude<PlanRefusal, { code: 'OTHER_VERSION' }>,
+  refusal: Exclude<PlanRefusal, { code: 'OTHER_VERSION' | 'APPROVAL_REQUIRED' }>,
   { conflict }: RefusalOptions,
 ): RefusalParts {
   const { code } = refusal;
@@ -56,6 +60,8 @@ function fullRefusal(
       return { code, message: 'no such quote' };
     case 'TRANSACTION_NOT_FOUND':
       return { code, message: 'no such transaction' };
+    case 'FORBIDDEN':
+      return { code, message: notIndependent };
     case 'LOOKUP_REQUEST_NOT_FOUND':
       return { code, message: lookupExpired };
     case 'QUOTE_EXPIRED':
@@ -111,7 +117,7 @@ function conflictParts(
 ): RefusalParts {
   const message = dueAt
     ? `the deadline for a decision was ${new Date(dueAt).toISOString()}`
-    : `${reason}: it is ${status}`;
+    : `${status === 'CREATED' ? 'the payment waits for an approval' : reason}: it is ${status}`;
   return { code, message, facts: { status, ...(type && { existingId: publicId(type, id) }) } };
 }
 

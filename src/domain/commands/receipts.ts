@@ -29,7 +29,7 @@ interface ResultRow {
 
 const receiptStatement = statement<{
   createdAt: Date;
-  refusal: { code: PlanRefusal['code'] } | null;
+  refusal: { code: Exclude<PlanRefusal['code'], 'APPROVAL_REQUIRED'> } | null;
   result: { type?: NonNullable<Receipt['result']>['type']; row?: ResultRow } | null;
 }>(
   'receipt',
@@ -64,7 +64,7 @@ export async function readReceipt(
 }
 
 /** Returns the code that the caller got, from the one that the database gave. */
-function presentedCode(operation: Operation, code: PlanRefusal['code']): RefusalCode {
+function presentedCode(operation: Operation, code: Exclude<PlanRefusal['code'], 'APPROVAL_REQUIRED'>): RefusalCode {
   if (code === 'ACCOUNT_EXISTS' || code === 'OTHER_VERSION') return 'CONFLICT';
   const decides = operation === 'approveTransaction' || operation === 'rejectTransaction';
   return decides && code === 'CONFLICT' ? 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' : code;

@@ -5,7 +5,7 @@ import type { Caller } from '../access/caller.ts';
 import type { Spend } from '../ledger/plan.ts';
 
 /** The payment that a command begins, and the account that it goes to, if it goes to one. */
-interface Begun extends Pick<Spend, 'transactionId' | 'amount' | 'currency'> {
+interface Begun extends Pick<Spend, 'transactionId' | 'amount' | 'currency' | 'until'> {
   /** The sending customer; null where the platform itself pays. */
   readonly customerId: string | null;
   readonly to: Account | null | undefined;
@@ -14,9 +14,9 @@ interface Begun extends Pick<Spend, 'transactionId' | 'amount' | 'currency'> {
 
 /** Describes a payment for the policies that limit it. Each command that begins a payment puts this into its plan. */
 export function spendOf(caller: Caller, kind: PaymentKind, payment: Begun): Spend {
-  const { transactionId, amount, currency, customerId, to, umaAddress = null } = payment;
+  const { transactionId, amount, currency, customerId, to, umaAddress = null, until } = payment;
   return {
-    ...{ transactionId, kind, amount, currency, umaAddress },
+    ...{ transactionId, kind, amount, currency, umaAddress, until },
     subjects: [caller.platformId, ...(customerId === null ? [] : [customerId]), ...caller.makers],
     accountId: to ? accountPublicId(to.kind, to.id) : null,
     country: to ? countryOf(to) : null,

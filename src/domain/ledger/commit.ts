@@ -30,9 +30,21 @@ export interface LimitState {
   readonly renewsAt: string | null;
 }
 
+/** A policy demands an approval: until when, and whether the money is taken from the account meanwhile. */
+export interface ApprovalRequired {
+  readonly code: 'APPROVAL_REQUIRED';
+  readonly id?: undefined;
+  readonly dueAt: string;
+  readonly dueInMs: number;
+  readonly reserves: boolean;
+}
+
 /** The refusal of a plan by the database, with the facts that it saw under the lock. */
 export type PlanRefusal =
   | { readonly code: 'QUOTE_NOT_FOUND' | 'TRANSACTION_NOT_FOUND'; readonly id: string }
+  /** The approver is not independent of who has asked for the payment. */
+  | { readonly code: 'FORBIDDEN'; readonly id: string }
+  | ApprovalRequired
   /** The lookup has expired. */
   | { readonly code: 'LOOKUP_REQUEST_NOT_FOUND'; readonly id: string }
   | { readonly code: 'QUOTE_EXPIRED'; readonly id: string; readonly expiresAt: string }

@@ -75,7 +75,8 @@ export const ledgerRules: readonly Rule[] = [
     offenders: ({ quotes }) => `select q.platform_id, q.id, q.status, t.status as transaction_status
       from ${quotes} q join transaction t on t.platform_id = q.platform_id and t.id = q.transaction_id
       where t.quote_id is distinct from q.id or (q.status::text <> t.status::text
-        and not (q.status = 'FAILED' and t.status = 'REJECTED') and not (q.status = 'COMPLETED' and t.status = 'REFUNDED'))`,
+        and not (q.status = 'FAILED' and t.status = 'REJECTED') and not (q.status = 'COMPLETED' and t.status = 'REFUNDED')
+        and not (q.status in ('PENDING', 'PROCESSING') and t.status = 'CREATED'))`,
   },
   {
     rule: 'the feed of each platform has no gaps',

@@ -24,7 +24,7 @@ const booked = ({ journalsOfPayments }: Scope) => `booked as materialized (
  * - `funding_account_id`: the account that pays an outgoing payment. Where the source is external, this is the internal
  *   account of its owner.
  * - `debited`: the account must have been debited. A transfer is debited when it is created, a payment of a quote when
- *   it is executed, and a payment that is pulled when the pull has settled: then it has a PAYOUT order. A payment that
+ *   it is executed, one that waits for an approval where a policy reserves its money, and a payment that is pulled when the pull has settled: then it has a PAYOUT order. A payment that
  *   failed before that has no refund.
  * - `gone`: it has been debited and the money is not back.
  * - `locked`: what the rail takes, in the sending currency, where it converts the money itself (decision 83).
@@ -38,13 +38,15 @@ const payment = ({ payments }: Scope) => `payment as materialized (
   from (
     select t.platform_id, t.id, t.type, t.status, t.sent_amount, t.sent_currency, t.received_amount, t.received_currency,
       coalesce(t.fees, 0) as fees, t.refund_reference, t.refund_amount, t.refund_settled_at, t.destination_account_id, t.settled_at,
-      t.status in ('FAILED', 'REJECTED', 'REFUNDED') as ended_badly,
+      t.status in ('FAILED', 'REJECTED', 'REFUNDED', 'EXPIRED') as ended_badly,
       t.type = 'OUTGOING' and case
+        when t.status = 'CREATED' then exists (
+          select from journal j where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'debit')
         when t.status = 'PENDING' then t.quote_id is null
         when t.status = 'PROCESSING' and s.kind = 'EXTERNAL' then exists (
           select from rail_order o where o.platform_id = t.platform_id and o.transaction_id = t.id and o.kind = 'PAYOUT')
         when t.status in ('PROCESSING', 'COMPLETED', 'REFUNDED') then true
-        when t.status in ('FAILED', 'REJECTED') then t.refund_reference is not null
+        when t.status in ('FAILED', 'REJECTED', 'EXPIRED') then t.refund_reference is not null
         else false end as debited,
       coalesce(q.source_kind::text, s.kind::text) as paid_from, coalesce(q.platform_fee, 0) as platform_fee,
       (select (o.rate_lock ->> 'sent')::bigint from rail_order o where o.platform_id = t.platform_id and o.transaction_id = t.id
@@ -85,7 +87,7 @@ const expected = `expected as (
     (null, 'LIQUIDITY', p.sent_currency, case when p.gone and p.locked is null then p.sent_amount - p.fees else 0 end),
     (null, 'LIQUIDITY', p.received_currency, case when p.gone and p.locked is null then -p.received_amount else 0 end),
     (null, 'CLEARING', p.waiting_currency,
-      case when p.debited and p.status in ('PENDING', 'PROCESSING') then p.waiting else 0 end),
+      case when p.debited and p.status in ('CREATED', 'PENDING', 'PROCESSING') then p.waiting else 0 end),
     (null, 'SUSPENSE', p.waiting_currency, case when p.gone and p.ended_badly then p.waiting else 0 end),
     (case when p.arrives_here then p.destination_account_id end, case when p.arrives_here then null else 'OUTSIDE'::system_account end,
       case when p.arrives_here then p.received_currency else p.waiting_currency end,
@@ -158,12 +160,12 @@ export const paymentRules: readonly Rule[] = [
     ) => `select platform_id, id as transaction_id, type, status, sent_amount, refund_reference, refund_amount, refund_settled_at
       from ${scope.payments} t
       where refund_reference is not null
-          and (type <> 'OUTGOING' or status not in ('FAILED', 'REJECTED', 'REFUNDED') or refund_amount is distinct from sent_amount)
-        or status in ('FAILED', 'REJECTED', 'REFUNDED') and (refund_settled_at is not null) is distinct from exists (
+          and (type <> 'OUTGOING' or status not in ('FAILED', 'REJECTED', 'REFUNDED', 'EXPIRED') or refund_amount is distinct from sent_amount)
+        or status in ('FAILED', 'REJECTED', 'REFUNDED', 'EXPIRED') and (refund_settled_at is not null) is distinct from exists (
           select from journal j where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'refund')`,
   },
   {
-    rule: 'a transfer between internal accounts is one journal, is COMPLETED at once, and arrives with the same amount',
+    rule: 'a transfer between internal accounts is one journal, is COMPLETED at once, and arrives with the same amount; or when it is approved',
     ofPayments: true,
     offenders: (
       scope,
@@ -178,10 +180,26 @@ export const paymentRules: readonly Rule[] = [
         select count(*) as journals, count(*) filter (where j.kind = 'transfer') as transfers
         from journal j where j.platform_id = t.platform_id and j.transaction_id = t.id) j
       where (j.transfers > 0 or (t.type = 'OUTGOING' and t.quote_id is null and d.kind = 'INTERNAL'))
-        and not coalesce(t.type = 'OUTGOING' and t.status = 'COMPLETED' and t.quote_id is null and j.journals = 1 and j.transfers = 1
-          and s.kind = 'INTERNAL' and d.kind = 'INTERNAL' and s.currency = d.currency and s.id <> d.id
+        and not coalesce(t.type = 'OUTGOING' and t.quote_id is null
+          and s.kind = 'INTERNAL' and d.kind = 'INTERNAL' and s.currency = d.currency and s.id <> d.id and j.transfers <= 1
+          and case when t.status in ('CREATED', 'REJECTED', 'EXPIRED') then t.approval_due_at is not null and i.id is null
+            -- What was reserved for it is a debit and a delivery.
+            else t.status = 'COMPLETED' and j.journals = 2 - j.transfers and (j.transfers = 1 or t.decided_by_id is not null)
           and i.type = 'INCOMING' and i.status = 'COMPLETED' and i.destination_account_id = t.destination_account_id
-          and (i.received_amount, i.received_currency) = (t.sent_amount, t.sent_currency), false)`,
+          and (i.received_amount, i.received_currency) = (t.sent_amount, t.sent_currency) end, false)`,
+  },
+  {
+    rule: 'a payment that waited for an approval has begun only with one, by a token that neither asked for it nor is related to that one',
+    ofPayments: true,
+    offenders: ({
+      payments,
+      eventsOfPayments,
+    }) => `select t.platform_id, t.id as transaction_id, t.status, t.created_by, t.decided_by_id
+      from ${payments} t
+      where t.created_by is not null and t.status not in ('CREATED', 'REJECTED', 'EXPIRED') and case when t.decided_by_id is null
+        then (t.platform_id, t.id) in (select e.platform_id, e.transaction_id from ${eventsOfPayments} e where e.status = 'CREATED')
+        else t.decided_by_id = any (makers_of(t.platform_id, t.created_by))
+          or split_part(t.created_by, ':', 2)::uuid = any (token_makers(t.platform_id, t.decided_by_id)) end`,
   },
   {
     rule: 'a journal without a payment is money that arrived from outside at an internal account, or an adjustment',

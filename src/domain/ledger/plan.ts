@@ -57,8 +57,11 @@ export interface Plan {
   readonly adjustments?: readonly Approval[];
   /** The case that its one journal of a difference settles, with the order that it concludes (decision 95). */
   readonly cases?: readonly SettledCase[];
-  /** When the rail is asked about an order again, in milliseconds from now; null when the order has its outcome. */
-  readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null }[];
+  /**
+   * When the rail is asked about an order again, in milliseconds from now; null when the order has its outcome. `begins`: it has
+   * waited for an approval, and has its age from now on.
+   */
+  readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null; readonly begins?: boolean }[];
   /** The version that a row must still have, which the plan changes. */
   readonly expected?: { readonly type: ResultType; readonly id: string; readonly version: number };
   /** The row to return to the caller, as it is after the plan. */
@@ -82,6 +85,10 @@ export interface Spend {
   readonly accountId: string | null;
   readonly country: string | null;
   readonly umaAddress: string | null;
+  /** The quote's expiry: no approval can be later. */
+  readonly until?: Date | undefined;
+  /** Whether it waits for an approval. */
+  readonly waits?: true;
 }
 
 /**
@@ -141,6 +148,10 @@ export interface TransactionMove {
       | 'counterpartyInformation'
       | 'destinationAccountId'
       | 'requestedInformation'
+      | 'createdBy'
+      | 'decidedById'
+      // Only to clear it.
+      | 'approvalDueAt'
     >
   >;
   /** Whether the refund that `set` starts waits in suspense: it has no time of settlement yet. */
@@ -153,6 +164,8 @@ export interface TransactionMove {
   readonly approvalInMs?: number | undefined;
   /** Only before that deadline, by the clock of the database once the transaction is locked. */
   readonly approval?: 'before';
+  /** The token of who approves what somebody else has asked for, and the tokens that it was made by (may_approve.sql). */
+  readonly makers?: readonly string[];
   readonly isNew?: boolean;
 }
 

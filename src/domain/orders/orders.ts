@@ -34,6 +34,8 @@ export interface DueOrder extends Lease {
   readonly incoming: Incoming | undefined;
   /** An id for the receiving transaction, if one is created. */
   readonly newId: string;
+  /** How long somebody still has to approve it, in milliseconds; null where it awaits no approval. */
+  readonly approvalLeftMs: number | null;
   readonly approvalDeferred: boolean;
 }
 
@@ -82,7 +84,6 @@ interface LeasedRow
   readonly receiverIsActive: boolean | null;
   readonly depositAccountId: string | null;
   readonly incomingDestination: Party | null;
-  readonly approvalLeftMs: number | null;
   readonly rateLock: Prisma.JsonValue;
 }
 

@@ -71,7 +71,7 @@ export async function createPlatform(
     const owner = { platformId, customerId: null };
     const account = await newInternalAccounts(payments, tenant, owner, profile.currencies, profile.ids);
     await commitPlanOn(client, platformId, { insert: { account } });
-    const permissions = ['VIEW', 'TRANSACT', 'MANAGE'] as const;
+    const permissions = ['VIEW', 'TRANSACT', 'APPROVE', 'MANAGE'] as const;
     await storeApiToken(prisma, platformId, { ...credentials, name: 'first token', permissions, createdById: null });
     if (operator) {
       const after = { name, environment, clientId: credentials.clientId };

@@ -5,7 +5,12 @@ import { checkAll, checkVersion, type Expecting, type FieldPath, pathsIn, Refusa
 import { lockPlatform } from '../../core/tenant.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { sqlState } from '../../infra/database/faults.ts';
-import type { PaymentKind, Policy, PolicyRelease, Prisma } from '../../infra/database/generated/client/client.ts';
+import {
+  type PaymentKind,
+  type Policy,
+  type PolicyRelease,
+  Prisma,
+} from '../../infra/database/generated/client/client.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { readClock, type Transaction } from '../../infra/database/transaction.ts';
 import type { Caller } from '../access/caller.ts';
@@ -22,6 +27,25 @@ export interface GivenLimit {
   readonly payments?: number | null | undefined;
 }
 
+/** Which payments somebody else must approve, and what holds until then. */
+export interface GivenApproval {
+  readonly always: boolean;
+  readonly above: readonly { readonly currency: string; readonly amount: GivenAmount }[];
+  readonly newReceivers: boolean;
+  /** Whether the money is taken from the account at once. */
+  readonly reserves: boolean;
+  readonly expiresInSeconds: number;
+}
+
+/** The same as it is stored: amounts as digits, which a JSON number would round. */
+export type StoredApproval = Pick<GivenApproval, 'always' | 'newReceivers' | 'reserves'> & {
+  readonly seconds: number;
+  readonly above: { readonly currency: string; readonly amount: string }[];
+};
+
+/** The longest time for an approval, in seconds: 30 days. */
+export const maxApprovalSeconds = 2_592_000;
+
 /** The input of setPolicy: what is limited, and all that the policy then says. */
 export interface SetPolicy extends Expecting {
   readonly subjectId: string;
@@ -34,6 +58,7 @@ export interface SetPolicy extends Expecting {
   readonly hoursTo?: string | null | undefined;
   readonly timeZone: string;
   readonly releaseOn: readonly PolicyRelease[];
+  readonly approval?: GivenApproval | null | undefined;
 }
 
 const at = pathsIn<SetPolicy>();
@@ -212,8 +237,9 @@ function termsOf(input: SetPolicy): Terms {
     hoursFrom = null,
     hoursTo = null,
   } = input;
-  const [limits, countries, umaAddresses] = checkAll(
+  const [limits, approval, countries, umaAddresses] = checkAll(
     () => limitsOf(input.limits),
+    () => (input.approval ? approvalOf(input.approval) : Prisma.DbNull),
     () => each(receiverCountries, at('receiverCountries'), checkCountry),
     () => each(receiverUmaAddresses, at('receiverUmaAddresses'), checkUmaAddress),
     () => checkNotEmpty(input, 'kinds'),
@@ -227,6 +253,7 @@ function termsOf(input: SetPolicy): Terms {
     receiverCountries: countries,
     receiverUmaAddresses: umaAddresses,
     releaseOn: [...new Set(input.releaseOn)],
+    approval,
   };
 }
 
@@ -285,9 +312,9 @@ async function requireTimeZone({ pool }: Database, timeZone: string): Promise<vo
 }
 
 /** Amounts are stored as text: a JSON number is rounded when it is parsed. */
-function limitsOf(limits: readonly GivenLimit[]) {
+function limitsOf(limits: readonly GivenLimit[], paths: FieldPath = at('limits')) {
   const stored = limits.map(({ period, currency: code, amount, payments }, position) => {
-    const path = at('limits', position);
+    const path = [...paths, position];
     if (typeof payments === 'number') {
       if (amount != null || code != null || period === 'PAYMENT')
         throw new Refusal(
@@ -308,6 +335,22 @@ function limitsOf(limits: readonly GivenLimit[]) {
   });
   const names = stored.map((limit) => `${limit.period} ${'currency' in limit ? limit.currency : ''}`);
   const twice = names.findIndex((name, position) => names.indexOf(name) !== position);
-  if (twice >= 0) throw new Refusal('INVALID_INPUT', 'this period is limited twice', at('limits', twice));
+  if (twice >= 0) throw new Refusal('INVALID_INPUT', 'this period is limited twice', [...paths, twice]);
   return stored;
+}
+
+/** Checks when a policy demands an approval, and returns it as it is stored (needs_approval.sql). */
+function approvalOf({ above, expiresInSeconds: seconds, ...given }: GivenApproval): StoredApproval {
+  if (!given.always && !given.newReceivers && above.length === 0)
+    throw new Refusal('INVALID_INPUT', 'say which payments need an approval', at('approval'));
+  if (seconds < 1 || seconds > maxApprovalSeconds)
+    throw new Refusal('INVALID_INPUT', `an approval is possible for 1 to ${maxApprovalSeconds} seconds`, [
+      ...at('approval'),
+      'expiresInSeconds',
+    ]);
+  const limits = limitsOf(
+    above.map((one) => ({ period: 'PAYMENT', ...one })),
+    [...at('approval'), 'above'],
+  );
+  return { ...given, seconds, above: limits.map(({ currency = '', amount = '' }) => ({ currency, amount })) };
 }

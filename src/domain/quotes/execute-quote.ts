@@ -2,7 +2,7 @@ import { uuidOf } from '../../core/ids.ts';
 import { type Expecting, pathsIn, Refusal } from '../../core/refusal.ts';
 import type { Account, Quote } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
-import type { Caller } from '../access/caller.ts';
+import { type Caller, tokenOf } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
 import { type CommandPlan, command, type Payments, railOf } from '../commands/command.ts';
 import { spendOf } from '../commands/spending.ts';
@@ -64,11 +64,19 @@ async function planExecution(payments: Payments, caller: Caller, input: ExecuteQ
     target: to.target,
     scenario: scenario ?? quote.scenario,
     reason: 'executed',
+    createdBy: tokenOf(caller),
   });
   const { transactionId, customerId, totalSendingAmount: amount, sendingCurrency: currency } = quote;
   const checks = {
     spend: spendOf(caller, 'QUOTE', {
-      ...{ transactionId, customerId, amount, currency, umaAddress: quote.destinationUmaAddress },
+      ...{
+        transactionId,
+        customerId,
+        amount,
+        currency,
+        umaAddress: quote.destinationUmaAddress,
+        until: quote.expiresAt,
+      },
       to: found.destination,
     }),
     requireActive: {

@@ -30,6 +30,8 @@ export interface ExecutionOptions {
   readonly target: Target;
   readonly scenario: Prisma.JsonValue;
   readonly reason: string;
+  /** The token that executes an existing quote. */
+  readonly createdBy?: string | null;
   /** The deposit for this quote from outside, credited to the source first. */
   readonly arrived?: Journal;
   /** Whether the same plan inserts the quote. */
@@ -41,7 +43,7 @@ export interface ExecutionOptions {
  * 50).
  */
 export function execution(quote: Executable, options: ExecutionOptions): Plan {
-  const { rail, reason, target, scenario, sourceAccountId, isNew = false } = options;
+  const { rail, reason, target, scenario, sourceAccountId, createdBy, isNew = false } = options;
   const railRequest = { step: 'SETTLEMENT', ...target, scenario } as const;
   const order = {
     platformId: quote.platformId,
@@ -73,6 +75,7 @@ export function execution(quote: Executable, options: ExecutionOptions): Plan {
         reason,
         expectedInMs: expectedMs(rail, railRequest),
         isNew,
+        ...(createdBy && { set: { createdBy } }),
       },
     ],
     journals: [...(options.arrived ? [options.arrived] : []), debit(flow)],

@@ -64,6 +64,9 @@ export function quoteEnd(
   const end = { from: ['PENDING'], to: 'EXPIRED', reason } as const;
   return {
     quotes: [{ id: quote.id, ...end, expiry }],
-    transactions: [{ id: quote.transactionId, ...end, set: { failureReason: 'QUOTE_EXPIRED' } }],
+    // That of a deposit that was never approved is CREATED.
+    transactions: [
+      { id: quote.transactionId, ...end, from: ['PENDING', 'CREATED'], set: { failureReason: 'QUOTE_EXPIRED' } },
+    ],
   };
 }

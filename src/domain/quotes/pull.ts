@@ -22,12 +22,14 @@ export function planPull(
     readonly dueInMs: number;
     /** The scenario for the sandbox, or null. The order of the pull also stores it for the payout. */
     readonly scenario: Prisma.JsonValue;
+    /** The token that executes an existing quote. */
+    readonly createdBy?: string | null;
     /** Whether the same plan inserts the quote. */
     readonly isNew?: boolean;
   },
 ): Plan {
   const reason = 'executed: the money is being pulled from the external account';
-  const { orderId, expectedInMs, dueInMs, scenario, isNew = false } = options;
+  const { orderId, expectedInMs, dueInMs, scenario, createdBy, isNew = false } = options;
   const order = {
     platformId: quote.platformId,
     id: orderId,
@@ -38,7 +40,12 @@ export function planPull(
   };
   return {
     quotes: [{ id: quote.id, from: ['PENDING'], to: 'PROCESSING', expiry: 'before', reason, isNew }],
-    transactions: [{ id: quote.transactionId, from: ['PENDING'], to: 'PROCESSING', reason, expectedInMs, isNew }],
+    transactions: [
+      {
+        ...{ id: quote.transactionId, from: ['PENDING'], to: 'PROCESSING', reason, expectedInMs, isNew },
+        ...(createdBy && { set: { createdBy } }),
+      },
+    ],
     insert: { rail_order: [order] },
   };
 }

@@ -3,7 +3,7 @@ import { accountNameIn, creationTime } from '../../core/ids.ts';
 import { checkAll, Refusal } from '../../core/refusal.ts';
 import { checkText, longest } from '../../core/texts.ts';
 import type { Quote } from '../../infra/database/rows.ts';
-import type { Caller } from '../access/caller.ts';
+import { type Caller, tokenOf } from '../access/caller.ts';
 import { checkPullable } from '../accounts/pullable.ts';
 import { type CommandPlan, command, type Payments, railOf } from '../commands/command.ts';
 import { checkInformation, clockFor, type Information } from '../commands/information.ts';
@@ -111,6 +111,7 @@ async function planQuote(
     currency: sending.code,
     customerId,
     umaAddress,
+    until: quote.expiresAt,
   };
   const base = {
     ...(isPayment && { spend: spendOf(caller, 'QUOTE', { ...payment, to: parties.destination }) }),
@@ -121,7 +122,7 @@ async function planQuote(
       ...(to.lookupId !== null && { lookups: [to.lookupId] }),
     },
     capacity: capacityAt(to, price),
-    insert: { quote: [quote], transaction: [transaction] },
+    insert: { quote: [quote], transaction: [{ ...transaction, ...(isPayment && { createdBy: tokenOf(caller) }) }] },
   };
   if (!input.immediatelyExecute || !parties.source) return { ...base, result: quote.id };
   const started = start(quote, parties.source, {

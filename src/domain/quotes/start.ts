@@ -12,7 +12,7 @@ import type { Destination } from './quote-destination.ts';
 export function start(
   quote: Executable,
   source: Account,
-  options: Pick<ExecutionOptions, 'orderId' | 'rail' | 'target' | 'scenario' | 'reason' | 'isNew'>,
+  options: Pick<ExecutionOptions, 'orderId' | 'rail' | 'target' | 'scenario' | 'reason' | 'createdBy' | 'isNew'>,
 ): Plan {
   if (source.kind === 'INTERNAL') return execution(quote, { ...options, sourceAccountId: source.id });
   const { rail, target, scenario } = options;

@@ -1,4 +1,3 @@
-import { paymentReference } from '../../core/ids.ts';
 import type { FailureReason } from '../../infra/database/generated/client/client.ts';
 import { trustedJson } from '../../infra/database/rows.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
@@ -11,7 +10,16 @@ import {
   receiverMove,
 } from '../approvals/incoming.ts';
 import type { Payments } from '../commands/command.ts';
-import { bankReturn, delivery, deposit, type Flow, flowOf, refund, suspension } from '../commands/movements.ts';
+import {
+  bankReturn,
+  delivery,
+  deposit,
+  type Flow,
+  flowOf,
+  refund,
+  refundOf,
+  suspension,
+} from '../commands/movements.ts';
 import { mergePlans } from '../ledger/merge-plans.ts';
 import type { Journal, Plan, PlanGroup, TransactionMove } from '../ledger/plan.ts';
 import { type DueOrder, isPull, type Receiver } from '../orders/orders.ts';
@@ -109,7 +117,7 @@ export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
     refundWaits: stuck,
     set: {
       ...(to === 'FAILED' && { failureReason: failureReason ?? 'QUOTE_EXECUTION_FAILED' }),
-      ...refundOf(order),
+      ...refundOf(order.transaction),
     },
   };
   const quotes = quoteMoves(transaction, 'FAILED', reason);
@@ -129,7 +137,9 @@ export function planReturn(order: DueOrder, reason: string): PlanGroup {
   };
   return groupOf(order, {
     orders: [{ id: order.id, dueInMs: null }],
-    transactions: [{ id: transaction.id, from: ['COMPLETED'], to: 'REFUNDED', reason, set: refundOf(order) }],
+    transactions: [
+      { id: transaction.id, from: ['COMPLETED'], to: 'REFUNDED', reason, set: refundOf(order.transaction) },
+    ],
     journals: [bankReturn(flow), refund(flow)],
   });
 }
@@ -192,10 +202,6 @@ function collectionJournals({ incoming, transaction }: DueOrder): Journal[] {
   const { destinationAccountId, receivedCurrency, receivedAmount, id } = transaction;
   if (destinationAccountId === null || receivedAmount === null) throw new Error(`collection ${id} has no destination`);
   return [deposit(destinationAccountId, receivedCurrency, receivedAmount, id)];
-}
-
-function refundOf({ transaction }: DueOrder) {
-  return { refundReference: `REFUND-${paymentReference(transaction.id)}`, refundAmount: transaction.sentAmount };
 }
 
 export function flowOfOrder({ transaction, fundingAccountId, platformFee, platformAccount, lock }: DueOrder): Flow {

@@ -4,6 +4,7 @@ import type { Postponement } from '../../infra/database/leases.ts';
 import { retryLostRaces } from '../../infra/database/retry.ts';
 import { inSpan } from '../../infra/instruments/spans.ts';
 import type { RailOutcome } from '../../rails/rail.ts';
+import { isMoneyReserved, planEnd } from '../approvals/requests.ts';
 import type { Payments } from '../commands/command.ts';
 import { commitGroups, type PlanRefusal } from '../ledger/commit.ts';
 import type { PlanGroup } from '../ledger/plan.ts';
@@ -179,6 +180,7 @@ async function settle(payments: Payments, order: DueOrder, onOutcome: (outcome: 
   };
   switch (transaction.status) {
     case 'CREATED':
+      if (transaction.approvalDueAt) return waitForApproval(payments, order);
       return payRequestIsLate(payments, order) ? planPayRequestExpiry(order) : askRail(false);
     case 'PENDING':
     case 'PROCESSING':
@@ -212,6 +214,20 @@ async function settle(payments: Payments, order: DueOrder, onOutcome: (outcome: 
     }
   }
   return askRail(false);
+}
+
+/** Lets a payment wait for its approval until its time is over. */
+async function waitForApproval({ database }: Payments, order: DueOrder): Promise<PlanGroup | Postponement> {
+  if (order.approvalLeftMs !== null && order.approvalLeftMs > 0)
+    return { lease: order, dueInMs: wholeMs(order.approvalLeftMs) };
+  const { platformId, id: orderId, transaction, fundingAccountId: sourceAccountId, lock } = order;
+  const isReserved = await isMoneyReserved(database.pool, transaction);
+  const plan = planEnd(
+    { transaction, orderId, sourceAccountId, lock, isReserved },
+    'EXPIRED',
+    'nobody approved it in time',
+  );
+  return [{ platformId, plan }];
 }
 
 /** Returns whether the receiver of an order is a customer here whose platform does not know of the payment yet. */

@@ -5,7 +5,7 @@ import { checkText, longest } from '../../core/texts.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import type { Account, Transaction } from '../../infra/database/rows.ts';
 import type { Rail } from '../../rails/rail.ts';
-import type { Caller } from '../access/caller.ts';
+import { type Caller, tokenOf } from '../access/caller.ts';
 import type { Payments } from '../commands/command.ts';
 import { checkMetadata, type Metadata } from '../commands/metadata.ts';
 import {
@@ -61,7 +61,7 @@ export async function readAccounts(
     const message = `a transfer does not convert: the source is in ${from.currency}, the destination in ${to.currency}; create a quote`;
     throw new Refusal('INVALID_CURRENCY', message, destinationPath);
   }
-  return { from, to, parties, description, metadata };
+  return { from, to, parties, description, metadata, createdBy: tokenOf(caller) };
 }
 
 function requireKind(account: Account | undefined, kind: Account['kind'], side: string, path: FieldPath): Account {
@@ -74,7 +74,7 @@ function requireKind(account: Account | undefined, kind: Account['kind'], side: 
 }
 
 /** The fields of a transfer's row besides its input. */
-export interface TransferRow extends Pick<NewRow<Transaction>, 'metadata' | 'customerId'> {
+export interface TransferRow extends Pick<NewRow<Transaction>, 'metadata' | 'customerId' | 'createdBy'> {
   readonly from: Pick<Account, 'id' | 'currency'>;
   readonly to: Pick<Account, 'id' | 'currency'>;
   readonly amount: bigint;
@@ -85,7 +85,7 @@ export interface TransferRow extends Pick<NewRow<Transaction>, 'metadata' | 'cus
 export function newTransaction(
   { platformId }: Pick<Caller, 'platformId'>,
   parties: Pick<TransferParties, 'ids'>,
-  { from, to, amount, customerId, description = null, metadata }: TransferRow,
+  { from, to, amount, customerId, description = null, metadata, createdBy }: TransferRow,
 ): Omit<NewRow<Transaction>, 'type'> {
   const id = idAt(parties, 0);
   return {
@@ -105,6 +105,7 @@ export function newTransaction(
     counterpartyInformation: {},
     description,
     metadata,
+    createdBy,
   };
 }
 

@@ -15,7 +15,7 @@ import { type Transport, transports } from './over.ts';
 import { fresh } from './things.ts';
 import { type MatrixWorld, type Stranger, secretsOf } from './world.ts';
 
-type Needed = 'VIEW' | 'TRANSACT' | 'MANAGE' | 'MANAGE and VIEW' | 'NONE';
+type Needed = 'VIEW' | 'TRANSACT' | 'TRANSACT or APPROVE' | 'MANAGE' | 'MANAGE and VIEW' | 'NONE';
 
 /** The fields that need each permission, by the papers. */
 const fieldsThatNeed: Readonly<Record<Needed, string>> = {
@@ -32,8 +32,8 @@ const fieldsThatNeed: Readonly<Record<Needed, string>> = {
     Mutation.deleteWebhookEndpoint Mutation.deletePolicy Mutation.revokeApiToken Mutation.revokeClientToken Mutation.setPolicy Mutation.updateCustomer
     Mutation.updateExternalAccount Mutation.updatePlatform`,
   NONE: 'Query.currencies Query.mutationReceipt Query.viewer',
-  TRANSACT: `Mutation.approveTransaction Mutation.cancelQuote Mutation.createQuote Mutation.executeQuote
-    Mutation.rejectTransaction Mutation.sandboxFundAccount Mutation.sandboxReceiveUma Mutation.sandboxSend
+  'TRANSACT or APPROVE': 'Mutation.approveTransaction Mutation.rejectTransaction',
+  TRANSACT: `Mutation.cancelQuote Mutation.createQuote Mutation.executeQuote Mutation.sandboxFundAccount Mutation.sandboxReceiveUma Mutation.sandboxSend
     Mutation.sandboxSetExternalAccountStatus Mutation.sandboxSetKycStatus Mutation.transferIn
     Mutation.transferInternal Mutation.transferOut`,
   'MANAGE and VIEW': `Mutation.createWebhookEndpoint Mutation.replayWebhookEvents Mutation.resendWebhookDelivery
@@ -157,7 +157,7 @@ export async function tryPermissions(world: MatrixWorld, figures: Figures): Prom
   for (const { name, platform, permissions } of world.weak) {
     for (const coordinate of inOrder) {
       const needed = permissionOf(coordinate.call);
-      if (needed === 'NONE' || permissions.some((one) => one === needed)) continue;
+      if (needed === 'NONE' || permissions.some((one) => needed.split(' or ').includes(one))) continue;
       const { call, place } = coordinate;
       const transport = call.kind === 'subscription' ? 'event stream' : 'JSON';
       for (const named of victimsAt(world, coordinate.meaning, call.field, false)) {

@@ -376,7 +376,7 @@ export async function tryRestTokens(
     if (!permission) throw new Error(`docs/rest.md does not say which permission ${line} needs`);
     const tokens = [
       ...world.weak
-        .filter(({ permissions }) => !permissions.some((one) => one === permission))
+        .filter(({ permissions }) => !permissions.some((one) => permission.split(', or ').includes(one)))
         .map((weak) => ({ ...weak, status: 403 })),
       ...world.ended.map((one) => ({ ...one, status: 401 })),
       ...world.strangers.filter(({ isOfPlatform }) => isOfPlatform).map((one) => ({ ...one, status: 401 })),

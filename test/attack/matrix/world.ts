@@ -23,7 +23,7 @@ export interface Stranger {
 interface Weak {
   readonly name: string;
   readonly platform: TestPlatform;
-  readonly permissions: readonly ('VIEW' | 'TRANSACT' | 'MANAGE')[];
+  readonly permissions: readonly ('VIEW' | 'TRANSACT' | 'APPROVE' | 'MANAGE')[];
 }
 
 /** Two platforms, a victim on one of them, and everybody to whom the victim must look as if it had never been. */
@@ -149,7 +149,7 @@ async function tokenOf(platform: TestPlatform, url: string, permissions: readonl
 }
 
 async function weakTokens(platform: TestPlatform, url: string): Promise<Weak[]> {
-  const each = [['VIEW'], ['TRANSACT'], ['MANAGE']] as const;
+  const each = [['VIEW'], ['TRANSACT'], ['APPROVE'], ['MANAGE']] as const;
   return Promise.all(
     each.map(async (permissions) => ({
       name: `${permissions.join(' ')} only`,

@@ -132,8 +132,8 @@ export const edgeBugs: Bugs = {
     },
     'an outgoing payment can go to another account': {
       file: 'prisma/functions/guards/guard_transaction.sql',
-      find: "old.type = 'OUTGOING' and",
-      put: "old.type = 'INCOMING' and",
+      find: "old.type = 'OUTGOING' and (new.destination_account_id",
+      put: "old.type = 'INCOMING' and (new.destination_account_id",
       test: 'of an outgoing payment but what comes of it',
     },
     'the amount of an incoming payment can change': {
@@ -271,10 +271,10 @@ export const edgeBugs: Bugs = {
     and (t.status <> 'REFUNDED' or t.refund_reference is not null)`,
       test: 'a row may be %s, and nothing beyond it',
     },
-    'an outgoing payment waits for its platform': {
+    'a payment is approved by the token that asked for it': {
       file: 'prisma/functions/guards/is_sound_transaction.sql',
-      find: "(t.approval_due_at is null or t.type = 'INCOMING')",
-      put: 'true',
+      find: `
+    and (t.decided_by_id is null or t.status = 'REJECTED' or 'ApiToken:' || t.decided_by_id is distinct from t.created_by)`,
       test: 'a row may be %s, and nothing beyond it',
     },
   },

@@ -259,7 +259,7 @@ export const ledgerBugs: Bugs = {
     'refusals with the statuses 403 and 404 are stored under a key': {
       file: 'prisma/functions/commit/conclude_plan.sql',
       find: `
-     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'LIMIT_EXCEEDED', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND'))`,
+     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'LIMIT_EXCEEDED', 'APPROVAL_REQUIRED', 'FORBIDDEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND'))`,
       test: 'is what decision 6 says, for every refusal by the database',
     },
   },
@@ -267,7 +267,7 @@ export const ledgerBugs: Bugs = {
     'no refusal is stored under a key': {
       file: 'prisma/functions/commit/conclude_plan.sql',
       find: `
-     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'LIMIT_EXCEEDED', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND'))`,
+     and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'LIMIT_EXCEEDED', 'APPROVAL_REQUIRED', 'FORBIDDEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND'))`,
       put: '\n     and p_refusal is null',
       test: 'a refusal for lack of money stays the answer to its key after the account is funded',
     },

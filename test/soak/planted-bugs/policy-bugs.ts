@@ -77,6 +77,86 @@ export const policyBugs: Bugs = {
       test: 'a calendar day begins at midnight of its time zone, also where the clocks change',
     },
   },
+  'test/payments/four-eyes.test.ts': {
+    'a payment that waits for an approval waits for ever': {
+      file: 'src/domain/settlement/settlement.ts',
+      find: 'order.approvalLeftMs !== null && order.approvalLeftMs > 0',
+      put: 'order.approvalLeftMs !== null',
+      test: 'expires when nobody decides in time',
+    },
+    'an approval after its time begins the payment': {
+      file: 'src/domain/approvals/requests.ts',
+      find: "from: ['CREATED'], approval: 'before', makers",
+      put: "from: ['CREATED'], makers",
+      test: 'expires when nobody decides in time',
+    },
+    'what a token asks for, one that it has made approves': {
+      file: 'prisma/functions/policies/may_approve.sql',
+      find: "split_part(t.created_by, ':', 2)::uuid <> all (p_makers) and ",
+      put: '',
+      test: 'however tokens were made from one another',
+    },
+    'what a token asks for, one that has made it approves': {
+      file: 'prisma/functions/policies/may_approve.sql',
+      find: 'p_token <> all (makers_of(t.platform_id, t.created_by))',
+      put: 'true',
+      test: 'however tokens were made from one another',
+    },
+    'tokens that the same policy limits approve what it holds back': {
+      file: 'prisma/functions/policies/may_approve.sql',
+      find: 'p.subject_id = any (p_makers)',
+      put: 'false',
+      test: 'nor can another token that the same policy limits',
+    },
+    'who has created a quote, and not who executes it, has asked': {
+      file: 'src/domain/quotes/execution.ts',
+      find: '...(createdBy && { set: { createdBy } }),',
+      put: '',
+      test: 'and who executes a quote has asked for its payment',
+    },
+    'an approval needs no permission': {
+      file: 'src/domain/approvals/approvals.ts',
+      find: "requirePermission(caller, 'APPROVE');",
+      put: '',
+      test: 'who lacks APPROVE decides nothing, and APPROVE alone pays and decides no incoming payment',
+    },
+    'reserved money is not given back': {
+      file: 'src/domain/approvals/requests.ts',
+      find: 'journals: isReserved ? [refund(',
+      put: 'journals: !waiting ? [refund(',
+      test: 'is rejected, and nothing has moved (money reserved: %s)',
+    },
+    'reserved money is taken again with the approval': {
+      file: 'src/domain/approvals/requests.ts',
+      find: 'return isReserved ? approved : {',
+      put: 'return {',
+      test: 'waits until a second person approves it (money reserved: %s)',
+    },
+    'a payment in another currency needs no approval': {
+      file: 'prisma/functions/policies/needs_approval.sql',
+      find: "l.currency = p_spend ->> 'currency' and ",
+      put: '',
+      test: 'above an amount, and in currencies without one',
+    },
+    'who was paid by others is no new receiver': {
+      file: 'prisma/functions/policies/is_payment_of.sql',
+      find: 'else p_policy.subject_id = any (makers_of(t.platform_id, t.created_by)) end',
+      put: 'else true end',
+      test: 'for a receiver that its subject has not paid before: what was not delivered, or by others, is no payment',
+    },
+    'whom a payment did not reach is no new receiver': {
+      file: 'prisma/functions/policies/is_payment_of.sql',
+      find: "t.status = 'COMPLETED' and ",
+      put: '',
+      test: 'for a receiver that its subject has not paid before: what was not delivered, or by others, is no payment',
+    },
+    'an app sees which token of its platform has asked': {
+      file: 'src/api/graphql/schema/payments/approval.ts',
+      find: "viewer.kind === 'PLATFORM' || createdBy === tokenOf(viewer) ? createdBy : null",
+      put: 'viewer && createdBy !== tokenOf({ ...viewer, tokenId: null }) ? createdBy : null',
+      test: 'of an app, too, whose customer has the policy; it sees that its payment waits, and not whose tokens decide',
+    },
+  },
   'test/payments/dry-run.test.ts': {
     'a dry run is not rolled back': {
       file: 'src/infra/database/transaction.ts',

@@ -11,8 +11,8 @@ export const statusBugs: Bugs = {
     },
     'a quote may be executed again after it has failed': {
       file: 'prisma/functions/commit/status_moves.sql',
-      find: "'PROCESSING > FAILED']\n    when 'transaction'",
-      put: "'PROCESSING > FAILED', 'FAILED > PROCESSING']\n    when 'transaction'",
+      find: "'PROCESSING > EXPIRED']\n    when 'transaction'",
+      put: "'PROCESSING > EXPIRED', 'FAILED > PROCESSING']\n    when 'transaction'",
       test: 'a quote has the moves of decision 50, and no others',
     },
     'an INACTIVE account outside may go under review': {

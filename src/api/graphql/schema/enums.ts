@@ -62,7 +62,7 @@ export const QuoteStatus = builder.enumType('QuoteStatus', {
     PROCESSING: 'The quote was executed or funded, and its payment is in progress.',
     COMPLETED: 'The payment was delivered.',
     FAILED: "The payment was not delivered; the quote's transaction says why.",
-    EXPIRED: 'The quote was neither executed nor funded in time, or it was cancelled.',
+    EXPIRED: 'The quote was neither executed nor funded in time, nobody approved its payment, or it was cancelled.',
   }),
 });
 
@@ -70,14 +70,16 @@ export const TransactionStatus = builder.enumType('TransactionStatus', {
   description:
     'The status of a transaction. COMPLETED, REJECTED, FAILED, REFUNDED and EXPIRED are terminal, except that a COMPLETED transaction may still become REFUNDED.',
   values: describe({
-    CREATED: 'An incoming payment is announced; nothing has been done about it yet.',
+    CREATED:
+      'The payment has not begun: a policy demands that somebody approves it, or its sender has only announced it.',
     PENDING: 'The payment waits for its execution, its funds, an approval or the bank.',
     PROCESSING: 'The money is on its way.',
     COMPLETED: 'The money was delivered.',
     REJECTED: 'The receiving side or the platform rejected the payment, and the money goes back to its source.',
     FAILED: 'The payment was not delivered: `failureReason` says why, `refund` where the money went.',
     REFUNDED: 'The payment was delivered, and the money was then returned.',
-    EXPIRED: 'The payment never began: its quote expired, or the sender did not confirm the announced payment in time.',
+    EXPIRED:
+      'The payment never began: its quote expired, or nobody approved it in time, or the sender did not confirm the announced payment.',
   }),
 });
 
@@ -114,7 +116,7 @@ export const FailureReason = builder.enumType('FailureReason', {
     LNURLP_FAILED: "The receiver's address could not be resolved.",
     PAY_REQUEST_FAILED: 'The receiving side did not answer the pay request.',
     PAYMENT_APPROVAL_WEBHOOK_ERROR: 'The platform answered the approval webhook with an error.',
-    PAYMENT_APPROVAL_TIMED_OUT: 'The platform did not approve or reject the incoming payment in time.',
+    PAYMENT_APPROVAL_TIMED_OUT: 'Nobody approved or rejected the payment in time.',
     OFFRAMP_FAILED: 'Conversion or delivery to the destination failed.',
     MISSING_MANDATORY_PAYEE_DATA: 'Required information about the receiver is missing.',
     QUOTE_EXPIRED: 'The money arrived after the quote had expired, or the quote expired unused.',
@@ -229,6 +231,8 @@ export const Permission = builder.enumType('Permission', {
   values: describe({
     VIEW: 'Read everything that the token can see.',
     TRANSACT: 'Move money.',
+    APPROVE:
+      'Approve and reject payments that others have asked for and that a policy holds back. Only for API tokens.',
     MANAGE: 'Manage customers, accounts, tokens and settings.',
   }),
 });

@@ -120,9 +120,11 @@ const validateOnly =
 export class ValidatedPayment {
   readonly row: Validated['row'];
   readonly limits: Validated['limits'];
-  constructor({ row, limits }: Validated) {
+  readonly approvalDueAt: Validated['approvalDueAt'];
+  constructor({ row, limits, approvalDueAt }: Validated) {
     this.row = row;
     this.limits = limits;
+    this.approvalDueAt = approvalDueAt;
   }
 }
 

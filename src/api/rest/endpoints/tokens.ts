@@ -36,7 +36,7 @@ const tags = ['Tokens'];
 
 const name = text(longest.memo).openapi({ description: 'The display name of the token.', example: 'payouts' });
 const permissions = listOf(z.enum(Permission)).describe(
-  'The permissions of the token: VIEW reads, TRANSACT moves money, MANAGE changes customers, settings and tokens.',
+  'The permissions of the token: VIEW reads, TRANSACT moves money, APPROVE approves what policies hold back, MANAGE changes customers, settings and tokens.',
 );
 
 const TokenSchema = z

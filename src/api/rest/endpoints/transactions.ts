@@ -111,9 +111,9 @@ const get = createRoute({
 const approve = createRoute({
   ...commandEndpointWithOptionalBody('approveTransaction', {
     tags,
-    summary: 'Approve an incoming payment',
+    summary: 'Approve a payment',
     description:
-      'Approves an incoming payment before its approval deadline. If mandatory information about the receiver is neither in the request nor in the customer record, the payment fails with MISSING_MANDATORY_PAYEE_DATA.',
+      'Approves a payment before its approval deadline. One that a policy holds back (CREATED) needs APPROVE, and another token than the one that asked for it. An incoming payment (PENDING) needs TRANSACT: if mandatory information about the receiver is neither in the request nor in the customer record, the payment ends FAILED with MISSING_MANDATORY_PAYEE_DATA.',
   }),
   method: 'post',
   path: '/transactions/{transactionId}/approve',
@@ -130,15 +130,18 @@ const approve = createRoute({
         .openapi('ApproveTransaction'),
     ),
   },
-  responses: { 200: commandResponse(TransactionSchema, 'The payment, PROCESSING.'), ...commandErrors(404, 412) },
+  responses: {
+    200: commandResponse(TransactionSchema, 'The payment, which has now begun.'),
+    ...commandErrors(404, 412),
+  },
 });
 
 const reject = createRoute({
   ...commandEndpointWithOptionalBody('rejectTransaction', {
     tags,
-    summary: 'Reject an incoming payment',
+    summary: 'Reject a payment',
     description:
-      'Possible until the approval deadline. The payment becomes REJECTED, and the sender gets the money back.',
+      'Possible until the approval deadline. The payment ends REJECTED, and money that was taken goes back. One that a policy holds back needs APPROVE, an incoming one TRANSACT.',
   }),
   method: 'post',
   path: '/transactions/{transactionId}/reject',

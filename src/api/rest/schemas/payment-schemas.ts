@@ -141,6 +141,9 @@ export const TransactionSchema = z
       .optional()
       .describe('How to reconcile the payment; present in every status except CREATED.'),
     failureReason: z.enum(FailureReason).optional().describe('Why the payment failed; always present if FAILED.'),
+    approvalDueAt: time('The time until which the payment must be approved or rejected.').optional(),
+    createdById: z.string().optional().describe('The token that began the payment: ApiToken:… or ClientToken:…'),
+    decidedById: id('ApiToken', 'The token that approved or rejected the payment.').optional(),
     refund: z
       .object({
         reference: z.string().describe('The reference of the refund, for reconciliation.'),

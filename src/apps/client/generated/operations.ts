@@ -359,7 +359,7 @@ export type FailureReason =
   | 'MISSING_MANDATORY_PAYEE_DATA'
   /** Conversion or delivery to the destination failed. */
   | 'OFFRAMP_FAILED'
-  /** The platform did not approve or reject the incoming payment in time. */
+  /** Nobody approved or rejected the payment in time. */
   | 'PAYMENT_APPROVAL_TIMED_OUT'
   /** The platform answered the approval webhook with an error. */
   | 'PAYMENT_APPROVAL_WEBHOOK_ERROR'
@@ -569,6 +569,8 @@ export type PaymentSourceInput =
 
 /** What a token is allowed to do. */
 export type Permission =
+  /** Approve and reject payments that others have asked for and that a policy holds back. Only for API tokens. */
+  | 'APPROVE'
   /** Manage customers, accounts, tokens and settings. */
   | 'MANAGE'
   /** Move money. */
@@ -646,7 +648,7 @@ export type PurposeOfPayment =
 export type QuoteStatus =
   /** The payment was delivered. */
   | 'COMPLETED'
-  /** The quote was neither executed nor funded in time, or it was cancelled. */
+  /** The quote was neither executed nor funded in time, nobody approved its payment, or it was cancelled. */
   | 'EXPIRED'
   /** The payment was not delivered; the quote's transaction says why. */
   | 'FAILED'
@@ -868,9 +870,9 @@ export type TransactionFilter = {
 export type TransactionStatus =
   /** The money was delivered. */
   | 'COMPLETED'
-  /** An incoming payment is announced; nothing has been done about it yet. */
+  /** The payment has not begun: a policy demands that somebody approves it, or its sender has only announced it. */
   | 'CREATED'
-  /** The payment never began: its quote expired, or the sender did not confirm the announced payment in time. */
+  /** The payment never began: its quote expired, or nobody approved it in time, or the sender did not confirm the announced payment. */
   | 'EXPIRED'
   /** The payment was not delivered: `failureReason` says why, `refund` where the money went. */
   | 'FAILED'

@@ -97,8 +97,9 @@ export async function createClientToken(
       at('permissions'),
     );
   }
-  if (input.permissions.includes('MANAGE')) {
-    throw new Refusal('INVALID_INPUT', 'a client token cannot have the permission MANAGE', at('permissions'));
+  const ofServers = input.permissions.find((permission) => permission === 'MANAGE' || permission === 'APPROVE');
+  if (ofServers) {
+    throw new Refusal('INVALID_INPUT', `a client token cannot have the permission ${ofServers}`, at('permissions'));
   }
   if (input.grants?.length && target.name !== 'customerId') {
     throw new Refusal('INVALID_INPUT', 'only a client token for a customer can have grants', at('grants'));

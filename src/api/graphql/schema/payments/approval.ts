@@ -1,4 +1,6 @@
 import { maxAmount } from '../../../../core/checks.ts';
+import { publicId } from '../../../../core/ids.ts';
+import { tokenOf } from '../../../../domain/access/caller.ts';
 import { approveTransaction, rejectTransaction } from '../../../../domain/approvals/approvals.ts';
 import { sandboxReceiveUma } from '../../../../domain/sandbox/sandbox-receive.ts';
 import { builder } from '../builder.ts';
@@ -9,14 +11,29 @@ import { AmountInput, givenAmount } from '../values/amount-input.ts';
 import { CustomerReferenceInput } from '../values/customer-reference.ts';
 import { InformationFieldInput, RequiredField } from '../values/information.ts';
 
-/** Incoming payments that wait for their platform's approval. */
+/** Payments that wait for an approval: incoming ones for their platform's, others for that of a second person. */
 
 builder.prismaObjectFields(Transaction, (t) => ({
   approvalDueAt: t.expose('approvalDueAt', {
     type: 'DateTime',
     nullable: true,
     description:
-      'The time until which the platform must approve or reject the incoming payment; null if it needs no approval.',
+      'The time until which the payment must be approved or rejected; null if it needs no approval, or a policy demanded one and it was given.',
+  }),
+  createdById: t.id({
+    nullable: true,
+    description:
+      'The token that began the payment, by making the transfer or executing the quote: ApiToken:… or ClientToken:… Null for payments from outside, and for quotes that were not executed. An app sees only its own token.',
+    select: { createdBy: true },
+    resolve: ({ createdBy }, _args, { viewer }) =>
+      viewer.kind === 'PLATFORM' || createdBy === tokenOf(viewer) ? createdBy : null,
+  }),
+  decidedById: t.id({
+    nullable: true,
+    description: 'The API token that approved or rejected the payment; null if none did. Hidden from apps.',
+    select: { decidedById: true },
+    resolve: ({ decidedById }, _args, { viewer }) =>
+      viewer.kind === 'PLATFORM' && decidedById !== null ? publicId('ApiToken', decidedById) : null,
   }),
   requestedReceiverInformation: t.json('requestedInformation', [RequiredField], {
     description:
@@ -26,16 +43,17 @@ builder.prismaObjectFields(Transaction, (t) => ({
 
 mutation('approveTransaction', {
   description:
-    'Approves an incoming payment before its `approvalDueAt`. Information in the customer record counts as given; if mandatory information is missing, the payment fails with MISSING_MANDATORY_PAYEE_DATA. A payment that is not waiting for approval: ConflictError, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
+    'Approves a payment before its `approvalDueAt`. One that a policy holds back (CREATED) needs APPROVE, and a token that neither asked for it nor is related to the one that did: neither made by it nor its maker, nor limited by the policy of a token that demands the approval; otherwise ForbiddenError. What the payment requires is checked again. An incoming payment (PENDING) needs TRANSACT: information in the customer record counts as given; if mandatory information is missing, the payment ends FAILED with MISSING_MANDATORY_PAYEE_DATA. A payment that is not waiting for approval: ConflictError, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL.',
   input: (t) => ({
-    transactionId: t.id({ required: true, description: 'The incoming payment, which must be PENDING: Transaction:…' }),
+    transactionId: t.id({ required: true, description: 'The payment that waits for an approval: Transaction:…' }),
     receiverCustomerInfo: t.field({
       type: [InformationFieldInput],
-      description: 'The information about the receiver that `requestedReceiverInformation` lists.',
+      description:
+        'For an incoming payment: the information about the receiver that `requestedReceiverInformation` lists.',
     }),
   }),
-  success: { transaction: { type: Transaction, description: 'The payment, which is now PROCESSING.' } },
-  refusals: ['NotFoundError'],
+  success: { transaction: { type: Transaction, description: 'The payment, which has now begun.' } },
+  refusals: ['NotFoundError', 'InsufficientFundsError'],
   resolve: async ({ idempotencyKey, ...input }, { payments, viewer }) => {
     const result = await approveTransaction(payments, viewer, input, idempotencyKey);
     return { transaction: result.row, replayed: result.replayed };
@@ -44,9 +62,9 @@ mutation('approveTransaction', {
 
 mutation('rejectTransaction', {
   description:
-    'Rejects an incoming payment before its `approvalDueAt`: it becomes REJECTED, and the sender gets the money back.',
+    'Rejects a payment before its `approvalDueAt`: it ends REJECTED, and money that was taken goes back. One that a policy holds back needs APPROVE; an incoming payment needs TRANSACT.',
   input: (t) => ({
-    transactionId: t.id({ required: true, description: 'The incoming payment, which must be PENDING: Transaction:…' }),
+    transactionId: t.id({ required: true, description: 'The payment that waits for an approval: Transaction:…' }),
     reason: t.string({ description: 'Why the payment is rejected, for its timeline.' }),
   }),
   success: { transaction: { type: Transaction, description: 'The payment, which is now REJECTED.' } },

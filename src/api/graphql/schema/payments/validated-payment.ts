@@ -56,6 +56,12 @@ ValidatedPaymentType.implement({
         'The limits of the policies that apply and that the viewer may see, with this payment counted. A quote that is not executed at once does not count.',
       resolve: ({ limits }) => limits.map(shownLimit),
     }),
+    approvalDueAt: t.expose('approvalDueAt', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'Until when somebody else would have to approve the payment, because a policy demands it; null if it needs no approval.',
+    }),
     serverTime: t.field(serverTime),
   }),
 });

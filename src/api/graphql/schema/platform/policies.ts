@@ -1,7 +1,12 @@
 import { visiblePolicies } from '../../../../domain/access/visible.ts';
 import type { ExceededLimit } from '../../../../domain/commands/plan-refusals.ts';
 import type { LimitState } from '../../../../domain/ledger/commit.ts';
-import { deletePolicy, setPolicy } from '../../../../domain/policies/policies.ts';
+import {
+  deletePolicy,
+  maxApprovalSeconds,
+  type StoredApproval,
+  setPolicy,
+} from '../../../../domain/policies/policies.ts';
 import { policiesOf } from '../../../../domain/policies/read-policies.ts';
 import { executedRead } from '../../reading/derive.ts';
 import { limitsOf, policyOf } from '../../reading/kinds.ts';
@@ -61,6 +66,37 @@ export const PolicyLimit = builder.objectRef<Limit>('PolicyLimit').implement({
   }),
 });
 
+const ApprovalThreshold = builder
+  .objectRef<{ readonly currency: string; readonly amount: string }>('ApprovalThreshold')
+  .implement({
+    description: 'The largest amount in a currency that needs no approval.',
+    fields: (t) => ({
+      amount: t.money('amount', 'currency', { description: 'The amount that is sent, fees included.' }),
+    }),
+  });
+
+const PolicyApproval = builder.objectRef<StoredApproval>('PolicyApproval').implement({
+  description: 'Which payments somebody else must approve: a token with APPROVE that is not the one that asked.',
+  fields: (t) => ({
+    always: t.exposeBoolean('always', { description: 'Whether every payment needs an approval.' }),
+    above: t.json('above', [ApprovalThreshold], {
+      description:
+        'The amounts above which a payment needs an approval. If there are any, it also needs one in every other currency.',
+    }),
+    newReceivers: t.exposeBoolean('newReceivers', {
+      description:
+        'Whether a payment needs an approval if none of the subject to the same account or UMA address was delivered before.',
+    }),
+    reserves: t.exposeBoolean('reserves', {
+      description: 'Whether the money is taken from the account while the payment waits.',
+    }),
+    expiresInSeconds: t.json('seconds', 'Int', {
+      description:
+        'How long an approval is possible, in seconds; for a quote until its expiry at most. Then the payment is EXPIRED.',
+    }),
+  }),
+});
+
 const Policy = builder.prismaNode('Policy', {
   ...node(visiblePolicies),
   description:
@@ -105,6 +141,10 @@ const Policy = builder.prismaNode('Policy', {
       description: "The time zone of the policy's days, months and hours, as an IANA name such as Europe/Berlin.",
     }),
     releaseOn: t.expose('releaseOn', { type: [PolicyRelease], description: 'When a payment no longer counts.' }),
+    approval: t.json('approval', PolicyApproval, {
+      nullable: true,
+      description: 'Which payments somebody else must approve; null if none.',
+    }),
     version: t.exposeInt('version', {
       description: 'The number of times that the policy was set. As `expectedVersion`, 0 stands for no policy.',
     }),
@@ -144,6 +184,46 @@ const PolicyLimitInput = builder.inputType('PolicyLimitInput', {
     }),
     payments: t.int({
       description: 'The largest number of payments in the period, 0 or more; instead of `currency` and `amount`.',
+    }),
+  }),
+});
+
+const ApprovalThresholdInput = builder.inputType('ApprovalThresholdInput', {
+  description: 'The largest amount in a currency that needs no approval.',
+  fields: (t) => ({
+    currency: t.field({ type: 'CurrencyCode', required: true, description: 'The currency that is sent.' }),
+    amount: t.field({ type: AmountInput, required: true, description: 'The amount that is sent, fees included.' }),
+  }),
+});
+
+const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
+  description:
+    'Which payments somebody else must approve, by any of the three conditions. Until then the payment is CREATED.',
+  fields: (t) => ({
+    always: t.boolean({ required: true, defaultValue: false, description: 'Whether every payment needs an approval.' }),
+    above: t.field({
+      type: [ApprovalThresholdInput],
+      required: true,
+      defaultValue: [],
+      description:
+        'The amounts above which a payment needs an approval. If any is given, it also needs one in every other currency.',
+    }),
+    newReceivers: t.boolean({
+      required: true,
+      defaultValue: false,
+      description:
+        'Whether a payment needs an approval if none of the subject to the same account or UMA address was delivered before.',
+    }),
+    reserves: t.boolean({
+      required: true,
+      defaultValue: true,
+      description:
+        'Whether the money is taken from the account while the payment waits. Otherwise it must be there when it is approved.',
+    }),
+    expiresInSeconds: t.int({
+      required: true,
+      defaultValue: 86_400,
+      description: `How long an approval is possible, in seconds: 1 to ${maxApprovalSeconds}; for a quote until its expiry at most. Then the payment is EXPIRED.`,
     }),
   }),
 });
@@ -195,16 +275,24 @@ mutation('setPolicy', {
       defaultValue: ['FAILED'],
       description: 'When a payment no longer counts.',
     }),
+    approval: t.field({
+      type: PolicyApprovalInput,
+      description: 'Which payments somebody else must approve; none when left out.',
+    }),
   }),
   success: { policy: { type: Policy, description: 'The policy.' } },
   refusals: ['NotFoundError'],
-  resolve: ({ idempotencyKey, limits, ...input }, { payments, viewer }) =>
+  resolve: ({ idempotencyKey, limits, approval, ...input }, { payments, viewer }) =>
     setPolicy(
       payments.database,
       viewer,
       {
         ...input,
         limits: limits.map(({ amount, ...limit }) => ({ ...limit, amount: amount && givenAmount(amount) })),
+        approval: approval && {
+          ...approval,
+          above: approval.above.map(({ currency, amount }) => ({ currency, amount: givenAmount(amount) })),
+        },
       },
       idempotencyKey,
     ),

@@ -1,0 +1,8 @@
+-- Returns the token that began a payment, by its public id, with all API tokens that it was made by, one from the other.
+create or replace function makers_of(p_platform uuid, p_token text) returns uuid[]
+  language sql stable
+as $$
+  select split_part(p_token, ':', 2)::uuid || token_makers(p_platform, case split_part(p_token, ':', 1)
+    when 'ApiToken' then split_part(p_token, ':', 2)::uuid
+    else (select c.created_by_id from client_token c where c.platform_id = p_platform and c.id = split_part(p_token, ':', 2)::uuid) end)
+$$;

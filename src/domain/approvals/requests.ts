@@ -1,0 +1,109 @@
+import type { Account, Transaction } from '../../infra/database/rows.ts';
+import { type Queryable, statement } from '../../infra/database/statement.ts';
+import type { RateLock } from '../../rails/rate-lock.ts';
+import type { Caller } from '../access/caller.ts';
+import { debit, delivery, flowOf, refund, refundOf, transfer } from '../commands/movements.ts';
+import { mergePlans } from '../ledger/merge-plans.ts';
+import type { Plan } from '../ledger/plan.ts';
+import { directArrival, receivedAmount } from './incoming.ts';
+
+/** Payments that a policy lets wait for the approval of a second person: CREATED until then (commands/waiting.ts). */
+
+/** A payment that waits, and what its end needs. */
+export interface Waiting {
+  readonly transaction: Transaction;
+  /** Its order; undefined for a quote that a deposit will execute. */
+  readonly orderId: string | undefined;
+  /** The internal account that pays. */
+  readonly sourceAccountId: string | undefined;
+  readonly lock: RateLock | undefined;
+  /** Whether its money has been taken from the account. */
+  readonly isReserved: boolean;
+}
+
+/** A payment that is to be approved, with the accounts at its ends. */
+export interface Approvable extends Waiting {
+  readonly source: Account | null;
+  readonly destination: Account | null;
+  /** An id for the transaction of a receiver here. */
+  readonly newId: string;
+}
+
+const reservedStatement = statement<object>(
+  'reserved_money',
+  'select from journal where platform_id = $1 and transaction_id = $2 limit 1',
+);
+
+/** Tells whether the money of a payment that waits for an approval has been taken from its account: nothing else moves it before. */
+export async function isMoneyReserved(on: Queryable, { platformId, id }: Transaction): Promise<boolean> {
+  return (await reservedStatement(on, platformId, id)).length > 0;
+}
+
+/**
+ * Plans what an approval begins: the payment, as its command would have begun it. Whatever that requires is checked again. The
+ * database refuses it after the deadline, and an approver who may not (may_approve.sql).
+ */
+export function planApproval(caller: Caller, found: Approvable, expectedInMs: number | undefined): Plan {
+  const { transaction, orderId, source, destination, isReserved } = found;
+  const { id, platformId, quoteId, type } = transaction;
+  const isBetween = quoteId === null && source?.kind === 'INTERNAL' && destination?.kind === 'INTERNAL';
+  const accounts = [source, destination].filter((account) => account !== null);
+  const kind = (of: Account['kind']) => accounts.filter((account) => account.kind === of).map((account) => account.id);
+  const owners = [transaction.customerId, ...accounts.map(({ customerId }) => customerId)].filter(
+    (one) => one !== null,
+  );
+  const approved: Plan = {
+    requireActive: {
+      // The platform's own account can receive money from any customer.
+      customers: isBetween && destination.customerId === null ? [] : [...new Set(owners)],
+      accounts: kind('EXTERNAL'),
+      unfrozen: kind('INTERNAL'),
+    },
+    ...(destination?.kind === 'INTERNAL' &&
+      !isBetween && { capacity: [{ account: destination.id, amount: receivedAmount(transaction) }] }),
+    transactions: [
+      {
+        ...{ id, from: ['CREATED'], approval: 'before', makers: caller.makers, reason: 'approved', expectedInMs },
+        to: isBetween ? 'COMPLETED' : quoteId !== null && orderId !== undefined ? 'PROCESSING' : 'PENDING',
+        set: { decidedById: caller.tokenId, approvalDueAt: null },
+      },
+    ],
+    orders: orderId === undefined ? [] : [{ id: orderId, dueInMs: isBetween ? null : 0, begins: true }],
+  };
+  // Nothing of a pull, or of a deposit, is here yet.
+  if (type === 'INCOMING' || source?.kind !== 'INTERNAL') return approved;
+  const flow = flowOf(transaction, source.id, found.lock);
+  if (!isBetween) return isReserved ? approved : { ...approved, journals: [debit(flow)] };
+  const left = isReserved ? delivery(flow) : transfer(source.id, flow.sendingCurrency, flow.sent, id);
+  const arrival = { platformId, transaction, newId: found.newId, fundingAccountId: source.id };
+  return mergePlans({ ...approved, journals: [left] }, directArrival(arrival, destination));
+}
+
+/** Plans the end of a payment that was not approved: its money goes back, and the rail is never asked about its order. */
+export function planEnd(
+  waiting: Waiting,
+  to: 'REJECTED' | 'EXPIRED',
+  reason: string,
+  decidedById?: string | null,
+): Plan {
+  const { transaction, orderId, isReserved } = waiting;
+  const { id, quoteId } = transaction;
+  return {
+    transactions: [
+      {
+        ...{ id, from: ['CREATED'], to, reason, ...(to === 'REJECTED' && { approval: 'before' }) },
+        set: {
+          ...(to === 'EXPIRED' && { failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' }),
+          ...(decidedById && { decidedById }),
+          ...(isReserved && refundOf(transaction)),
+        },
+      },
+    ],
+    quotes:
+      quoteId === null
+        ? []
+        : [{ id: quoteId, from: ['PENDING', 'PROCESSING'], to: to === 'EXPIRED' ? 'EXPIRED' : 'FAILED', reason }],
+    orders: orderId === undefined ? [] : [{ id: orderId, dueInMs: null }],
+    journals: isReserved ? [refund(flowOf(transaction, waiting.sourceAccountId, waiting.lock))] : [],
+  };
+}

@@ -1,0 +1,450 @@
+import { describe, expect, test } from 'vitest';
+import {
+  act,
+  actOn,
+  ended,
+  execute,
+  fieldsOf,
+  fundedIn,
+  lookUp,
+  moving,
+  quote,
+  sender,
+  succeed,
+  transactionOf,
+  untilStatus,
+  usdToEur,
+} from '../setup/acts.ts';
+import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { type Bearer, payingApp, serverOf } from '../setup/new-credentials.ts';
+import { passApproval, passExpiry } from '../setup/passing-time.ts';
+import { restClient } from '../setup/rest.ts';
+import { balanceOf, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
+import { ownReceiver } from '../webhooks/receiver.ts';
+
+// Payments that a policy lets wait for the approval of a second person. Amounts are cents.
+
+const t = await testGateway({ WEBHOOK_LOOPBACK: true });
+const { platform } = t;
+const boss = await serverOf(platform, 'VIEW', 'APPROVE');
+const stranger = await makeScene(platform, 0n);
+
+/** A server whose payments need an approval as `approval` says. */
+async function clerkWith(approval: object, ...permissions: readonly string[]): Promise<Bearer> {
+  const clerk = await serverOf(platform, 'VIEW', 'TRANSACT', ...permissions);
+  await succeed(platform, 'setPolicy', { subjectId: clerk.tokenId, approval });
+  return clerk;
+}
+
+const always = { always: true };
+const approve = (by: TestPlatform, transactionId: string, rest: object = {}) =>
+  actOn(by, 'approveTransaction', { transactionId, ...rest });
+const reject = (by: TestPlatform, transactionId: string, reason?: string) =>
+  actOn(by, 'rejectTransaction', { transactionId, reason });
+
+const uma = '$success.usd@sandbox.uma.money';
+const pay = { selection: 'transaction { id }', of: ({ transaction }: Data) => transaction.id };
+const quoted = { selection: 'quote { status transaction { id } }', of: (made: Data) => made.quote?.transaction.id };
+
+/** The ways to begin a payment; each answers its id. */
+const ways: Readonly<Record<string, (by: TestPlatform, scene: Scene, rest?: object) => Promise<string>>> = {
+  transferOut: async (by, { usd, outsideUsd }, rest) =>
+    pay.of(await act(by, 'transferOut', moving(usd, outsideUsd, 1_000, rest), pay.selection)),
+  transferIn: async (by, { usd, outsideUsd }, rest) =>
+    pay.of(await act(by, 'transferIn', moving(outsideUsd, usd, 1_000, rest), pay.selection)),
+  transferInternal: async (by, { usd }, rest) =>
+    pay.of(
+      await act(by, 'transferInternal', moving(usd, await ownAccount(platform, 'USD'), 1_000, rest), pay.selection),
+    ),
+  'a quote executed at once': async (by, scene, rest) =>
+    quoted.of(await act(by, 'createQuote', usdToEur(scene, { immediatelyExecute: true, ...rest }), quoted.selection)),
+  'a quote executed later': async (by, scene) => {
+    const { id } = await quote(by, usdToEur(scene));
+    return quoted.of(await act(by, 'executeQuote', { quoteId: id }, quoted.selection));
+  },
+  'a quote paid by a pull': async (by, { outsideUsd, outsideEur }) => {
+    const input = usdToEur({ usd: outsideUsd, outsideEur } as Scene, { immediatelyExecute: true });
+    return quoted.of(await act(by, 'createQuote', input, quoted.selection));
+  },
+  'a quote to a UMA address': async (by, { usd }) =>
+    quoted.of(
+      await act(
+        by,
+        'createQuote',
+        {
+          ...{ source: { account: { accountId: usd } }, destination: { uma: { umaAddress: uma, currency: 'USD' } } },
+          ...{ lookupId: (await lookUp(by, uma)).id, senderCustomerInfo: sender, lockedCurrencySide: 'SENDING' },
+          ...{ lockedCurrencyAmount: 1_000, immediatelyExecute: true },
+        },
+        quoted.selection,
+      ),
+    ),
+};
+const incoming = ['transferIn', 'a quote paid by a pull'];
+
+const waitFields = `status approvalDueAt createdById decidedById reconciliationReference quote { status }
+  refund { amount { amount } } failureReason timeline { status reason }`;
+const shown = (by: TestPlatform, id: string) => fieldsOf(by, 'transaction', id, waitFields);
+
+describe.each(Object.entries(ways))('a payment by %s', (way, begin) => {
+  test.each([true, false])('waits until a second person approves it (money reserved: %s)', async (reserves) => {
+    const scene = await makeScene(platform, 10_000n);
+    const clerk = await clerkWith({ ...always, reserves });
+    const id = await begin(clerk, scene);
+    expect(await shown(boss, id)).toMatchObject({
+      ...{ status: 'CREATED', createdById: clerk.tokenId, decidedById: null, reconciliationReference: null },
+      approvalDueAt: expect.any(String),
+    });
+    const isTaken = reserves && !incoming.includes(way);
+    expect(await balanceOf(platform, scene.usd)).toBe(isTaken ? 9_000n : 10_000n);
+    expect((await approve(boss, id)).transaction).toMatchObject({ id });
+    const end = await ended(platform, id);
+    expect(end).toMatchObject({ status: 'COMPLETED', approvalDueAt: null });
+    expect(await shown(boss, id)).toMatchObject({ createdById: clerk.tokenId, decidedById: boss.tokenId });
+    const balance = { transferIn: 11_000n, 'a quote paid by a pull': 10_000n }[way] ?? 9_000n;
+    expect(await balanceOf(platform, scene.usd)).toBe(balance);
+  });
+
+  test.each([true, false])('is rejected, and nothing has moved (money reserved: %s)', async (reserves) => {
+    const scene = await makeScene(platform, 10_000n);
+    const id = await begin(await clerkWith({ ...always, reserves }), scene);
+    expect((await reject(boss, id, 'no contract')).transaction).toMatchObject({ status: 'REJECTED' });
+    const isTaken = reserves && !incoming.includes(way);
+    const end = await shown(platform, id);
+    expect(end).toMatchObject({ status: 'REJECTED', decidedById: boss.tokenId });
+    expect(end.timeline.at(-1).reason).toBe('rejected: no contract');
+    expect(end.refund).toEqual(isTaken ? { amount: { amount: '1000' } } : null);
+    if (end.quote) expect(end.quote.status).toBe('FAILED');
+    expect(await balanceOf(platform, scene.usd)).toBe(10_000n);
+    expect(await approve(boss, id)).toMatchObject({ code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' });
+  });
+
+  test('expires when nobody decides in time', async () => {
+    const scene = await makeScene(platform, 10_000n);
+    const id = await begin(await clerkWith(always), scene);
+    await passApproval(t, id);
+    expect(await approve(boss, id)).toMatchObject({ code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' });
+    const end = await ended(platform, id);
+    expect(end).toMatchObject({ status: 'EXPIRED', failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' });
+    expect(end.refund === null).toBe(incoming.includes(way));
+    const { quote: offer } = await shown(platform, id);
+    if (offer) expect(offer.status).toBe('EXPIRED');
+    expect(await balanceOf(platform, scene.usd)).toBe(10_000n);
+  });
+});
+
+describe('a quote that a deposit will execute', () => {
+  const offer = async (by: TestPlatform) => {
+    const scene = await makeScene(platform, 0n);
+    const made = await quote(by, fundedIn('USD', scene, 1_000));
+    return { scene, quoteId: made.id, id: made.transaction.id };
+  };
+  const send = (quoteId: string) => actOn(platform, 'sandboxSend', { quoteId, currency: 'USD' });
+
+  test('takes no deposit before its approval, and one afterwards', async () => {
+    const { quoteId, id } = await offer(await clerkWith(always));
+    expect(await shown(platform, id)).toMatchObject({ status: 'CREATED', quote: { status: 'PENDING' } });
+    expect(await send(quoteId)).toMatchObject({
+      code: 'CONFLICT',
+      message: 'the payment waits for an approval: it is CREATED',
+    });
+    expect((await approve(boss, id)).transaction).toMatchObject({ status: 'PENDING' });
+    await send(quoteId);
+    expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
+  });
+
+  test('is rejected', async () => {
+    const { id } = await offer(await clerkWith(always));
+    await reject(boss, id);
+    expect(await shown(platform, id)).toMatchObject({ status: 'REJECTED', quote: { status: 'FAILED' } });
+  });
+
+  test('expires with its quote', async () => {
+    const { quoteId, id } = await offer(await clerkWith(always));
+    await passExpiry(t, quoteId);
+    expect(await ended(platform, id)).toMatchObject({ status: 'EXPIRED', failureReason: 'QUOTE_EXPIRED' });
+  });
+});
+
+describe('a policy demands an approval', () => {
+  /** The status of a new payment by transferOut. */
+  const statusOf = async (by: TestPlatform, from: string, to: string, amount: number): Promise<string> =>
+    (await actOn(by, 'transferOut', moving(from, to, amount))).transaction.status;
+
+  test('above an amount, and in currencies without one', async () => {
+    const scene = await makeScene(platform, 10_000n);
+    const clerk = await clerkWith({ above: [{ currency: 'USD', amount: { decimal: '5.00' } }] });
+    const amounts = [500, 501].map((amount) => statusOf(clerk, scene.usd, scene.outsideUsd, amount));
+    expect(await Promise.all(amounts)).toEqual(['PENDING', 'CREATED']);
+    const euros = await clerkWith({ above: [{ currency: 'EUR', amount: { units: 5_000 } }] });
+    expect(await statusOf(euros, scene.usd, scene.outsideUsd, 1)).toBe('CREATED');
+  });
+
+  test('for a receiver that its subject has not paid before: what was not delivered, or by others, is no payment', async () => {
+    const scene = await makeScene(platform, 100_000n);
+    const to = scene.outsideUsd;
+    const failing = (await makeScene(platform, 0n, '002')).outsideUsd;
+    const clerk = await clerkWith({ newReceivers: true });
+    // The platform itself has paid it; the clerk has not.
+    await ended(platform, (await actOn(platform, 'transferOut', moving(scene.usd, to, 1))).transaction.id);
+    const first = (await actOn(clerk, 'transferOut', moving(scene.usd, to, 1))).transaction;
+    expect(first.status).toBe('CREATED');
+    expect(await statusOf(clerk, scene.usd, to, 1)).toBe('CREATED');
+    await approve(boss, first.id);
+    await ended(platform, first.id);
+    expect(await statusOf(clerk, scene.usd, to, 1)).toBe('PENDING');
+    expect(await statusOf(clerk, scene.usd, stranger.outsideUsd, 1)).toBe('CREATED');
+    const lost = (await actOn(clerk, 'transferOut', moving(scene.usd, failing, 1))).transaction;
+    await approve(boss, lost.id);
+    expect(await ended(platform, lost.id)).toMatchObject({ status: 'FAILED' });
+    expect(await statusOf(clerk, scene.usd, failing, 1)).toBe('CREATED');
+    // Of a customer, everybody's payments for it count.
+    await succeed(platform, 'setPolicy', { subjectId: scene.customerId, approval: { newReceivers: true } });
+    expect(await statusOf(platform, scene.usd, to, 1)).toBe('PENDING');
+    expect(await statusOf(platform, scene.usd, stranger.outsideUsd, 1)).toBe('CREATED');
+  });
+
+  test('for a UMA address, as for an account', async () => {
+    const scene = await makeScene(platform, 100_000n);
+    const clerk = await clerkWith({ newReceivers: true });
+    const toUma = ways['a quote to a UMA address'] ?? Promise.reject;
+    const first = await toUma(clerk, scene);
+    await approve(boss, first);
+    await ended(platform, first);
+    expect((await transactionOf(platform, await toUma(clerk, scene))).status).not.toBe('CREATED');
+  });
+
+  test('of an app, too, whose customer has the policy; it sees that its payment waits, and not whose tokens decide', async () => {
+    const scene = await makeScene(platform, 10_000n);
+    await succeed(platform, 'setPolicy', { subjectId: scene.customerId, approval: always });
+    const app = await payingApp(platform, { customerId: scene.customerId });
+    const { transaction } = await actOn(app, 'transferOut', moving(scene.usd, scene.outsideUsd, 1));
+    expect(await shown(app, transaction.id)).toMatchObject({ status: 'CREATED', createdById: app.tokenId });
+    expect(await approve(app, transaction.id)).toMatchObject({ code: 'FORBIDDEN' });
+    await approve(boss, transaction.id);
+    expect(await shown(app, transaction.id)).toMatchObject({ decidedById: null });
+    expect(await shown(boss, transaction.id)).toMatchObject({ createdById: app.tokenId, decidedById: boss.tokenId });
+    const mine = await actOn(platform, 'transferOut', moving(scene.usd, scene.outsideUsd, 1));
+    expect(await shown(app, mine.transaction.id)).toMatchObject({ status: 'CREATED', createdById: null });
+  });
+
+  test('counts the payment when it is asked for, and no longer when it is rejected', async () => {
+    const scene = await makeScene(platform, 10_000n);
+    const clerk = await serverOf(platform, 'VIEW', 'TRANSACT');
+    const limits = [{ period: 'DAY', payments: 1 }];
+    await succeed(platform, 'setPolicy', { subjectId: clerk.tokenId, approval: always, limits });
+    const send = () => actOn(clerk, 'transferOut', moving(scene.usd, scene.outsideUsd, 1));
+    const { transaction } = await send();
+    expect(await send()).toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    await reject(boss, transaction.id);
+    expect((await send()).transaction).toMatchObject({ status: 'CREATED' });
+  });
+
+  test('and a dry run says so', async () => {
+    const scene = await makeScene(platform, 10_000n);
+    const dryRun = async (by: TestPlatform) => {
+      const query = `mutation ($input: TransferOutInput!) { transferOut(input: $input) { ... on ValidatedPayment { approvalDueAt } } }`;
+      const input = { ...moving(scene.usd, scene.outsideUsd, 1), idempotencyKey: 'k', validateOnly: true };
+      return (await by.ask(query, { input })).transferOut.approvalDueAt;
+    };
+    expect([await dryRun(platform), await dryRun(await clerkWith(always))]).toEqual([null, expect.any(String)]);
+  });
+
+  test.each([
+    [{ approval: {} }, 'INVALID_INPUT', ['approval']],
+    [{ approval: { always: true, expiresInSeconds: 0 } }, 'INVALID_INPUT', ['approval', 'expiresInSeconds']],
+    [{ approval: { always: true, expiresInSeconds: 2_592_001 } }, 'INVALID_INPUT', ['approval', 'expiresInSeconds']],
+    [
+      { approval: { above: [{ currency: 'XXX', amount: { units: 1 } }] } },
+      'INVALID_CURRENCY',
+      ['approval', 'above', 0, 'currency'],
+    ],
+    [
+      { approval: { above: [1, 2].map((units) => ({ currency: 'USD', amount: { units } })) } },
+      'INVALID_INPUT',
+      ['approval', 'above', 1],
+    ],
+  ])('%j is refused', async (terms, code, path) => {
+    const refused = await act(platform, 'setPolicy', { subjectId: boss.tokenId, ...terms });
+    expect(refused).toMatchObject({ code, path: ['input', ...path] });
+  });
+});
+
+describe('who asks can never approve', () => {
+  const everything = ['VIEW', 'TRANSACT', 'APPROVE', 'MANAGE'] as const;
+  const ask = async (by: TestPlatform, scene: Scene): Promise<string> =>
+    (await actOn(by, 'transferOut', moving(scene.usd, scene.outsideUsd, 1))).transaction.id;
+  const limited = async () => {
+    const scene = await makeScene(platform, 10_000n);
+    await succeed(platform, 'setPolicy', { subjectId: scene.customerId, approval: always });
+    return scene;
+  };
+
+  test('however tokens were made from one another', async () => {
+    const scene = await limited();
+    const one = await serverOf(platform, ...everything);
+    const child = await serverOf(one, ...everything);
+    const grandchild = await serverOf(child, ...everything);
+    const other = await serverOf(platform, ...everything);
+    const app = await payingApp(child, { customerId: scene.customerId });
+    const may = async (asks: TestPlatform, decides: TestPlatform) =>
+      (await approve(decides, await ask(asks, scene))).code ?? 'APPROVED';
+    const related = [one, child, grandchild];
+    for (const asks of related) for (const decides of related) expect(await may(asks, decides)).toBe('FORBIDDEN');
+    for (const decides of [one, child]) expect(await may(app, decides)).toBe('FORBIDDEN');
+    for (const asks of [...related, app]) expect(await may(asks, other)).toBe('APPROVED');
+    expect([await may(platform, one), await may(one, platform)]).toEqual(['FORBIDDEN', 'FORBIDDEN']);
+  });
+
+  test('nor can another token that the same policy limits', async () => {
+    const scene = await makeScene(platform, 10_000n);
+    const head = await serverOf(platform, ...everything);
+    const [clerk, colleague] = [await serverOf(head, ...everything), await serverOf(head, ...everything)];
+    await succeed(platform, 'setPolicy', { subjectId: head.tokenId, approval: always });
+    const id = await ask(clerk, scene);
+    expect(await approve(colleague, id)).toMatchObject({ code: 'FORBIDDEN' });
+    expect((await approve(boss, id)).transaction).toMatchObject({ status: 'PENDING' });
+  });
+
+  test('and who executes a quote has asked for its payment', async () => {
+    const scene = await limited();
+    const [one, other] = [await serverOf(platform, ...everything), await serverOf(platform, ...everything)];
+    const { id: quoteId, transaction } = await quote(one, usdToEur(scene));
+    expect(await shown(one, transaction.id)).toMatchObject({ status: 'PENDING', createdById: null });
+    await execute(other, quoteId);
+    expect(await approve(other, transaction.id)).toMatchObject({ code: 'FORBIDDEN' });
+    expect((await approve(one, transaction.id)).transaction).toMatchObject({ status: 'PROCESSING' });
+    expect(await shown(one, transaction.id)).toMatchObject({ createdById: other.tokenId, decidedById: one.tokenId });
+  });
+
+  test('who lacks APPROVE decides nothing, and APPROVE alone pays and decides no incoming payment', async () => {
+    const scene = await limited();
+    const id = await ask(platform, scene);
+    const clerk = await serverOf(platform, 'VIEW', 'TRANSACT', 'MANAGE');
+    for (const decide of [approve, reject]) expect(await decide(clerk, id)).toMatchObject({ code: 'FORBIDDEN' });
+    expect(await act(boss, 'transferOut', moving(scene.usd, scene.outsideUsd, 1))).toMatchObject({ code: 'FORBIDDEN' });
+    const announced = await actOn(platform, 'sandboxReceiveUma', {
+      ...{ senderUmaAddress: uma, receiver: { customerId: scene.customerId }, currency: 'USD', amount: 1 },
+    });
+    for (const decide of [approve, reject])
+      expect(await decide(boss, announced.transaction.id)).toMatchObject({ code: 'FORBIDDEN' });
+    expect(
+      await act(platform, 'createClientToken', {
+        boundTo: { customerId: scene.customerId },
+        permissions: ['VIEW', 'APPROVE'],
+      }),
+    ).toMatchObject({ code: 'INVALID_INPUT' });
+  });
+});
+
+describe('of decisions at once, one counts', () => {
+  /** The codes of acts at once, each sent at the same time. */
+  const race = async (...acts: readonly Promise<Data>[]) =>
+    (await Promise.all(acts)).map((done) => done.code ?? 'DONE').sort();
+  const late = 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
+
+  test('approving twice, approving and rejecting, approving at the deadline: money moves once', async () => {
+    const scene = await makeScene(platform, 1_000_000n);
+    const clerk = await clerkWith(always);
+    const second = await serverOf(platform, 'VIEW', 'APPROVE');
+    const ask = async () => (await actOn(clerk, 'transferOut', moving(scene.usd, scene.outsideUsd, 10))).transaction.id;
+    let paid = 0n;
+    for (let round = 0; round < 8; round += 1) {
+      const [twice, both, atDeadline] = [await ask(), await ask(), await ask()];
+      expect(await race(approve(boss, twice), approve(second, twice))).toEqual(['DONE', late]);
+      expect(await race(approve(boss, both), reject(second, both))).toEqual(['DONE', late]);
+      await Promise.all([passApproval(t, atDeadline), approve(boss, atDeadline)]);
+      const ends = await Promise.all([twice, both, atDeadline].map((id) => ended(platform, id)));
+      for (const { status } of ends) expect(['COMPLETED', 'REJECTED', 'EXPIRED']).toContain(status);
+      paid += 10n * BigInt(ends.filter(({ status }) => status === 'COMPLETED').length);
+    }
+    expect(await balanceOf(platform, scene.usd)).toBe(1_000_000n - paid);
+  });
+
+  test('executing a quote twice while it waits: one payment waits', async () => {
+    const scene = await makeScene(platform, 10_000n);
+    const clerk = await clerkWith(always);
+    const { id, transaction } = await quote(clerk, usdToEur(scene));
+    expect(await race(execute(clerk, id), execute(clerk, id))).toEqual(['CONFLICT', 'DONE']);
+    expect(await execute(clerk, id)).toMatchObject({ code: 'CONFLICT' });
+    expect(await balanceOf(platform, scene.usd)).toBe(9_000n);
+    await approve(boss, transaction.id);
+    expect(await execute(clerk, id)).toMatchObject({ code: 'CONFLICT' });
+    expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
+    expect(await balanceOf(platform, scene.usd)).toBe(9_000n);
+  });
+
+  test('a repeat with the same key is the same payment, before its approval and after it', async () => {
+    const scene = await makeScene(platform, 10_000n);
+    const clerk = await clerkWith(always);
+    const send = () =>
+      actOn(clerk, 'transferOut', moving(scene.usd, scene.outsideUsd, 10, { idempotencyKey: 'rent-november' }));
+    const [{ transaction }, again] = await Promise.all([send(), send()]);
+    expect(again.transaction).toMatchObject({ id: transaction.id, status: 'CREATED' });
+    await approve(boss, transaction.id);
+    await ended(platform, transaction.id);
+    expect((await send()).transaction).toMatchObject({ id: transaction.id, status: 'CREATED' });
+    expect(await balanceOf(platform, scene.usd)).toBe(9_990n);
+  });
+
+  test('money that was not reserved must be there when the payment is approved', async () => {
+    const scene = await makeScene(platform, 1_000n);
+    const clerk = await clerkWith({ always: true, reserves: false });
+    const ask = async () =>
+      (await actOn(clerk, 'transferOut', moving(scene.usd, scene.outsideUsd, 600))).transaction.id;
+    const [one, other] = [await ask(), await ask()];
+    await approve(boss, one);
+    expect(await approve(boss, other)).toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
+    expect((await transactionOf(platform, other)).status).toBe('CREATED');
+  });
+});
+
+test('events, webhooks, live lists and REST show that a payment waits, who asked and who decided', async () => {
+  const scene = await makeScene(platform, 10_000n);
+  const receiver = await ownReceiver();
+  await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
+  const clerk = await clerkWith(always);
+  const changes = platform.watch(
+    `subscription ($filter: TransactionFilter) { transactionChanges(filter: $filter) { changes { op node { id } } } }`,
+    { filter: { customerId: scene.customerId, status: ['CREATED'] } },
+  );
+  const seen = (async () => {
+    const ops: string[] = [];
+    for await (const { data } of changes) {
+      ops.push(...data.transactionChanges.changes.map(({ op }: Data) => op));
+      if (ops.length === 2) return ops;
+    }
+    return ops;
+  })();
+  const { transaction } = await actOn(clerk, 'transferOut', moving(scene.usd, scene.outsideUsd, 10));
+  const rest = await restClient(platform.url, boss.authorization);
+  const asRest = () => rest.ask('GET', `/transactions/${transaction.id}`);
+  expect(await asRest()).toMatchObject({
+    status: 'CREATED',
+    createdById: clerk.tokenId,
+    approvalDueAt: expect.any(String),
+  });
+  const decided = await rest.ask('POST', `/transactions/${transaction.id}/approve`, {});
+  expect(decided).toMatchObject({ status: 'PENDING', decidedById: boss.tokenId });
+  await untilStatus(platform, transaction.id, 'COMPLETED');
+  await receiver.until((all) => all.some(({ body }) => body.transaction?.status === 'COMPLETED'));
+  const bodies = receiver.received.map(({ body }) => body.transaction).filter((one) => one?.id === transaction.id);
+  const facts = (one: Data) => [one.status, one.createdById, one.decidedById ?? null, one.approvalDueAt !== undefined];
+  const byStatus = (status: string) => bodies.filter((one) => one.status === status).map(facts);
+  expect(byStatus('CREATED')).toEqual([['CREATED', clerk.tokenId, null, true]]);
+  expect(byStatus('COMPLETED')).toEqual([['COMPLETED', clerk.tokenId, boss.tokenId, false]]);
+  const { events } = await platform.ask(
+    `query ($id: ID!) { events(filter: { transactionId: $id }, first: 10) { edges { node {
+      transaction { status createdById decidedById approvalDueAt } } } } }`,
+    { id: transaction.id },
+  );
+  const before = { createdById: clerk.tokenId, decidedById: null, approvalDueAt: expect.any(String) };
+  const after = { createdById: clerk.tokenId, decidedById: boss.tokenId, approvalDueAt: null };
+  expect(events.edges.map(({ node }: Data) => node.transaction)).toEqual([
+    { status: 'CREATED', ...before },
+    { status: 'PENDING', ...after },
+    { status: 'COMPLETED', ...after },
+  ]);
+  expect(await seen).toEqual(['ENTER', 'LEAVE']);
+});
