@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseRange } from '../api/http/client-address.ts';
+import { parseRange } from '../core/address-ranges.ts';
 import { parseRate, type Rate } from '../domain/access/rates.ts';
 import { faultOfAddress } from '../infra/database/connections/address.ts';
 

@@ -15,7 +15,7 @@ import type { Bound, Caller } from '../../src/domain/access/caller.ts';
 import { type Operation, operations } from '../../src/domain/access/operations.ts';
 import { platformItself } from '../../src/domain/access/platform-itself.ts';
 import { ClientTokens } from '../../src/domain/access/tokens/client-tokens.ts';
-import { createClientToken, issueApiToken } from '../../src/domain/access/tokens/issue-tokens.ts';
+import { createClientToken, issueApiToken, rotateApiToken } from '../../src/domain/access/tokens/issue-tokens.ts';
 import { revokeApiToken, revokeClientToken } from '../../src/domain/access/tokens/revoke-tokens.ts';
 import { deleteExternalAccount, updateExternalAccount } from '../../src/domain/accounts/external-account-changes.ts';
 import { createExternalAccount } from '../../src/domain/accounts/external-accounts.ts';
@@ -276,6 +276,9 @@ const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
   deleteWebhookEndpoint: [(by, { endpointId }) => deleteEndpoint(webhooks, by, { endpointId }, null)],
   updateExternalAccount: [
     (by, { outsideUsd: accountId }) => updateExternalAccount(payments, by, { accountId, platformAccountId: 'mine' }),
+  ],
+  rotateApiToken: [
+    (by, { apiTokenId: tokenId }) => rotateApiToken(payments.database, by, { tokenId, overlapHours: 720 }),
   ],
   revokeApiToken: [
     (by, { apiTokenId: tokenId }) => revokeApiToken(payments.database, by, { tokenId, revokeDescendants: true }),

@@ -15,6 +15,8 @@ const { platform } = t;
 /** Mutations that change no record which their caller has seen: they make one, or move money, which the ledger checks. */
 const others: readonly Operation[] = [
   ...(['createCustomer', 'createExternalAccount', 'createQuote', 'createClientToken', 'createApiToken'] as const),
+  // It happens once to a token.
+  'rotateApiToken',
   ...(['createWebhookEndpoint', 'lookUpReceiver', 'sandboxReceiveUma', 'sandboxFundAccount', 'sandboxSend'] as const),
   ...(['transferOut', 'transferIn', 'transferInternal'] as const),
   // They send again, whatever there is.

@@ -197,7 +197,7 @@ test('what a mutation made or changed is read with VIEW as with any other token'
 /** The answers of mutations: the caller sees what it made or moved; what was there before, only with VIEW. */
 const answers = {
   makes: [
-    ...['createApiToken', 'createCustomer', 'createExternalAccount', 'createQuote'],
+    ...['createApiToken', 'createCustomer', 'createExternalAccount', 'createQuote', 'rotateApiToken'],
     ...['sandboxReceiveUma', 'transferIn', 'transferInternal', 'transferOut'],
   ],
   moves: ['approveTransaction', 'cancelQuote', 'executeQuote', 'rejectTransaction', 'sandboxSend'],

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
-import { parseRange } from '../../src/api/http/client-address.ts';
+import { parseRange } from '../../src/core/address-ranges.ts';
 import { between, quote, succeed } from '../setup/acts.ts';
 import { uuidIn } from '../setup/connections.ts';
 import { connect, type TestPlatform, testGateway } from '../setup/gateway.ts';

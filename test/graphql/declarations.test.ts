@@ -89,6 +89,7 @@ const readFrom: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     serviceApiVariableFeeAmount: 'serviceApiVariableFeeAmount sending',
   },
   Customer: { ...sums, details: '' },
+  ApiToken: { replacedBy: 'api_token platform_id replaces_id id' },
   IndividualDetails: { fullName: 'name' },
   BusinessDetails: { legalName: 'name' },
   InternalAccount: {

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { addressFinder, parseRange } from '../../src/api/http/client-address.ts';
+import { addressFinder } from '../../src/api/http/client-address.ts';
+import { parseRange } from '../../src/core/address-ranges.ts';
 import { CredentialBrake } from '../../src/domain/access/limits/credential-brake.ts';
 import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
 import { mint } from '../setup/acts.ts';

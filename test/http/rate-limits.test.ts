@@ -250,6 +250,7 @@ describe('the buckets', () => {
     tokenId,
     rates: { ...none, ...own },
     makers: [],
+    addresses: [],
   });
 
   test('hold a burst and gain the rate, however long the pause', () => {

@@ -22,6 +22,7 @@ const withoutValue: Readonly<Record<string, string>> = {
     'PlatformCurrency.providerRequiredCustomerFields',
     'PlatformCurrency.providerRequiredCounterpartyCustomerFields',
   ]),
+  'Event.apiTokenId': 'no token of the scene ends soon',
   ...each('it has no number: a UMA address, or whoever will pay', [
     'UmaSource.maskedNumber',
     'UmaDestination.maskedNumber',

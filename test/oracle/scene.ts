@@ -497,8 +497,14 @@ async function limitSome(platform: TestPlatform, { payers }: Customers, callers:
   await act(platform, 'setPolicy', { subjectId: payer.customerId, limits, timeZone: 'Asia/Tokyo' }, '');
   for (const amount of [30, 40]) await pay(platform, payer, amount);
   await act(platform, 'setPolicy', { subjectId, limits: [{ period: 'DAY', payments: 3 }] }, '');
-  const limited = { name: 'limited', permissions: ['VIEW'] };
+  const limited = {
+    name: 'limited',
+    permissions: ['VIEW'],
+    addresses: ['10.0.0.0/8'],
+    expiresAt: '2100-01-01T00:00:00Z',
+  };
   const { apiToken } = await act(platform, 'createApiToken', limited, 'apiToken { id }');
+  await act(platform, 'rotateApiToken', { tokenId: apiToken.id, overlapHours: 720 }, '');
   await act(platform, 'setPolicy', { subjectId: apiToken.id }, '');
   await act(platform, 'setPolicy', {
     ...{

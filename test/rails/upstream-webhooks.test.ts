@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, expect, test, vi } from 'vitest';
-import { parseRange } from '../../src/api/http/client-address.ts';
+import { parseRange } from '../../src/core/address-ranges.ts';
 import { deleteExpired } from '../../src/server/workers/housekeeping.ts';
 import { bringIn, ended, fieldsOf, succeed, transfer, untilStatus } from '../setup/acts.ts';
 import { untilRows, uuidIn, whileLocked } from '../setup/connections.ts';

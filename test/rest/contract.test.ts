@@ -96,6 +96,7 @@ const missing: Record<string, () => GoodRequest> = {
   }),
   getToken: () => ({ path: `/tokens/ApiToken:${uuid}` }),
   deleteToken: () => ({ path: `/tokens/ApiToken:${uuid}` }),
+  rotateToken: () => ({ path: `/tokens/ApiToken:${uuid}/rotate`, body: { overlapHours: 1 } }),
 };
 
 /** A deposit that comes for a customer who is deleted. */

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { webhookTypes } from '../../src/api/webhooks/webhooks.ts';
 import { fillExamples, findIds } from '../../src/apps/console/fill-examples.ts';
+import { warnOfExpiry } from '../../src/domain/access/tokens/expiry-warnings.ts';
 import { type Data, startTestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { base, restClient } from '../setup/rest.ts';
 import { restScene } from '../setup/rest-scene.ts';
@@ -49,6 +50,7 @@ const getAs =
 const before: Readonly<Record<string, () => Promise<unknown>>> = {
   sandboxSend: () => send(find('createQuote', 'realTimeFunding')),
   approveTransaction: () => send(find('sandboxReceiveUma', 'announce')),
+  rotateToken: () => send(find('createToken', 'view')),
   rejectTransaction: () => send(find('sandboxReceiveUma', 'announce')),
   // Receivers of examples are at a port of the reader's machine, where in a test there is none.
   testWebhook: async () => {
@@ -141,6 +143,9 @@ test('each webhook is what the document says of its type, with the header fields
   const types = Object.keys(rest.document.webhooks);
   expect(types).toEqual(webhookTypes);
   await send(find('testWebhook', 'registered'));
+  const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+  await rest.make('/tokens', { name: 'short-lived', permissions: ['VIEW'], expiresAt });
+  await warnOfExpiry(t.gateway.payments.database, 100);
   await receiver.until((received) => types.every((type) => received.some(({ body }) => body.type === type)));
   for (const { body, headers } of receiver.received) {
     expect({ body, wrong: rest.wrongIn(body) }).toEqual({ body, wrong: undefined });

@@ -38,7 +38,7 @@ test('an endpoint that is set shows its secret once, gets a signed test event, a
       id: expect.stringMatching(/^WebhookEndpoint:/),
       url: receiver.url,
       status: 'ENABLED',
-      eventTypes: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT', 'ACCOUNT_STATUS', 'KYC_STATUS', 'TEST'],
+      eventTypes: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT', 'ACCOUNT_STATUS', 'KYC_STATUS', 'API_TOKEN_EXPIRY', 'TEST'],
     },
   ]);
 

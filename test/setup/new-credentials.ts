@@ -26,7 +26,7 @@ export async function appOf(platform: TestPlatform, input: object): Promise<Bear
 export const payingApp = (platform: TestPlatform, bound: object): Promise<Bearer> =>
   appOf(platform, { permissions: ['VIEW', 'TRANSACT'], ...bound });
 
-/** The platform with a token of its own, which was used just now: a gateway remembers it for two seconds from then on. */
+/** The platform with a token of its own, which was used just now: a gateway remembers it for a second from then on. */
 export async function withNewCredentials(platform: TestPlatform, url: string): Promise<TestPlatform> {
   const renewed = await serverOf({ ...platform, url }, 'VIEW', 'TRANSACT', 'MANAGE');
   await renewed.ask('{ viewer { kind } }');

@@ -204,6 +204,10 @@ function goodRequests(
     deleteTrustedDocument: () => ({ path: `/trusted-documents/${'0'.repeat(64)}` }),
     updateConfig: () => ({ path: '/config', body: { umaDomain: `contract-${next()}.example.com` } }),
     createToken: () => ({ path: '/tokens', body: { name: `contract ${next()}`, permissions: ['VIEW'] } }),
+    rotateToken: async () => {
+      const body = { name: 'replaced', permissions: ['VIEW'] };
+      return { path: `/tokens/${(await rest.make('/tokens', body)).id}/rotate`, body: { overlapHours: 1 } };
+    },
     deleteToken: async () => {
       const body = { name: 'short-lived', permissions: ['VIEW'] };
       return { path: `/tokens/${(await rest.make('/tokens', body)).id}` };

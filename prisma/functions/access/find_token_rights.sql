@@ -12,6 +12,7 @@ begin
   select t.id, t.permissions::text[], '{}'::text[], p.trusted_documents = 'ALL'
   from unnest(p_platforms, p_ids) as s (platform_id, id)
   join api_token t on t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null
+    and coalesce(t.expires_at > clock_timestamp(), true)
   join platform p on p.id = t.platform_id
   union all
   select t.id, t.permissions::text[], t.grants::text[], t.trusted_documents_only or p.trusted_documents <> 'OPTIONAL'

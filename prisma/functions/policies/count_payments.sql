@@ -35,7 +35,7 @@ begin
       v_ids := v_ids || v_policy.id;
       v_used := v_used || v_checked;
       if v_policy.approval is not null and not v_spend ? 'waits' and needs_approval(v_policy, v_spend) then
-        v_due := least(v_due, (v_spend ->> 'until')::timestamptz, v_now + (v_policy.approval ->> 'seconds')::int * interval '1 second');
+        v_due := least(v_due, (v_spend ->> 'until')::timestamptz, v_now + (v_policy.approval ->> 'expiresInSeconds')::int * interval '1 second');
         v_reserves := v_reserves or (v_policy.approval ->> 'reserves')::boolean;
       end if;
     end loop;

@@ -1,10 +1,11 @@
--- Returns an API token and the chain of API tokens that created it: limits of these tokens apply to it, too. The
--- chain never changes.
+-- Returns an API token with all API tokens that it was made by or takes the place of, one from the other: what limits these limits it,
+-- too. That never changes.
 create or replace function token_makers(p_platform uuid, p_token uuid) returns uuid[]
   language sql stable
 as $$
   with recursive maker as (
-    select t.id, t.created_by_id from api_token t where t.platform_id = p_platform and t.id = p_token
-    union all select t.id, t.created_by_id from maker m join api_token t on t.platform_id = p_platform and t.id = m.created_by_id)
+    select t.id, t.created_by_id, t.replaces_id from api_token t where t.platform_id = p_platform and t.id = p_token
+    union select t.id, t.created_by_id, t.replaces_id
+    from maker m join api_token t on t.platform_id = p_platform and t.id in (m.created_by_id, m.replaces_id))
   select array(select id from maker)
 $$;

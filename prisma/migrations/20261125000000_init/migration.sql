@@ -71,7 +71,7 @@ create type party_kind as enum ('ACCOUNT', 'REALTIME_FUNDING', 'UMA_ADDRESS');
 create type failure_reason as enum ('LNURLP_FAILED', 'PAY_REQUEST_FAILED', 'PAYMENT_APPROVAL_WEBHOOK_ERROR', 'PAYMENT_APPROVAL_TIMED_OUT', 'OFFRAMP_FAILED', 'MISSING_MANDATORY_PAYEE_DATA', 'QUOTE_EXPIRED', 'QUOTE_EXECUTION_FAILED');
 create type system_account as enum ('OUTSIDE', 'CLEARING', 'LIQUIDITY', 'FEES', 'SUSPENSE', 'ADJUSTMENTS', 'DIFFERENCES');
 create type rail_order_kind as enum ('PAYOUT', 'COLLECTION');
-create type event_type as enum ('OUTGOING_PAYMENT', 'INCOMING_PAYMENT', 'ACCOUNT_STATUS', 'KYC_STATUS', 'TEST', 'QUOTE_STATUS', 'EXTERNAL_ACCOUNT_STATUS', 'CUSTOMER_CHANGE', 'ACCOUNT_CHANGE', 'WEBHOOK_DELIVERY');
+create type event_type as enum ('OUTGOING_PAYMENT', 'INCOMING_PAYMENT', 'ACCOUNT_STATUS', 'KYC_STATUS', 'TEST', 'QUOTE_STATUS', 'EXTERNAL_ACCOUNT_STATUS', 'CUSTOMER_CHANGE', 'ACCOUNT_CHANGE', 'WEBHOOK_DELIVERY', 'API_TOKEN_EXPIRY');
 create type webhook_endpoint_status as enum ('ENABLED', 'FAILING', 'DISABLED');
 create type webhook_delivery_status as enum ('PENDING', 'DELIVERED', 'FAILED');
 create type rail_case_kind as enum ('OTHER_OUTCOME', 'OTHER_AMOUNT');
@@ -127,9 +127,14 @@ create table api_token (
   last_used_at timestamptz(3),
   revoked_at timestamptz(3),
   created_by_id uuid,
+  expires_at timestamptz(3),
+  addresses text[],
+  replaces_id uuid,
+  warned_at timestamptz(3),
   primary key (platform_id, id)
 );
 create unique index api_token_client_id_key on api_token (client_id);
+create unique index api_token_platform_id_replaces_id_key on api_token (platform_id, replaces_id);
 create index api_token_platform_id_created_by_id_idx on api_token (platform_id, created_by_id);
 
 create table client_token (
@@ -771,6 +776,7 @@ alter table client_token add constraint client_token_platform_id_fkey foreign ke
 alter table client_token add constraint client_token_platform_id_customer_id_fkey foreign key (platform_id, customer_id) references customer(platform_id, id) on delete restrict on update restrict;
 alter table client_token add constraint client_token_platform_id_quote_id_fkey foreign key (platform_id, quote_id) references quote(platform_id, id) on delete restrict on update restrict;
 alter table client_token add constraint client_token_platform_id_transaction_id_fkey foreign key (platform_id, transaction_id) references transaction(platform_id, id) on delete restrict on update restrict;
+alter table api_token add constraint api_token_platform_id_replaces_id_fkey foreign key (platform_id, replaces_id) references api_token(platform_id, id) on delete restrict on update restrict;
 alter table client_token add constraint client_token_platform_id_created_by_id_fkey foreign key (platform_id, created_by_id) references api_token(platform_id, id) on delete restrict on update restrict;
 alter table client_token add constraint client_token_platform_id_owner_id_fkey foreign key (platform_id, owner_id) references customer(platform_id, id) on delete restrict on update restrict;
 alter table trusted_document add constraint trusted_document_platform_id_fkey foreign key (platform_id) references platform(id) on delete restrict on update restrict;
@@ -948,8 +954,9 @@ create or replace function token_makers(p_platform uuid, p_token uuid) returns u
   language sql stable
 as $$
   with recursive maker as (
-    select t.id, t.created_by_id from api_token t where t.platform_id = p_platform and t.id = p_token
-    union all select t.id, t.created_by_id from maker m join api_token t on t.platform_id = p_platform and t.id = m.created_by_id)
+    select t.id, t.created_by_id, t.replaces_id from api_token t where t.platform_id = p_platform and t.id = p_token
+    union select t.id, t.created_by_id, t.replaces_id
+    from maker m join api_token t on t.platform_id = p_platform and t.id in (m.created_by_id, m.replaces_id))
   select array(select id from maker)
 $$;
 
@@ -2055,7 +2062,7 @@ begin
       v_ids := v_ids || v_policy.id;
       v_used := v_used || v_checked;
       if v_policy.approval is not null and not v_spend ? 'waits' and needs_approval(v_policy, v_spend) then
-        v_due := least(v_due, (v_spend ->> 'until')::timestamptz, v_now + (v_policy.approval ->> 'seconds')::int * interval '1 second');
+        v_due := least(v_due, (v_spend ->> 'until')::timestamptz, v_now + (v_policy.approval ->> 'expiresInSeconds')::int * interval '1 second');
         v_reserves := v_reserves or (v_policy.approval ->> 'reserves')::boolean;
       end if;
     end loop;
@@ -2081,7 +2088,8 @@ $$;
 create or replace function find_api_token(p_client_id text) returns table (
   id uuid, platform_id uuid, secret_hash bytea, permissions text[], environment environment,
   rate_limit int, rate_burst int, api_token_rate_limit int, api_token_rate_burst int, client_token_rate_limit int,
-  client_token_rate_burst int, trusted_documents trusted_document_policy, makers uuid[]
+  client_token_rate_burst int, trusted_documents trusted_document_policy, makers uuid[],
+  expires_at timestamptz, addresses text[], was_used boolean
 )
   language plpgsql stable
   security definer set search_path = public, pg_temp
@@ -2090,9 +2098,10 @@ begin
   return query
   select t.id, t.platform_id, t.secret_hash, t.permissions::text[], p.environment, p.rate_limit, p.rate_burst,
     p.api_token_rate_limit, p.api_token_rate_burst, p.client_token_rate_limit, p.client_token_rate_burst,
-    p.trusted_documents, token_makers(t.platform_id, t.id)
+    p.trusted_documents, token_makers(t.platform_id, t.id), t.expires_at, t.addresses,
+    coalesce(t.last_used_at > clock_timestamp() - interval '1 minute', false)
   from api_token t join platform p on p.id = t.platform_id
-  where t.client_id = p_client_id and t.revoked_at is null;
+  where t.client_id = p_client_id and t.revoked_at is null and coalesce(t.expires_at > clock_timestamp(), true);
 end
 $$;
 
@@ -2125,6 +2134,7 @@ begin
   select t.id, t.permissions::text[], '{}'::text[], p.trusted_documents = 'ALL'
   from unnest(p_platforms, p_ids) as s (platform_id, id)
   join api_token t on t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null
+    and coalesce(t.expires_at > clock_timestamp(), true)
   join platform p on p.id = t.platform_id
   union all
   select t.id, t.permissions::text[], t.grants::text[], t.trusted_documents_only or p.trusted_documents <> 'OPTIONAL'
@@ -3244,7 +3254,7 @@ grant insert on api_token, client_token, idempotency_record, lookup, webhook_end
 grant select (event_id) on outbox to gateway_serving;
 grant usage on sequence outbox_id_seq to gateway_serving, gateway_work;
 grant update (uma_domain, currencies, trusted_documents, updated_at) on platform to gateway_serving, gateway_work;
-grant update (last_used_at, revoked_at) on api_token to gateway_serving, gateway_work;
+grant update (last_used_at, revoked_at, expires_at, warned_at) on api_token to gateway_serving, gateway_work;
 grant update (revoked_at) on client_token to gateway_serving, gateway_work;
 grant update (result) on idempotency_record to gateway_serving, gateway_work;
 grant update (version) on customer to gateway_work;

@@ -5,7 +5,7 @@ import { RateLimited, type RateLimits, rateLimitFields } from '../../domain/acce
 import type { RefusalPace } from '../../domain/access/limits/refusal-pace.ts';
 import type { Clock } from '../../domain/access/limits/token-bucket.ts';
 import type { Credentials } from '../../domain/access/tokens/credentials.ts';
-import type { Viewer } from '../../domain/access/viewer.ts';
+import { isAcceptedFrom, type Viewer } from '../../domain/access/viewer.ts';
 import { msLeft, noteCaller } from '../../infra/instruments/request-facts.ts';
 import { within } from '../../infra/instruments/within.ts';
 import type { AddressOf } from './client-address.ts';
@@ -43,14 +43,18 @@ export class Callers {
   }
 
   /** Returns the caller of a request whose credentials were valid a moment ago, without the database; else undefined. */
-  find({ headers: { authorization }, socket }: IncomingMessage): Viewer | undefined {
+  find(request: IncomingMessage): Viewer | undefined {
+    const {
+      headers: { authorization },
+      socket,
+    } = request;
     if (authorization === undefined) return undefined;
-    const { credentials, now } = this.#options;
+    const { credentials, now, addressOf } = this.#options;
     const known = this.#known.get(socket);
     const at = now();
     const isFresh = known?.authorization === authorization && at - known.at < knownMs;
     const viewer = isFresh ? known.viewer : credentials.cached(authorization);
-    if (!viewer) return undefined;
+    if (!viewer || (viewer.addresses.length > 0 && !isAcceptedFrom(viewer, addressOf(request)))) return undefined;
     noteCaller(viewer);
     if (!isFresh) this.#known.set(socket, { authorization, viewer, at });
     return viewer;

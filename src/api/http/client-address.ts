@@ -1,17 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
-
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
-type Range = readonly [Address, number];
+import { type Address, isWithin, type Range } from '../../core/address-ranges.ts';
 
 /** Returns the address of a request's client, as limits by address count it: an IPv4 address, or the /64 network of IPv6. */
 export type AddressOf = (request: IncomingMessage) => string;
-
-/** Parses a range such as `10.0.0.0/8`, or one address. Throws an Error for anything else. */
-export function parseRange(text: string): Range {
-  return text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.process(text), text.includes(':') ? 128 : 32];
-}
 
 /**
  * Returns the function that finds the address of a client. Behind trusted proxies it is the last address in X-Forwarded-For
@@ -42,11 +35,6 @@ export function directAddressFinder(trusted: readonly Range[]): (socket: Socket)
     const address = ipaddr.process(remoteAddress);
     return isTrusted(address) ? undefined : networkOf(address);
   };
-}
-
-function isWithin(ranges: readonly Range[]) {
-  return (address: Address) =>
-    ranges.some(([range, bits]) => address.kind() === range.kind() && address.match(range, bits));
 }
 
 /** An IPv6 client has a /64 network of its own, with more addresses than can be counted. */

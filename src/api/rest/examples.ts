@@ -181,6 +181,7 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
   createToken: {
     view: { summary: 'A read-only token', value: { name: 'reports', permissions: ['VIEW'] } },
   },
+  rotateToken: { day: { summary: 'The old one stays valid for a day', value: { overlapHours: 24 } } },
   registerTrustedDocuments: {
     manifest: { summary: 'As relay-compiler writes it', value: { [hash('sha256', document)]: document } },
   },

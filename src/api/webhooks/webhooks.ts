@@ -72,6 +72,7 @@ export const webhookTypes = [
   'INCOMING_PAYMENT',
   'ACCOUNT_STATUS',
   'KYC_STATUS',
+  'API_TOKEN_EXPIRY',
   'TEST',
 ] as const satisfies readonly EventType[];
 

@@ -134,8 +134,8 @@ async function webhookTest({ service, endpoint }: Stage): Promise<Made> {
   return { id, status: delivered ? 'DELIVERED' : `answered ${responseStatus ?? 'nothing'}` };
 }
 
-/** The types of event, each with its trigger. It causes other events as well. */
-const ofTypes: Readonly<Record<EventTypeName, Omit<Act, 'about'>>> = {
+/** The types of event, each with its trigger. It causes other events as well. The end of a token is announced by time alone. */
+const ofTypes: Readonly<Record<Exclude<EventTypeName, 'API_TOKEN_EXPIRY'>, Omit<Act, 'about'>>> = {
   OUTGOING_PAYMENT: { isPayment: true, run: outgoing },
   INCOMING_PAYMENT: { isPayment: true, run: incoming },
   QUOTE_STATUS: {

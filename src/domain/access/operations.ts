@@ -28,6 +28,7 @@ export const operations = {
   createClientToken: { permission: 'MANAGE' },
   revokeClientToken: { permission: 'MANAGE', changes: true },
   createApiToken: { permission: 'MANAGE' },
+  rotateApiToken: { permission: 'MANAGE' },
   revokeApiToken: { permission: 'MANAGE', changes: true },
   lookUpReceiver: { permission: 'VIEW', grant: 'LOOK_UP_RECEIVERS' },
   approveTransaction: { permission: 'TRANSACT', or: 'APPROVE', changes: true },

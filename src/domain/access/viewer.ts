@@ -1,3 +1,5 @@
+import ipaddr from 'ipaddr.js';
+import { isWithin, type Range } from '../../core/address-ranges.ts';
 import type { Caller } from './caller.ts';
 import type { Rates } from './rates.ts';
 
@@ -17,7 +19,15 @@ export interface Viewer extends Caller {
   readonly subject: string;
   /** When the token expires; null for one that only ends when it is revoked. */
   readonly expiresAt: Date | null;
+  /** The ranges of addresses that it is accepted from; empty for all. */
+  readonly addresses: readonly Range[];
   readonly trustedDocumentsOnly: boolean;
   /** Its platform's own rate limits; null if the limits of the settings apply. */
   readonly rates: Rates;
+}
+
+/** Returns whether a token is accepted from an address: an IPv4 address, or the /64 network of IPv6. */
+export function isAcceptedFrom({ addresses }: Pick<Viewer, 'addresses'>, address: string): boolean {
+  const [host = ''] = address.split('/');
+  return addresses.length === 0 || (ipaddr.isValid(host) && isWithin(addresses)(ipaddr.process(host)));
 }

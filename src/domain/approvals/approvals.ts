@@ -1,8 +1,8 @@
 import { uuidOf } from '../../core/ids.ts';
 import { type Expecting, pathsIn, Refusal } from '../../core/refusal.ts';
 import { checkText, longest } from '../../core/texts.ts';
-import { type Account, type Customer, type Transaction, trustedJson } from '../../infra/database/rows.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
+import { type Account, type Customer, type Transaction, trustedJson } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
 import type { RequiredField } from '../../rails/rail.ts';
 import type { Caller } from '../access/caller.ts';

@@ -38,8 +38,7 @@ export interface GivenApproval {
 }
 
 /** The same as it is stored: amounts as digits, which a JSON number would round. */
-export type StoredApproval = Pick<GivenApproval, 'always' | 'newReceivers' | 'reserves'> & {
-  readonly seconds: number;
+export type StoredApproval = Pick<GivenApproval, 'always' | 'newReceivers' | 'reserves' | 'expiresInSeconds'> & {
   readonly above: { readonly currency: string; readonly amount: string }[];
 };
 
@@ -340,10 +339,10 @@ function limitsOf(limits: readonly GivenLimit[], paths: FieldPath = at('limits')
 }
 
 /** Checks when a policy demands an approval, and returns it as it is stored (needs_approval.sql). */
-function approvalOf({ above, expiresInSeconds: seconds, ...given }: GivenApproval): StoredApproval {
+function approvalOf({ above, ...given }: GivenApproval): StoredApproval {
   if (!given.always && !given.newReceivers && above.length === 0)
     throw new Refusal('INVALID_INPUT', 'say which payments need an approval', at('approval'));
-  if (seconds < 1 || seconds > maxApprovalSeconds)
+  if (given.expiresInSeconds < 1 || given.expiresInSeconds > maxApprovalSeconds)
     throw new Refusal('INVALID_INPUT', `an approval is possible for 1 to ${maxApprovalSeconds} seconds`, [
       ...at('approval'),
       'expiresInSeconds',
@@ -352,5 +351,5 @@ function approvalOf({ above, expiresInSeconds: seconds, ...given }: GivenApprova
     above.map((one) => ({ period: 'PAYMENT', ...one })),
     [...at('approval'), 'above'],
   );
-  return { ...given, seconds, above: limits.map(({ currency = '', amount = '' }) => ({ currency, amount })) };
+  return { ...given, above: limits.map(({ currency = '', amount = '' }) => ({ currency, amount })) };
 }

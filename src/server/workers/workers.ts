@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { Deliverer } from '../../api/webhooks/delivery/deliverer.ts';
 import { fanOut } from '../../api/webhooks/delivery/fan-out.ts';
 import type { Webhooks } from '../../api/webhooks/webhooks.ts';
+import { warnOfExpiry } from '../../domain/access/tokens/expiry-warnings.ts';
 import { checkDueAccounts, nextAccountCheck } from '../../domain/accounts/account-moves.ts';
 import type { Payments } from '../../domain/commands/command.ts';
 import { checkDueIdentities } from '../../domain/customers/identity-checks.ts';
@@ -99,7 +100,10 @@ export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer
       await reconcileDueDays(payments, reconcileHour);
       return reconciliationMs;
     }),
-    startLoop('housekeeping', log, async () => ((await deleteExpired(database)) ? betweenBatchesMs : housekeepingMs)),
+    startLoop('housekeeping', log, async () => {
+      const warned = await warnOfExpiry(database, batchSize);
+      return (await deleteExpired(database)) || warned === batchSize ? betweenBatchesMs : housekeepingMs;
+    }),
     startLoop('locks', log, async () => {
       await watchLocks();
       return locksMs;

@@ -159,6 +159,7 @@ const inputs: Readonly<Record<Operation, readonly ((own: Things) => Variables)[]
   // Mutations that end objects come last.
   deleteExternalAccount: [(own) => ({ accountId: own.ExternalAccount })],
   revokeClientToken: [(own) => ({ tokenId: own.ClientToken })],
+  rotateApiToken: [(own) => ({ tokenId: own.ApiToken, overlapHours: 720 })],
   revokeApiToken: [(own) => ({ tokenId: own.ApiToken, revokeDescendants: true })],
   deleteWebhookEndpoint: [(own) => ({ endpointId: own.WebhookEndpoint })],
   deleteCustomer: [(own) => ({ customerId: own.Customer })],

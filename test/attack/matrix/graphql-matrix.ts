@@ -29,7 +29,7 @@ const fieldsThatNeed: Readonly<Record<Needed, string>> = {
     Subscription.transactionChanges Subscription.transactionUpdates`,
   MANAGE: `Query.apiTokens Query.clientTokens Mutation.createApiToken Mutation.createClientToken Mutation.createCustomer
     Mutation.createExternalAccount Mutation.deleteCustomer Mutation.deleteExternalAccount
-    Mutation.deleteWebhookEndpoint Mutation.deletePolicy Mutation.revokeApiToken Mutation.revokeClientToken Mutation.setPolicy Mutation.updateCustomer
+    Mutation.deleteWebhookEndpoint Mutation.deletePolicy Mutation.rotateApiToken Mutation.revokeApiToken Mutation.revokeClientToken Mutation.setPolicy Mutation.updateCustomer
     Mutation.updateExternalAccount Mutation.updatePlatform`,
   NONE: 'Query.currencies Query.mutationReceipt Query.viewer',
   'TRANSACT or APPROVE': 'Mutation.approveTransaction Mutation.rejectTransaction',

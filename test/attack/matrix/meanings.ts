@@ -66,6 +66,7 @@ const named: Readonly<Record<string, readonly Kind[]>> = {
   'DeleteExternalAccountInput.accountId': ['ExternalAccount'],
   'updateExternalAccount.accountId': ['ExternalAccount'],
   'deleteExternalAccount.accountId': ['ExternalAccount'],
+  'RotateApiTokenInput.tokenId': ['ApiToken'],
   'RevokeApiTokenInput.tokenId': ['ApiToken'],
   'RevokeClientTokenInput.tokenId': ['ClientToken'],
   'Query.account.id': account,
@@ -77,6 +78,7 @@ const named: Readonly<Record<string, readonly Kind[]>> = {
   'sandboxSend.quoteId': ['FundedQuote'],
   'getToken.tokenId': ['ApiToken'],
   'deleteToken.tokenId': ['ApiToken'],
+  'rotateToken.tokenId': ['ApiToken'],
   'getAccountStatement.accountId': ['InternalAccount'],
   'listTokens.name': ['tokenName'],
   'ApiTokenFilter.name': ['tokenName'],
@@ -116,7 +118,7 @@ const publicNames: Readonly<Record<string, string>> = {
 
 /** Texts that describe, and name nothing that the service has. */
 const descriptions: ReadonlySet<string> = new Set(
-  `address bankCode body bankName bolt12 branchCode city clabeNumber country currencies currency currencyCode description
+  `address addresses bankCode body bankName bolt12 branchCode city clabeNumber country currencies currency currencyCode description
   destinationCurrency destinations emailAddress format fullName hoursFrom hoursTo iban invoice legalName lightningAddress line1 line2 locale metadata name
   nationality operation phoneNumber pixKey postalCode providerRequiredCounterpartyCustomerFields
   providerRequiredCustomerFields reason receiverCountries receiverCustomerInfo receiverUmaAddresses receivingCurrencyCode registrationNumber

@@ -179,6 +179,7 @@ export const requests: Readonly<Record<string, readonly ((own: Things) => Reques
     }),
   ],
   deleteExternalAccount: [(own) => ({ path: { accountId: own.ExternalAccount } })],
+  rotateToken: [(own) => ({ path: { tokenId: own.ApiToken }, body: { overlapHours: 720 } })],
   deleteToken: [(own) => ({ path: { tokenId: own.ApiToken } })],
   deleteCustomer: [(own) => ({ path: { customerId: own.Customer } })],
 };
@@ -188,6 +189,7 @@ const keyScope: Readonly<Record<string, string>> = {
   createPlatformExternalAccount: 'createExternalAccount',
   createToken: 'createApiToken',
   deleteToken: 'revokeApiToken',
+  rotateToken: 'rotateApiToken',
   testWebhook: 'sendTestWebhook',
 };
 

@@ -157,6 +157,51 @@ export const policyBugs: Bugs = {
       test: 'of an app, too, whose customer has the policy; it sees that its payment waits, and not whose tokens decide',
     },
   },
+  'test/access/keys.test.ts': {
+    'a token that has expired is valid': {
+      file: 'prisma/functions/access/find_api_token.sql',
+      find: ' and coalesce(t.expires_at > clock_timestamp(), true)',
+      put: '',
+      test: 'a rotated token and the one in its place are both valid until the overlap is over',
+    },
+    'a stream goes on when its token has expired': {
+      file: 'prisma/functions/access/find_token_rights.sql',
+      find: `
+    and coalesce(t.expires_at > clock_timestamp(), true)`,
+      put: '',
+      test: 'a token ends by itself, with its open streams, and makes nothing any more',
+    },
+    'a token that was accepted a moment ago is accepted from everywhere': {
+      file: 'src/api/http/callers.ts',
+      find: '(viewer.addresses.length > 0 && !isAcceptedFrom(viewer, addressOf(request)))',
+      put: '!isAcceptedFrom({ addresses: [] }, addressOf(request))',
+      test: 'a token is accepted from its addresses only, also one that was accepted a moment ago',
+    },
+    'a token makes one that lasts longer': {
+      file: 'src/domain/access/tokens/issue-tokens.ts',
+      find: "if (isLonger && ifLonger === 'refuse')",
+      put: "if (!isLonger && ifLonger === 'shorten' && now.getTime() < 0)",
+      test: 'a token makes none that lasts longer than itself, or is accepted from elsewhere',
+    },
+    'what limits a token does not limit the one in its place': {
+      file: 'prisma/functions/policies/token_makers.sql',
+      find: 't.id in (m.created_by_id, m.replaces_id)',
+      put: 't.id = m.created_by_id',
+      test: 'what limits a token limits the one in its place, whoever rotates it, and so does what limits that one',
+    },
+    'a revoked token leaves the one in its place': {
+      file: 'src/domain/access/tokens/revoke-tokens.ts',
+      find: 'f.id in (t.created_by_id, t.replaces_id)',
+      put: 't.created_by_id = f.id and t.replaces_id is null',
+      test: 'revoking a token ends the one that takes its place',
+    },
+    'the end of a token is announced each hour': {
+      file: 'src/domain/access/tokens/expiry-warnings.ts',
+      find: ' and warned_at is null',
+      put: '',
+      test: 'the end of a token is announced once, a week before, in the feed and by webhook, and an app hears nothing of it',
+    },
+  },
   'test/payments/dry-run.test.ts': {
     'a dry run is not rolled back': {
       file: 'src/infra/database/transaction.ts',

@@ -26,6 +26,7 @@ export const modelOfEvent = {
   CUSTOMER_CHANGE: 'Customer',
   ACCOUNT_CHANGE: 'Account',
   WEBHOOK_DELIVERY: 'WebhookDelivery',
+  API_TOKEN_EXPIRY: undefined,
   TEST: undefined,
 } as const satisfies Record<EventRow['type'], keyof SnapshotRows | undefined>;
 

@@ -8,7 +8,7 @@ import {
   whereApiTokens,
 } from '../../../domain/access/tokens/api-token-records.ts';
 import { clientTokenRecord, whereClientTokens } from '../../../domain/access/tokens/client-token-records.ts';
-import { issueApiToken } from '../../../domain/access/tokens/issue-tokens.ts';
+import { issueApiToken, maxOverlapHours, rotateApiToken } from '../../../domain/access/tokens/issue-tokens.ts';
 import { revokeApiToken, tokenVersion } from '../../../domain/access/tokens/revoke-tokens.ts';
 import type { Viewer } from '../../../domain/access/viewer.ts';
 import { visibleClientTokens } from '../../../domain/access/visible.ts';
@@ -29,7 +29,16 @@ import {
 } from '../endpoint.ts';
 import { setTag } from '../entity-tags.ts';
 import { samePaths } from '../input-paths.ts';
-import { choice, createdParameters, flag, pagedEndpoint, pageHandler, rowList, updatedParameters } from '../lists.ts';
+import {
+  choice,
+  createdParameters,
+  flag,
+  moment,
+  pagedEndpoint,
+  pageHandler,
+  rowList,
+  updatedParameters,
+} from '../lists.ts';
 import { id, listed, listOf, text, time } from '../schemas/fields.ts';
 
 const tags = ['Tokens'];
@@ -39,6 +48,10 @@ const permissions = listOf(z.enum(Permission)).describe(
   'The permissions of the token: VIEW reads, TRANSACT moves money, APPROVE approves what policies hold back, MANAGE changes customers, settings and tokens.',
 );
 
+const addresses = listOf(z.string()).describe(
+  'The ranges of addresses from which the token is accepted, in CIDR notation: 203.0.113.0/24, 2001:db8::/48; all when left out.',
+);
+
 const TokenSchema = z
   .object({
     id: id('ApiToken', 'The id of the token.'),
@@ -46,8 +59,15 @@ const TokenSchema = z
     permissions,
     clientId: z.string().describe('The user name for HTTP Basic authentication.'),
     createdById: id('ApiToken', 'The API token that created it; absent if the operator or the sandbox did.').optional(),
+    expiresAt: time('When the token ends by itself; absent if it lasts until it is deleted.').optional(),
+    addresses: addresses.optional(),
+    replacesId: id('ApiToken', 'The token whose place this one takes.').optional(),
+    replacedById: id(
+      'ApiToken',
+      'The token that takes the place of this one, which then ends at `expiresAt`.',
+    ).optional(),
     createdAt: time('When the token was created.'),
-    updatedAt: time('Always the same as `createdAt`: a token does not change.'),
+    updatedAt: time('Always the same as `createdAt`: what a token may do does not change.'),
   })
   .openapi('Token', { description: "A credential of the platform's servers." });
 
@@ -72,7 +92,16 @@ const create = createRoute({
   path: '/tokens',
   request: {
     query: noQuery,
-    body: body(z.strictObject({ name, permissions: permissions.min(1) }).openapi('CreateToken')),
+    body: body(
+      z
+        .strictObject({
+          name,
+          permissions: permissions.min(1),
+          expiresAt: moment('When the token ends by itself; never when left out.'),
+          addresses: addresses.optional(),
+        })
+        .openapi('CreateToken'),
+    ),
   },
   responses: { 201: jsonResponse(NewTokenSchema, 'The new token.'), ...commandErrors() },
 });
@@ -111,13 +140,37 @@ const get = createRoute({
   responses: { 200: taggedResponse(TokenSchema, 'The token.'), ...readErrors(404) },
 });
 
+const rotate = createRoute({
+  ...commandEndpoint('rotateApiToken', {
+    operationId: 'rotateToken',
+    tags,
+    summary: 'Replace a token',
+    description:
+      'Creates a token in the place of another one, with its name, permissions and addresses. Both are valid until the overlap is over; then the old one ends by itself. The response contains a secret and is not stored. 409 CONFLICT: the token has ended, or another one takes its place.',
+  }),
+  method: 'post',
+  path: '/tokens/{tokenId}/rotate',
+  request: {
+    params: tokenPath,
+    query: noQuery,
+    body: body(
+      z
+        .strictObject({
+          overlapHours: z.int().min(0).max(maxOverlapHours).describe('How long the old token stays valid, in hours.'),
+        })
+        .openapi('RotateToken'),
+    ),
+  },
+  responses: { 201: jsonResponse(NewTokenSchema, 'The new token.'), ...commandErrors(404) },
+});
+
 const remove = createRoute({
   ...commandEndpoint('revokeApiToken', {
     operationId: 'deleteToken',
     tags,
     summary: 'Delete a token',
     description:
-      'The token is refused within seconds, and so are all tokens that it created, directly or indirectly. The webhook endpoints that they created are disabled. Deleting it again is not an error. 409 CONFLICT: the platform would have no token with MANAGE left.',
+      'The token is refused within a second, and so are all tokens that it created, directly or indirectly. The webhook endpoints that they created are disabled. Deleting it again is not an error. 409 CONFLICT: the platform would have no token with MANAGE left.',
   }),
   method: 'delete',
   path: '/tokens/{tokenId}',
@@ -146,10 +199,20 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
     return context.json(created, 201);
   });
 
+  app.openapi(rotate, async (context) => {
+    const input = { ...context.req.valid('param'), ...context.req.valid('json') };
+    const created = await command(context, samePaths, async (key, viewer) => {
+      const { apiToken: row, secret, replayed } = await rotateApiToken(database, viewer, input, key);
+      return { row: { ...apiTokenRecord(row), clientSecret: secret }, replayed };
+    });
+    return context.json(created, 201);
+  });
+
+  const include = { replacedBy: { select: { id: true } } };
   const tokens = {
     name: 'ApiToken',
     where: ({ platformId }: Viewer, filter: ApiTokenFilter) => whereApiTokens(platformId, filter),
-    rows: (query: Prisma.ApiTokenFindManyArgs) => apiToken.findMany(query),
+    rows: (query: Prisma.ApiTokenFindManyArgs) => apiToken.findMany({ ...query, include }),
     count: (query: Prisma.ApiTokenCountArgs) => apiToken.count(query),
     record: apiTokenRecord,
   };
@@ -158,7 +221,7 @@ export function tokenEndpoints(app: RestApp, { database }: Payments): void {
   app.openapi(get, async (context) => {
     const uuid = uuidOf(context.req.valid('param').tokenId, 'ApiToken');
     const where = whereApiTokens(context.get('viewer').platformId, {});
-    const row = uuid ? await apiToken.findFirst({ where: { AND: [where, { id: uuid }] } }) : null;
+    const row = uuid ? await apiToken.findFirst({ where: { AND: [where, { id: uuid }] }, include }) : null;
     if (!row) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', { path: ['tokenId'] });
     setTag(context, tokenVersion(row.revokedAt !== null));
     return context.json(apiTokenRecord(row), 200);

@@ -58,6 +58,15 @@ const webhooks = {
       kycStatus: z.enum(KycStatus).describe('The status of the identity check after the change.'),
     },
   },
+  API_TOKEN_EXPIRY: {
+    name: 'TokenExpiryNotification',
+    summary: 'A token ends soon',
+    description: 'Sent once, within the last week of an API token that ends by itself.',
+    fields: {
+      tokenId: id('ApiToken', 'The token that ends.'),
+      expiresAt: time('When it ends.'),
+    },
+  },
   TEST: {
     name: 'TestNotification',
     summary: 'A test event',

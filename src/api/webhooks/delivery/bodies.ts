@@ -86,6 +86,10 @@ function payload(event: Event, related: RelatedFields): Record<string, unknown> 
       };
     case 'KYC_STATUS':
       return { ...(event.customerId && customerOf(event.customerId, related)), kycStatus: event.status };
+    case 'API_TOKEN_EXPIRY': {
+      const { token_id: id, expires_at: expiresAt } = snapshotOf(event);
+      return { tokenId: publicId('ApiToken', String(id)), expiresAt: new Date(String(expiresAt)).toISOString() };
+    }
     case 'TEST':
       return { test: true };
     case 'QUOTE_STATUS':

@@ -111,7 +111,7 @@ export type CadAccountInput = {
 
 /** The input of cancelQuote. */
 export type CancelQuoteInput = {
-  /** The version of the record that you have seen. If it has changed since, the mutation is refused with a ConflictError, whose `existing` is the record as it is now. */
+  /** The version of the record that you last read. If the record has changed since, the mutation is refused with a ConflictError, whose `existing` is the current record. */
   expectedVersion?: number | null | undefined;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
@@ -241,6 +241,8 @@ export type EventType =
   | 'ACCOUNT_CHANGE'
   /** The balance of an internal account changed. */
   | 'ACCOUNT_STATUS'
+  /** An API token ends by itself within a week. Not for client tokens. */
+  | 'API_TOKEN_EXPIRY'
   /** A customer changed in any other way: new details, deletion, a pending identity check. In the feed only. */
   | 'CUSTOMER_CHANGE'
   /** An external account was created or its status changed. In the feed only. */
@@ -260,7 +262,7 @@ export type EventType =
 
 /** The input of executeQuote. */
 export type ExecuteQuoteInput = {
-  /** The version of the record that you have seen. If it has changed since, the mutation is refused with a ConflictError, whose `existing` is the record as it is now. */
+  /** The version of the record that you last read. If the record has changed since, the mutation is refused with a ConflictError, whose `existing` is the current record. */
   expectedVersion?: number | null | undefined;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
@@ -665,7 +667,7 @@ export type RealtimeFundingSourceInput = {
   customerId: string;
 };
 
-/** Why a request was refused, for programs: the same codes as in REST. New codes may be added. */
+/** The machine-readable reason why a request was refused: the same codes as in REST. New codes may be added. */
 export type RefusalCode =
   /** The operator of the service has frozen the account. */
   | 'ACCOUNT_FROZEN'
@@ -748,7 +750,7 @@ export type RefusalCode =
 export type SandboxApproval =
   /** The platform approves at once, with the information in the customer record. */
   | 'APPROVE'
-  /** The platform rejects at once: the payment ends REJECTED. */
+  /** The platform rejects at once: the payment becomes REJECTED. */
   | 'REJECT';
 
 /** How the simulated deposit for a real-time funded quote arrives. */
@@ -778,19 +780,19 @@ export type SandboxReceiveUmaInput = {
   senderUmaAddress: string;
 };
 
-/** Sandbox only: how a payment turns out. Without it the magic suffixes decide, which express less. */
+/** Sandbox only: how a payment turns out, for cases that the magic suffixes cannot express. Without a scenario, the suffixes decide. */
 export type SandboxScenarioInput = {
-  /** For sandboxReceiveUma: the platform's decision, so that nobody has to answer the approval. A decision that is made earlier stands. */
+  /** For sandboxReceiveUma: the platform's decision, so that no approval request has to be answered. An earlier decision stands. */
   approval?: SandboxApproval | null | undefined;
   /** How long the step takes, in milliseconds, 0 to 3600000. The usual pace when left out. */
   delayMs?: number | null | undefined;
   /** How the deposit arrives. For sandboxSend, and for createQuote with a real-time funded source. */
   deposit?: SandboxDeposit | null | undefined;
-  /** The payment ends FAILED with this reason, after the delay. If a deposit funds it, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible. */
+  /** The payment fails with this reason, after the delay. If a deposit funds it, only QUOTE_EXPIRED and QUOTE_EXECUTION_FAILED are possible. */
   failureReason?: FailureReason | null | undefined;
   /** With `failureReason`: the refund fails, too. The money waits in SUSPENSE, as ledger entries show. */
   refundFails?: boolean | null | undefined;
-  /** The receiving side rejects the payment after the delay: it ends REJECTED. */
+  /** The receiving side rejects the payment after the delay: it becomes REJECTED. */
   reject?: boolean | null | undefined;
   /** The payment completes, and the bank returns it this many milliseconds later: COMPLETED becomes REFUNDED. Only for payments that leave the service. */
   returnAfterMs?: number | null | undefined;
@@ -936,7 +938,7 @@ export type TronWalletInput = {
 
 /** A UMA address that was looked up (`lookupId`) as the destination of a payment. */
 export type UmaDestinationInput = {
-  /** What shall arrive; the receiver's first currency when left out. */
+  /** The currency to receive; the receiver's first currency when left out. */
   currency?: string | null | undefined;
   /** The UMA address that receives: $name@domain. */
   umaAddress: string;

@@ -271,6 +271,16 @@ export const possibleTypes: Record<string, string[]> = {
     "RevokeClientTokenSuccess",
     "UnavailableError"
   ],
+  "RotateApiTokenResult": [
+    "ConflictError",
+    "ForbiddenError",
+    "IdempotencyMismatchError",
+    "InvalidInputError",
+    "NotFoundError",
+    "OutcomeUnknownError",
+    "RotateApiTokenSuccess",
+    "UnavailableError"
+  ],
   "RotateWebhookSecretResult": [
     "ConflictError",
     "ForbiddenError",
@@ -633,6 +643,7 @@ export const embedded: string[] = [
   "ResendWebhookDeliverySuccess",
   "RevokeApiTokenSuccess",
   "RevokeClientTokenSuccess",
+  "RotateApiTokenSuccess",
   "RotateWebhookSecretSuccess",
   "SandboxFundAccountSuccess",
   "SandboxReceiveUmaSuccess",

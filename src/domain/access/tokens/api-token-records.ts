@@ -43,13 +43,17 @@ function createdBetween(after: Given<Date>, before: Given<Date>): Prisma.ApiToke
 }
 
 /** Converts a row to the record of its token (decision 27), without its secret. */
-export function apiTokenRecord(row: ApiToken) {
+export function apiTokenRecord(row: ApiToken & { readonly replacedBy?: { readonly id: string } | null }) {
   return {
     id: publicId('ApiToken', row.id),
     name: row.name,
     permissions: row.permissions,
     clientId: row.clientId,
     ...(row.createdById !== null && { createdById: publicId('ApiToken', row.createdById) }),
+    ...(row.expiresAt !== null && { expiresAt: row.expiresAt.toISOString() }),
+    ...(row.addresses.length > 0 && { addresses: row.addresses }),
+    ...(row.replacesId !== null && { replacesId: publicId('ApiToken', row.replacesId) }),
+    ...(row.replacedBy && { replacedById: publicId('ApiToken', row.replacedBy.id) }),
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.createdAt.toISOString(),
   };
@@ -63,6 +67,9 @@ export interface NewApiToken {
   readonly permissions: readonly Permission[];
   /** The uuid of the API token that creates it; null where no token does. */
   readonly createdById: string | null;
+  readonly expiresAt?: Date | null;
+  readonly addresses?: readonly string[];
+  readonly replacesId?: string;
 }
 
 /** Stores a new token of a platform, with only the hash of its secret. */
@@ -71,9 +78,15 @@ export function storeApiToken(
   platformId: string,
   token: NewApiToken,
 ): Promise<ApiToken> {
-  const { clientId, secret, name, createdById } = token;
-  const permissions = [...new Set(token.permissions)];
+  const { secret, permissions, addresses = [], ...row } = token;
+  const secretHash = new Uint8Array(hashSecret(secret));
   return prisma.apiToken.create({
-    data: { platformId, clientId, secretHash: new Uint8Array(hashSecret(secret)), name, permissions, createdById },
+    data: {
+      platformId,
+      ...row,
+      secretHash,
+      permissions: [...new Set(permissions)],
+      addresses: [...new Set(addresses)],
+    },
   });
 }

@@ -1,4 +1,5 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { parseRange } from '../../../core/address-ranges.ts';
 import { boundedCache } from '../../../core/bounded-cache.ts';
 import { publicId } from '../../../core/ids.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
@@ -33,6 +34,10 @@ interface TokenRow extends RateColumns {
   environment: Environment;
   trustedDocuments: TrustedDocumentPolicy;
   makers: string[];
+  expiresAt: Date | null;
+  addresses: string[];
+  /** Whether its use was noted within the last minute. */
+  wasUsed: boolean;
 }
 
 const tokenStatement = statement<TokenRow>('api_token_by_client_id', 'select * from find_api_token($1)');
@@ -43,8 +48,8 @@ const usedStatement = statement<object>(
    where platform_id = $1 and id = $2 and (last_used_at is null or last_used_at < clock_timestamp() - interval '1 minute')`,
 );
 
-/** How long a successful authentication is cached, in milliseconds. A revoked token ends within this time. */
-const cacheMs = 2_000;
+/** How long a successful authentication is cached, in milliseconds. A revoked token ends within a second. */
+const cacheMs = 900;
 const unknownHash = Buffer.alloc(32);
 
 /**
@@ -85,12 +90,14 @@ export class ApiTokens {
       makers: row.makers,
       bound: { kind: 'PLATFORM' },
       subject: publicId('Platform', row.platformId),
-      expiresAt: null,
+      expiresAt: row.expiresAt,
+      addresses: row.addresses.map(parseRange),
       trustedDocumentsOnly: row.trustedDocuments === 'ALL',
       rates: ownRates(row),
     };
     this.#viewers.set(digest, viewer);
     // The time of last use is informational, so a request does not wait for it.
+    if (row.wasUsed) return viewer;
     asPlatform(row.platformId, () => usedStatement(this.#database.pool, row.platformId, row.id)).catch(() => undefined);
     return viewer;
   }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { boundedCache } from '../../../core/bounded-cache.ts';
 import type { CredentialBrake } from '../limits/credential-brake.ts';
-import type { Viewer } from '../viewer.ts';
+import { isAcceptedFrom, type Viewer } from '../viewer.ts';
 import type { ApiTokens } from './api-tokens.ts';
 import type { ClientTokens } from './client-tokens.ts';
 
@@ -25,18 +25,20 @@ export class Credentials {
   }
 
   /**
-   * Authenticates credentials that a client sends, and counts wrong ones against its address.
+   * Authenticates credentials that a client sends, and counts wrong ones against its address. From an address that its token is not
+   * accepted from, they are wrong.
    * @returns the viewer, or undefined for credentials that are missing or wrong, without telling how
    * @throws RateLimited when too many credentials from this address were wrong, and these are not known
    */
   async authenticateFrom(address: string, authorization: string | undefined): Promise<Viewer | undefined> {
     if (authorization === undefined || authorization === '') return undefined;
     const cached = this.cached(authorization);
-    if (cached) return cached;
+    if (cached && isAcceptedFrom(cached, address)) return cached;
     const digest = hash('sha256', authorization, 'base64');
     const attempt = this.#proven.has(digest) ? undefined : this.#brake.begin(address);
     try {
-      const viewer = await this.authenticate(authorization);
+      const found = await this.authenticate(authorization);
+      const viewer = found && isAcceptedFrom(found, address) ? found : undefined;
       if (viewer) {
         this.#proven.set(digest, true);
         attempt?.succeed();

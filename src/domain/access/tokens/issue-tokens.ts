@@ -1,3 +1,4 @@
+import { isWithin, parseRange } from '../../../core/address-ranges.ts';
 import { keyPath } from '../../../core/idempotency.ts';
 import { type IdType, publicId, uuidOf } from '../../../core/ids.ts';
 import { pathsIn, Refusal, type RefusalCode } from '../../../core/refusal.ts';
@@ -14,11 +15,11 @@ import { readClock, type Transaction } from '../../../infra/database/transaction
 import type { Caller } from '../caller.ts';
 import type { Operation } from '../operations.ts';
 import { runIdempotent } from '../run-idempotent.ts';
-import { visibleCustomers, visibleQuotes, visibleTransactions } from '../visible.ts';
+import { visibleCustomers, visibleQuotes, visibleToPlatform, visibleTransactions } from '../visible.ts';
 import { storeApiToken } from './api-token-records.ts';
 import { newCredentials } from './api-tokens.ts';
 import { type ClientTokens, subjectOf } from './client-tokens.ts';
-import { isDeletedOwner, lockMaker } from './token-locks.ts';
+import { isDeletedOwner, lockMaker, lockTokens } from './token-locks.ts';
 
 /** The longest lifetime of a client token, in seconds: a day. */
 export const maxClientSeconds = 86_400;
@@ -230,28 +231,149 @@ function checkPermissions(caller: Caller, permissions: readonly Permission[]): v
   }
 }
 
+/** The input of a new API token. */
+export interface NewServerToken {
+  readonly name: string;
+  readonly permissions: readonly Permission[];
+  /** When it ends by itself; never when left out. */
+  readonly expiresAt?: Date | null | undefined;
+  /** The ranges of addresses that it is accepted from, in CIDR notation; all when left out. */
+  readonly addresses?: readonly string[] | null | undefined;
+}
+
 /**
- * Issues a token for a server. The secret is returned here and stored nowhere.
+ * Issues a token for a server. The secret is returned here and stored nowhere. It lasts no longer than the token that makes it, and is
+ * accepted from no other addresses.
  * @throws Refusal INVALID_INPUT, FORBIDDEN (more than the caller has, or its token is revoked), CONFLICT (the first call
  *   with the key was answered)
  */
 export async function issueApiToken(
   database: Database,
   caller: Caller,
-  input: { readonly name: string; readonly permissions: readonly Permission[] },
+  input: NewServerToken,
   idempotencyKey?: string | null,
 ): Promise<{ apiToken: ApiToken; secret: string; replayed: boolean }> {
   const name = checkText(input.name, ['name'], longest.memo);
   checkPermissions(caller, input.permissions);
+  const addresses = rangesIn(input.addresses ?? []);
   const credentials = newCredentials();
   const { row, replayed } = await issueOnce(
     database,
     caller,
     { operation: 'createApiToken', type: 'ApiToken', input, idempotencyKey },
-    async ({ client, prisma }) => {
-      const createdById = await lockMaker(client, caller);
-      return storeApiToken(prisma, caller.platformId, { ...input, name, ...credentials, createdById });
+    async (transaction) => {
+      const createdById = await lockMaker(transaction.client, caller);
+      const { permissions, expiresAt = null } = input;
+      const bounds = await boundsOf(transaction, caller, { expiresAt, addresses });
+      return storeApiToken(transaction.prisma, caller.platformId, {
+        ...{ name, permissions, createdById },
+        ...credentials,
+        ...bounds,
+      });
     },
   );
   return { apiToken: row, secret: credentials.secret, replayed };
+}
+
+/** The longest time in which a token and the one that takes its place are both valid, in hours: 30 days. */
+export const maxOverlapHours = 720;
+
+/**
+ * Issues a token in the place of another one, with its name, permissions and addresses: both are valid until the overlap is over,
+ * and then the old one ends by itself. It lasts as long as the old one was made for, and no longer than the token that rotates it. Whatever limits the old one limits it, too.
+ * @throws Refusal as issueApiToken does, TOKEN_NOT_FOUND, CONFLICT (it has ended, or was replaced before)
+ */
+export async function rotateApiToken(
+  database: Database,
+  caller: Caller,
+  input: { readonly tokenId: string; readonly overlapHours: number },
+  idempotencyKey?: string | null,
+): Promise<{ apiToken: ApiToken; secret: string; overlapEndsAt: Date; replayed: boolean }> {
+  const { overlapHours } = input;
+  if (overlapHours < 0 || overlapHours > maxOverlapHours)
+    throw new Refusal('INVALID_INPUT', `the overlap is 0 to ${maxOverlapHours} hours`, ['overlapHours']);
+  const id = uuidOf(input.tokenId, 'ApiToken');
+  const credentials = newCredentials();
+  let overlapEndsAt: Date | undefined;
+  const { row, replayed } = await issueOnce(
+    database,
+    caller,
+    { operation: 'rotateApiToken', type: 'ApiToken', input, idempotencyKey },
+    async (transaction) => {
+      const { client, prisma } = transaction;
+      await lockTokens(client, caller);
+      const createdById = await lockMaker(client, caller);
+      const where = { AND: [visibleToPlatform(caller), { id }] };
+      const old = id && (await prisma.apiToken.findFirst({ where, include: { replacedBy: true } }));
+      if (!old) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', ['tokenId']);
+      const { now } = await readClock(client);
+      if (old.revokedAt || old.replacedBy || (old.expiresAt && old.expiresAt <= now))
+        throw new Refusal('CONFLICT', 'the token has ended, or another one takes its place', ['tokenId']);
+      checkPermissions(caller, old.permissions);
+      const lifeMs = old.expiresAt && old.expiresAt.getTime() - old.createdAt.getTime();
+      const expiresAt = lifeMs === null ? null : new Date(now.getTime() + lifeMs);
+      const end = new Date(now.getTime() + overlapHours * 3_600_000);
+      // Its end is announced again where that changes.
+      if (!old.expiresAt || old.expiresAt > end)
+        await prisma.apiToken.updateMany({ where, data: { expiresAt: end, warnedAt: null } });
+      overlapEndsAt = old.expiresAt && old.expiresAt < end ? old.expiresAt : end;
+      const { name, permissions, addresses } = old;
+      return storeApiToken(prisma, caller.platformId, {
+        ...{ name, permissions, createdById, replacesId: old.id },
+        ...credentials,
+        ...(await boundsOf(transaction, caller, { expiresAt, addresses }, 'shorten')),
+      });
+    },
+  );
+  // A repeat is refused: its secret is not stored.
+  if (!overlapEndsAt) throw new Error('a token was rotated without an end of the old one');
+  return { apiToken: row, secret: credentials.secret, overlapEndsAt, replayed };
+}
+
+/** @throws Refusal INVALID_INPUT for what is no range, and for one within the /64 network that an IPv6 client has */
+function rangesIn(addresses: readonly string[]): string[] {
+  return addresses.map((text, position) => {
+    const path = ['addresses', position];
+    try {
+      const [address, bits] = parseRange(text.trim());
+      if (address.kind() === 'ipv6' && text.includes('/') && bits > 64)
+        throw new Refusal('INVALID_INPUT', 'an IPv6 range has at most 64 bits', { path, value: text });
+      return text.trim();
+    } catch (error) {
+      if (error instanceof Refusal) throw error;
+      throw new Refusal('INVALID_INPUT', 'a range of addresses is written 203.0.113.0/24 or 2001:db8::/48', {
+        path,
+        value: text,
+      });
+    }
+  });
+}
+
+/**
+ * Returns how long a new token lasts and where it is accepted from: what it asks for, within what holds for the token that makes it.
+ * @throws Refusal INVALID_INPUT (its end is over), FORBIDDEN (it asks for more)
+ */
+async function boundsOf(
+  { client, prisma }: Transaction,
+  { platformId, tokenId }: Caller,
+  { expiresAt, addresses }: { readonly expiresAt: Date | null; readonly addresses: readonly string[] },
+  ifLonger: 'refuse' | 'shorten' = 'refuse',
+) {
+  const { now } = await readClock(client);
+  if (expiresAt && expiresAt <= now) throw new Refusal('INVALID_INPUT', 'the end must be in the future', ['expiresAt']);
+  const maker = tokenId === null ? null : await prisma.apiToken.findFirst({ where: { platformId, id: tokenId } });
+  const latest = maker?.expiresAt ?? null;
+  const isLonger = latest !== null && expiresAt !== null && expiresAt > latest;
+  if (isLonger && ifLonger === 'refuse')
+    throw new Refusal('FORBIDDEN', 'a token cannot create one that lasts longer than itself', ['expiresAt']);
+  const from = maker?.addresses ?? [];
+  const isInside = (text: string) => {
+    const [address, bits] = parseRange(text);
+    return from.map(parseRange).some((range) => isWithin([range])(address) && bits >= range[1]);
+  };
+  if (from.length > 0 && !addresses.every(isInside))
+    throw new Refusal('FORBIDDEN', 'a token cannot create one that is accepted from other addresses than itself', [
+      'addresses',
+    ]);
+  return { expiresAt: isLonger ? latest : (expiresAt ?? latest), addresses: addresses.length > 0 ? addresses : from };
 }

@@ -43,7 +43,7 @@ const revokeStatement = forCaller(
     `with recursive family as (
        select t.id from api_token t where ${visibleRow('ofPlatform', 't')} and t.id = $4
        union
-       select t.id from family f join api_token t on t.platform_id = $1 and t.created_by_id = f.id where $5::boolean
+       select t.id from family f join api_token t on t.platform_id = $1 and f.id in (t.created_by_id, t.replaces_id) where $5::boolean
      ), ended as (
        update api_token set revoked_at = clock_ms()
        where platform_id = $1 and id = any (array(select id from family)) and revoked_at is null
@@ -68,7 +68,8 @@ const revokeStatement = forCaller(
        array(select id from disabled)::text[] as endpoints,
        exists (select from ended where 'MANAGE' = any (permissions)) and not exists (
          select from api_token t
-         where t.platform_id = $1 and t.revoked_at is null and 'MANAGE' = any (t.permissions)
+         where t.platform_id = $1 and t.revoked_at is null and coalesce(t.expires_at > clock_timestamp(), true)
+           and 'MANAGE' = any (t.permissions)
            and t.id not in (select id from ended)
        ) as is_last_manager`,
   ),

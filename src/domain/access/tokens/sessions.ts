@@ -13,10 +13,10 @@ const rightsStatement = statement<Rights & { id: string }>(
 );
 
 /**
- * How often the tokens of open connections are checked, in milliseconds. When a token ends, its connections close a
- * little after this time at the latest.
+ * How often the tokens of open connections are checked, in milliseconds. When a token ends, its connections close within a
+ * second.
  */
-const sweepMs = 1_000;
+const sweepMs = 900;
 
 /** The reason why a connection is closed: its token has ended, or no longer permits an open operation. */
 export const endings = {
@@ -62,7 +62,7 @@ interface Open {
 /**
  * Holds all connections that outlive their first request. A connection does only what its current token could begin to do, also
  * after a newer one renews it, or after the token is revoked or expires. Tokens are checked together, on a timer and in one
- * statement: ten thousand idle connections cost one small query a second, and an event costs none.
+ * statement: ten thousand idle connections cost about one small query a second, and an event costs none.
  */
 export class Sessions {
   readonly #database: Database;

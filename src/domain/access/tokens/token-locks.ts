@@ -14,7 +14,7 @@ const lockStatement = statement<object>('lock_tokens', `select pg_advisory_xact_
 
 const aliveStatement = statement<object>(
   'token_maker',
-  'select from api_token where platform_id = $1 and id = $2 and revoked_at is null',
+  'select from api_token where platform_id = $1 and id = $2 and revoked_at is null and coalesce(expires_at > clock_timestamp(), true)',
 );
 
 /** Locks the customer as the plan of its deletion does, which therefore comes before or after. */
@@ -33,7 +33,7 @@ export async function lockMaker(on: Queryable, { platformId, tokenId }: Caller):
   if (tokenId === null) return null;
   await shareStatement(on, platformId);
   const [alive] = await aliveStatement(on, platformId, tokenId);
-  if (!alive) throw new Refusal('FORBIDDEN', 'this token is revoked, so it cannot create tokens or webhook endpoints');
+  if (!alive) throw new Refusal('FORBIDDEN', 'this token has ended, so it cannot create tokens or webhook endpoints');
   return tokenId;
 }
 

@@ -90,7 +90,7 @@ const PolicyApproval = builder.objectRef<StoredApproval>('PolicyApproval').imple
     reserves: t.exposeBoolean('reserves', {
       description: 'Whether the money is taken from the account while the payment waits.',
     }),
-    expiresInSeconds: t.json('seconds', 'Int', {
+    expiresInSeconds: t.exposeInt('expiresInSeconds', {
       description:
         'How long an approval is possible, in seconds; for a quote until its expiry at most. Then the payment is EXPIRED.',
     }),

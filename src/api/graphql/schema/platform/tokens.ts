@@ -3,7 +3,13 @@ import {
   type ApiTokenFilter as ApiTokenFilterOf,
   whereApiTokens,
 } from '../../../../domain/access/tokens/api-token-records.ts';
-import { createClientToken, issueApiToken, maxClientSeconds } from '../../../../domain/access/tokens/issue-tokens.ts';
+import {
+  createClientToken,
+  issueApiToken,
+  maxClientSeconds,
+  maxOverlapHours,
+  rotateApiToken,
+} from '../../../../domain/access/tokens/issue-tokens.ts';
 import { revokeApiToken, revokeClientToken, tokenVersion } from '../../../../domain/access/tokens/revoke-tokens.ts';
 import { visibleApiTokens } from '../../../../domain/access/visible.ts';
 import { builder } from '../builder.ts';
@@ -38,8 +44,28 @@ export const ApiToken = builder.prismaNode('ApiToken', {
       nullable: true,
       description: 'When the token was last used, to about a minute; null if never.',
     }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the token ends by itself; null if it lasts until it is revoked.',
+    }),
+    addresses: t.exposeStringList('addresses', {
+      description: 'The ranges of addresses from which the token is accepted, in CIDR notation; empty for all.',
+    }),
+    replacesId: t.publicId('ApiToken', 'replacesId', {
+      nullable: true,
+      description: 'The token whose place this one takes, by rotateApiToken.',
+    }),
   }),
 });
+
+builder.prismaObjectField(ApiToken, 'replacedBy', (t) =>
+  t.relation('replacedBy', {
+    type: ApiToken,
+    nullable: true,
+    description: 'The token that takes the place of this one, which then ends at `expiresAt`; null if none does.',
+  }),
+);
 
 const apiTokens = listOf(ApiToken, {
   name: 'ApiToken',
@@ -62,6 +88,14 @@ mutation('createApiToken', {
   input: (t) => ({
     name: t.string({ required: true, description: 'The display name of the token.' }),
     permissions: t.field({ type: [Permission], required: true, description: 'The permissions of the token.' }),
+    expiresAt: t.field({
+      type: 'DateTime',
+      description: 'When the token ends by itself; never when left out. Not later than the token that creates it.',
+    }),
+    addresses: t.stringList({
+      description:
+        'The ranges of addresses from which the token is accepted, in CIDR notation: 203.0.113.0/24, 2001:db8::/48; all when left out. Within those of the token that creates it.',
+    }),
   }),
   success: {
     apiToken: { type: ApiToken, description: 'The new token.' },
@@ -74,9 +108,36 @@ mutation('createApiToken', {
     issueApiToken(payments.database, viewer, input, idempotencyKey),
 });
 
+mutation('rotateApiToken', {
+  description:
+    'Creates a token in the place of another one, with its name, permissions and addresses. Both are valid until the overlap is over; then the old one ends by itself. What the old one has created stays, and its policy also limits the new one.',
+  input: (t) => ({
+    tokenId: t.id({ required: true, description: 'The token to replace: ApiToken:…' }),
+    overlapHours: t.int({
+      required: true,
+      defaultValue: 24,
+      description: `How long the old token stays valid, in hours: 0 to ${maxOverlapHours}.`,
+    }),
+  }),
+  success: {
+    apiToken: {
+      type: ApiToken,
+      description: 'The new token. If the old one expires, it lasts as long as that was made for.',
+    },
+    overlapEndsAt: { type: 'DateTime', description: 'When the old token ends.' },
+    secret: {
+      type: 'String',
+      description: 'The password of the new token for HTTP Basic authentication. It is shown once and not stored here.',
+    },
+  },
+  refusals: ['NotFoundError'],
+  resolve: ({ idempotencyKey, ...input }, { payments, viewer }) =>
+    rotateApiToken(payments.database, viewer, input, idempotencyKey),
+});
+
 mutation('revokeApiToken', {
   description:
-    'Revokes an API token and, by default, everything that it created: tokens are revoked, webhook endpoints disabled. From then on they create nothing; requests with them are refused within two seconds, and their open streams are closed within seconds. The last token with MANAGE cannot be revoked (CONFLICT).',
+    'Revokes an API token and, by default, everything that it created: tokens are revoked, also one that takes its place, and webhook endpoints disabled. From then on they create nothing; requests with them are refused within a second, and their open streams are closed. The last token with MANAGE cannot be revoked (CONFLICT).',
   input: (t) => ({
     tokenId: t.id({ required: true, description: 'The token to revoke: ApiToken:…' }),
     revokeDescendants: t.boolean({
@@ -149,7 +210,7 @@ mutation('createClientToken', {
 });
 
 mutation('revokeClientToken', {
-  description: 'Revokes the token of an app: it is refused within a second, and its streams are closed within seconds.',
+  description: 'Revokes the token of an app: it is refused, and its streams are closed, within a second.',
   input: (t) => ({ tokenId: t.id({ required: true, description: 'The token to revoke: ClientToken:…' }) }),
   success: { revokedId: { type: 'ID', description: 'The id of the revoked token.' } },
   refusals: ['NotFoundError'],

@@ -109,6 +109,13 @@ export const Event = builder.prismaNode('Event', {
       resolve: (event, _args, context, info) =>
         snapshotOf(event, 'Customer') ?? readReferred('Customer', event.customerId, context, info),
     }),
+    apiTokenId: t.id({
+      nullable: true,
+      description: 'The API token that ends soon; null for other events.',
+      select: { type: true, snapshot: true },
+      resolve: ({ type, snapshot }) =>
+        type === 'API_TOKEN_EXPIRY' ? publicId('ApiToken', String(Object(snapshot).token_id)) : null,
+    }),
     webhookBody: t.fromQuery('String', webhookBody, {
       nullable: true,
       description:

@@ -1,0 +1,239 @@
+import { expect, test } from 'vitest';
+import { parseRange } from '../../src/core/address-ranges.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
+import { act, fieldsOf, succeed } from '../setup/acts.ts';
+import { untilRows, uuidIn } from '../setup/connections.ts';
+import { connect, type Data, ownGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { payingApp, serverOf } from '../setup/new-credentials.ts';
+import { newCustomer } from '../setup/scene.ts';
+import { openRawSocket } from '../setup/streams.ts';
+import { createEndpoint } from '../webhooks/endpoint.ts';
+import { ownReceiver } from '../webhooks/receiver.ts';
+
+// The lives of API tokens: their ends, their addresses, and what takes their place.
+
+const t = await testGateway({
+  WEBHOOK_LOOPBACK: true,
+  TRUSTED_PROXIES: [parseRange('127.0.0.1')],
+  WRONG_CREDENTIALS_PER_MINUTE: 600,
+});
+const { platform } = t;
+const facts = 'id clientId name permissions expiresAt addresses replacesId replacedBy { id } createdById lastUsedAt';
+
+interface Key {
+  readonly token: Data;
+  readonly platform: TestPlatform;
+}
+
+async function make(by: TestPlatform, input: object): Promise<Key> {
+  const made = { name: 'key', permissions: ['VIEW'], ...input };
+  const { apiToken, secret } = await succeed(by, 'createApiToken', made, `secret apiToken { ${facts} }`);
+  return keyOf(apiToken, secret);
+}
+
+async function rotate(by: TestPlatform, tokenId: string, rest: object = {}): Promise<Key & { overlapEndsAt: string }> {
+  const selection = `secret overlapEndsAt apiToken { ${facts} }`;
+  const { apiToken, overlapEndsAt, secret } = await succeed(by, 'rotateApiToken', { tokenId, ...rest }, selection);
+  return { ...keyOf(apiToken, secret), overlapEndsAt };
+}
+
+const keyOf = (token: Data, secret: string): Key => ({
+  token,
+  platform: connect(t.url, platform.platformId, basicAuthorization({ clientId: token.clientId, secret })),
+});
+
+/** The status of a request with a token, from an address that the trusted proxy names. */
+async function statusOf({ authorization }: TestPlatform, from = '203.0.113.7', url = t.url): Promise<number> {
+  const headers = { authorization, 'content-type': 'application/json', 'x-forwarded-for': from };
+  const body = JSON.stringify({ query: '{ viewer { kind } }' });
+  return (await fetch(`${url}/graphql`, { method: 'POST', headers, body })).status;
+}
+
+/** Waits until requests with a token are refused. */
+async function untilRefused(by: TestPlatform, url = t.url): Promise<void> {
+  while ((await statusOf(by, undefined, url)) !== 401) await new Promise(setImmediate);
+}
+
+const endNow = (tokenId: string) =>
+  t.owner.query('update api_token set expires_at = clock_timestamp() where id = $1', [uuidIn(tokenId)]);
+const later = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+
+test('a token ends by itself, with its open streams, and makes nothing any more', async () => {
+  const { token, platform: key } = await make(platform, { expiresAt: later(1), permissions: ['VIEW', 'MANAGE'] });
+  expect(await statusOf(key)).toBe(200);
+  expect((await key.ask('{ viewer { expiresAt } }')).viewer.expiresAt).toBe(token.expiresAt);
+  const socket = await openRawSocket(t.url, key.authorization);
+  await endNow(token.id);
+  await untilRefused(key);
+  expect((await socket.closed).code).toBe(4403);
+});
+
+test('a token makes none that lasts longer than itself, or is accepted from elsewhere', async () => {
+  const addresses = ['203.0.113.0/24', '2001:db8::/48', '127.0.0.1'];
+  const input = { permissions: ['VIEW', 'MANAGE'], expiresAt: later(2), addresses };
+  const maker = await make(platform, input);
+  const from = maker.platform;
+  const attempt = (rest: object) => act(from, 'createApiToken', { name: 'child', permissions: ['VIEW'], ...rest });
+  expect(await attempt({ expiresAt: later(3) })).toMatchObject({ code: 'FORBIDDEN', path: ['input', 'expiresAt'] });
+  for (const other of ['203.0.112.0/23', '198.51.100.1', '2001:db9::/48'])
+    expect(await attempt({ addresses: [other] })).toMatchObject({ code: 'FORBIDDEN', path: ['input', 'addresses'] });
+  expect((await make(from, { expiresAt: later(1), addresses: ['203.0.113.9'] })).token.addresses).toEqual([
+    '203.0.113.9',
+  ]);
+  expect((await make(from, {})).token).toMatchObject({ expiresAt: maker.token.expiresAt, addresses });
+});
+
+test.each([
+  [{ expiresAt: '2020-01-01T00:00:00Z' }, ['expiresAt']],
+  [{ addresses: ['203.0.113.0/33'] }, ['addresses', 0]],
+  [{ addresses: ['10.0.0.1', 'everywhere'] }, ['addresses', 1]],
+  [{ addresses: ['2001:db8::/65'] }, ['addresses', 0]],
+])('a token with %j is refused', async (input, path) => {
+  const refused = await act(platform, 'createApiToken', { name: 'key', permissions: ['VIEW'], ...input });
+  expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['input', ...path] });
+});
+
+test('a token is accepted from its addresses only, also one that was accepted a moment ago', async () => {
+  const { platform: key } = await make(platform, { addresses: ['203.0.113.0/28', '198.51.100.4', '2001:db8:1::/48'] });
+  for (const from of ['203.0.113.7', '198.51.100.4', '2001:db8:1:2::3', '::ffff:203.0.113.7'])
+    expect([from, await statusOf(key, from)]).toEqual([from, 200]);
+  for (const from of ['203.0.113.16', '198.51.100.5', '2001:db8:2::1'])
+    expect([from, await statusOf(key, from)]).toEqual([from, 401]);
+  // What a client writes before its proxy is not believed.
+  expect(await statusOf(key, '203.0.113.7, 198.51.100.5')).toBe(401);
+  expect(await statusOf(key, '198.51.100.5, 203.0.113.7')).toBe(200);
+  const rest = (from: string) =>
+    fetch(`${t.url}/2025-10-13/config`, { headers: { authorization: key.authorization, 'x-forwarded-for': from } });
+  expect([(await rest('203.0.113.7')).status, (await rest('203.0.113.99')).status]).toEqual([200, 401]);
+});
+
+test('without a trusted proxy, what X-Forwarded-For says does not count', async () => {
+  const alone = await ownGateway({}, t.databaseUrl);
+  const { platform: key } = await make(platform, { addresses: ['203.0.113.0/24'] });
+  expect(await statusOf(key, '203.0.113.7', alone.url)).toBe(401);
+  const { platform: local } = await make(platform, { addresses: ['127.0.0.0/8'] });
+  expect(await statusOf(local, '203.0.113.7', alone.url)).toBe(200);
+});
+
+test('a rotated token and the one in its place are both valid until the overlap is over', async () => {
+  const first = await make(platform, {
+    name: 'payouts',
+    permissions: ['VIEW', 'TRANSACT'],
+    addresses: ['203.0.113.0/24'],
+  });
+  const second = await rotate(platform, first.token.id, { overlapHours: 2 });
+  const { name, permissions, addresses } = first.token;
+  expect(second.token).toMatchObject({ name, permissions, addresses, replacesId: first.token.id, expiresAt: null });
+  const old = await fieldsOf(platform, 'node', first.token.id, '... on ApiToken { expiresAt replacedBy { id } }');
+  expect(old).toEqual({ expiresAt: second.overlapEndsAt, replacedBy: { id: second.token.id } });
+  const overlapMs = Date.parse(old.expiresAt) - Date.now();
+  expect(overlapMs).toBeGreaterThan(7_100_000);
+  expect(overlapMs).toBeLessThanOrEqual(7_200_000);
+  expect([await statusOf(first.platform), await statusOf(second.platform)]).toEqual([200, 200]);
+  expect(await act(platform, 'rotateApiToken', { tokenId: first.token.id })).toMatchObject({ code: 'CONFLICT' });
+  await endNow(first.token.id);
+  await untilRefused(first.platform);
+  expect(await statusOf(second.platform)).toBe(200);
+  expect(await act(platform, 'rotateApiToken', { tokenId: first.token.id })).toMatchObject({ code: 'CONFLICT' });
+  const { revokedId } = await succeed(platform, 'revokeApiToken', { tokenId: second.token.id }, 'revokedId');
+  expect(revokedId).toBe(second.token.id);
+});
+
+test('of rotations at once one counts', async () => {
+  const { token } = await make(platform, {});
+  const tries = Array.from({ length: 4 }, () =>
+    act(platform, 'rotateApiToken', { tokenId: token.id }, 'apiToken { id }'),
+  );
+  const codes = (await Promise.all(tries)).map(({ code }) => code ?? 'DONE');
+  expect(codes.sort()).toEqual(['CONFLICT', 'CONFLICT', 'CONFLICT', 'DONE']);
+});
+
+test('a token that expires is replaced by one that lasts as long, and never longer than who rotates it', async () => {
+  const short = await make(platform, { expiresAt: later(10) });
+  const { token } = await rotate(platform, short.token.id);
+  expect(Math.abs(Date.parse(token.expiresAt) - Date.now() - 36_000_000)).toBeLessThan(60_000);
+  const maker = await make(platform, { permissions: ['VIEW', 'MANAGE'], expiresAt: later(1) });
+  const endless = await make(platform, {});
+  expect((await rotate(maker.platform, endless.token.id)).token.expiresAt).toBe(maker.token.expiresAt);
+});
+
+test('what limits a token limits the one in its place, whoever rotates it, and so does what limits that one', async () => {
+  const old = await make(platform, { permissions: ['VIEW', 'TRANSACT'] });
+  const maker = await serverOf(platform, 'VIEW', 'TRANSACT', 'MANAGE');
+  for (const subjectId of [old.token.id, maker.tokenId])
+    await succeed(platform, 'setPolicy', { subjectId, limits: [{ period: 'DAY', payments: 3 }] });
+  const next = await rotate(maker, old.token.id);
+  const { viewer } = await next.platform.ask('{ viewer { policies { subjectId } } }');
+  expect(viewer.policies.map(({ subjectId }: Data) => subjectId).sort()).toEqual([old.token.id, maker.tokenId].sort());
+  const weak = await serverOf(platform, 'VIEW', 'MANAGE');
+  expect(await act(weak, 'rotateApiToken', { tokenId: next.token.id })).toMatchObject({ code: 'FORBIDDEN' });
+});
+
+test('revoking a token ends the one that takes its place', async () => {
+  const { token } = await make(platform, {});
+  const next = await rotate(platform, token.id);
+  await succeed(platform, 'revokeApiToken', { tokenId: token.id });
+  await untilRefused(next.platform);
+});
+
+test('a revoked token is refused within a second on every instance', async () => {
+  const other = await ownGateway({}, t.databaseUrl);
+  const { token, platform: key } = await make(platform, {});
+  expect([await statusOf(key), await statusOf(key, undefined, other.url)]).toEqual([200, 200]);
+  await succeed(platform, 'revokeApiToken', { tokenId: token.id });
+  await Promise.all([untilRefused(key), untilRefused(key, other.url)]);
+});
+
+test('the last use of a token is noted once a minute, whatever it sends', async () => {
+  const { token, platform: key } = await make(platform, {});
+  expect(token.lastUsedAt).toBeNull();
+  await statusOf(key);
+  await untilRows(
+    t,
+    [{ used: true }],
+    'select last_used_at is not null as used from api_token where id = $1',
+    uuidIn(token.id),
+  );
+  const used = () => fieldsOf(platform, 'node', token.id, '... on ApiToken { lastUsedAt }');
+  const first = await used();
+  await untilRefusedBy(token.id, key);
+  expect(await used()).toEqual(first);
+});
+
+test('the end of a token is announced once, a week before, in the feed and by webhook, and an app hears nothing of it', async () => {
+  const receiver = await ownReceiver();
+  await createEndpoint(platform, { url: receiver.url, eventTypes: ['API_TOKEN_EXPIRY'] });
+  const soon = await make(platform, { expiresAt: later(24 * 6) });
+  await make(platform, { expiresAt: later(24 * 8) });
+  const { token } = await make(platform, {});
+  await rotate(platform, token.id, { overlapHours: 1 });
+  // Its work of each hour begins with an instance: two at once announce nothing twice.
+  await Promise.all([
+    ownGateway({ WEBHOOK_LOOPBACK: true }, t.databaseUrl),
+    ownGateway({ WEBHOOK_LOOPBACK: true }, t.databaseUrl),
+  ]);
+  const told = () => receiver.received.filter(({ body }) => body.type === 'API_TOKEN_EXPIRY');
+  await receiver.until(() => told().length >= 2);
+  const announced = told().map(({ body }) => body.tokenId);
+  expect(new Set(announced)).toEqual(new Set([soon.token.id, token.id]));
+  expect(receiver.received.find(({ body }) => body.tokenId === soon.token.id)?.body).toMatchObject({
+    ...{ type: 'API_TOKEN_EXPIRY', expiresAt: soon.token.expiresAt },
+  });
+  await ownGateway({}, t.databaseUrl);
+  const events = async (by: TestPlatform) =>
+    (await by.ask('{ events(filter: { types: [API_TOKEN_EXPIRY] }, first: 50) { edges { node { apiTokenId } } } }'))
+      .events.edges;
+  // The other tests of this file have tokens that end soon, too.
+  const ids = (await events(platform)).map(({ node }: Data) => node.apiTokenId);
+  expect(ids.filter((id: string) => announced.includes(id)).sort()).toEqual([soon.token.id, token.id].sort());
+  const app = await payingApp(platform, { customerId: await newCustomer(platform) });
+  expect(await events(app)).toEqual([]);
+});
+
+/** Uses a token until it has been looked up anew several times. */
+async function untilRefusedBy(tokenId: string, key: TestPlatform): Promise<void> {
+  for (let time = 0; time < 3; time += 1) {
+    const other = await ownGateway({}, t.databaseUrl);
+    expect([tokenId, await statusOf(key, undefined, other.url)]).toEqual([tokenId, 200]);
+  }
+}
