@@ -156,7 +156,11 @@ export const transferInternal = command((payments, caller, input: Omit<Transfer,
 export function betweenAccounts(
   transaction: Omit<NewRow<Transaction>, 'type'>,
   newId: string,
-  { from, to, amount }: Omit<TransferRow, 'metadata' | 'customerId'> & { readonly to: Pick<Account, 'customerId'> },
+  {
+    from,
+    to,
+    amount,
+  }: Omit<TransferRow, 'metadata' | 'customerId' | 'createdBy'> & { readonly to: Pick<Account, 'customerId'> },
 ): Plan {
   const { id, platformId, reference, description = null } = transaction;
   const sent: Plan = {
