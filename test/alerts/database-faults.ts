@@ -56,7 +56,7 @@ export const databaseFaults: Readonly<Record<string, StagedFault>> = {
     },
   },
   'missing migrations': bySql(
-    'the database has other migrations than the service',
+    'the database has different migrations from the service',
     ['PaymentsSchemaMissing'],
     'update _prisma_migrations set checksum = reverse(checksum)',
     'update _prisma_migrations set checksum = reverse(checksum)',
@@ -108,7 +108,7 @@ export const databaseFaults: Readonly<Record<string, StagedFault>> = {
     },
   },
   'no instances': {
-    staged: 'Prometheus is asked to ask nobody, as where a label or a name has changed',
+    staged: 'Prometheus is configured without targets, as after a change of a label or a name',
     alerts: ['PaymentsInstancesMissing'],
     unavailable: () => 'the Prometheus of the trial always knows its targets',
     async stage() {

@@ -13,7 +13,7 @@ async function readingLookups({ other }: Stage) {
 /** Faults that requests meet. Those of the load are of other tables. */
 export const requestFaults: Readonly<Record<string, StagedFault>> = {
   'locked table': {
-    staged: 'somebody locks a table by hand, and 31 requests at a time want to read it',
+    staged: 'a person locks a table by hand, and 31 requests at a time want to read it',
     alerts: ['PaymentsSessionsBlocked', 'PaymentsRequestsSlow', 'PaymentsPoolWaits'],
     async stage(stage) {
       const read = await readingLookups(stage);
@@ -43,7 +43,7 @@ export const requestFaults: Readonly<Record<string, StagedFault>> = {
     },
   },
   'wrong index': {
-    staged: 'somebody makes a unique index by hand that commands break',
+    staged: 'a person creates a unique index by hand that commands violate',
     alerts: ['PaymentsRacesLost'],
     async stage({ other, own }) {
       await lookUp(other, address('eur'));

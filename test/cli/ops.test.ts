@@ -185,7 +185,7 @@ test('who blocks whom is shown as a tree, with the names of our statements, sinc
   expect(holder).toMatch(
     /^process \d+ \(psql, login postgres\), whose transaction has been open for \d+ s: idle in transaction after "lock table api_token"$/,
   );
-  expect(advice).toMatch(/^ {2}To end it: select pg_terminate_backend\(\d+\)\. What it has not committed is lost/);
+  expect(advice).toMatch(/^ {2}To end it: select pg_terminate_backend\(\d+\)\. Its uncommitted changes are lost/);
   expect(waiting).toMatch(
     /^ {2}process \d+ \(payments-gateway \S+ \S+:\d+, login gateway\).*"\w+", has waited for AccessShareLock on api_token for \d+ s$/,
   );

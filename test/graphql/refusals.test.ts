@@ -126,7 +126,7 @@ describe('an amount', () => {
     [{ decimal: '1e2' }, 'INVALID_AMOUNT', /digits with an optional point/],
     [{ decimal: 1.5 }, 'INVALID_AMOUNT', /digits with an optional point/],
     [{ decimal: '90000000000000.01' }, 'AMOUNT_OUT_OF_RANGE', /at most 90000000000000.00 USD/],
-    [{ units: '12.50' }, 'INVALID_AMOUNT', /a whole number/],
+    [{ units: '12.50' }, 'INVALID_AMOUNT', /a 64-bit integer/],
     [{ units: 0 }, 'INVALID_AMOUNT', /at least 0.01 USD/],
   ])('given as %j is refused: %s', async (amount, code, message) => {
     const path = ['input', 'amount', ...Object.keys(amount)];

@@ -326,7 +326,7 @@ describe('tail and follow', () => {
     const running = start(['follow', transaction.id, '--url', balancer.url], t.platform);
     await running.line(/ PENDING/);
     balancer.cut();
-    await running.line(/^Connected again/);
+    await running.line(/^Reconnected/);
     await succeed(t.platform, 'approveTransaction', { transactionId: transaction.id });
     expect(await running.done).toBe(0);
     expect(running.err).toEqual(['Connection lost. Reconnecting …', 'Reconnected; no event was missed.']);

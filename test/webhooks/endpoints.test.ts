@@ -45,7 +45,7 @@ test('a new endpoint gets a test event, signed so that the convention’s own li
     description: 'books',
     status: 'ENABLED',
     notice: null,
-    eventTypes: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT', 'ACCOUNT_STATUS', 'KYC_STATUS', 'TEST'],
+    eventTypes: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT', 'ACCOUNT_STATUS', 'KYC_STATUS', 'API_TOKEN_EXPIRY', 'TEST'],
   });
   const [delivery] = endpoint.deliveries;
   expect(delivery.event).toMatchObject({ type: 'TEST', cursor: event.body.cursor, id: event.body.eventId });
@@ -107,6 +107,7 @@ test('a payment sends its events in the bodies of the specification, each with i
       rateDetails: expect.objectContaining({ serviceApiMultiplier: expect.any(Number) }),
       settledAt: expect.stringMatching(/Z$/),
       createdAt: expect.stringMatching(/Z$/),
+      createdById: expect.stringMatching(/^ApiToken:/),
       updatedAt: expect.stringMatching(/Z$/),
       description: 'rent',
     },
@@ -145,6 +146,7 @@ test('a transfer that fails says why, and where the money went', async () => {
     }),
     settledAt: null,
     createdAt: expect.stringMatching(/Z$/),
+    createdById: expect.stringMatching(/^ApiToken:/),
     updatedAt: expect.stringMatching(/Z$/),
   });
 });

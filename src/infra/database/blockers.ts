@@ -31,7 +31,8 @@ const sessionsStatement = statement<Row>(
        l.mode || case when l.relation is null then ' on a row' ||
            coalesce((select ' of ' || t.relation::regclass from pg_locks t where t.pid = l.pid and t.locktype = 'tuple' and t.granted limit 1), '')
          when l.locktype = 'relation' then ' on ' || l.relation::regclass else format(' on a %s of %s', l.locktype, l.relation::regclass) end as waits_for
-     from pg_locks l where not l.granted and l.pid <> pg_backend_pid())
+     from pg_locks l join pg_stat_activity s on s.pid = l.pid and s.datname = current_database()
+     where not l.granted and l.pid <> pg_backend_pid())
    select a.pid, a.application_name as application, a.usename::text as login, coalesce(a.backend_type, case when a.usesysid is null then 'autovacuum worker' else 'client backend' end) as kind, a.state, coalesce(a.query, '') as query,
      greatest(0, extract(epoch from clock_timestamp() - coalesce(a.xact_start, a.state_change, a.backend_start)))::float8 as open_seconds,
      w.blocked_by, w.waits_for, w.wait_seconds
@@ -43,7 +44,7 @@ const sessionsStatement = statement<Row>(
 /** How many characters of a statement decide which it is: less than track_activity_query_size leaves. */
 const shownLength = 900;
 
-/** Returns the sessions that wait for locks, and those that they wait for. Texts of other logins need pg_read_all_stats. */
+/** Returns the sessions of this database that wait for locks, and those that they wait for. Texts of other logins need pg_read_all_stats. */
 export async function lockSessions(on: Queryable): Promise<LockSession[]> {
   // Postgres shows the beginning of a long text.
   const names = new Map([...statementTexts()].map(([name, text]) => [text.slice(0, shownLength), name]));
