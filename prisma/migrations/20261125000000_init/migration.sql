@@ -128,7 +128,7 @@ create table api_token (
   revoked_at timestamptz(3),
   created_by_id uuid,
   expires_at timestamptz(3),
-  addresses text[],
+  addresses text[] default array[]::text[],
   replaces_id uuid,
   warned_at timestamptz(3),
   primary key (platform_id, id)
