@@ -35,8 +35,8 @@ export class StoredConnections implements RailConnections {
 
   /**
    * Encrypts with the current key all connections that were encrypted with another one.
-   * @returns how many there were
-   * @throws Error where this instance lacks that key
+   * @returns the number processed
+   * @throws Error if this instance lacks that key
    */
   async reencrypt(keyId: string): Promise<number> {
     const rows = await this.#database.prisma.railConnection.findMany();

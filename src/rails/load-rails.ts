@@ -98,8 +98,8 @@ async function importRail(place: string, name: string, directory: string, own: L
 }
 
 /**
- * Returns the specifier to import: the address of a file, or the name of a package. A file may be named without its ending, and
- * an index file by its folder.
+ * Returns the specifier to import: the address of a file, or the name of a package. A file may be named without its
+ * ending, and an index file by its folder.
  */
 export function railAddress(name: string, directory: string): string {
   if (!name.startsWith('.') && !path.isAbsolute(name)) return name;

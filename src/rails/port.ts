@@ -1,14 +1,14 @@
 import type { Rail } from './rail.ts';
 
 /**
- * The port for authors of rails: everything that a package needs to be a rail of the gateway. A rail is a module whose default
- * export is a `RailModule`; the setting RAILS names it. src/rails/README.md says what each method promises, and `npm run
- * rail:conformance` tries it.
+ * The port for authors of rails: everything that a package needs to be a rail of the gateway. A rail is a module whose
+ * default export is a `RailModule`; the setting RAILS names it. src/rails/README.md says what each method promises, and
+ * `npm run rail:conformance` tries it.
  */
 
 /**
- * The version of the port. It rises with breaking changes: when the gateway calls something else, or expects another answer. A
- * new optional method does not change it.
+ * The version of the port. It rises with breaking changes: when the gateway calls something else, or expects another
+ * answer. A new optional method does not change it.
  */
 export const railPort = 1;
 
@@ -21,7 +21,7 @@ export interface RailModule {
   /**
    * Opens the rail, once for each entry of RAILS that names the module. It reads its own settings and may reach its
    * provider, but starts no work of its own.
-   * @param settings as RAILS has them; undefined where it has none
+   * @param settings as RAILS has them; undefined if it has none
    * @throws Error when the settings are wrong; the message names each and says what it should be
    */
   open(settings: unknown, host: RailHost): Rail | Promise<Rail>;
@@ -39,8 +39,8 @@ export interface RailHost {
 /** What platforms have stored for their rail with `npm run ops -- rails connect`, encrypted: addresses, credentials. */
 export interface RailConnections {
   /**
-   * Reads the connection that a platform has stored, or undefined. Read it for each use: it can change at any time, and no
-   * instance restarts for it.
+   * Reads the connection that a platform has stored, or undefined. Read it for each use: it can change at any time, and
+   * no instance restarts for it.
    */
   read(platformId: string): Promise<string | undefined>;
 }

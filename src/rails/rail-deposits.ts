@@ -1,15 +1,15 @@
 /** The methods of a rail for deposits to the accounts of customers. A rail has both of them, or neither. */
 export interface RailDeposits {
   /**
-   * Lists deposits, also those under way, that began at a moment or later, by the provider's clock: oldest first, page by page.
-   * Collections of our orders are not among them.
+   * Lists deposits, also those under way, that began at a moment or later, by the provider's clock: oldest first, page
+   * by page. Collections of our orders are not among them.
    */
   deposits?(request: DepositsRequest): Promise<DepositsPage>;
 
   /**
-   * Makes a deposit available to the payments of the platform, such as by moving it to the account that they are paid from.
-   * Called at least once, before the customer is credited: an implementation passes `id` to its provider as the idempotency
-   * key. An exception means that the outcome is unknown, and it is called again.
+   * Creates a deposit available to the payments of the platform, such as by moving it to the account that they are paid
+   * from. Called at least once, before the customer is credited: an implementation passes `id` to its provider as the
+   * idempotency key. An exception means that the outcome is unknown, and it is called again.
    */
   takeDeposit?(deposit: DepositToTake): Promise<TakenDeposit>;
 }
@@ -38,7 +38,7 @@ export interface RailDeposit {
   readonly state: 'UNDER_WAY' | 'SETTLED' | 'FAILED';
   readonly amount: bigint;
   readonly currency: string;
-  /** The uuid of the customer; undefined where the provider does not say. */
+  /** The uuid of the customer; undefined if the provider does not say. */
   readonly customerId: string | undefined;
   /** The provider's account that holds it. */
   readonly heldAt: string;

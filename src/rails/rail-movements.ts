@@ -22,9 +22,9 @@ export interface MovementsPage {
 
 /** A payment at a provider. */
 export interface RailMovement {
-  /** The id of our order; undefined where no order of ours began it. */
+  /** The id of our order; undefined if no order of ours began it. */
   readonly orderId: string | undefined;
-  /** The id of our order that it refunds; undefined where it refunds none. */
+  /** The id of our order that it refunds; undefined if it refunds none. */
   readonly returnOf?: string | undefined;
   /** The provider's own reference. */
   readonly reference: string;

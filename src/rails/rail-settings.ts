@@ -14,7 +14,10 @@ const unknownKeys = (known: string) => ({
 /** A rail in the setting RAILS: a module and its own settings. */
 const entry = z.strictObject(
   {
-    /** `sandbox`, a package, or a file; a relative one begins with a dot and is resolved against `RailSettings.directory`. */
+    /**
+     * `sandbox`, a package, or a file; a relative one begins with a dot and is resolved against
+     * `RailSettings.directory`.
+     */
     module: moduleName,
     settings: z.unknown().optional(),
   },

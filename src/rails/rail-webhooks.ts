@@ -1,9 +1,9 @@
 /** The methods of a rail for the webhooks of its provider. A rail has both of them, or neither. */
 export interface RailWebhooks {
   /**
-   * Checks that a webhook comes from the provider, and returns its id. Undefined where it does not: it is refused with 401, and
-   * nothing is stored. An exception means that this is unknown: it is refused with 503, and the provider sends it again. It
-   * changes nothing: an accepted webhook is stored and answered, and `readWebhook` gets it afterwards.
+   * Checks that a webhook comes from the provider, and returns its id. Undefined if it does not: it is refused with
+   * 401, and nothing is stored. An exception means that this is unknown: it is refused with 503, and the provider sends
+   * it again. It changes nothing: an accepted webhook is stored and answered, and `readWebhook` gets it afterwards.
    */
   receiveWebhook?(webhook: RailWebhook): Promise<ReceivedWebhook | undefined>;
 
@@ -37,8 +37,8 @@ export interface OrderNews {
   readonly kind: 'order';
   readonly orderId: string;
   /**
-   * Whether its money may have come back. Otherwise a settled order is not asked about early: a late message that it has
-   * settled is not news.
+   * Whether its money may have come back. Otherwise a settled order is not asked about early: a late message that it
+   * has settled is not news.
    */
   readonly mayHaveReturned: boolean;
 }

@@ -14,22 +14,22 @@ import type { RailLocks, RateLock } from './rate-lock.ts';
 import type { Simulation } from './simulation.ts';
 
 /**
- * The port through which money arrives and leaves. The domain gets rates, payouts and collections from a rail, and does not
- * know which rail it is. Every method is optional: operations without it are refused. A real provider is connected by
- * implementing this interface (src/rails/README.md).
+ * The port through which money arrives and leaves. The domain gets rates, payouts and collections from a rail, and does
+ * not know which rail it is. Every method is optional: operations without it are refused. A real provider is connected
+ * by implementing this interface (src/rails/README.md).
  */
 export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   readonly name: string;
 
   /**
-   * Returns the current terms of converting one currency into another, or undefined for a pair that the rail does not serve.
-   * The rate returned here is the rate used.
+   * Returns the current terms of converting one currency into another, or undefined for a pair that the rail does not
+   * serve. The rate returned here is the rate used.
    */
   rate?(sending: Currency, receiving: Currency): Promise<RateTerms | undefined>;
 
   /**
-   * Returns all payment instructions under this reference; none where the rail does not accept such deposits. Their addresses
-   * and account numbers belong to this quote or account alone.
+   * Returns all payment instructions under this reference; none if the rail does not accept such deposits. Their
+   * addresses and account numbers belong to this quote or account alone.
    */
   paymentInstructions?(request: FundingRequest): Promise<PaymentInstruction[]>;
 
@@ -37,30 +37,30 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   lookUp?(umaAddress: string): Promise<UmaReceiver | undefined>;
 
   /**
-   * Pays out, or returns the current state of the payout. Called again after `checkInMs`, and again after a crash at any point:
-   * an implementation passes `order.id` to its provider as the idempotency key. An exception means that the outcome is unknown,
-   * and the order is asked about again. An order that settled with a `watchMs` is asked about once more after it, with
-   * `settled` set: either it has come back by then (`returned`), or it is final (`settled`).
+   * Pays out, or returns the current state of the payout. Called again after `checkInMs`, and again after a crash at
+   * any point: an implementation passes `order.id` to its provider as the idempotency key. An exception means that the
+   * outcome is unknown, and the order is queried again. An order that settled with a `watchMs` is asked about once more
+   * after it, with `settled` set: either it has come back by then (`returned`), or it is final (`settled`).
    */
   payOut?(order: RailOrder): Promise<RailOutcome>;
 
   /**
-   * Collects money from an account or a UMA address, or returns the current state of the collection; called as `payOut` is. A
-   * rail with this method has `giveBack`, too.
+   * Collects money from an account or a UMA address, or returns the current state of the collection; called as `payOut`
+   * is. A rail with this method has `giveBack`, too.
    */
   collect?(order: RailOrder): Promise<RailOutcome>;
 
   /**
-   * Returns the state of an order, and sends nothing: an operator asks before ending it by hand. Undefined where the provider
-   * does not have it. Without this method `payOut` or `collect` is asked, which may send it.
+   * Returns the state of an order, and sends nothing: an operator asks before ending it by hand. Undefined if the
+   * provider does not have it. Without this method `payOut` or `collect` is asked, which may send it.
    */
   findOrder?(order: RailOrder): Promise<RailOutcome | undefined>;
 
   /**
-   * Refunds a collection to its source because no account here can take it: the balance would exceed its limit. Called at least
-   * once, with the order of the collection. The payment is FAILED once this returns; after an exception it is called again.
-   * After the first call `collect` must answer `failed` for this order, so that the refunded money is not credited when there
-   * is capacity again.
+   * Refunds a collection to its source because no account here can take it: the balance would exceed its limit. Called
+   * at least once, with the order of the collection. The payment is FAILED once this returns; after an exception it is
+   * called again. After the first call `collect` must answer `failed` for this order, so that the refunded money is not
+   * credited when there is capacity again.
    */
   giveBack?(order: RailOrder): Promise<void>;
 
@@ -83,18 +83,18 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   firstAskMs?(order: RailRequest): number;
 
   /**
-   * Checks an external account before it is registered, and again after each `checkInMs`: whether it exists, whether it can be
-   * paid now, and whether its owner is who the platform says. `ownerName` is undefined for a wallet, which has no owner to
-   * verify. `ageMs` is the time since the account was registered, by the clock of the database: 0 before it is. An exception
-   * means that the result is unknown: a new account is refused then, and a registered one is checked again. Without this method
-   * every new account is PENDING.
+   * Checks an external account before it is registered, and again after each `checkInMs`: whether it exists, whether it
+   * can be paid now, and whether its owner is who the platform says. `ownerName` is undefined for a wallet, which has
+   * no owner to verify. `ageMs` is the time since the account was registered, by the clock of the database: 0 before it
+   * is. An exception means that the result is unknown: a new account is refused then, and a registered one is checked
+   * again. Without this method every new account is PENDING.
    */
   checkAccount?(account: AccountToCheck, ownerName: string | undefined, ageMs: number): Promise<AccountCheck>;
 
   /**
-   * Checks the identity of a new customer, and of one whose name has changed; again after each `checkInMs`, and when a webhook
-   * reports a change. An exception means that the result is unknown: a command is refused, and a later check is repeated.
-   * Without this method every new customer is PENDING_REVIEW.
+   * Checks the identity of a new customer, and of one whose name has changed; again after each `checkInMs`, and when a
+   * webhook reports a change. An exception means that the result is unknown: a command is refused, and a later check is
+   * repeated. Without this method every new customer is PENDING_REVIEW.
    */
   checkIdentity?(customer: IdentityRequest): Promise<IdentityAnswer>;
 
@@ -102,8 +102,8 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   readonly simulation?: Simulation;
 
   /**
-   * Returns the rail for one platform, such as with the credentials of that platform. Without this method all platforms share
-   * one.
+   * Returns the rail for one platform, such as with the credentials of that platform. Without this method all platforms
+   * share one.
    */
   forPlatform?(platformId: string): Rail;
 
@@ -168,8 +168,9 @@ export interface AccountToCheck extends RailAccount {
   /** The owner of a bank account, as the interface has it; null for a wallet. */
   readonly beneficiary: Readonly<Record<string, unknown>> | null;
   /**
-   * The name of the owner in the characters that the rails of this type of account carry (SEPA, ACH), at most as long as
-   * they carry it; the name as it is for other types, and undefined for a wallet. `carriedText` does the same for others.
+   * The name of the owner in the characters that the rails of this type of account carry (SEPA, ACH), at most as long
+   * as they carry it; the name as it is for other types, and undefined for a wallet. `carriedText` does the same for
+   * others.
    */
   readonly carriedName: string | undefined;
 }
@@ -182,7 +183,7 @@ export interface RailOrder {
   readonly kind: RailOrderKind;
   readonly amount: bigint;
   readonly currency: string;
-  /** The external account; undefined where the money stays here, or the other party has a UMA address. */
+  /** The external account; undefined if the money stays here, or the other party has a UMA address. */
   readonly account: RailAccount | undefined;
   /** The UMA address of the other party: of the receiver of a payout, or of the sender of a collection. */
   readonly umaAddress: string | undefined;
@@ -206,16 +207,18 @@ export type RailOutcome =
       /** It may still come back; ask again after so many milliseconds. */
       readonly watchMs?: number | undefined;
       /**
-       * The amount that arrived by the provider's report, in smallest units. If it differs from that of the order, an operator
-       * gets a case, and the payment stays under way until it is resolved.
+       * The amount that arrived by the provider's report, in smallest units. If it differs from that of the order, an
+       * operator gets a case, and the payment stays under way until it is resolved.
        */
       readonly amount?: bigint | undefined;
       /**
-       * What a payout took, with a lock in the sending currency. Without a lock it may be left out: the payout took what has
-       * arrived.
+       * What a payout took, with a lock in the sending currency. Without a lock it may be left out: the payout took
+       * what has arrived.
        */
       readonly sent?: bigint | undefined;
-      /** What the receiving institution has reported about the receiver of a payment to a UMA address, by field name. */
+      /**
+       * What the receiving institution has reported about the receiver of a payment to a UMA address, by field name.
+       */
       readonly information?: Readonly<Record<string, string>> | undefined;
     }
   /** It did not happen and will not. `explanation` is for the timeline. */
@@ -235,7 +238,8 @@ export type RailOutcome =
   /** The order had settled, and its money was returned. */
   | { readonly kind: 'returned'; readonly explanation: string }
   /**
-   * The provider contradicts an earlier report, such as failed after settled. Nothing changes, and an operator investigates.
+   * The provider contradicts an earlier report, such as failed after settled. Nothing changes, and an operator
+   * investigates.
    */
   | { readonly kind: 'contradiction'; readonly explanation: string };
 
@@ -271,7 +275,7 @@ export interface FundingRequest {
   /** The reference that the payer must write on the payment. */
   readonly reference: string;
   readonly currency: Currency;
-  /** The amount in smallest units; undefined where the payer chooses it. */
+  /** The amount in smallest units; undefined if the payer chooses it. */
   readonly amount: bigint | undefined;
   /** The time when the quote or account was created, by the clock of the database. */
   readonly createdAt: Date;
@@ -280,8 +284,8 @@ export interface FundingRequest {
 }
 
 /**
- * A payment instruction, by the type of account or wallet to pay to (decision 49). If there is a `reference`, the payment must
- * carry it; otherwise the address belongs to this payment alone.
+ * A payment instruction, by the type of account or wallet to pay to (decision 49). If there is a `reference`, the
+ * payment must carry it; otherwise the address belongs to this payment alone.
  */
 export type PaymentInstruction =
   | BankInstruction<'US_ACCOUNT', 'accountNumber' | 'routingNumber' | 'accountCategory' | 'bankName'>

@@ -6,8 +6,8 @@ export interface RailLocks {
   /**
    * Locks a rate at the provider for one payment, before a quote promises it here. It moves no money. The payment's
    * order then has the lock (`RailOrder.lock`), and `payOut` takes `sent` for it, in the sending currency, and delivers
-   * `received`; its `settled` names both amounts. A lock that no order uses ends by itself. An exception means that nothing
-   * is locked, or that it will end unused. Without this method quotes have the rate of `rate`.
+   * `received`; its `settled` names both amounts. A lock that no order uses ends by itself. An exception means that
+   * nothing is locked, or that it will end unused. Without this method quotes have the rate of `rate`.
    */
   lockRate?(request: LockRequest): Promise<LockAnswer>;
 }
@@ -23,7 +23,7 @@ export interface LockRequest {
   readonly lockedSide: 'SENDING' | 'RECEIVING';
   /** The amount of the locked side, in its smallest unit; on the sending side, all that the rail will take. */
   readonly amount: bigint;
-  /** The external account to pay; undefined where the money stays here, and the rail converts it for the platform. */
+  /** The external account to pay; undefined if the money stays here, and the rail converts it for the platform. */
   readonly account: RailAccount | undefined;
   /** The receiver at a UMA address, found by `lookUp`; undefined for any other. Its currency may be the one sent. */
   readonly uma?: UmaPayment | undefined;
@@ -61,8 +61,8 @@ export type LockAnswer =
       readonly validMs: number;
     }
   /**
-   * The provider does not convert this: the amount is out of its range, the account or the receiver at a UMA address cannot be
-   * paid, the currency pair is not supported, or the sender may not pay there.
+   * The provider does not convert this: the amount is out of its range, the account or the receiver at a UMA address
+   * cannot be paid, the currency pair is not supported, or the sender may not pay there.
    */
   | {
       readonly kind: 'refused';

@@ -20,8 +20,8 @@ export interface Simulation {
   deposit(scenario: unknown, amount: bigint): Deposit;
 
   /**
-   * Returns the decision on an incoming payment that a scenario gives instead of the receiving platform; undefined where the
-   * platform decides.
+   * Returns the decision on an incoming payment that a scenario gives instead of the receiving platform; undefined if
+   * the platform decides.
    * @param scenario as it was stored with the order; null or undefined when there is none
    */
   approval(scenario: unknown): 'APPROVE' | 'REJECT' | undefined;
@@ -30,8 +30,8 @@ export interface Simulation {
   senderInformation(umaAddress: string): Readonly<Record<string, string>>;
 
   /**
-   * Returns a verification of the owner of an account, with the name that the bank has. `ownerName` is undefined for a wallet,
-   * which has no owner to verify.
+   * Returns a verification of the owner of an account, with the name that the bank has. `ownerName` is undefined for a
+   * wallet, which has no owner to verify.
    */
   accountVerification(ownerName: string | undefined, verification: BeneficiaryVerificationStatus): AccountVerification;
 }
@@ -76,6 +76,6 @@ export interface Deposit {
 export interface AccountVerification {
   /** Null if there is no owner to compare. */
   readonly verification: BeneficiaryVerificationStatus | null;
-  /** The name of the owner at the bank; null where the bank gives none. */
+  /** The name of the owner at the bank; null if the bank gives none. */
   readonly verifiedName: string | null;
 }

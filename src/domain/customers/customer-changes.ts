@@ -73,10 +73,11 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
 }));
 
 /**
- * Deletes a customer who holds nothing here and has no payment under way (decision 36). Its history stays, it can no longer
- * move money, and its UMA address is free again. The client tokens of the customer, its quotes and its transactions end.
- * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (deleted before), CUSTOMER_IN_USE (with what is left), CUSTOMER_FROZEN,
- * IDEMPOTENCY_MISMATCH
+ * Deletes a customer who holds nothing here and has no payment under way (decision 36). Its history stays, it can no
+ * longer move money, and its UMA address is free again. The client tokens of the customer, its quotes and its
+ * transactions end.
+ * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (deleted before), CUSTOMER_IN_USE (with what is left),
+ *   CUSTOMER_FROZEN, IDEMPOTENCY_MISMATCH
  */
 export const deleteCustomer = command((payments, caller, input: { readonly customerId: string } & Expecting) => ({
   operation: 'deleteCustomer',

@@ -124,8 +124,8 @@ function withName(details: CustomerDetails): CustomerDetails {
 }
 
 /**
- * Checks the details of a customer, all of them, and returns their columns. Only given details have a column, so this serves new and
- * changed customers. A null makes the column empty.
+ * Checks the details of a customer, all of them, and returns their columns. Only given details have a column, so this
+ * serves new and changed customers. A null makes the column empty.
  * @throws Refusal INVALID_INPUT
  */
 export function detailColumns(details: CustomerDetails, now: Date): Partial<DetailColumns> {
@@ -198,7 +198,7 @@ function checkShare(share: number | null | undefined, path: FieldPath): void {
 }
 
 /**
- * Returns the result of the identity check of a new customer, or of one with a new name, by its rail; undefined where the
+ * Returns the result of the identity check of a new customer, or of one with a new name, by its rail; undefined if the
  * rail checks no identities.
  * @throws Refusal SERVICE_UNAVAILABLE
  */

@@ -49,9 +49,9 @@ const wakeStatement = statement<object>(
 );
 
 /**
- * Checks with their rails the identities of up to `limit` customers that are due, and commits the results. A customer whose
- * name has changed in the meantime, or that a webhook has made due, is checked again.
- * @returns how many there were
+ * Checks with their rails the identities of up to `limit` customers that are due, and commits the results. A customer
+ * whose name has changed in the meantime, or that a webhook has made due, is checked again.
+ * @returns the number processed
  */
 export function checkDueIdentities(payments: Payments, limit: number): Promise<number> {
   return workOnDue(payments, limit, {
@@ -77,7 +77,7 @@ async function check(payments: Payments, due: DueCheck): Promise<void> {
   );
 }
 
-/** Ends the lease, with or without the time of the next check. Returns false where another worker has it by now. */
+/** Ends the lease, with or without the time of the next check. Returns false if another worker has it by now. */
 async function isOurs(client: Queryable, due: DueCheck, checkInMs: number | undefined): Promise<boolean> {
   const { platformId, customer, leasedUntil } = due;
   if (checkInMs === undefined) return (await endStatement(client, platformId, customer.id, leasedUntil)).length > 0;
@@ -91,7 +91,7 @@ async function commitStatus(client: Queryable, { platformId, customer }: DueChec
   if (outcome.kind !== 'done') throw new Error(`the identity of customer ${customer.id} could not be written`);
 }
 
-/** Makes the check of a customer due now, also of one whose last answer was final: its provider has news of it. */
+/** Creates the check of a customer due now, also of one whose last answer was final: its provider has news of it. */
 export async function wakeIdentityCheck(on: Queryable, platformId: string, customerId: string): Promise<void> {
   await wakeStatement(on, platformId, customerId);
 }

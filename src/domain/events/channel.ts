@@ -53,7 +53,8 @@ export class Channel<T> implements AsyncIterableIterator<T> {
   }
 
   /**
-   * Waits until the reader has taken all messages, or the channel has ended: a writer of many messages waits after each page.
+   * Waits until the reader has taken all messages, or the channel has ended: a writer of many messages waits after each
+   * page.
    */
   async drained(): Promise<void> {
     if (this.#ended || this.#queue.length === 0) return;
@@ -134,8 +135,8 @@ export function only<T>(...messages: readonly T[]): AsyncIterableIterator<T> {
 }
 
 /**
- * Maps the messages of a channel. A message without a `value` is skipped, and `last` ends the channel after it. The values
- * of `firsts` come before all others. `return` releases the channel at once.
+ * Maps the messages of a channel. A message without a `value` is skipped, and `last` ends the channel after it. The
+ * values of `firsts` come before all others. `return` releases the channel at once.
  */
 export function mapChannel<T, U>(
   channel: Channel<T>,

@@ -1,8 +1,8 @@
 import type { Cursors } from '../../core/cursors.ts';
 
 /**
- * A position in a platform's feed: the sequence of an event, and the epoch in which the event got it. After a restore of the
- * database another event gets the same sequence, in another epoch (decision 77).
+ * A position in a platform's feed: the sequence of an event, and the epoch in which the event got it. After a restore
+ * of the database another event gets the same sequence, in another epoch (decision 77).
  */
 export interface FeedPosition {
   readonly sequence: bigint;
@@ -22,7 +22,10 @@ export function feedCursor(cursors: Cursors, platformId: string, { sequence, epo
   return cursors.write(feed, platformId, epoch === null ? `${sequence}` : `${sequence}:${epoch}`);
 }
 
-/** Reads the position in a cursor; undefined when it is malformed or another platform's. The feed may not have it (`hasPosition`). */
+/**
+ * Reads the position in a cursor; undefined when it is malformed or another platform's. The feed may not have it
+ * (`hasPosition`).
+ */
 export function positionOf(cursors: Cursors, platformId: string, cursor: string): FeedPosition | undefined {
   const text = cursors.read(feed, platformId, cursor);
   return text === undefined ? undefined : feedPosition(text);

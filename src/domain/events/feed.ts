@@ -19,8 +19,8 @@ const maxBacklog = 1_000;
 const pollMs = 1_000;
 
 /**
- * The live feed of this process. Each subscriber gets every event after its position, once and in order: it first catches
- * up from the database, and gets live events when it has reached the hub's position.
+ * The live feed of this process. Each subscriber gets every event after its position, once and in order: it first
+ * catches up from the database, and gets live events when it has reached the hub's position.
  */
 export class Feed {
   readonly previous: PreviousEvents;
@@ -104,7 +104,7 @@ export class Feed {
   }
 
   /**
-   * Returns whether memory shows that all events after a position of the feed are from after `time`. False where only the
+   * Returns whether memory shows that all events after a position of the feed are from after `time`. False if only the
    * database knows.
    */
   isRecent(platformId: string, { sequence, epoch }: FeedPosition, time: Date): boolean {
@@ -172,8 +172,8 @@ export class Feed {
   }
 
   /**
-   * Returns whether the feed continues after the last event dispatched here, in a new epoch. If not, the database was restored
-   * to an earlier moment, and the hub is abandoned.
+   * Returns whether the feed continues after the last event dispatched here, in a new epoch. If not, the database was
+   * restored to an earlier moment, and the hub is abandoned.
    */
   async #continues(hub: Hub): Promise<boolean> {
     const continues = await this.#reads.has(hub.platformId, position(hub));

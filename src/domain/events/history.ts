@@ -7,8 +7,8 @@ import { type FollowedNoun, latestEventsOf } from './row-events.ts';
 const waitMs = 2_000;
 
 /**
- * Returns the latest event of each row, as of one moment, by the ids under which the feed has them, and waits until each has
- * reached its version. One that does not in time (no sequencer runs) is missing.
+ * Returns the latest event of each row, as of one moment, by the ids under which the feed has them, and waits until
+ * each has reached its version. One that does not in time (no sequencer runs) is missing.
  */
 export async function latestEvents(
   database: Pick<Database, 'pool'>,

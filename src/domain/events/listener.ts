@@ -28,7 +28,8 @@ export class FeedListener {
   #closed = false;
 
   /**
-   * @param onAnnounced called with the platforms whose feeds have new events, at least once for each step of a sequencer
+   * @param onAnnounced called with the platforms whose feeds have new events, at least once for each step of a
+   *   sequencer
    */
   constructor(database: Database, log: Logger, onAnnounced: (heads: readonly Head[]) => void) {
     this.#database = database;

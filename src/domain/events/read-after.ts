@@ -7,8 +7,8 @@ import { positionOf } from './cursor.ts';
 export const readAfterHeader = 'payments-read-after';
 
 /**
- * Parses what the reads of a request must include: the read token of a write; or `latest` or a cursor of the feed, which both
- * include everything, as without a token.
+ * Parses what the reads of a request must include: the read token of a write; or `latest` or a cursor of the feed,
+ * which both include everything, as without a token.
  * @throws Refusal INVALID_INPUT for anything else
  */
 export function readAfterOf(cursors: Cursors, platformId: string, text: string): string | undefined {

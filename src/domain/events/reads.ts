@@ -8,11 +8,9 @@ import { type FeedPosition, feedStart } from './cursor.ts';
 import { newestEvents } from './recent.ts';
 import type { EventFilter, Subject } from './subscribers.ts';
 
-/** The most events that one read returns. */
+/** The maximum number of events that one read returns. */
 export const pageSize = 500;
-/**
- * The most numbers of the feed that one page covers: a replay of rare types would read millions of rows in a statement.
- */
+/** The maximum number of feed positions that one page covers: a replay of rare types would read millions of rows. */
 const pageSpan = 10_000;
 
 /** How many pages of replays are read at once, in this process. */

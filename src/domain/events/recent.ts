@@ -1,8 +1,11 @@
 import type { Event } from '../../infra/database/generated/client/client.ts';
 
-/** The most events of one platform that stay in memory. */
+/** The maximum number of events of one platform that stay in memory. */
 export const newestEvents = 2_000;
-/** The most bytes that the events of all platforms together may have, as JSON. As objects they take two to four times as many. */
+/**
+ * The maximum number of bytes that the events of all platforms together may have, as JSON. As objects they take two to
+ * four times as many.
+ */
 const maxBytes = 32 * 1024 * 1024;
 
 /** The memory that all platforms' recent events share. */
@@ -16,8 +19,8 @@ export class RecentMemory {
 }
 
 /**
- * The newest events of a platform's feed in memory, without a gap, for readers that were away for a short time: when many
- * reconnect at once, they read nothing from the database. `clear` gives its memory back.
+ * The newest events of a platform's feed in memory, without a gap, for readers that were away for a short time: when
+ * many reconnect at once, they read nothing from the database. `clear` gives its memory back.
  */
 export class RecentEvents {
   readonly #memory: RecentMemory;
@@ -52,7 +55,7 @@ export class RecentEvents {
     for (const event of events) this.add(event);
   }
 
-  /** Returns the event with this sequence; undefined where it is not in memory. */
+  /** Returns the event with this sequence; undefined if it is not in memory. */
   at(sequence: bigint): Event | undefined {
     const first = this.#events[this.#start];
     return first && sequence >= first.sequence
@@ -60,7 +63,7 @@ export class RecentEvents {
       : undefined;
   }
 
-  /** Returns up to `limit` events after a sequence; undefined where the first of them is not in memory. */
+  /** Returns up to `limit` events after a sequence; undefined if the first of them is not in memory. */
   after(sequence: bigint, limit: number): readonly Event[] | undefined {
     const first = this.at(sequence + 1n);
     if (!first) return undefined;

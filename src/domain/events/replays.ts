@@ -10,7 +10,10 @@ const portion = 25;
 /** How many milliseconds a reader may take for a page before the next replay gets its turn. */
 const turnMs = 100;
 
-/** Replays the feed to subscribers that are behind it, a page each in turn, so that live events and requests never wait for them. */
+/**
+ * Replays the feed to subscribers that are behind it, a page each in turn, so that live events and requests never wait
+ * for them.
+ */
 export class Replays {
   readonly #reads: FeedReads;
   readonly #turns = new Slots(replayConnections);
@@ -28,7 +31,8 @@ export class Replays {
       });
       await channel.drained();
     }
-    // No `await` since its position was compared with the hub's: the next event that the hub dispatches is its next one.
+    // No `await` since its position was compared with the hub's: the next event that the hub dispatches is its next
+    // one.
     if (!channel.ended) hub.live.add(subscriber);
   }
 

@@ -6,12 +6,12 @@ export interface ResumeKey {
   readonly subject: string;
   /** The digest of the client's key, of its platform and subject, and of the operation. */
   readonly digest: Buffer;
-  /** The most keys of the subject; beyond that, the most recently seen remain. */
+  /** The maximum number of keys of the subject; beyond that, the most recently seen remain. */
   readonly most: number;
 }
 
 export interface Found {
-  /** The position up to which its client has received everything; null where the stream starts again. */
+  /** The position up to which its client has received everything; null if the stream starts again. */
   readonly position: FeedPosition | null;
   /** The sequence up to which its client may have received something. */
   readonly sent: bigint;
@@ -53,7 +53,7 @@ export class ResumePoint {
     this.key = key;
   }
 
-  /** The position after which the stream resumes; undefined where it starts again. */
+  /** The position after which the stream resumes; undefined if it starts again. */
   get resumeAfter(): FeedPosition | undefined {
     return this.#found?.position ?? undefined;
   }
@@ -76,8 +76,8 @@ export class ResumePoint {
   }
 
   /**
-   * Stores where a stream that does not resume begins: the sequence after which it continues until the client has acknowledged
-   * something, or null where it then begins again.
+   * Stores where a stream that does not resume begins: the sequence after which it continues until the client has
+   * acknowledged something, or null if it then begins again.
    */
   async begin(position: bigint | null): Promise<void> {
     if (this.#isBegun) return;
@@ -115,7 +115,8 @@ export class ResumePoint {
   }
 
   /**
-   * What is stored: up to where the client has received everything, and up to where it may have received something, if known.
+   * What is stored: up to where the client has received everything, and up to where it may have received something, if
+   * known.
    */
   get written(): readonly [position: string | null, epoch: number | null, sent: string | null] {
     const isKnown = this.#state !== 'open' && this.#isNewest;

@@ -40,8 +40,9 @@ const beginStatement = statement<{ key: Buffer }>(
 );
 
 /**
- * What a client has acknowledged on any of its connections counts. A connection that the client has abandoned may be opened
- * here after its newer one, and so take the key over: what that connection was sent then says nothing about the client.
+ * What a client has acknowledged on any of its connections counts. A connection that the client has abandoned may be
+ * opened here after its newer one, and so take the key over: what that connection was sent then says nothing about the
+ * client.
  */
 const writeStatement = statement<{ key: Buffer }>(
   'write_resume_points',
@@ -72,7 +73,9 @@ const limitStatement = statement<{ key: Buffer }>(
 const writeMs = 1_000;
 /** How often a stream without events is marked as seen, in milliseconds. */
 const seenMs = 900_000;
-/** How long streams that open at the same time are collected for one statement, in milliseconds, and how many of them. */
+/**
+ * How long streams that open at the same time are collected for one statement, in milliseconds, and how many of them.
+ */
 const collectMs = 3;
 const maxBatch = 500;
 /** The keys of a subject are counted when it has begun this fraction of the maximum. */

@@ -70,7 +70,7 @@ export async function latestEventsOf(pool: Queryable, platformId: string, noun: 
   return new Map(found.map((event) => [event.subjectId, event]));
 }
 
-/** The most events whose previous ones are read in one statement. */
+/** The maximum number of events whose previous ones are read in one statement. */
 const maxBatch = 200;
 
 /** Finds the event before each event of the same row: of several in one statement, once for all followers. */
@@ -82,7 +82,7 @@ export class PreviousEvents {
     this.#loader = new DataLoader((events) => readPrevious(pool, events), { cache: false, maxBatchSize: maxBatch });
   }
 
-  /** Returns the event of the version before; undefined where the event is the row's first. */
+  /** Returns the event of the version before; undefined if the event is the row's first. */
   of(event: Event): Promise<Event | undefined> {
     const known = this.#known.get(event);
     if (known) return known;

@@ -5,7 +5,7 @@ import type { Database } from '../../infra/database/database.ts';
 
 /** The advisory lock of the current step ("feed" in ASCII). */
 export const stepLock = 0x66656564;
-/** The most changes that one step sequences. */
+/** The maximum number of changes that one step sequences. */
 const batchSize = 2_000;
 /** How many milliseconds a new connection may take. */
 const connectMs = 5_000;
@@ -15,9 +15,9 @@ export const unmarkedRestore =
   'the database was restored, or a standby was promoted: follow the operating guide, then run `npm run ops -- restored --yes`';
 
 /**
- * One statement in a transaction of its own, sent as one message: a process that is paused or cut off meanwhile holds no
- * lock, since Postgres finishes the statement without it. The end of the transaction releases the lock, also behind a
- * connection pooler.
+ * One statement in a transaction of its own, sent as one message: a process that is paused or cut off meanwhile holds
+ * no lock, since Postgres finishes the statement without it. The end of the transaction releases the lock, also behind
+ * a connection pooler.
  */
 const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then sequence_outbox(${batchSize}) end as count`;
 
@@ -56,8 +56,8 @@ export class Sequencer {
   }
 
   /**
-   * Begins an epoch of the feed where the connected server is no longer the same one. Nothing is numbered on the connection
-   * before that: a restore and a failover break all connections.
+   * Begins an epoch of the feed where the connected server is no longer the same one. Nothing is numbered on the
+   * connection before that: a restore and a failover break all connections.
    */
   async #followServer(client: pg.Client): Promise<void> {
     const { rows } = await client.query<{ waits: boolean }>('select follow_server() as waits');

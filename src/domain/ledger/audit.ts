@@ -39,7 +39,7 @@ export interface AuditOptions {
 
 export interface Audit {
   readonly breaches: readonly Breach[];
-  /** The moment from which it continued; null where it checked all rows. */
+  /** The moment from which it continued; null if it checked all rows. */
   readonly coversFrom: Date | null;
   /** The moment that it covers: every commit answered before. */
   readonly coversUntil: Date;
@@ -58,8 +58,8 @@ export class ReplicaUnfit extends Error {}
 const attempts = 3;
 
 /**
- * Checks the ledger and stores the result on the primary. A sound audit becomes the checkpoint from which the next one goes on:
- * it checks what came since or may still change (decision 94).
+ * Checks the ledger and stores the result on the primary. A sound audit becomes the checkpoint from which the next one
+ * goes on: it checks what came since or may still change (decision 94).
  * @throws ReplicaUnfit
  */
 export async function runAudit(database: Database, options: AuditOptions = {}): Promise<Audit> {

@@ -95,8 +95,8 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
     for (const key of ['balances', 'new payments', 'payments under way']) keys.reads.add(key);
   }
 
-  // The capacity of an account depends on its balance and on the payments under way to it: those that begin with it as their
-  // destination, and any that moves.
+  // The capacity of an account depends on its balance and on the payments under way to it: those that begin with it as
+  // their destination, and any that moves.
   for (const { account } of capacity) {
     keys.reads.add(rowKey('Account', account));
     keys.reads.add(`payments to ${account}`);
@@ -121,7 +121,10 @@ function addMoves(keys: ConflictKeys, { quotes = [], expired = [], transactions 
   }
 }
 
-/** Returns whether a plan, or its alternative, may end a payment that policies then count no longer (release_payments.sql). */
+/**
+ * Returns whether a plan, or its alternative, may end a payment that policies then count no longer
+ * (release_payments.sql).
+ */
 function endsUndelivered({ transactions = [], otherwise }: Alternative): boolean {
   return transactions.some(({ to }) => undelivered.has(to)) || (otherwise !== undefined && endsUndelivered(otherwise));
 }

@@ -8,7 +8,7 @@ import { allRows } from './rule.ts';
 
 /** The checkpoint of the auditor, as a snapshot of the database shows it. */
 export interface Checkpoint {
-  /** The audit that wrote it; null where none has. */
+  /** The audit that wrote it; null if none has. */
   readonly runId: string | null;
   readonly coversUntil: Date | null;
   /** Why the next audit cannot continue from the checkpoint, as a sentence; null if it can. */
@@ -40,7 +40,7 @@ interface Found {
 
 /**
  * Reads the checkpoint and says whether an audit can go on from it.
- * @param history that of the primary (read_position); null where its server is another than the epoch of the feed says
+ * @param history that of the primary (read_position); null if its server is another than the epoch of the feed says
  */
 export async function findCheckpoint(client: pg.Client, history: string | null): Promise<Checkpoint> {
   const { rows } = await client.query<Found>(found);
@@ -90,7 +90,7 @@ export async function storeAudit(database: Database, client: pg.Client, finished
   });
 }
 
-/** Makes the checkpoint that of this audit, unless another audit has replaced the one that it has seen. */
+/** Creates the checkpoint that of this audit, unless another audit has replaced the one that it has seen. */
 async function claim(primary: pg.ClientBase, runId: string, { coversUntil }: FinishedAudit, before: Checkpoint) {
   const claimed = await storeCheckpoint(primary, runId, coversUntil, rulesDigest, before.epochId, before.runId);
   return claimed.length === 1;

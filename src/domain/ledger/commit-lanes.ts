@@ -41,7 +41,7 @@ interface Commit<Outcome> {
   alone(plan: PlatformPlan): Promise<Outcome>;
 }
 
-/** The most plans in one transaction: the first of them waits for the last. */
+/** The maximum number of plans in one transaction: the first of them waits for the last. */
 const maxPlans = 16;
 /** The connections of the pool per lane; the others are for reading. */
 const connectionsPerLane = 3;

@@ -16,7 +16,9 @@ export type Outcome =
   | { readonly kind: 'refused'; readonly replayed: boolean; readonly refusal: PlanRefusal }
   | { readonly kind: 'mismatch' };
 
-/** A limit of a policy, with what is used and left of it: amounts as digits of smallest units, or numbers of payments. */
+/**
+ * A limit of a policy, with what is used and left of it: amounts as digits of smallest units, or numbers of payments.
+ */
 export interface LimitState {
   readonly period: 'PAYMENT' | 'DAY' | 'MONTH' | 'LAST_24_HOURS' | 'LAST_30_DAYS';
   readonly currency: string | null;
@@ -26,7 +28,7 @@ export interface LimitState {
   readonly leftAmount: string | null;
   readonly usedPayments: number | null;
   readonly leftPayments: number | null;
-  /** When more of it is free; null where nothing is used. */
+  /** When more of it is free; null if nothing is used. */
   readonly renewsAt: string | null;
 }
 
@@ -77,13 +79,13 @@ export type PlanRefusal =
       readonly code: 'ACCOUNT_FROZEN';
       readonly kind: 'INTERNAL' | 'EXTERNAL';
       readonly id: string;
-      /** Its owner; null where it is the platform's own. */
+      /** Its owner; null if it is the platform's own. */
       readonly customerId: string | null;
     }
   | {
       readonly code: 'INVALID_BANK_ACCOUNT';
       readonly id: string;
-      /** Its owner; null where it is the platform's own. */
+      /** Its owner; null if it is the platform's own. */
       readonly customerId: string | null;
       readonly status: string;
     }
@@ -95,7 +97,10 @@ export type PlanRefusal =
       readonly needed: string;
       readonly currency: string;
     }
-  /** A policy does not allow the payment: `limit` for the rule LIMIT (limit_state.sql), `freeAt` where time changes that. */
+  /**
+   * A policy does not allow the payment: `limit` for the rule LIMIT (limit_state.sql), `freeAt` where time changes
+   * that.
+   */
   | {
       readonly code: 'LIMIT_EXCEEDED';
       readonly id: string;
@@ -155,8 +160,8 @@ export function commitPlan(database: Database, platformId: string, plan: Plan): 
 }
 
 /**
- * Reports a commit to whoever records the statements of its caller. Plans of several requests may share the statement, so each
- * request records its own, with its wait for the others.
+ * Reports a commit to whoever records the statements of its caller. Plans of several requests may share the statement,
+ * so each request records its own, with its wait for the others.
  */
 function watched<T>(committing: Promise<T>): Promise<T> {
   const end = beginStatement('commit_batches', commitText);
@@ -186,7 +191,9 @@ async function commitAlone(database: Database, { platformId, plan }: PlatformPla
   }
 }
 
-/** Tells whether Postgres waited for the call that has its idempotency key: the context of its error names the function. */
+/**
+ * Tells whether Postgres waited for the call that has its idempotency key: the context of its error names the function.
+ */
 export function waitedForKey(error: unknown): boolean {
   return error instanceof Error && 'where' in error && /\block_claims\(/.test(String(error.where));
 }
@@ -240,8 +247,8 @@ export async function commitPlanOn(on: Queryable, platformId: string, plan: Plan
 }
 
 /**
- * Commits groups on one connection, in one statement. Each group is done or refused as a whole, as if they were committed one
- * after another.
+ * Commits groups on one connection, in one statement. Each group is done or refused as a whole, as if they were
+ * committed one after another.
  * @returns the outcome of each
  */
 export async function commitGroupsOn(on: Queryable, groups: readonly PlanGroup[]): Promise<Outcome[]> {

@@ -2,7 +2,7 @@ import type { Plan } from './plan.ts';
 
 /**
  * Merges plans into one that does everything they do, in their order. Nothing is lost: lists are concatenated.
- * @throws Error where two of them have a claim, a result or an alternative, of which a plan has one
+ * @throws Error if two of them have a claim, a result or an alternative, of which a plan has one
  */
 export function mergePlans(...plans: readonly Plan[]): Plan {
   return plans.reduce(merge, {});

@@ -2,8 +2,8 @@ import { maxBalance } from '../../core/checks.ts';
 import type { Rule, Scope } from './rule.ts';
 
 /**
- * The auditor's rules about payments: on every account, the journals of a payment must sum to what its row and its status
- * require. So they find money that is booked to the wrong account, although every journal balances.
+ * The auditor's rules about payments: on every account, the journals of a payment must sum to what its row and its
+ * status require. So they find money that is booked to the wrong account, although every journal balances.
  */
 
 /**
@@ -24,8 +24,8 @@ const booked = ({ journalsOfPayments }: Scope) => `booked as materialized (
  * - `funding_account_id`: the account that pays an outgoing payment. Where the source is external, this is the internal
  *   account of its owner.
  * - `debited`: the account must have been debited. A transfer is debited when it is created, a payment of a quote when
- *   it is executed, one that waits for an approval where a policy reserves its money, and a payment that is pulled when the pull has settled: then it has a PAYOUT order. A payment that
- *   failed before that has no refund.
+ *   it is executed, one that waits for an approval where a policy reserves its money, and a payment that is pulled when
+ *   the pull has settled: then it has a PAYOUT order. A payment that failed before that has no refund.
  * - `gone`: it has been debited and the money is not back.
  * - `locked`: what the rail takes, in the sending currency, where it converts the money itself (decision 83).
  * - `waiting`: what waits in CLEARING until the rail has moved it.

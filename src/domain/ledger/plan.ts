@@ -14,14 +14,14 @@ import type {
 } from '../../infra/database/generated/client/client.ts';
 
 /**
- * All changes that one command makes, as data. `commitPlan` sends it to the database, which locks, checks and applies it in one
- * transaction, or refuses it as a whole. Commands differ only in their plans.
+ * All changes that one command makes, as data. `commitPlan` sends it to the database, which locks, checks and applies
+ * it in one transaction, or refuses it as a whole. Commands differ only in their plans.
  */
 export interface Plan {
   readonly claim?: Claim | undefined;
   /**
-   * Who and what a plan requires: customers who may move money and are not frozen, external accounts that are ACTIVE and not
-   * frozen, internal accounts that are not frozen, and lookups that have not expired.
+   * Who and what a plan requires: customers who may move money and are not frozen, external accounts that are ACTIVE
+   * and not frozen, internal accounts that are not frozen, and lookups that have not expired.
    */
   readonly requireActive?: {
     readonly customers?: readonly string[];
@@ -58,8 +58,8 @@ export interface Plan {
   /** The case that its one journal of a difference settles, with the order that it concludes (decision 95). */
   readonly cases?: readonly SettledCase[];
   /**
-   * When the rail is asked about an order again, in milliseconds from now; null when the order has its outcome. `begins`: it has
-   * waited for an approval, and has its age from now on.
+   * When the rail is asked about an order again, in milliseconds from now; null when the order has its outcome.
+   * `begins`: it has waited for an approval, and has its age from now on.
    */
   readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null; readonly begins?: boolean }[];
   /** The version that a row must still have, which the plan changes. */
@@ -81,7 +81,9 @@ export interface Spend {
   /** What is sent, in the smallest unit of its currency. */
   readonly amount: bigint;
   readonly currency: string;
-  /** The receiver: the public id of an account, and the country of one outside where that is known; or a UMA address. */
+  /**
+   * The receiver: the public id of an account, and the country of one outside where that is known; or a UMA address.
+   */
   readonly accountId: string | null;
   readonly country: string | null;
   readonly umaAddress: string | null;
@@ -92,8 +94,8 @@ export interface Spend {
 }
 
 /**
- * The plan that replaces one that comes too late for its quote. The database decides this under the lock of the quote. It
- * changes nothing that its plan does not name. It may itself be too late, and have an alternative in turn.
+ * The plan that replaces one that comes too late for its quote. The database decides this under the lock of the quote.
+ * It changes nothing that its plan does not name. It may itself be too late, and have an alternative in turn.
  */
 export interface Alternative extends Pick<Plan, 'quotes' | 'transactions' | 'journals'> {
   /** Quotes that must be EXPIRED and not paid yet. They are locked but not changed. */
@@ -164,7 +166,9 @@ export interface TransactionMove {
   readonly approvalInMs?: number | undefined;
   /** Only before that deadline, by the clock of the database once the transaction is locked. */
   readonly approval?: 'before';
-  /** The token of who approves what somebody else has asked for, and the tokens that it was made by (may_approve.sql). */
+  /**
+   * The token of who approves what somebody else has asked for, and the tokens that it was made by (may_approve.sql).
+   */
   readonly makers?: readonly string[];
   readonly isNew?: boolean;
 }
@@ -201,7 +205,7 @@ export interface SettledCase {
   readonly orderId: string;
   readonly by: string;
   readonly reason: string;
-  /** What the provider took from the platform's account there, and credited; null where it was to do neither. */
+  /** What the provider took from the platform's account there, and credited; null if it was to do neither. */
   readonly movedOut: bigint | null;
   readonly movedIn: bigint | null;
 }
@@ -227,10 +231,11 @@ export interface Journal {
 }
 
 /**
- * One leg of a movement, in the smallest unit of the currency: positive is a credit, negative a debit. System accounts: OUTSIDE
- * is the world beyond the rails, CLEARING is money on its way there, LIQUIDITY is the other side of a conversion, FEES is what
- * the service earned, SUSPENSE is money that neither arrived nor came back, ADJUSTMENTS is the other side of corrections by
- * operators, DIFFERENCES is the difference between what providers have moved and what was promised.
+ * One leg of a movement, in the smallest unit of the currency: positive is a credit, negative a debit. System accounts:
+ * OUTSIDE is the world beyond the rails, CLEARING is money on its way there, LIQUIDITY is the other side of a
+ * conversion, FEES is what the service earned, SUSPENSE is money that neither arrived nor came back, ADJUSTMENTS is the
+ * other side of corrections by operators, DIFFERENCES is the difference between what providers have moved and what was
+ * promised.
  */
 export type Leg = { readonly currency: string; readonly amount: bigint } & (
   | {

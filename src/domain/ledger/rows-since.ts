@@ -4,10 +4,11 @@ import type { Scope } from './rule.ts';
 /**
  * The rows that came after a checkpoint, or may still change (decision 94).
  *
- * What is exact: the events after the number that a platform's feed had, and the legs of an account after the version that it had.
- * Both are given under a lock, so nothing can commit late behind them. Journals have only their ids. Each belongs to a change of a
- * payment or of a balance, whose event is written in the same transaction, soon after the journal. So a journal that came since is
- * not older than the oldest event that came since, however late it was committed, and also where the clock was set back.
+ * What is exact: the events after the number that a platform's feed had, and the legs of an account after the version
+ * that it had. Both are given under a lock, so nothing can commit late behind them. Journals have only their ids. Each
+ * belongs to a change of a payment or of a balance, whose event is written in the same transaction, soon after the
+ * journal. So a journal that came since is not older than the oldest event that came since, however late it was
+ * committed, and also where the clock was set back.
  */
 
 /** How much older than its first event a journal may be: a hundred times what a transaction of the service takes. */

@@ -4,13 +4,13 @@ import type { Caller } from '../access/caller.ts';
 import type { Operation } from '../access/operations.ts';
 
 /**
- * The ids of orders are the idempotency keys of providers. They derive from what a client repeats, so that a payment that was
- * made before a database was restored, and is made again after it, has the same order (decision 76).
+ * The ids of orders are the idempotency keys of providers. They derive from what a client repeats, so that a payment
+ * that was made before a database was restored, and is made again after it, has the same order (decision 76).
  */
 
 /**
- * Returns the id of the order that a command makes: the same for the same idempotency key. Without a key, nothing says that a
- * command repeats another one, and `fresh` is the id.
+ * Returns the id of the order that a command makes: the same for the same idempotency key. Without a key, nothing says
+ * that a command repeats another one, and `fresh` is the id.
  */
 export function orderIdOfKey(
   caller: Caller,

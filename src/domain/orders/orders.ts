@@ -34,7 +34,7 @@ export interface DueOrder extends Lease {
   readonly incoming: Incoming | undefined;
   /** An id for the receiving transaction, if one is created. */
   readonly newId: string;
-  /** How long somebody still has to approve it, in milliseconds; null where it awaits no approval. */
+  /** How long somebody still has to approve it, in milliseconds; null if it awaits no approval. */
   readonly approvalLeftMs: number | null;
   readonly approvalDeferred: boolean;
 }
@@ -194,7 +194,7 @@ export const nextOrderDue = untilNext(orders);
 const wakeStatement = statement<object>('wake_orders', 'select wake_orders($1, $2)');
 
 /**
- * Makes the order due now that waits for the decision on this incoming transaction; otherwise it is at the deadline.
+ * Creates the order due now that waits for the decision on this incoming transaction; otherwise it is at the deadline.
  */
 export async function wakeOrders(on: Queryable, platformId: string, transactionId: string): Promise<void> {
   await wakeStatement(on, platformId, transactionId);
@@ -214,9 +214,9 @@ const wakeOrderStatement = statement<object>(
 );
 
 /**
- * Makes an order due now that waits for its rail. An order that has its outcome, or that is unknown, stays unchanged. So does
- * one that has settled and is asked about once more, unless `alsoSettled` says that it may have come back: the rail is asked
- * only once, and too early it would answer before the money can have come back.
+ * Creates an order due now that waits for its rail. An order that has its outcome, or that is unknown, stays unchanged.
+ * So does one that has settled and is asked about once more, unless `alsoSettled` says that it may have come back: the
+ * rail is asked only once, and too early it would answer before the money can have come back.
  * @param on a transaction
  */
 export async function wakeOrder(
@@ -241,8 +241,8 @@ const deferStatement = statement<object>(
 );
 
 /**
- * Records that the platform decides later on this incoming transaction. The order that waits for the decision rejects it at the
- * deadline. A later answer counts as none.
+ * Records that the platform decides later on this incoming transaction. The order that waits for the decision rejects
+ * it at the deadline. A later answer counts as none.
  */
 export async function deferApproval(on: Queryable, platformId: string, transactionId: string): Promise<void> {
   await deferStatement(on, platformId, transactionId);

@@ -14,8 +14,8 @@ const answerMs = 10_000;
 const afterMs = 1_000;
 
 /**
- * Waits for the answer of a rail, without holding the slot of the request. A late answer is ignored. Characters that Postgres
- * cannot store are replaced by U+FFFD: some texts come from third parties, such as the payer.
+ * Waits for the answer of a rail, without holding the slot of the request. A late answer is ignored. Characters that
+ * Postgres cannot store are replaced by U+FFFD: some texts come from third parties, such as the payer.
  * @throws Error when it does not come in time
  */
 export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answer> {
@@ -24,7 +24,7 @@ export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answe
 
 /**
  * Waits for an answer of the rail that a request needs before anything is written.
- * @throws Refusal SERVICE_UNAVAILABLE where the rail throws or does not answer in time: nothing has happened
+ * @throws Refusal SERVICE_UNAVAILABLE if the rail throws or does not answer in time: nothing has happened
  */
 export async function neededOf<Answer>({ log }: { readonly log: Logger }, answer: Promise<Answer>): Promise<Answer> {
   try {

@@ -60,7 +60,7 @@ export async function performOrder(payments: Payments, order: DueOrder, settled:
 
 /**
  * Asks for the state of an order without sending it, where the rail supports that.
- * @returns undefined where the rail does not have it
+ * @returns undefined if the rail does not have it
  */
 export async function findOrder(payments: Payments, order: DueOrder): Promise<RailOutcome | undefined> {
   const find = connectedRail(payments, order)?.findOrder;

@@ -16,7 +16,8 @@ const depositFailures: readonly FailureReason[] = ['QUOTE_EXPIRED', 'QUOTE_EXECU
 
 /**
  * Checks a scenario of a caller and returns it as it is stored with the order, or null. `deposit`: whether a deposit
- * funds the payment. `approval`: whether a platform decides on it. `step`: the step that the payment has before its settlement, if any.
+ * funds the payment. `approval`: whether a platform decides on it. `step`: the step that the payment has before its
+ * settlement, if any.
  * @throws Refusal FORBIDDEN (its rail simulates nothing), INVALID_INPUT with the path of the field
  */
 export function checkScenario(

@@ -8,7 +8,7 @@ export type RateChanges = { readonly [limit in keyof Rates]?: Rate | null };
 
 /**
  * Changes a platform's own rate limits. Instances follow within two seconds, for which they cache credentials.
- * @returns its limits now, null where those of the settings apply
+ * @returns its limits now, null if those of the settings apply
  * @throws Error for an unknown platform
  */
 export function changeRates(database: Database, name: string, operator: Operator, changes: RateChanges) {

@@ -146,8 +146,9 @@ export interface Beside<Result> {
  * Changes a platform's settings. The platform gets an internal account for each new currency. Existing accounts and the
  * addresses of customers stay.
  * @param besides checks and changes more in the same transaction, with the platform's row locked
- * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's, or only the operator
- * may give it; the first call with the key is still running), IDEMPOTENCY_MISMATCH, and what `besides` throws
+ * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's, or only the
+ *   operator may give it; the first call with the key is still running), IDEMPOTENCY_MISMATCH, and what `besides`
+ *   throws
  */
 export async function updatePlatform<Besides = undefined>(
   payments: Payments,

@@ -23,8 +23,8 @@ export function umaDomainIn(written: string, path: FieldPath): string {
 }
 
 /**
- * Checks that a platform may take a UMA domain itself (decision 61): one that it already had, or in the sandbox a reserved one.
- * The platform's row must be locked. Whether another platform has the domain shows when it is stored.
+ * Checks that a platform may take a UMA domain itself (decision 61): one that it already had, or in the sandbox a
+ * reserved one. The platform's row must be locked. Whether another platform has the domain shows when it is stored.
  * @throws Refusal INVALID_INPUT (not allowed in this environment), CONFLICT (only the operator may give it; too many)
  */
 export async function requireMayTake(
@@ -54,7 +54,8 @@ export async function requireMayTake(
 }
 
 /**
- * Gives a platform a UMA domain, in which its new customers get their addresses. The operator has checked who owns the domain.
+ * Gives a platform a UMA domain, in which its new customers get their addresses. The operator has checked who owns the
+ * domain.
  * @returns the domain as it is stored
  * @throws Refusal INVALID_INPUT (not a domain), CONFLICT (another platform's); Error for an unknown platform
  */

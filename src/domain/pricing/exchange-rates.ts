@@ -40,9 +40,9 @@ export interface RatesQuery {
 const at = pathsIn<RatesQuery>();
 
 /**
- * Returns indicative rates for an amount (smallest units of the source). Destinations for which the amount is out of range are
- * left out, unless they were requested by name; one that is requested twice appears once. An amount that no payment may move is
- * refused.
+ * Returns indicative rates for an amount (smallest units of the source). Destinations for which the amount is out of
+ * range are left out, unless they were requested by name; one that is requested twice appears once. An amount that no
+ * payment may move is refused.
  * @throws Refusal INVALID_CURRENCY, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
  */
 export async function readExchangeRates(payments: Payments, caller: Caller, query: RatesQuery) {

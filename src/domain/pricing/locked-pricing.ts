@@ -18,10 +18,10 @@ import { type PricingStep, stepOf } from './pricing-steps.ts';
 import type { PricingRequest } from './pricing-terms.ts';
 
 /**
- * The price of a quote whose rail has locked its rate (decision 83): what the rail takes and delivers, and the platform's
- * part of the fees on top.
+ * The price of a quote whose rail has locked its rate (decision 83): what the rail takes and delivers, and the
+ * platform's part of the fees on top.
  *
- *     SENDING locked    the rail takes send − platform fee
+ * SENDING locked    the rail takes send − platform fee
  *     RECEIVING locked  send = what the rail takes + platform fee
  *
  * The platform's variable fee is charged on what is sent less all fixed fees, as in pricing.ts.
@@ -32,7 +32,7 @@ export function amountToLock({ lockedSide, lockedAmount }: PricingRequest, liste
   return lockedSide === 'SENDING' ? lockedAmount - listed.platformFee : lockedAmount;
 }
 
-/** Checks that a rail has locked what was requested. @throws RangeError where it has not */
+/** Checks that a rail has locked what was requested. @throws RangeError if it has not */
 export function checkLock(request: PricingRequest, amount: bigint, lock: RateLock, validMs: number): void {
   const locked = request.lockedSide === 'SENDING' ? lock.sent : lock.received;
   if (locked !== amount) throw new RangeError(`the rail has locked ${locked}, not ${amount}`);

@@ -25,7 +25,7 @@ export interface PricingStep {
   readonly text: string;
 }
 
-/** Makes a step from the value before and after its rounding. */
+/** Creates a step from the value before and after its rounding. */
 export function stepOf(
   step: PricingStep['step'],
   { exact, amount }: Rounded,

@@ -9,8 +9,8 @@ export interface ReceivingLimits {
 }
 
 /**
- * Returns the range of receiving amounts of a conversion, so that a quote that locks such an amount stays within the limits of
- * its sending side (priceQuote). Undefined where nothing can be received.
+ * Returns the range of receiving amounts of a conversion, so that a quote that locks such an amount stays within the
+ * limits of its sending side (priceQuote). Undefined if nothing can be received.
  * @throws RangeError as priceQuote does
  */
 export function receivingLimits(request: Pick<PricingRequest, 'sending' | 'receiving' | 'rate' | 'platformFee'>) {
@@ -29,7 +29,7 @@ export function receivingLimits(request: Pick<PricingRequest, 'sending' | 'recei
   return min <= max ? { min, max } : undefined;
 }
 
-/** Returns the intersection of these limits, or undefined where it is empty. */
+/** Returns the intersection of these limits, or undefined if it is empty. */
 export function narrowest(all: readonly ReceivingLimits[]): ReceivingLimits | undefined {
   const [first, ...others] = all;
   if (!first) return undefined;

@@ -47,10 +47,10 @@ const unattributedStatement = statement<object>(
 const postpone = postponing(deposits);
 
 /**
- * Credits up to `limit` deposits. First the provider makes the money available; then one transaction records the payment and
- * its journal and marks the deposit as credited. Each is leased for 30 seconds; when a process dies, another takes it. Deposits
- * that cannot be credited await an operator.
- * @returns how many there were
+ * Credits up to `limit` deposits. First the provider makes the money available; then one transaction records the
+ * payment and its journal and marks the deposit as credited. Each is leased for 30 seconds; when a process dies,
+ * another takes it. Deposits that cannot be credited await an operator.
+ * @returns the number processed
  */
 export function creditDeposits(payments: Payments, limit: number): Promise<number> {
   return workOnDue(payments, limit, {

@@ -20,7 +20,8 @@ export function listDeposits({ prisma }: Pick<Database, 'prisma'>): Promise<Depo
 }
 
 /**
- * Assigns a deposit to an account: the workers credit it. Works also for a retry of a deposit that its account could not take.
+ * Assigns a deposit to an account: the workers credit it. Works also for a retry of a deposit that its account could
+ * not take.
  * @param id `Deposit:…`
  * @param accountId an internal account of the same platform and currency: `InternalAccount:…`
  * @throws RefusedByHand
@@ -46,7 +47,10 @@ export function attributeDeposit(database: Database, id: string, accountId: stri
   });
 }
 
-/** Closes a deposit that belongs to no account here, such as the operator's own money. It moves no money. @throws RefusedByHand */
+/**
+ * Closes a deposit that belongs to no account here, such as the operator's own money. It moves no money. @throws
+ * RefusedByHand
+ */
 export function closeDeposit(database: Database, id: string, operator: Operator & { readonly reason: string }) {
   return decide(database, id, operator, async () => ({
     data: { status: 'CLOSED', reason: operator.reason },

@@ -47,8 +47,8 @@ const storeStatement = statement<object>(
 );
 
 /**
- * Asks the providers that are due for deposits, and stores each settled one once. This also finds those that no webhook has
- * reported: each query begins where the one before ended, or where the oldest unsettled deposit began.
+ * Asks the providers that are due for deposits, and stores each settled one once. This also finds those that no webhook
+ * has reported: each query begins where the one before ended, or where the oldest unsettled deposit began.
  * @returns how many providers were asked
  */
 export async function findDeposits(payments: Payments, limit: number): Promise<number> {

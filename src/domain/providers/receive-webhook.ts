@@ -15,11 +15,11 @@ const storeStatement = statement<object>(
 );
 
 /**
- * Stores a webhook of the provider of a platform's rail, once for each id, to be processed later. Only what the rail verifies
- * as its provider's is stored.
+ * Stores a webhook of the provider of a platform's rail, once for each id, to be processed later. Only what the rail
+ * verifies as its provider's is stored.
  * @param platformId as the address has it: `Platform:…`
- * @returns undefined where there is no such platform, its rail does not support webhooks, or this is not its provider's
- * @throws what the rail throws where it cannot tell
+ * @returns undefined if there is no such platform, its rail does not support webhooks, or this is not its provider's
+ * @throws what the rail throws if it cannot tell
  */
 export async function receiveWebhook(
   payments: Payments,

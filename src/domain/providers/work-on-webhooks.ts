@@ -30,9 +30,9 @@ const doneStatement = statement<object>(
 );
 
 /**
- * Processes up to `limit` stored webhooks of providers. Each is leased for 30 seconds: when a process dies, another takes it.
- * Its effect is committed in the transaction that marks it as done; a second time changes nothing.
- * @returns how many there were
+ * Processes up to `limit` stored webhooks of providers. Each is leased for 30 seconds: when a process dies, another
+ * takes it. Its effect is committed in the transaction that marks it as done; a second time changes nothing.
+ * @returns the number processed
  */
 export function workOnWebhooks(payments: Payments, limit: number): Promise<number> {
   return workOnDue(payments, limit, {

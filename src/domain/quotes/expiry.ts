@@ -53,8 +53,8 @@ export async function expireQuotes(payments: Payments, limit: number) {
 }
 
 /**
- * Plans that a quote which was not executed ends as EXPIRED, with its transaction. `expiry`: only before or only after its
- * expiry, by the clock of the database.
+ * Plans that a quote which was not executed ends as EXPIRED, with its transaction. `expiry`: only before or only after
+ * its expiry, by the clock of the database.
  */
 export function quoteEnd(
   quote: Pick<Quote, 'id' | 'transactionId'>,

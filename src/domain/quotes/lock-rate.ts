@@ -32,10 +32,10 @@ export interface ToLock {
 }
 
 /**
- * Locks the rate of a quote at its rail, before the quote is stored (decision 83). Nothing moves, so there is nothing to undo
- * when the quote is refused afterwards: its lock ends unused.
- * @returns undefined for a quote that is not locked: the rail does not lock rates, nothing is converted, or the money does not
- * go from an internal account to one that the rail knows
+ * Locks the rate of a quote at its rail, before the quote is stored (decision 83). Nothing moves, so there is nothing
+ * to undo when the quote is refused afterwards: its lock ends unused.
+ * @returns undefined for a quote that is not locked: the rail does not lock rates, nothing is converted, or the money
+ *   does not go from an internal account to one that the rail knows
  * @throws Refusal AMOUNT_OUT_OF_RANGE, INVALID_BANK_ACCOUNT, INVALID_CURRENCY (the rail refuses), SERVICE_UNAVAILABLE
  */
 export async function lockRate(payments: Payments, caller: Caller, quote: ToLock): Promise<LockedPrice | undefined> {
@@ -76,8 +76,8 @@ export async function lockRate(payments: Payments, caller: Caller, quote: ToLock
 }
 
 /**
- * Returns whether the rail locks a quote: one that converts money of an internal account for a known account, and any to a UMA
- * address that the rail has found.
+ * Returns whether the rail locks a quote: one that converts money of an internal account for a known account, and any
+ * to a UMA address that the rail has found.
  * @throws Refusal INVALID_INPUT (such an address is paid from an external account: a pull outlasts a lock)
  */
 function isLockable({ request, parties, to }: ToLock): boolean {

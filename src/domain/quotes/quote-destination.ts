@@ -33,9 +33,9 @@ export interface Destination {
   /** The customers who must be able to receive, and the accounts that must be ACTIVE: the destination and its owner. */
   readonly receivers: readonly string[];
   readonly accounts: readonly string[];
-  /** The internal account that receives; undefined where the money leaves, or only the lookup knows the receiver. */
+  /** The internal account that receives; undefined if the money leaves, or only the lookup knows the receiver. */
   readonly internalAccountId: string | undefined;
-  /** What may arrive, in smallest units; undefined where only the limits of the rate apply. */
+  /** What may arrive, in smallest units; undefined if only the limits of the rate apply. */
   readonly limits: { readonly min: bigint; readonly max: bigint } | undefined;
   readonly information: Information;
   /** The path in the input to the currency or the account. */

@@ -30,7 +30,7 @@ export interface QuoteData {
   readonly metadata: Prisma.JsonValue;
 }
 
-/** Makes the rows of a new quote and of its transaction, both PENDING. */
+/** Creates the rows of a new quote and of its transaction, both PENDING. */
 export function newRows(
   payments: Payments,
   tenant: Tenant,

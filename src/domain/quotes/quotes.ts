@@ -35,9 +35,9 @@ import { accountsOf, capacityAt, customersOf, internalOf, start } from './start.
  * Creates a quote: locks a rate and fees until its expiry (specification 4.1). With `immediatelyExecute` it is executed
  * at once. Its transaction is created with it.
  * @throws Refusal ACCOUNT_NOT_FOUND, USER_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE,
- *   INVALID_CURRENCY, SELF_PAYMENT, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT, INSUFFICIENT_BALANCE (immediate),
- *   INVALID_UMA_ADDRESS, LOOKUP_REQUEST_NOT_FOUND, MISSING_MANDATORY_USER_INFO, FORBIDDEN (scenario in production),
- *   IDEMPOTENCY_MISMATCH
+ *   INVALID_CURRENCY, SELF_PAYMENT, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT,
+ *   INSUFFICIENT_BALANCE (immediate), INVALID_UMA_ADDRESS, LOOKUP_REQUEST_NOT_FOUND, MISSING_MANDATORY_USER_INFO,
+ *   FORBIDDEN (scenario in production), IDEMPOTENCY_MISMATCH
  */
 export const createQuote = command((payments, caller, input: CreateQuote, idempotencyKey) => {
   const accountPath = (id: string) =>
@@ -136,7 +136,10 @@ async function planQuote(
   return { ...mergePlans(base, started), result: quote.id };
 }
 
-/** Returns the currency of the amount that a quote locks; undefined where only a lookup knows it, which is kept for minutes. */
+/**
+ * Returns the currency of the amount that a quote locks; undefined if only a lookup knows it, which is kept for
+ * minutes.
+ */
 async function lockedCurrency(payments: Payments, caller: Caller, input: CreateQuote): Promise<string | undefined> {
   const { source, destination, lockedCurrencySide } = input;
   const locked = lockedCurrencySide === 'SENDING' ? source : destination;
@@ -215,7 +218,7 @@ async function quotePrice(
 
 /**
  * Returns the payment instructions of a real-time funded quote.
- * @throws Refusal INVALID_CURRENCY where there are none: a quote that nobody could pay is refused at once
+ * @throws Refusal INVALID_CURRENCY if there are none: a quote that nobody could pay is refused at once
  */
 async function instructions(payments: Payments, caller: Caller, quote: NewRow<Quote>, reference: string) {
   const currency = currencyOf(quote.sendingCurrency);

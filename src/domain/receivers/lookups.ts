@@ -33,7 +33,7 @@ export interface LookupCurrency {
   readonly maxAmount: string;
 }
 
-/** The most unexpired lookups of one token: over ten minutes, more than 16 a second (decision 11). */
+/** The maximum number of unexpired lookups of one token: over ten minutes, more than 16 a second (decision 11). */
 export const maxLookups = 10_000;
 
 const receiverStatement = forCaller(
@@ -74,10 +74,10 @@ const receiverStatement = forCaller(
 const at = pathsIn<LookUpReceiver>();
 
 /**
- * Looks up how the receiver at a UMA address can be paid (specification 4.14): a customer of this installation, or a receiver
- * that the rail finds. The lookup is valid for ten minutes.
- * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, RATE_LIMITED (its token has too many lookups),
- * SERVICE_UNAVAILABLE (the rail does not answer), IDEMPOTENCY_MISMATCH
+ * Looks up how the receiver at a UMA address can be paid (specification 4.14): a customer of this installation, or a
+ * receiver that the rail finds. The lookup is valid for ten minutes.
+ * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, RATE_LIMITED (its token has too many
+ *   lookups), SERVICE_UNAVAILABLE (the rail does not answer), IDEMPOTENCY_MISMATCH
  */
 export async function lookUpReceiver(
   payments: Payments,
@@ -278,7 +278,7 @@ const inQuote = pathsIn<{ readonly lookupId: string; readonly source: object; re
 /**
  * Reads from a receiver lookup what a quote leaves out: its destination, and its source account (decision 24). A lookup
  * stores both for good, so a repeated request means the same. Whether it has expired is checked with the quote.
- * @param currency the sending currency; undefined where the quote names its source itself
+ * @param currency the sending currency; undefined if the quote names its source itself
  * @throws Refusal FORBIDDEN, LOOKUP_REQUEST_NOT_FOUND, INVALID_INPUT (the lookup named no sender: `source`),
  *   INVALID_CURRENCY (the sender has no account in the currency: `currency`)
  */

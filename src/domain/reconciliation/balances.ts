@@ -9,9 +9,9 @@ import { connectedRail, type Payments } from '../commands/command.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 
 /**
- * Compares what a platform's books say that its provider holds with the provider's balance. By the books it holds everything
- * that has come in from outside less everything that has gone out. Payments under way may count on one side only, so the
- * difference is a range.
+ * Compares what a platform's books say that its provider holds with the provider's balance. By the books it holds
+ * everything that has come in from outside less everything that has gone out. Payments under way may count on one side
+ * only, so the difference is a range.
  */
 
 /** The two sides of a balance, in smallest units. */
@@ -29,9 +29,9 @@ export interface Beyond {
 }
 
 /**
- * `booked`: what has come from OUTSIDE less what has gone there. `less` and `more`: by how much the provider may hold less or
- * more than that, since a payment may have ended on one side only: those that are under way, and those that have ended since
- * the provider was asked. It also holds the deposits that are not credited yet.
+ * `booked`: what has come from OUTSIDE less what has gone there. `less` and `more`: by how much the provider may hold
+ * less or more than that, since a payment may have ended on one side only: those that are under way, and those that
+ * have ended since the provider was asked. It also holds the deposits that are not credited yet.
  */
 const bookedStatement = statement<{ currency: string; booked: string; less: string; more: string }>(
   'booked_outside',
@@ -65,7 +65,7 @@ const commitMs = 60_000;
 
 /**
  * Reads both sides of each balance of a platform, as of now.
- * @returns undefined where its rail reports no balances
+ * @returns undefined if its rail reports no balances
  */
 export async function readBalances(payments: Payments, tenant: Tenant): Promise<BothBalances[] | undefined> {
   const rail = connectedRail(payments, tenant);
@@ -117,7 +117,7 @@ export function bookedWords({ currency: code, booked }: BothBalances, known: Bey
   return `${formatForeign(booked, code)} in the books${own}`;
 }
 
-/** Describes the side of the provider; undefined where it names no account. */
+/** Describes the side of the provider; undefined if it names no account. */
 export function heldWords({ currency, held }: BothBalances): string | undefined {
   return held === undefined ? undefined : `${formatForeign(held, currency)} held`;
 }

@@ -9,9 +9,9 @@ const missedDays = 7;
 const openDays = 31;
 
 /**
- * The days of a platform that are due, oldest first, in UTC: those without a finished reconciliation, and once a day those with
- * open differences. `$2` is the hour of the day from which on the day before is due. A worker that begins one has it for 15
- * minutes.
+ * The days of a platform that are due, oldest first, in UTC: those without a finished reconciliation, and once a day
+ * those with open differences. `$2` is the hour of the day from which on the day before is due. A worker that begins
+ * one has it for 15 minutes.
  */
 const dueStatement = statement<{ from: Date; to: Date }>(
   'due_reconciliations',
@@ -39,8 +39,8 @@ const claimStatement = statement<{ id: string }>(
 );
 
 /**
- * Reconciles the days that are due, of all platforms whose rails list movements. A provider that cannot be asked does not delay
- * the others: its day is retried 15 minutes later.
+ * Reconciles the days that are due, of all platforms whose rails list movements. A provider that cannot be asked does
+ * not delay the others: its day is retried 15 minutes later.
  * @param hour the hour of the day, in UTC, from which on the day before is compared
  * @returns how many days were compared
  */

@@ -13,7 +13,7 @@ import { type OrderHere, type Total, totalsOf } from './totals.ts';
  * Compares the movements that a provider reports with the orders here. It names every difference, and corrects none.
  */
 
-/** A difference between the two books. A side is undefined where it has nothing. */
+/** A difference between the two books. A side is undefined if it has nothing. */
 export interface Difference {
   /** The uuid of our order; undefined for a movement without an order here. */
   readonly orderId: string | undefined;
@@ -32,9 +32,9 @@ export interface Reconciled {
 }
 
 /**
- * The orders of a period that move money outside, or that the rail converts, and those that movements name. An order whose pull
- * has settled is followed by a payout, and counts as settled whatever the outcome of that. Where an operator has settled an
- * order that moved another amount, this is its amount: the difference is in the books (decision 95).
+ * The orders of a period that move money outside, or that the rail converts, and those that movements name. An order
+ * whose pull has settled is followed by a payout, and counts as settled whatever the outcome of that. Where an operator
+ * has settled an order that moved another amount, this is its amount: the difference is in the books (decision 95).
  */
 const ordersStatement = statement<OrderHere>(
   'orders_to_reconcile',
@@ -64,7 +64,7 @@ const laterMs = 3_600_000;
 
 /**
  * Compares the orders of a platform that were created in a period with what its provider reports of them.
- * @throws Refusal SERVICE_UNAVAILABLE where its rail cannot list movements; what the rail throws
+ * @throws Refusal SERVICE_UNAVAILABLE if its rail cannot list movements; what the rail throws
  */
 export async function reconcile(payments: Payments, tenant: Tenant, period: Period): Promise<Reconciled> {
   const rail = connectedRail(payments, tenant);

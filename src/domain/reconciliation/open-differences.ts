@@ -19,8 +19,8 @@ export function listDifferences({ prisma }: Pick<Database, 'prisma'>, { all }: {
 }
 
 /**
- * Closes a difference after an investigation. It moves no money. For a balance, what the provider holds beyond the books is on
- * record from then on.
+ * Closes a difference after an investigation. It moves no money. For a balance, what the provider holds beyond the
+ * books is on record from then on.
  * @param id such as `ReconciliationDifference:…`
  * @throws RefusedByHand
  */

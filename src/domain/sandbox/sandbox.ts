@@ -81,15 +81,15 @@ interface SandboxSend {
 const depositPath = pathsIn<SandboxSend>();
 
 /**
- * Simulates the deposit for a real-time funded quote (specification 4.7). The money is credited, converted and sent on without
- * another call. Without an amount, the deposit is exactly what the quote requires. Money that does not match the quote, or
- * comes after its expiry, fails the payment and stays in the customer's account in that currency. The database decides this by
- * its clock and the status of the quote, under the lock of the quote: no deposit is refused for its timing, and each quote
- * takes one. Money that this account cannot take, such as that of a deleted customer, is refused and goes back to its payer,
- * and the quote can still be paid.
+ * Simulates the deposit for a real-time funded quote (specification 4.7). The money is credited, converted and sent on
+ * without another call. Without an amount, the deposit is exactly what the quote requires. Money that does not match
+ * the quote, or comes after its expiry, fails the payment and stays in the customer's account in that currency. The
+ * database decides this by its clock and the status of the quote, under the lock of the quote: no deposit is refused
+ * for its timing, and each quote takes one. Money that this account cannot take, such as that of a deleted customer, is
+ * refused and goes back to its payer, and the quote can still be paid.
  * @throws Refusal FORBIDDEN, QUOTE_NOT_FOUND, INVALID_INPUT (not real-time funded), INVALID_CURRENCY, INVALID_AMOUNT,
- * AMOUNT_OUT_OF_RANGE, CONFLICT (paid before), USER_NOT_READY, CUSTOMER_DELETED, CUSTOMER_FROZEN, ACCOUNT_FROZEN,
- * IDEMPOTENCY_MISMATCH
+ *   AMOUNT_OUT_OF_RANGE, CONFLICT (paid before), USER_NOT_READY, CUSTOMER_DELETED, CUSTOMER_FROZEN, ACCOUNT_FROZEN,
+ *   IDEMPOTENCY_MISMATCH
  */
 export const sandboxSend = command((payments, caller, input: SandboxSend) => ({
   operation: 'sandboxSend',
@@ -155,7 +155,8 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
 function planLateDeposit(quote: Quote, arrived: Journal, amount: bigint): Alternative {
   const reason = `${amount} arrived after the quote's expiry; the money is in the customer's ${quote.sendingCurrency} account`;
   return {
-    // The clock has refused the previous plan, so this one checks only the status: setting the clock back changes nothing.
+    // The clock has refused the previous plan, so this one checks only the status: setting the clock back changes
+    // nothing.
     quotes: [{ id: quote.id, from: ['PENDING'], to: 'FAILED', reason }],
     transactions: [
       { id: quote.transactionId, from: ['PENDING'], to: 'FAILED', reason, set: { failureReason: 'QUOTE_EXPIRED' } },

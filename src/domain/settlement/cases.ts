@@ -43,7 +43,7 @@ const statusStatement = statement<{ status: TransactionStatus; pulled: boolean }
 );
 
 /**
- * Describes how a rail's report of an order contradicts its end here. Undefined where they agree, or none has ended.
+ * Describes how a rail's report of an order contradicts its end here. Undefined if they agree, or none has ended.
  */
 export async function contradictionOf(
   { pool }: Pick<Database, 'pool'>,

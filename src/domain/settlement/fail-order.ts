@@ -7,11 +7,11 @@ import { planFailure } from './outcomes.ts';
 import { concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
 
 /**
- * Ends an order by hand whose rail can no longer report its outcome (decision 80). The payment ends as when the rail refuses
- * it: its money is back at its source. No API offers this: only the operators' command does.
+ * Ends an order by hand whose rail can no longer report its outcome (decision 80). The payment ends as when the rail
+ * refuses it: its money is back at its source. No API offers this: only the operators' command does.
  */
 
-/** The outcome. `said`: the rail's answer; undefined where it was not asked. */
+/** The outcome. `said`: the rail's answer; undefined if it was not asked. */
 interface FailedOrder {
   readonly orderId: string;
   readonly said: string | undefined;
@@ -24,7 +24,8 @@ interface ByHand {
 }
 
 /**
- * Ends the order of a payment that waits for its rail. Takes the order's lease, so no worker processes it in the meantime.
+ * Ends the order of a payment that waits for its rail. Takes the order's lease, so no worker processes it in the
+ * meantime.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
@@ -54,7 +55,7 @@ function waitsForPlatform({ receiver, incoming }: DueOrder): boolean {
 /**
  * Asks the rail once more, by the method that sends nothing if it has one.
  * @returns what it reported, where it does not know the outcome
- * @throws RefusedByHand where it does
+ * @throws RefusedByHand if it does
  */
 async function askOnceMore(payments: Payments, order: DueOrder): Promise<string> {
   const outcome = await askWithoutSending(payments, order, '. --without-asking ends the order anyway');

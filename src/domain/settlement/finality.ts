@@ -21,7 +21,7 @@ const finalityStatement = statement<Finality>(
    where t.platform_id = $1 and t.id = $2`,
 );
 
-/** Reads whether more can happen to a transaction. Undefined where there is none. */
+/** Reads whether more can happen to a transaction. Undefined if there is none. */
 export async function finalityOf({ pool }: Pick<Database, 'pool'>, platformId: string, transactionId: string) {
   const [finality] = await asPlatform(platformId, () => finalityStatement(pool, platformId, transactionId));
   return finality;

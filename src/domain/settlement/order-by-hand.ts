@@ -13,8 +13,8 @@ import { railAnswer } from '../orders/rail-answer.ts';
 import { findOrder } from '../orders/rail-request.ts';
 
 /**
- * Runs work on the order of a payment under its lease, so that no worker processes it in the meantime. The order is due again
- * afterwards, unless it has its outcome: workers continue where this was refused.
+ * Runs work on the order of a payment under its lease, so that no worker processes it in the meantime. The order is due
+ * again afterwards, unless it has its outcome: workers continue where this was refused.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
@@ -34,7 +34,7 @@ export async function withOrder<Done>(payments: Payments, id: string, work: (ord
 /**
  * Asks the rail once more, by the method that sends nothing if it has one.
  * @param advice the end of the refusal where it cannot be asked
- * @returns undefined where the provider has no such payment
+ * @returns undefined if the provider has no such payment
  * @throws RefusedByHand
  */
 export async function askWithoutSending(payments: Payments, order: DueOrder, advice = '') {
@@ -83,9 +83,9 @@ const firstStatement = statement<object>(
 );
 
 /**
- * Takes the lease of a payment's order, even from a running worker, whose outcome the database then accepts only before ours.
- * It becomes the first order due and is leased in the same transaction, so nobody else leases it. An order that has ended is
- * left alone: it may be waiting for a return of the money.
+ * Takes the lease of a payment's order, even from a running worker, whose outcome the database then accepts only before
+ * ours. It becomes the first order due and is leased in the same transaction, so nobody else leases it. An order that
+ * has ended is left alone: it may be waiting for a return of the money.
  */
 async function takeOrder({ database }: Payments, transactionId: string): Promise<DueOrder | undefined> {
   return inTransaction(database, async ({ client }) => {

@@ -6,9 +6,10 @@ import type { CredibleOutcome } from './cases.ts';
 import { simulatedDecision } from './simulated-approval.ts';
 
 /**
- * An incoming UMA payment in CREATED (specification 3.2): its sender has looked the receiver up, but not sent its pay request
- * yet. No money is under way, and the platform has not been asked for approval. When the request comes, the payment is PENDING,
- * and the time for the approval begins. If it does not come within the lifetime of a quote, the payment expires.
+ * An incoming UMA payment in CREATED (specification 3.2): its sender has looked the receiver up, but not sent its pay
+ * request yet. No money is under way, and the platform has not been asked for approval. When the request comes, the
+ * payment is PENDING, and the time for the approval begins. If it does not come within the lifetime of a quote, the
+ * payment expires.
  */
 
 /** Returns the time left for the pay request, in milliseconds by the clock of the database. */

@@ -25,9 +25,9 @@ export function isCreditRefused(refusal: PlanRefusal): refusal is CreditRefusal 
 
 /**
  * Concludes an order again after the database refused its outcome, because an account cannot take the money
- * (check_balances.sql). The money is returned: by the rail what it collected, by a refund what was debited here. A refund that
- * cannot be taken either waits in suspense for an operator: that of a deleted customer, and one beyond a thousand others. Each
- * of these credits less than the one before, and the last nothing, so an order always ends.
+ * (check_balances.sql). The money is returned: by the rail what it collected, by a refund what was debited here. A
+ * refund that cannot be taken either waits in suspense for an operator: that of a deleted customer, and one beyond a
+ * thousand others. Each of these credits less than the one before, and the last nothing, so an order always ends.
  * @throws what the rail throws when it is asked to return money
  */
 export async function concludeWithoutCredit(

@@ -14,8 +14,8 @@ import { askWithoutSending, commitByHand, endedMeanwhile, withOrder } from './or
 import { planDelivery } from './outcomes.ts';
 
 /**
- * Settles a payment by hand whose provider has moved another amount than was promised (decision 95): its customer and its
- * receiver get what the payment says, and the difference is booked on DIFFERENCES. No API offers this.
+ * Settles a payment by hand whose provider has moved another amount than was promised (decision 95): its customer and
+ * its receiver get what the payment says, and the difference is booked on DIFFERENCES. No API offers this.
  */
 
 /** A part of a difference, in smallest units: what DIFFERENCES got; negative is the operator's loss. */
@@ -31,12 +31,13 @@ interface SettledByHand {
   readonly said: string;
   readonly stands: string;
   readonly differences: readonly BookedDifference[];
-  /** What the receiver outside lacks, in smallest units; undefined where it has the promised amount. */
+  /** What the receiver outside lacks, in smallest units; undefined if it has the promised amount. */
   readonly short: BookedDifference | undefined;
 }
 
 /**
- * Settles the payment of a case. The rail is asked once more, and its answer says what was moved: nobody types an amount.
+ * Settles the payment of a case. The rail is asked once more, and its answer says what was moved: nobody types an
+ * amount.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
@@ -87,7 +88,7 @@ function promisedOf(order: DueOrder): Moves {
   };
 }
 
-/** Returns what the provider has moved on that account; undefined where it names no amount, or an impossible one. */
+/** Returns what the provider has moved on that account; undefined if it names no amount, or an impossible one. */
 function movedBy(order: DueOrder, { amount, sent }: Settled): Moves | undefined {
   const promised = promisedOf(order);
   const taken = order.lock ? sent : (sent ?? amount);

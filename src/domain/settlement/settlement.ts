@@ -36,8 +36,9 @@ import { decideBySimulation } from './simulated-approval.ts';
 const caseMs = 60_000;
 
 /**
- * About how many orders rails are asked at once: as many as a rail has connections (upstream-client.ts). With more, orders
- * that wait for a connection use up their time: a slow provider would answer none of them in time, and all would be sent again.
+ * About how many orders rails are asked at once: as many as a rail has connections (upstream-client.ts). With more,
+ * orders that wait for a connection use up their time: a slow provider would answer none of them in time, and all would
+ * be sent again.
  */
 const askedAtOnce = 32;
 
@@ -57,8 +58,8 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
 }
 
 /**
- * Processes orders. Announcements are committed apart from the others: the time to approve a payment runs from its id, which
- * was made with the lease, and a rail may take long to answer.
+ * Processes orders. Announcements are committed apart from the others: the time to approve a payment runs from its id,
+ * which was made with the lease, and a rail may take long to answer.
  */
 async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Promise<void> {
   const { pool } = payments.database;

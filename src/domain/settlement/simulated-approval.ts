@@ -18,7 +18,8 @@ const decisions: Readonly<Record<'APPROVE' | 'REJECT', Decision>> = {
 };
 
 /**
- * Decides on an incoming payment that waits for its platform as its scenario says, if it does. An earlier decision stands.
+ * Decides on an incoming payment that waits for its platform as its scenario says, if it does. An earlier decision
+ * stands.
  * @returns when to look at the order again: at once after a decision
  */
 export async function decideBySimulation(payments: Payments, order: DueOrder, leftMs: number): Promise<Postponement> {

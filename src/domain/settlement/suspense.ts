@@ -15,9 +15,9 @@ import { betweenAccounts } from '../transfers/transfers.ts';
 import { commitByHand, paymentUuid } from './order-by-hand.ts';
 
 /**
- * Money that neither arrived nor came back waits in SUSPENSE (decision 34), and an operator must find out where it is. Once the
- * provider of the rail has returned it, the operator releases it and the refund is paid. No API offers this: only the
- * operators' command does.
+ * Money that neither arrived nor came back waits in SUSPENSE (decision 34), and an operator must find out where it is.
+ * Once the provider of the rail has returned it, the operator releases it and the refund is paid. No API offers this:
+ * only the operators' command does.
  */
 
 /** A refund that waits in suspense, or did. Amounts in smallest units. */
@@ -35,7 +35,7 @@ export interface SuspendedRefund {
 
 /** Where the money of a deleted customer goes: its platform. */
 interface Onward {
-  /** Its account in the currency; null where it has none. */
+  /** Its account in the currency; null if it has none. */
   readonly accountId: string | null;
   /** The ids for the transactions of the transfer to it. */
   readonly ids: readonly string[];
@@ -80,9 +80,9 @@ export async function listSuspense(database: Database): Promise<SuspendedRefund[
 
 /**
  * Pays the refund of a payment whose money waits in suspense. It goes to the internal account that the payment was paid
- * from. For a payment from an external account, it goes to the internal account of the owner in that currency. That of a
- * deleted customer goes on to the platform's own account, since nothing stays with a deleted customer (decision 36). The
- * journals, the `settledAt` of the refund and the events are one commit. A second release, even a simultaneous one,
+ * from. For a payment from an external account, it goes to the internal account of the owner in that currency. That of
+ * a deleted customer goes on to the platform's own account, since nothing stays with a deleted customer (decision 36).
+ * The journals, the `settledAt` of the refund and the events are one commit. A second release, even a simultaneous one,
  * finds it paid and does nothing.
  * @throws RefusedByHand
  */

@@ -6,15 +6,16 @@ import { Refusal } from '../../core/refusal.ts';
 import { past } from './period.ts';
 import type { StatementEntry, StatementHead } from './statement.ts';
 
-// ISO 20022, Bank to Customer Statement, camt.053.001.08. The order of the members of an object is that of the elements, which
-// the standard fixes. Its identifiers have at most 35 characters: a UUID is written without its hyphens.
+// ISO 20022, Bank to Customer Statement, camt.053.001.08. The order of the members of an object is that of the
+// elements, which the standard fixes. Its identifiers have at most 35 characters: a UUID is written without its
+// hyphens.
 
 const namespace = 'urn:iso:std:iso:20022:tech:xsd:camt.053.001.08';
 const builder = new XMLBuilder({ ignoreAttributes: false, attributeNamePrefix: '@' });
 
 /**
- * Refuses a currency that the standard cannot express: its amounts are in currencies of three letters (ISO 4217), with at most
- * five decimals.
+ * Refuses a currency that the standard cannot express: its amounts are in currencies of three letters (ISO 4217), with
+ * at most five decimals.
  * @throws Refusal INVALID_CURRENCY
  */
 export function checkCamtCurrency(code: string): void {
@@ -55,7 +56,9 @@ class CamtWriter {
     return { NbOfNtries: String(count), Sum: formatDecimal(BigInt(amount), this.#decimals) };
   }
 
-  /** Writes what precedes the entries. In a period that is not over the last balance is an interim one, of the moment. */
+  /**
+   * Writes what precedes the entries. In a period that is not over the last balance is an interim one, of the moment.
+   */
   head(id: string, head: StatementHead, period: Period): string {
     const { from, to } = past(period, head);
     const code = to < period.to ? 'ITBD' : 'CLBD';

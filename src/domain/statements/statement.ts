@@ -7,7 +7,9 @@ import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
 import { balanceAt, checkPeriod, versionBefore } from './period.ts';
 
-/** The balances of an internal account at both ends of a period, and the sums of what lies between, in smallest units. */
+/**
+ * The balances of an internal account at both ends of a period, and the sums of what lies between, in smallest units.
+ */
 export interface StatementHead {
   readonly accountId: string;
   readonly customerId: string | null;
@@ -90,8 +92,8 @@ const entriesStatement = forCaller(
 );
 
 /**
- * Reads the entries of a statement, oldest first, in chunks. Postings never change, and their versions say which belong to the
- * statement, so all entries match the head's snapshot.
+ * Reads the entries of a statement, oldest first, in chunks. Postings never change, and their versions say which belong
+ * to the statement, so all entries match the head's snapshot.
  */
 export async function* statementEntries(
   { pool }: Pick<Database, 'pool'>,

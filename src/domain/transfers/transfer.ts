@@ -81,7 +81,7 @@ export interface TransferRow extends Pick<NewRow<Transaction>, 'metadata' | 'cus
   readonly description?: string | null | undefined;
 }
 
-/** Makes the row of a new transfer, without its type. */
+/** Creates the row of a new transfer, without its type. */
 export function newTransaction(
   { platformId }: Pick<Caller, 'platformId'>,
   parties: Pick<TransferParties, 'ids'>,
@@ -129,8 +129,8 @@ export function ownersOf(...accounts: readonly Account[]): string[] {
 }
 
 /**
- * Returns the rows of a transfer that a rail moves: its transaction, and the order to the rail. When it is expected to settle
- * is by the clock of the database, whose time is in the id.
+ * Returns the rows of a transfer that a rail moves: its transaction, and the order to the rail. When it is expected to
+ * settle is by the clock of the database, whose time is in the id.
  */
 export function railRows(
   rail: Rail,

@@ -10,8 +10,8 @@ import type { CheckResult, RailTrial, TrialTimes } from './trial.ts';
 const usualTimes: TrialTimes = { answerMs: 10_000, outcomeMs: 60_000 };
 
 /**
- * Tries all promises of the port on a rail, for payouts, collections, rate locks, receivers, webhooks and deposits if it
- * supports them. One after the other, since they share the provider.
+ * Tries all promises of the port on a rail, for payouts, collections, rate locks, receivers, webhooks and deposits if
+ * it supports them. One after the other, since they share the provider.
  */
 export async function runConformance(trial: RailTrial, times: TrialTimes = usualTimes): Promise<CheckResult[]> {
   const rail = await trial.open();

@@ -9,25 +9,25 @@ export interface RailTrial {
   open(): Promise<Rail>;
 
   /**
-   * Returns an order that takes this course: `settles`, `refused` by the provider, or `slow`, which is under way for some
-   * time and then settles. The suite gives it its id, age and attempts. Undefined where the rail or its provider knows no
-   * such course.
+   * Returns an order that takes this course: `settles`, `refused` by the provider, or `slow`, which is under way for
+   * some time and then settles. The suite gives it its id, age and attempts. Undefined if the rail or its provider
+   * knows no such course.
    */
   order(course: Course, kind: RailOrder['kind']): TrialOrder | undefined;
 
   /**
-   * Returns a conversion whose payment settles, for a rail that locks rates. The suite gives it its ids. Where its locks
-   * hold for less than an order may take (`TrialTimes`), the suite also waits for the end of one.
+   * Returns a conversion whose payment settles, for a rail that locks rates. The suite gives it its ids. Where its
+   * locks hold for less than an order may take (`TrialTimes`), the suite also waits for the end of one.
    */
   lock?(lockedSide: LockRequest['lockedSide']): TrialLock | undefined;
 
   /** The provider, with faults on request; undefined for a rail that calls nobody outside its process. */
   readonly provider?: TrialProvider;
 
-  /** Receivers at UMA addresses; undefined where the rail looks none up. */
+  /** Receivers at UMA addresses; undefined if the rail looks none up. */
   readonly receivers?: TrialReceivers;
 
-  /** Webhooks and deposits of the provider; undefined where the rail has no such methods, or they cannot be tried. */
+  /** Webhooks and deposits of the provider; undefined if the rail has no such methods, or they cannot be tried. */
   readonly incoming?: TrialIncoming;
 
   /** Ends the trial. */
@@ -53,7 +53,7 @@ export interface TrialReceivers {
 export interface TrialIncoming {
   /** Returns a new webhook as the provider signs and sends it now, about this order. */
   webhook?(orderId: string): Promise<RailWebhook>;
-  /** Makes a deposit for a customer, and returns it as the rail should list it once it has settled. */
+  /** Creates a deposit for a customer, and returns it as the rail should list it once it has settled. */
   deposit?(): Promise<Pick<RailDeposit, 'amount' | 'currency' | 'customerId'>>;
   /** Returns how much money the provider has made available of a deposit: nothing, its amount, or a multiple of it. */
   taken?(reference: string): Promise<bigint>;
@@ -73,9 +73,9 @@ export interface TrialProvider {
 }
 
 /**
- * A fault of a provider. `loses-answers`: it carries out requests, and the connection ends before its answer. `is-down`: nobody
- * answers, and nothing is done. `is-slow`: its answers take longer than the gateway waits. `contradicts`: it reports a settled
- * order as failed.
+ * A fault of a provider. `loses-answers`: it carries out requests, and the connection ends before its answer.
+ * `is-down`: nobody answers, and nothing is done. `is-slow`: its answers take longer than the gateway waits.
+ * `contradicts`: it reports a settled order as failed.
  */
 export type ProviderFault = 'none' | 'loses-answers' | 'is-down' | 'is-slow' | 'contradicts';
 

@@ -36,8 +36,8 @@ const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
 };
 
 /**
- * Checks an account: it is ACTIVE at once and its owner matches, unless the suffix says otherwise. The sandbox keeps no state:
- * the current status follows from the age of the account.
+ * Checks an account: it is ACTIVE at once and its owner matches, unless the suffix says otherwise. The sandbox keeps no
+ * state: the current status follows from the age of the account.
  */
 export function checkSandboxAccount(
   account: RailAccount,

@@ -129,7 +129,10 @@ const overrideSchema = z.strictObject(
   },
 );
 
-/** The replaced entries of the table, by pair: `{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500, "variableFeeRate": "0"}}`. */
+/**
+ * The replaced entries of the table, by pair: `{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500, "variableFeeRate":
+ * "0"}}`.
+ */
 export const rateOverrides = z
   .record(z.string(), overrideSchema, { error: 'must be an object of pairs such as "USD/EUR"' })
   .transform((entries, context) => {

@@ -12,7 +12,8 @@ const settingsSchema = z
   .prefault({});
 
 /**
- * Makes the module of the sandbox rail. Its settings in RAILS are `paceMs` and `rates`, which replaces rates of its table.
+ * Creates the module of the sandbox rail. Its settings in RAILS are `paceMs` and `rates`, which replaces rates of its
+ * table.
  * @param usualPaceMs the `paceMs` of a rail whose settings have none
  */
 export function sandboxModule(usualPaceMs: number): RailModule {

@@ -57,7 +57,9 @@ const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {
   '007': { explanation: 'neither paid out nor refunded (sandbox suffix 007)', paces: 1, moneyStuck: true },
 };
 
-/** Makes a rail that simulates the outside world by magic values, without state: an order's age says how far it is. */
+/**
+ * Creates a stateless rail that simulates the outside world by magic values: an order's progress follows from its age.
+ */
 export function sandboxRail({ paceMs, rates }: SandboxRailOptions): SandboxRail {
   return {
     name: 'sandbox',

@@ -11,10 +11,12 @@ import {
   internalAccountList,
 } from './upstream-records.ts';
 
-/** After how long an account that upstream is still checking is asked about again, in milliseconds. */
+/** After how long an account that upstream is still checking is queried again, in milliseconds. */
 const recheckMs = 5_000;
 
-/** The accounts of a platform at its upstream service: its own internal ones, and the external ones registered there. */
+/**
+ * The accounts of a platform at its upstream service: its own internal ones, and the external ones registered there.
+ */
 export class UpstreamAccounts {
   readonly #client: UpstreamClient;
   /** Upstream's ids of external accounts, by currency, type and identity: they never change. */
@@ -41,7 +43,7 @@ export class UpstreamAccounts {
     return account.id;
   }
 
-  /** Returns upstream's id of an external account. @throws UpstreamRefusal where none was registered there */
+  /** Returns upstream's id of an external account. @throws UpstreamRefusal if none was registered there */
   async externalId(account: RailAccount, currency: string): Promise<string> {
     const key = `${currency} ${identityKey(account.type, account.details)}`;
     const known = this.#external.get(key);

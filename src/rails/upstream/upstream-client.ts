@@ -138,7 +138,7 @@ function hide(words: string, secret: string): string {
   return words.replaceAll(secret, '[hidden]');
 }
 
-/** Parses an answer; undefined where it is not JSON. @throws UpstreamFault for JSON that may be misread */
+/** Parses an answer; undefined if it is not JSON. @throws UpstreamFault for JSON that may be misread */
 function jsonIn(text: string, what: string): unknown {
   try {
     return parseJson(text);

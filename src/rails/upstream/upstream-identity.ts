@@ -6,7 +6,7 @@ import { customerPage, customerRecord } from './upstream-records.ts';
 
 /**
  * Has upstream check the identity of a customer: it gets a customer of the same name there, a new one for each name.
- * @param checkInMs after how long a customer with a pending check there is asked about again
+ * @param checkInMs after how long a customer with a pending check there is queried again
  */
 export async function checkIdentity(
   client: UpstreamClient,

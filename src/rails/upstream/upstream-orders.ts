@@ -9,7 +9,7 @@ import type { UpstreamUma } from './upstream-uma.ts';
 
 /** The times of the orders of an upstream rail, in milliseconds. */
 export interface UpstreamTimes {
-  /** After how long an order under way is asked about again. */
+  /** After how long an order under way is queried again. */
   readonly pollMs: number;
   /** How long after its settlement a payment may come back, and is asked about once more. */
   readonly watchMs: number;
@@ -73,7 +73,7 @@ export class UpstreamOrders {
     });
   }
 
-  /** Finds an order by its memo among the payments upstream, and sends nothing. Undefined where it is unknown. */
+  /** Finds an order by its memo among the payments upstream, and sends nothing. Undefined if it is unknown. */
   async find(order: RailOrder): Promise<RailOutcome | undefined> {
     if (!order.account && !order.lock) return order.umaAddress === undefined ? { kind: 'settled' } : noUma;
     const found = await this.#findTransaction(order);

@@ -9,9 +9,9 @@ import type { UpstreamUma } from './upstream-uma.ts';
 const promisedShare = 0.9;
 
 /**
- * Locks a rate by a quote upstream: from the platform's internal account in the sending currency, to the external account
- * or to the platform's own internal account in the receiving currency (decision 83). Its memo names the order that will
- * execute it.
+ * Locks a rate by a quote upstream: from the platform's internal account in the sending currency, to the external
+ * account or to the platform's own internal account in the receiving currency (decision 83). Its memo names the order
+ * that will execute it.
  */
 export async function lockRate(
   client: UpstreamClient,
@@ -34,7 +34,10 @@ export async function lockRate(
   }
 }
 
-/** Returns the parties of a quote there from the platform's own account, to an account outside or to another one of its own. */
+/**
+ * Returns the parties of a quote there from the platform's own account, to an account outside or to another one of its
+ * own.
+ */
 async function parties(accounts: UpstreamAccounts, { sending, receiving, account }: LockRequest) {
   const source = await accounts.internalId(sending.code).catch(noAccount);
   const destination = account

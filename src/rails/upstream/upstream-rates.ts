@@ -18,7 +18,7 @@ import { rateList } from './upstream-records.ts';
 /** The decimal places of a variable fee rate that is found from amounts. */
 const feePlaces = 6;
 
-/** Reads the current terms of a conversion from upstream's list of rates; undefined where it does not convert them. */
+/** Reads the current terms of a conversion from upstream's list of rates; undefined if it does not convert them. */
 export async function readTerms(
   client: UpstreamClient,
   sending: Currency,

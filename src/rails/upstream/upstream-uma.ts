@@ -16,7 +16,7 @@ export class UpstreamUma {
     this.#accounts = accounts;
   }
 
-  /** Looks a receiver up there. Undefined where nobody receives at the address. */
+  /** Looks a receiver up there. Undefined if nobody receives at the address. */
   async lookUp(umaAddress: string): Promise<UmaReceiver | undefined> {
     const found = await unlessRefused(this.#receiver(umaAddress), undefined);
     if (!found) return undefined;

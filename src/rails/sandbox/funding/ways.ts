@@ -65,7 +65,7 @@ function polygonWallet({ owner, currency }: FundingRequest): PaymentInstruction 
 const tronNetwork = 0x41;
 
 /**
- * Makes a Tron address for USDT: the 20 bytes of an EVM address behind the network's byte, in base 58 with checksum.
+ * Creates a Tron address for USDT: the 20 bytes of an EVM address behind the network's byte, in base 58 with checksum.
  */
 function tronWallet({ owner, currency }: FundingRequest): PaymentInstruction {
   const bytes = Uint8Array.of(tronNetwork, ...keyHash(owner, 'TRON_WALLET'));
@@ -94,7 +94,7 @@ function lightning(request: FundingRequest): PaymentInstruction {
   return { accountType: 'LIGHTNING', invoice: invoiceOf(request, 'LIGHTNING') };
 }
 
-/** Makes a wallet for bitcoin on the second-layer network: an address (bech32m) and an invoice for the same wallets. */
+/** Creates a bitcoin wallet on the second-layer network: an address (bech32m), and an invoice for the same wallets. */
 function layer2Wallet(request: FundingRequest): PaymentInstruction {
   const key = secp256k1.getPublicKey(seedOf(request.owner, 'LAYER2_WALLET'));
   return {
@@ -105,7 +105,7 @@ function layer2Wallet(request: FundingRequest): PaymentInstruction {
   };
 }
 
-/** Makes a signed BOLT 11 invoice that expires with the quote, on regtest, where no real wallet pays it. */
+/** Creates a signed BOLT 11 invoice that expires with the quote, on regtest, where no real wallet pays it. */
 function invoiceOf({ owner, reference, amount, createdAt, expiresAt }: FundingRequest, purpose: string): string {
   const key = seedOf(owner, purpose);
   const destination = hex.encode(secp256k1.getPublicKey(key));
