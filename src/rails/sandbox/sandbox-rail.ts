@@ -57,9 +57,7 @@ const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {
   '007': { explanation: 'neither paid out nor refunded (sandbox suffix 007)', paces: 1, moneyStuck: true },
 };
 
-/**
- * Creates a stateless rail that simulates the outside world by magic values: an order's progress follows from its age.
- */
+/** Creates a stateless rail that simulates the outside world by magic values. Progress follows from an order's age. */
 export function sandboxRail({ paceMs, rates }: SandboxRailOptions): SandboxRail {
   return {
     name: 'sandbox',
