@@ -21,9 +21,7 @@ export const unmarkedRestore =
  */
 const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then sequence_outbox(${batchSize}) end as count`;
 
-/**
- * Numbers every committed change in its platform's feed. All processes do so, without a leader: each step is locked.
- */
+/** Numbers every committed change in its platform's feed. All processes do so without a leader: each step is locked. */
 export class Sequencer {
   readonly #log: Logger | undefined;
   /** A connection from the pool might have to wait for other users. */

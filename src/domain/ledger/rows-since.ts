@@ -95,9 +95,7 @@ export class RowsSince {
     this.#beginnings = beginnings;
   }
 
-  /**
-   * Finds the start of the rows since. The transaction then reads by keys: reading whole tables would never pay off.
-   */
+  /** Finds the start of the rows since. The transaction then reads by keys: reading a whole table never pays off. */
   static async find(client: pg.Client): Promise<RowsSince> {
     await client.query('set local enable_seqscan = off');
     const { rows } = await client.query<Record<'platforms' | 'sequences' | 'journals', string[] | null>>(beginnings);

@@ -15,8 +15,8 @@ const cancellableStatement = forCaller(
 );
 
 /**
- * Cancels a quote that nobody has executed or paid: it is EXPIRED at once, with its transaction (decision 67). A
- * deposit that comes afterwards is credited, as after an expiry.
+ * Cancels a quote that has been neither executed nor paid: it is EXPIRED at once, as is its transaction (decision 67).
+ * A deposit that arrives afterwards is credited, as after an expiry.
  * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED (also if it was cancelled before), CONFLICT (executed or paid),
  *   IDEMPOTENCY_MISMATCH
  */
