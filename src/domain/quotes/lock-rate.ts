@@ -96,9 +96,7 @@ function umaOf({ to, parties, sender }: ToLock): UmaPayment | undefined {
   return { address: to.elsewhere, sender: { customerId, customerType, name, information: sender } };
 }
 
-/**
- * Returns the id of the order that will execute a quote. It is known before the quote, since the rail's lock names it.
- */
+/** Returns the id of the order that will execute a quote, which is known first, since the rail's lock names it. */
 export function orderOfQuote(
   caller: Caller,
   { immediatelyExecute }: CreateQuote,

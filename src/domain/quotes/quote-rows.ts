@@ -91,9 +91,7 @@ export function newRows(
   return { quote, transaction };
 }
 
-/**
- * Returns when a quote expires. Its id is older than the request for the lock, so the quote never outlives the lock.
- */
+/** Returns when a quote expires. Its id predates the request for the lock, so the quote never outlives the lock. */
 function expiryOf({ quoteSeconds }: Payments, quoteId: string, lock: LockedPrice | undefined): Date {
   const validMs = Math.min(quoteSeconds * 1000, Math.floor(lock?.validMs ?? Number.POSITIVE_INFINITY));
   return new Date(creationTime(quoteId).getTime() + validMs);

@@ -173,9 +173,7 @@ interface SendingCurrency {
   readonly variableFeeRate: string;
 }
 
-/**
- * Returns the receiver's currencies, each with its price in the platform's first one, and the limits for every sender.
- */
+/** Returns the receiver's currencies, each with its price in the platform's first, and the limits for every sender. */
 function pricedCurrencies(
   rail: RailWith<'rate'>,
   receiver: UmaReceiver,
