@@ -34,7 +34,7 @@ export class StoredConnections implements RailConnections {
   }
 
   /**
-   * Re-encrypts with the current key all connections that were encrypted with a different one.
+   * Re-encrypts with the current key all connections that were encrypted with the key `keyId`.
    * @returns the number re-encrypted
    * @throws Error if this instance lacks that key
    */

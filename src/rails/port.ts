@@ -36,10 +36,7 @@ export interface RailHost {
   readonly connections: RailConnections;
 }
 
-/**
- * The connection data (addresses, credentials) stored, encrypted, by `npm run ops -- rails connect` for platforms'
- * rails.
- */
+/** The connection data (addresses, credentials) that `npm run ops -- rails connect` stores encrypted for a platform. */
 export interface RailConnections {
   /**
    * Reads a platform's stored connection, or undefined. Call it for each use: the connection can change at any time

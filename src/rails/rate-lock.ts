@@ -26,7 +26,7 @@ export interface LockRequest {
   /** The external account to pay; undefined if the money stays here and the rail converts it for the platform. */
   readonly account: RailAccount | undefined;
   /**
-   * The receiver at a UMA address, found by `lookUp`; undefined for other receivers. Its currency may be the one sent.
+   * The receiver at a UMA address, found by `lookUp`; undefined for other receivers. The currencies may be the same.
    */
   readonly uma?: UmaPayment | undefined;
 }

@@ -110,9 +110,7 @@ function isSilent(fault: ProviderFault, times: number) {
   };
 }
 
-/**
- * Simulates a killed process, which sees no answer: another one opens the rail again and knows nothing of the first.
- */
+/** Simulates a killed process, which sees no answer: another one opens the rail, and knows nothing of the first. */
 async function killed(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'settles');
   await drive.ask(await tried.open());

@@ -12,9 +12,9 @@ const settingsSchema = z
   .prefault({});
 
 /**
- * Creates the module of the sandbox rail. Its settings in RAILS are `paceMs` and `rates`, which replaces rates of its
+ * Creates the module of the sandbox rail. Its settings in RAILS are `paceMs`, and `rates`, which replaces rates of its
  * table.
- * @param usualPaceMs the `paceMs` of a rail whose settings have none
+ * @param usualPaceMs the default `paceMs`
  */
 export function sandboxModule(usualPaceMs: number): RailModule {
   return {
