@@ -47,7 +47,6 @@ export interface RailDeposit {
   readonly memo?: string | undefined;
 }
 
-/** A deposit to credit. */
 export interface DepositToTake extends Pick<RailDeposit, 'reference' | 'amount' | 'currency' | 'heldAt'> {
   /** The gateway's uuid of the deposit, derived from its reference. */
   readonly id: string;

@@ -174,7 +174,6 @@ export interface AccountToCheck extends RailAccount {
   readonly carriedName: string | undefined;
 }
 
-/** An order to a rail. */
 export interface RailOrder {
   readonly id: string;
   readonly step: RailStep;
@@ -190,7 +189,7 @@ export interface RailOrder {
   readonly lock?: RateLock | undefined;
   /** Whether the rail has answered `settled` before. */
   readonly settled: boolean;
-  /** The time since the order was created, in milliseconds, by the clock of the database. */
+  /** The time since the order was created, in milliseconds, by the database's clock. */
   readonly ageMs: number;
   /** The number of times that the rail has already been given the order. */
   readonly attempts: number;
@@ -198,7 +197,7 @@ export interface RailOrder {
   readonly scenario: unknown;
 }
 
-/** The state of an order, as the rail reports it. */
+/** The state of an order as reported by the rail. */
 export type RailOutcome =
   | { readonly kind: 'pending'; readonly checkInMs: number }
   | {
@@ -232,7 +231,7 @@ export type RailOutcome =
     }
   /** The receiving side refused the order. */
   | { readonly kind: 'rejected'; readonly explanation: string }
-  /** The order had settled, and its money was returned. */
+  /** The order had settled, and its money has been returned. */
   | { readonly kind: 'returned'; readonly explanation: string }
   /**
    * The provider contradicts an earlier report, such as `failed` after `settled`. Nothing changes; an operator

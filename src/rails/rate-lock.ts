@@ -25,9 +25,7 @@ export interface LockRequest {
   readonly amount: bigint;
   /** The external account to pay; undefined if the money stays here and the rail converts it for the platform. */
   readonly account: RailAccount | undefined;
-  /**
-   * The receiver at a UMA address, found by `lookUp`; undefined for other receivers. The currencies may be the same.
-   */
+  /** The receiver at a UMA address, found by `lookUp`; undefined for others. The two currencies may be the same. */
   readonly uma?: UmaPayment | undefined;
 }
 
@@ -42,7 +40,7 @@ export interface UmaPayment {
 
 /** A rate that the provider has promised. Amounts are in smallest units. */
 export interface RateLock {
-  /** The provider's own reference of the lock. */
+  /** The provider's own reference for the lock. */
   readonly reference: string;
   /** The amount that the rail takes, in the sending currency, including its fees. */
   readonly sent: bigint;
@@ -54,7 +52,7 @@ export interface RateLock {
   readonly fees: bigint;
 }
 
-/** The answer to a request for a lock. */
+/** The answer to a lock request. */
 export type LockAnswer =
   | {
       readonly kind: 'locked';

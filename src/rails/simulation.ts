@@ -72,7 +72,6 @@ export interface Deposit {
   readonly late: boolean;
 }
 
-/** The verification of the owner of an account. */
 export interface AccountVerification {
   /** Null if there is no owner to compare. */
   readonly verification: BeneficiaryVerificationStatus | null;

@@ -83,7 +83,7 @@ export function authorize(caller: Pick<Caller, 'kind' | 'permissions' | 'grants'
   }
 }
 
-/** Refuses a client token whose platform has not granted it something. @throws Refusal FORBIDDEN */
+/** Refuses a client token that lacks a grant of its platform. @throws Refusal FORBIDDEN */
 function requireGrant({ grants }: Pick<Caller, 'grants'>, grant: ClientGrant): void {
   if (!grants.includes(grant)) {
     const message = `this client token lacks the grant ${grant}, which the platform can include when it creates a token`;

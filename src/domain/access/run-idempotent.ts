@@ -20,7 +20,7 @@ export interface StoredResult {
   readonly [fact: string]: unknown;
 }
 
-/** The work of a command, in its transaction. A Refusal rolls everything back and is not stored. */
+/** The work of a command, in its transaction. A Refusal rolls everything back, and is not stored. */
 type Effect<Answer> = (transaction: Transaction) => Promise<{ readonly result: StoredResult; readonly answer: Answer }>;
 
 type Command<Answer> = {
@@ -107,7 +107,7 @@ async function runClaimed<Answer>(
   if (caller.operator) {
     const { type, row, ...facts } = result;
     const { operator, platformId } = caller;
-    // The copy stored for repeats contains no secret.
+    // The copy stored for repeats contains no secrets.
     const subject = operator.subject ?? (type && row ? publicId(type, row.id) : undefined);
     await recordAct(transaction, operator, { platformId, subject, after: operator.after ?? trustedJson(facts) });
   }

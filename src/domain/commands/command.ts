@@ -82,7 +82,7 @@ export function railOf<Ability extends keyof typeof abilities>(
   if (missing) {
     throw new Refusal('SERVICE_UNAVAILABLE', `the rail of ${tenant.environment} platforms ${abilities[missing]}`);
   }
-  // Every needed part was found.
+  // Every needed part has been found.
   return rail as RailWith<Ability>;
 }
 

@@ -140,7 +140,7 @@ export function reservation(journal: Journal): Journal {
   return { ...journal, kind: 'debit', legs };
 }
 
-/** Moves money that the rail neither delivered nor returned from CLEARING to SUSPENSE, where it can be seen. */
+/** Moves money that the rail neither delivered nor returned from CLEARING to SUSPENSE, which makes it visible. */
 export function suspension(flow: Flow): Journal {
   const { currency, amount } = waitingMoney(flow);
   return {

@@ -160,7 +160,7 @@ const periods: Readonly<Record<LimitState['period'], string>> = {
   LAST_30_DAYS: 'in 30 days',
 };
 
-/** The only refusal that a caller may get about a customer that it cannot see. */
+/** The only refusal that callers may get about a customer whom they cannot see. */
 const stranger: RefusalParts = { code: 'USER_NOT_READY', message: 'a customer in this payment cannot move money' };
 
 /** Returns the refusal without details for a caller who may not see its subject; otherwise undefined. */

@@ -12,7 +12,8 @@ const domainName = /^(?=.{3,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$
 const writtenName = /^[\p{L}\p{M}\p{N}.\-\u3002\uff0e\uff61]+$/u;
 
 /**
- * Top-level domains of local networks and reserved ones (RFC 6761, 6762, 7686, 9476; ICANN never delegates the others).
+ * Reserved top-level domains, and those of local networks (RFC 6761, 6762, 7686, 9476; ICANN never delegates the
+ * others).
  */
 const machines: ReadonlySet<string> = new Set([
   ...['localhost', 'local', 'localdomain', 'internal', 'intranet', 'private', 'corp', 'home', 'lan'],

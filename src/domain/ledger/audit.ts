@@ -144,7 +144,7 @@ async function replay(client: pg.Client, { lsn, history }: Moment, withinMs: num
   }
 }
 
-/** Returns whether a standby has cancelled a statement or a connection, to replay the log. */
+/** Returns whether a standby has cancelled a statement or a connection in order to replay the log. */
 function isReplayConflict(error: unknown): boolean {
   return sqlState(error) === '40001' && error instanceof Error && error.message.includes('conflict with recovery');
 }
@@ -162,7 +162,7 @@ async function onSnapshot<T>(
     const within = async () => {
       await client.query('set local statement_timeout = 0');
       await client.query('set local idle_in_transaction_session_timeout = 0');
-      // Grouping all rows spills to disk with the usual work_mem of a server.
+      // With a server's usual work_mem, grouping all rows would spill to disk.
       await client.query("set local work_mem = '128MB'");
       return work(client);
     };

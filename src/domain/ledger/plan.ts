@@ -70,7 +70,7 @@ export interface Plan {
   readonly otherwise?: Alternative;
 }
 
-/** A payment as policies see it (check_policy.sql). */
+/** A payment as seen by policies (check_policy.sql). */
 export interface Spend {
   readonly transactionId: string;
   readonly kind: PaymentKind;
@@ -169,13 +169,13 @@ export interface TransactionMove {
   readonly isNew?: boolean;
 }
 
-/** A change of an external account. A deleted one does not change. */
+/** A change of an external account. A deleted account cannot change. */
 export interface AccountMove {
   readonly id: string;
   readonly from: readonly ExternalAccountStatus[];
   readonly to?: ExternalAccountStatus;
   readonly reason?: string;
-  /** A new default deposit account replaces the one before. */
+  /** A new default deposit account replaces the previous one. */
   readonly set?: Partial<
     Pick<
       Account,

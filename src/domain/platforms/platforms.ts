@@ -96,7 +96,7 @@ function umaDomainOf(name: string): string {
 export interface PlatformSettings extends Expecting {
   /** The domain of the UMA addresses of new customers: the platform's own (decision 61). */
   readonly umaDomain?: string | null | undefined;
-  /** The currencies of the internal accounts of new customers; replaces the list. */
+  /** The currencies of new customers' internal accounts; replaces the list. */
   readonly currencies?: readonly string[] | null | undefined;
   /** Which tokens are restricted to registered documents (decision 74). */
   readonly trustedDocuments?: TrustedDocumentPolicy | null | undefined;

@@ -25,7 +25,7 @@ export interface ToLock {
   readonly to: Destination;
   readonly sender: Information;
   readonly request: PricingRequest;
-  /** The price by the rail's indicative rates. */
+  /** The price at the rail's indicative rates. */
   readonly listed: Pricing;
   /** The id of the order, if the quote is executed at its creation. */
   readonly orderId: string;

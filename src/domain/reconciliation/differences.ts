@@ -15,7 +15,7 @@ import { type OrderHere, type Total, totalsOf } from './totals.ts';
 
 /** A difference between the two books. A side is undefined if it has no record. */
 export interface Difference {
-  /** The uuid of our order; undefined for a movement without an order here. */
+  /** The uuid of the order here; undefined for a movement that has none. */
   readonly orderId: string | undefined;
   readonly transactionId: string | undefined;
   readonly reference: string | undefined;

@@ -182,7 +182,7 @@ export function planAnnouncement(payments: Payments, order: DueOrder, receiver: 
   ];
 }
 
-/** Closes an order that has an outcome, or no longer needs one. */
+/** Closes an order that has an outcome or no longer needs one. */
 export function planClose(order: DueOrder): PlanGroup {
   return groupOf(order, { orders: [{ id: order.id, dueInMs: null }] });
 }

@@ -88,7 +88,7 @@ async function settleTogether(payments: Payments, orders: readonly DueOrder[]): 
         if ('dueInMs' in next) postponements.push(next);
         else concluded.push({ order, outcome, group: next });
       } catch (error) {
-        // A failure of one order does not stop the others.
+        // A failed order does not stop the others.
         postponements.push(postponeFailed(payments, order, error, 'could not process an order'));
       }
     }),
@@ -189,7 +189,7 @@ async function settle(payments: Payments, order: DueOrder, onOutcome: (outcome: 
     case 'COMPLETED':
       return askRail(true);
     default:
-      // It has ended in another way.
+      // The payment has ended in another way.
       return planClose(order);
   }
   // A payment whose money is still to be pulled is not announced yet.
@@ -236,7 +236,7 @@ function isToAnnounce(order: DueOrder): order is DueOrder & { readonly receiver:
   return order.receiver !== undefined && !order.incoming && !order.lock && !isPull(order);
 }
 
-/** Records a contradiction, and lets its order wait for an operator. */
+/** Records a contradiction, and makes its order wait for an operator. */
 async function waitForPerson(payments: Payments, order: DueOrder, contradiction: Contradiction): Promise<Postponement> {
   await openCase(payments, order, contradiction);
   return { lease: order, dueInMs: caseMs };

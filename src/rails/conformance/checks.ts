@@ -57,7 +57,7 @@ async function refuses(tried: Tried): Promise<void> {
   await expectMoved(tried, drive, 0n);
 }
 
-/** Makes the gateway lose the answer, and the rail, too, if its provider supports this fault. */
+/** Makes the gateway lose the answer, as well as the rail if its provider has this fault. */
 async function losesAnswers(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'settles');
   const rail = await tried.open();

@@ -87,7 +87,7 @@ function tableRate(sending: Currency, receiving: Currency): string {
   return toDecimal(rate, rateDigits, places);
 }
 
-/** Returns how many whole smallest units of a currency an amount of US dollars buys at the mid price. */
+/** Returns the number of whole smallest units of a currency that an amount of US dollars buys at the mid price. */
 function unitsWorth(dollars: string, currency: Currency): bigint {
   return roundDown(multiply(divide(parseDecimal(dollars), midPrice(currency.code)), tenTo(currency.decimals)));
 }

@@ -52,7 +52,7 @@ export class UpstreamAccounts {
     return found.id;
   }
 
-  /** Registers an external account upstream, unless it exists, and returns upstream's view of it. */
+  /** Registers an external account upstream, unless it exists, and returns upstream's record of it. */
   async check(account: AccountToCheck): Promise<AccountCheck> {
     const { id, type, currency, details, beneficiary } = account;
     const found = await this.#find(account, currency);

@@ -13,7 +13,7 @@ export const upstreamConnection = z.object({
 });
 export type UpstreamConnection = z.infer<typeof upstreamConnection>;
 
-/** The error of a request that did not succeed, with upstream's code. */
+/** The error for a failed request, with upstream's code. */
 class UpstreamError extends Error {
   readonly code: string;
 
@@ -27,7 +27,7 @@ class UpstreamError extends Error {
 /** The error for a request that upstream has refused permanently: repeating it would not help. */
 export class UpstreamRefusal extends UpstreamError {}
 
-/** The error for an answer that leaves the outcome of the request open. */
+/** The error for a response that leaves the outcome of the request open. */
 export class UpstreamFault extends UpstreamError {}
 
 /** Awaits a request, and returns `otherwise` if upstream has refused it. */
@@ -68,7 +68,7 @@ const temporary: ReadonlySet<number> = new Set([401, 403, 408, 409, 422, 425, 42
 /** The refusals that are final, although their status is one of the above. */
 const finalCodes: ReadonlySet<string> = new Set(['QUOTE_EXPIRED']);
 
-/** A client of the specified REST interface for one account. */
+/** A client of the specified REST API for one account. */
 export class UpstreamClient {
   readonly #connection: () => Promise<UpstreamConnection>;
   readonly #agent = new Agent({ connections: 32 });

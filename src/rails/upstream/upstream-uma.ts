@@ -31,8 +31,7 @@ export class UpstreamUma {
   }
 
   /**
-   * Returns the parties of an upstream quote to a UMA address: the sender's customer, and the receiver, looked up
-   * again.
+   * Returns the parties of an upstream quote to a UMA address: the sender's customer, and the freshly found receiver.
    */
   async parties({ address, sender }: UmaPayment, { sending, receiving }: Pick<LockRequest, 'sending' | 'receiving'>) {
     const { id: customerId } = await customerThere(this.#client, sender);

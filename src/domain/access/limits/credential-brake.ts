@@ -6,7 +6,7 @@ import { type Clock, secondsUntil, TokenBucket } from './token-bucket.ts';
 
 /** The maximum number of addresses whose failures are counted. The least recently seen is dropped. */
 const maxAddresses = 20_000;
-/** The shortest time between two log lines about a slowed-down address, in milliseconds. */
+/** The minimum time between two log lines about a slowed-down address, in milliseconds. */
 const logMs = 60_000;
 
 interface Attempts {
