@@ -11,10 +11,7 @@ const domainName = /^(?=.{3,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$
  */
 const writtenName = /^[\p{L}\p{M}\p{N}.\-\u3002\uff0e\uff61]+$/u;
 
-/**
- * Reserved top-level domains, and those of local networks (RFC 6761, 6762, 7686, 9476; ICANN never delegates the
- * others).
- */
+/** Reserved top-level domains, and local network names that ICANN never delegates (RFC 6761, 6762, 7686, 9476). */
 const machines: ReadonlySet<string> = new Set([
   ...['localhost', 'local', 'localdomain', 'internal', 'intranet', 'private', 'corp', 'home', 'lan'],
   ...['arpa', 'onion', 'invalid', 'alt'],

@@ -21,7 +21,7 @@ import type { PricingRequest } from './pricing-terms.ts';
  * The price of a quote whose rail has locked its rate (decision 83): the amounts that the rail takes and delivers, plus
  * the platform's part of the fees.
  *
- * SENDING locked    the rail takes send − platform fee
+ *     SENDING locked    the rail takes send − platform fee
  *     RECEIVING locked  send = amount taken by the rail + platform fee
  *
  * The platform's variable fee is charged on the amount sent minus all fixed fees, as in pricing.ts.
