@@ -12,7 +12,7 @@ const storeStatement = statement<object>(
    on conflict (platform_id) do update set sealed = excluded.sealed, updated_at = clock_ms()`,
 );
 
-/** The connections of platforms to their providers, each encrypted in the database. */
+/** The platforms' connections to their providers, each encrypted in the database. */
 export class StoredConnections implements RailConnections {
   readonly #database: Database;
   readonly #box: SecretBox | undefined;
@@ -28,15 +28,15 @@ export class StoredConnections implements RailConnections {
     return row ? this.#requireBox().open(row.sealed, ownerOf(platformId)) : undefined;
   }
 
-  /** Stores the connection of a platform, instead of an earlier one. Every instance uses it from then on. */
+  /** Stores a platform's connection, replacing any earlier one. Every instance uses it from then on. */
   async write(platformId: string, connection: string, on: Queryable = this.#database.pool): Promise<void> {
     await storeStatement(on, platformId, this.#requireBox().seal(connection, ownerOf(platformId)));
   }
 
   /**
-   * Encrypts with the current key all connections that were encrypted with another one.
-   * @returns how many there were
-   * @throws Error where this instance lacks that key
+   * Re-encrypts with the current key all connections that were encrypted with the key `keyId`.
+   * @returns the number re-encrypted
+   * @throws Error if this instance lacks that key
    */
   async reencrypt(keyId: string): Promise<number> {
     const rows = await this.#database.prisma.railConnection.findMany();

@@ -11,7 +11,7 @@ export interface LoadedRails {
   readonly PRODUCTION?: Rail;
 }
 
-/** The error for a rail that cannot be used: the message says which, and why. */
+/** The error for a rail that cannot be used. The message names the rail and the reason. */
 export class RailFault extends Error {
   constructor(place: string, fault: string) {
     super(`RAILS ${place}: ${fault}`);
@@ -20,7 +20,7 @@ export class RailFault extends Error {
 }
 
 export interface LoadOptions {
-  /** The modules of this program, by the names that RAILS has for them. */
+  /** The built-in modules, by their names in RAILS. */
   readonly own: Readonly<Record<string, RailModule>>;
   readonly host: Omit<RailHost, 'environment'>;
 }
@@ -28,8 +28,8 @@ export interface LoadOptions {
 const environments = ['SANDBOX', 'PRODUCTION'] as const;
 
 /**
- * Loads, checks and opens the rails of the settings. When one cannot be used, those that were opened are closed.
- * @throws RailFault that names the entry and what is wrong with it
+ * Loads, validates and opens the rails of the settings. If one cannot be used, those already opened are closed.
+ * @throws RailFault that names the entry and its fault
  */
 export async function loadRails(settings: RailSettings, options: LoadOptions): Promise<LoadedRails> {
   const opened: Rail[] = [];
@@ -71,7 +71,7 @@ async function openEnvironment(
     own.set(id.replace('Platform:', ''), await open(`${environment}.platforms.${id}`, entry, environment));
   }
   if (common && own.size === 0) return common;
-  // A platform without a rail gets one without methods: everything that needs one is refused.
+  // A platform without a rail gets one without methods, so every operation that needs one is refused.
   const others: Rail = common ?? { name: 'none' };
   return {
     name: others.name,
@@ -98,8 +98,8 @@ async function importRail(place: string, name: string, directory: string, own: L
 }
 
 /**
- * Returns the specifier to import: the address of a file, or the name of a package. A file may be named without its ending, and
- * an index file by its folder.
+ * Returns the specifier to import: a file URL or a package name. A file may be named without its extension, and an
+ * index file by its folder.
  */
 export function railAddress(name: string, directory: string): string {
   if (!name.startsWith('.') && !path.isAbsolute(name)) return name;
@@ -127,7 +127,7 @@ function checkModule(place: string, name: string, value: unknown): RailModule {
   }
   if (typeof itsName !== 'string' || itsName === '') refuse(`the rail of ${name} has no name`);
   if (typeof open !== 'function') refuse(`the rail of ${name} has no function named open`);
-  // Every field was checked.
+  // Every field has been validated.
   return value as RailModule;
 }
 
@@ -139,7 +139,7 @@ async function openRail(place: string, module: RailModule, { settings }: RailEnt
   }
 }
 
-/** The parts of a rail that ask its provider. */
+/** The parts of a rail that call its provider. */
 const askingParts = [
   'rate',
   'lockRate',
@@ -174,7 +174,7 @@ const pairs = [
 
 const simulationParts = ['scenarioFault', 'deposit', 'approval', 'senderInformation', 'accountVerification'] as const;
 
-/** Checks a rail: known methods of the right form, complete pairs, and no simulation where money is real. */
+/** Validates a rail: known methods of the right form, complete pairs, and no simulation if the money is real. */
 function checkRail(place: string, rail: Rail, environment: RailHost['environment']): void {
   const refuse = (fault: string): never => {
     throw new RailFault(place, fault);
@@ -185,7 +185,7 @@ function checkRail(place: string, rail: Rail, environment: RailHost['environment
   const present = (key: string) => part(key) !== undefined;
   const wrong = parts.filter((key) => present(key) && typeof part(key) !== 'function');
   if (wrong.length > 0) refuse(`the rail ${name} has ${wrong.join(', ')}, which must be functions`);
-  // A misspelt method would count as missing.
+  // A misspelled method would count as missing.
   const unknown = Object.keys(rail).filter((key) => typeof part(key) === 'function' && !parts.includes(key));
   if (unknown.length > 0) refuse(`the rail ${name} has members that the port does not define: ${unknown.join(', ')}`);
   if (!present('simulation') && !parts.some((key) => key !== 'close' && present(key))) {
@@ -211,7 +211,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Makes each call to a rail's provider a separate span, if tracing is on. */
+/** Traces each call to a rail's provider as a separate span, if tracing is on. */
 function withSpans(rail: Rail): Rail {
   if (!makesSpans()) return rail;
   return new Proxy(rail, {

@@ -1,46 +1,46 @@
 import type { Rail } from './rail.ts';
 
 /**
- * The port for authors of rails: everything that a package needs to be a rail of the gateway. A rail is a module whose default
- * export is a `RailModule`; the setting RAILS names it. src/rails/README.md says what each method promises, and `npm run
- * rail:conformance` tries it.
+ * The port for authors of rails: everything that a package needs to be a rail of the gateway. A rail is a module whose
+ * default export is a `RailModule`; the setting RAILS names it. src/rails/README.md describes what each method
+ * promises, and `npm run rail:conformance` tests it.
  */
 
 /**
- * The version of the port. It rises with breaking changes: when the gateway calls something else, or expects another answer. A
- * new optional method does not change it.
+ * The version of the port. It increases with breaking changes: when the gateway makes different calls or expects
+ * different answers. A new optional method does not change it.
  */
 export const railPort = 1;
 
 /** The default export of a rail's module. */
 export interface RailModule {
-  /** The version of the port that the module was written for. */
+  /** The version of the port for which the module was written. */
   readonly railPort: typeof railPort;
   /** The name of the rail, for logs and refusals. */
   readonly name: string;
   /**
-   * Opens the rail, once for each entry of RAILS that names the module. It reads its own settings and may reach its
-   * provider, but starts no work of its own.
-   * @param settings as RAILS has them; undefined where it has none
-   * @throws Error when the settings are wrong; the message names each and says what it should be
+   * Opens the rail, once for each entry of RAILS that names the module. It reads its own settings and may contact its
+   * provider, but starts no background work.
+   * @param settings the entry's settings in RAILS; undefined if it has none
+   * @throws Error when the settings are invalid; the message names each fault and the expected value
    */
   open(settings: unknown, host: RailHost): Rail | Promise<Rail>;
 }
 
-/** The services of the gateway for a rail. */
+/** The services that the gateway provides to a rail. */
 export interface RailHost {
   /** The environment of the platforms that the rail serves. */
   readonly environment: 'SANDBOX' | 'PRODUCTION';
-  /** The log of the gateway. Secrets must not appear there. */
+  /** The gateway's log, in which secrets must not appear. */
   readonly log: RailLog;
   readonly connections: RailConnections;
 }
 
-/** What platforms have stored for their rail with `npm run ops -- rails connect`, encrypted: addresses, credentials. */
+/** The connection data (addresses, credentials) that `npm run ops -- rails connect` stores encrypted for a platform. */
 export interface RailConnections {
   /**
-   * Reads the connection that a platform has stored, or undefined. Read it for each use: it can change at any time, and no
-   * instance restarts for it.
+   * Reads a platform's stored connection, or undefined. Call it for each use: the connection can change at any time
+   * without a restart.
    */
   read(platformId: string): Promise<string | undefined>;
 }
@@ -54,7 +54,7 @@ export interface RailLog {
 
 export { type CarriedText, type CharacterSetName, carriedText } from '../core/carried-text.ts';
 export type * from './rail.ts';
-// A package that is a rail imports from this file alone.
+// A package that implements a rail imports only from this file.
 export type * from './rail.ts';
 export type * from './rail.ts';
 export type * from './rail.ts';

@@ -1,20 +1,20 @@
-/** The methods of a rail for deposits to the accounts of customers. A rail has both of them, or neither. */
+/** The methods of a rail for deposits to customers' accounts. A rail has either both or neither. */
 export interface RailDeposits {
   /**
-   * Lists deposits, also those under way, that began at a moment or later, by the provider's clock: oldest first, page by page.
-   * Collections of our orders are not among them.
+   * Lists deposits that began at or after a moment by the provider's clock, including those under way: oldest first,
+   * page by page. Collections of the gateway's orders are excluded.
    */
   deposits?(request: DepositsRequest): Promise<DepositsPage>;
 
   /**
-   * Makes a deposit available to the payments of the platform, such as by moving it to the account that they are paid from.
-   * Called at least once, before the customer is credited: an implementation passes `id` to its provider as the idempotency
-   * key. An exception means that the outcome is unknown, and it is called again.
+   * Makes a deposit available to the platform's payments, such as by moving it to the account from which they are paid.
+   * Called at least once, before the customer is credited: an implementation passes `id` to its provider as the
+   * idempotency key. An exception means that the outcome is unknown, and the method is called again.
    */
   takeDeposit?(deposit: DepositToTake): Promise<TakenDeposit>;
 }
 
-/** A request for deposits: from one moment on, after a cursor of the page before. */
+/** A request for deposits: from a moment on, after the cursor of the previous page. */
 export interface DepositsRequest {
   readonly from: Date;
   readonly cursor: string | undefined;
@@ -23,35 +23,34 @@ export interface DepositsRequest {
 /** A page of deposits. Without `nextCursor` it is the last one. */
 export interface DepositsPage {
   readonly deposits: readonly RailDeposit[];
-  /** When the last examined movement began, even if it is not a deposit: the next query need not go further back. */
+  /** When the last examined movement began, even if it is not a deposit: the next query need not go back further. */
   readonly lookedUpTo?: Date | undefined;
   readonly nextCursor?: string | undefined;
 }
 
 /** An unsolicited deposit. */
 export interface RailDeposit {
-  /** The provider's own reference: always the same for the same deposit. */
+  /** The provider's own reference, which never changes for a deposit. */
   readonly reference: string;
   /** When it began, by the provider's clock. */
   readonly at: Date;
-  /** A deposit is credited once it has settled. One that is under way is looked for again. */
+  /** A deposit is credited once it has settled. While it is under way, it is queried again. */
   readonly state: 'UNDER_WAY' | 'SETTLED' | 'FAILED';
   readonly amount: bigint;
   readonly currency: string;
-  /** The uuid of the customer; undefined where the provider does not say. */
+  /** The uuid of the customer; undefined if the provider does not report it. */
   readonly customerId: string | undefined;
   /** The provider's account that holds it. */
   readonly heldAt: string;
-  /** The UMA address of its payer, and what the payer wrote, where the provider knows them. */
+  /** The payer's UMA address and message, if the provider knows them. */
   readonly payer?: string | undefined;
   readonly memo?: string | undefined;
 }
 
-/** A deposit to credit. */
 export interface DepositToTake extends Pick<RailDeposit, 'reference' | 'amount' | 'currency' | 'heldAt'> {
-  /** Our uuid of it, which derives from its reference. */
+  /** The gateway's uuid of the deposit, derived from its reference. */
   readonly id: string;
 }
 
-/** The outcome of taking a deposit. `refused`: the provider will not do it, in words for an operator. */
+/** The outcome of taking a deposit. `refused`: the provider will not do it, with an explanation for the operator. */
 export type TakenDeposit = { readonly kind: 'taken' } | { readonly kind: 'refused'; readonly explanation: string };

@@ -1,20 +1,20 @@
 /** The methods of a rail for reconciliation. */
 export interface RailBooks {
-  /** Lists what the provider has moved for the platform in a period by the provider's clock, page by page. */
+  /** Lists the provider's movements for the platform in a period by the provider's clock, page by page. */
   movements?(request: MovementsRequest): Promise<MovementsPage>;
 
-  /** Returns the platform's current balances at the provider, in smallest units by the code of the currency. */
+  /** Returns the platform's current balances at the provider, in smallest units, by currency code. */
   balances?(): Promise<ReadonlyMap<string, bigint>>;
 }
 
-/** A request for what a provider has moved: from one moment up to another, after a cursor of the page before. */
+/** A request for a provider's movements: from one moment up to another, after the cursor of the previous page. */
 export interface MovementsRequest {
   readonly from: Date;
   readonly to: Date;
   readonly cursor: string | undefined;
 }
 
-/** A page of what a provider has moved. Without `nextCursor` it is the last one. */
+/** A page of a provider's movements. Without `nextCursor` it is the last one. */
 export interface MovementsPage {
   readonly movements: readonly RailMovement[];
   readonly nextCursor?: string | undefined;
@@ -22,9 +22,9 @@ export interface MovementsPage {
 
 /** A payment at a provider. */
 export interface RailMovement {
-  /** The id of our order; undefined where no order of ours began it. */
+  /** The id of the gateway's order; undefined if no order began it. */
   readonly orderId: string | undefined;
-  /** The id of our order that it refunds; undefined where it refunds none. */
+  /** The id of the gateway's order that it refunds; undefined if it refunds none. */
   readonly returnOf?: string | undefined;
   /** The provider's own reference. */
   readonly reference: string;

@@ -4,37 +4,37 @@ import type { CustomerType, ExternalAccountType, KycStatus } from '../infra/data
 export interface RailAccount {
   readonly type: ExternalAccountType;
   /**
-   * The number of the account at its bank or network, in canonical form: account number, IBAN, address, … Two banks may
-   * have the same number: `details` name the bank.
+   * The account's number at its bank or network, in canonical form, such as an account number, IBAN or address. Two
+   * banks may use the same number: `details` identifies the bank.
    */
   readonly identifier: string;
-  /** The details of the account by their names in the interface, such as `routingNumber`. */
+  /** The details of the account by their names in the API, such as `routingNumber`. */
   readonly details: Readonly<Record<string, string>>;
 }
 
 /**
  * The steps of a payment that a rail performs. PAY_REQUEST asks whether the sender of an incoming UMA payment, who has
- * looked its receiver up, has sent its pay request (`settled` then). PULL is the collection that comes before a payment
+ * looked up its receiver, has sent its pay request (`settled` if so). PULL is the collection that precedes a payment
  * from an external account. SETTLEMENT is the delivery or collection that ends a payment.
  */
 export type RailStep = 'PAY_REQUEST' | 'PULL' | 'SETTLEMENT';
 
 export interface IdentityRequest {
-  /** The uuid of the customer: the idempotency key of its check together with the name. */
+  /** The uuid of the customer, which together with the name is the idempotency key of the check. */
   readonly customerId: string;
   readonly customerType: CustomerType;
-  /** The full name, or the legal name of a business; null where none is known. */
+  /** The full name, or the legal name of a business; null if none is known. */
   readonly name: string | null;
-  /** How often the rail was asked about the customer before. */
+  /** The number of earlier queries to the rail about the customer. */
   readonly attempts: number;
 }
 
-/** A rail's answer about the identity of a customer: its status alone where that is final. */
+/** A rail's answer about a customer's identity: only its status if that is final. */
 export type IdentityAnswer = KycStatus | IdentityCheck;
 
 /** An answer that may change. */
 export interface IdentityCheck {
   readonly status: KycStatus;
-  /** Check again after so many milliseconds; undefined where the answer is final. */
+  /** When to check again, in milliseconds from now; undefined if the answer is final. */
   readonly checkInMs?: number | undefined;
 }

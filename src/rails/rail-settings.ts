@@ -14,7 +14,7 @@ const unknownKeys = (known: string) => ({
 /** A rail in the setting RAILS: a module and its own settings. */
 const entry = z.strictObject(
   {
-    /** `sandbox`, a package, or a file; a relative one begins with a dot and is resolved against `RailSettings.directory`. */
+    /** `sandbox`, a package, or a file. A relative path begins with a dot; the base is `RailSettings.directory`. */
     module: moduleName,
     settings: z.unknown().optional(),
   },
@@ -26,7 +26,7 @@ const platformId = z
   .string()
   .regex(/^Platform:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, { error: 'must be the id of a platform: Platform:…' });
 
-/** The rails of one environment: one for all of its platforms, and others for some of them, by id. */
+/** The rails of one environment: a common one for its platforms, and separate ones for some platforms, by id. */
 const environmentRails = z
   .strictObject(
     {
@@ -53,12 +53,12 @@ const railSettings = z.strictObject(
 
 /** The setting RAILS: the rails of each environment. */
 export interface RailSettings extends z.infer<typeof railSettings> {
-  /** The directory that relative files are in: that of the settings' file, or the working directory. */
+  /** The directory of relative files: that of the settings file, or the working directory. */
   readonly directory: string;
 }
 
 /**
- * Reads the setting RAILS: a JSON object, or the path of a file that has one.
+ * Reads the setting RAILS: a JSON object, or the path of a file that contains one.
  * @throws RangeError with one line for each fault
  */
 export function parseRailSettings(text: string): RailSettings {
@@ -72,7 +72,7 @@ export function parseRailSettings(text: string): RailSettings {
   }
   const parsed = railSettings.safeParse(value);
   if (!parsed.success) {
-    // zod reports a fault in a key of a record with the fault of the key inside.
+    // zod reports a fault in a key of a record as an outer issue that contains the fault.
     throw new RangeError(
       parsed.error.issues
         .flatMap((issue) =>
@@ -87,7 +87,7 @@ export function parseRailSettings(text: string): RailSettings {
   return { ...parsed.data, directory: isFile ? path.dirname(path.resolve(text)) : process.cwd() };
 }
 
-/** Checks the settings that RAILS has for a module. @throws RangeError with the reason of each fault */
+/** Validates a module's settings from RAILS. @throws RangeError with the reason for each fault */
 export function checkedSettings<Settings>(schema: z.ZodType<Settings>, given: unknown): Settings {
   const settings = schema.safeParse(given);
   if (settings.success) return settings.data;

@@ -14,65 +14,65 @@ import type { RailLocks, RateLock } from './rate-lock.ts';
 import type { Simulation } from './simulation.ts';
 
 /**
- * The port through which money arrives and leaves. The domain gets rates, payouts and collections from a rail, and does not
- * know which rail it is. Every method is optional: operations without it are refused. A real provider is connected by
- * implementing this interface (src/rails/README.md).
+ * The port through which money arrives and leaves. The domain gets rates, payouts and collections from a rail, and does
+ * not know which one it is. Every method is optional: operations that need a missing one are refused. To connect a real
+ * provider, implement this interface (src/rails/README.md).
  */
 export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   readonly name: string;
 
   /**
-   * Returns the current terms of converting one currency into another, or undefined for a pair that the rail does not serve.
-   * The rate returned here is the rate used.
+   * Returns the current terms of converting one currency into another, or undefined for a pair that the rail does not
+   * serve. The rate returned here is the rate used.
    */
   rate?(sending: Currency, receiving: Currency): Promise<RateTerms | undefined>;
 
   /**
-   * Returns all payment instructions under this reference; none where the rail does not accept such deposits. Their addresses
-   * and account numbers belong to this quote or account alone.
+   * Returns all payment instructions for this reference; none if the rail does not accept such deposits. Their
+   * addresses and account numbers belong exclusively to this quote or account.
    */
   paymentInstructions?(request: FundingRequest): Promise<PaymentInstruction[]>;
 
-  /** Returns how the receiver at a UMA address can be paid, or undefined when there is none. */
+  /** Returns how the receiver at a UMA address can be paid, or undefined if there is none. */
   lookUp?(umaAddress: string): Promise<UmaReceiver | undefined>;
 
   /**
-   * Pays out, or returns the current state of the payout. Called again after `checkInMs`, and again after a crash at any point:
-   * an implementation passes `order.id` to its provider as the idempotency key. An exception means that the outcome is unknown,
-   * and the order is asked about again. An order that settled with a `watchMs` is asked about once more after it, with
-   * `settled` set: either it has come back by then (`returned`), or it is final (`settled`).
+   * Pays out, or returns the current state of the payout. Called again after `checkInMs`, and after a crash at any
+   * point: an implementation passes `order.id` to its provider as the idempotency key. An exception means that the
+   * outcome is unknown, and the method is called again. An order that settled with a `watchMs` is queried once more
+   * after that time, with `settled` set: by then it has either come back (`returned`) or is final (`settled`).
    */
   payOut?(order: RailOrder): Promise<RailOutcome>;
 
   /**
-   * Collects money from an account or a UMA address, or returns the current state of the collection; called as `payOut` is. A
-   * rail with this method has `giveBack`, too.
+   * Collects money from an account or a UMA address, or returns the current state of the collection; called as `payOut`
+   * is. A rail with this method must also have `giveBack`.
    */
   collect?(order: RailOrder): Promise<RailOutcome>;
 
   /**
-   * Returns the state of an order, and sends nothing: an operator asks before ending it by hand. Undefined where the provider
-   * does not have it. Without this method `payOut` or `collect` is asked, which may send it.
+   * Returns the state of an order without sending it, for an operator who is about to end it manually. Undefined if the
+   * provider does not have it. Without this method, `payOut` or `collect` is called, which may send it.
    */
   findOrder?(order: RailOrder): Promise<RailOutcome | undefined>;
 
   /**
-   * Refunds a collection to its source because no account here can take it: the balance would exceed its limit. Called at least
-   * once, with the order of the collection. The payment is FAILED once this returns; after an exception it is called again.
-   * After the first call `collect` must answer `failed` for this order, so that the refunded money is not credited when there
-   * is capacity again.
+   * Refunds a collection to its source because no account here can take it: the balance would exceed its limit. Called
+   * at least once, with the collection's order. The payment is FAILED once this returns; after an exception it is
+   * called again. After the first call, `collect` must answer `failed` for this order, so that the refunded money is
+   * not credited when there is capacity again.
    */
   giveBack?(order: RailOrder): Promise<void>;
 
   /**
-   * Returns the amount of a collection that names none, in smallest units. Without this method a transfer-in must name
-   * its amount.
+   * Returns the amount of a collection that does not specify one, in smallest units. Without this method a transfer-in
+   * must specify its amount.
    */
   collectionAmount?(currency: Currency): bigint;
 
   /**
-   * Estimates how long an order will take from now, in milliseconds, to tell the customer. A rail that pays out or
-   * collects has this method.
+   * Estimates how long an order will take from now, in milliseconds, for display to the customer. Required for a rail
+   * that pays out or collects.
    */
   expectedMs?(order: RailRequest): number;
 
@@ -83,63 +83,63 @@ export interface Rail extends RailBooks, RailDeposits, RailLocks, RailWebhooks {
   firstAskMs?(order: RailRequest): number;
 
   /**
-   * Checks an external account before it is registered, and again after each `checkInMs`: whether it exists, whether it can be
-   * paid now, and whether its owner is who the platform says. `ownerName` is undefined for a wallet, which has no owner to
-   * verify. `ageMs` is the time since the account was registered, by the clock of the database: 0 before it is. An exception
-   * means that the result is unknown: a new account is refused then, and a registered one is checked again. Without this method
-   * every new account is PENDING.
+   * Checks an external account before it is registered, and again after each `checkInMs`: whether it exists, whether it
+   * can currently be paid, and whether its owner matches the platform's data. `ownerName` is undefined for a wallet,
+   * which has no owner to verify. `ageMs` is the time since registration, by the database's clock: 0 before that. An
+   * exception means that the result is unknown: a new account is then refused, and a registered one is checked again.
+   * Without this method every new account is PENDING.
    */
   checkAccount?(account: AccountToCheck, ownerName: string | undefined, ageMs: number): Promise<AccountCheck>;
 
   /**
-   * Checks the identity of a new customer, and of one whose name has changed; again after each `checkInMs`, and when a webhook
-   * reports a change. An exception means that the result is unknown: a command is refused, and a later check is repeated.
-   * Without this method every new customer is PENDING_REVIEW.
+   * Checks the identity of a customer who is new or whose name has changed; again after each `checkInMs`, and when a
+   * webhook reports a change. An exception means that the result is unknown: a command is refused, and a later check is
+   * repeated. Without this method every new customer is PENDING_REVIEW.
    */
   checkIdentity?(customer: IdentityRequest): Promise<IdentityAnswer>;
 
-  /** The simulation of the outside world for developers; left out by a rail that moves real money. */
+  /** The simulation of the outside world for developers; omitted by a rail that moves real money. */
   readonly simulation?: Simulation;
 
   /**
-   * Returns the rail for one platform, such as with the credentials of that platform. Without this method all platforms share
-   * one.
+   * Returns the rail for one platform, for example with that platform's credentials. Without this method all platforms
+   * share one rail.
    */
   forPlatform?(platformId: string): Rail;
 
   /**
-   * Tests the platform's connection to its provider, and returns a report for the operator. It moves nothing.
-   * @throws Error that says what is wrong
+   * Tests the platform's connection to its provider, and returns a report for the operator. It moves no money.
+   * @throws Error that describes the fault
    */
   checkConnection?(): Promise<string>;
 
-  /** Releases the rail's resources. Nothing is called afterwards. */
+  /** Releases the rail's resources. No method is called afterwards. */
   close?(): Promise<void>;
 }
 
-/** The facts of an order before it is written. */
+/** The facts of an order before it is stored. */
 export type RailRequest = Pick<RailOrder, 'step' | 'account' | 'umaAddress' | 'scenario'>;
 
 /** A rail's answer about an external account. */
 export type AccountCheck =
   | {
       readonly accepted: true;
-      /** A new account cannot be INACTIVE: it is not accepted then. */
+      /** A new account cannot be INACTIVE: it is then not accepted. */
       readonly status: ExternalAccountStatus;
       /** Null if there is no owner to compare. */
       readonly verification: BeneficiaryVerificationStatus | null;
-      /** The name of the owner at the bank, where the rail knows it. */
+      /** The owner's name at the bank, if the rail knows it. */
       readonly verifiedName: string | null;
-      /** The name that was compared; left out where it is the owner's name as the platform gave it. */
+      /** The name that was compared; omitted if it is the owner's name as given by the platform. */
       readonly comparedName?: string | undefined;
-      /** The reason, for people; undefined if there is nothing to explain. */
+      /** The human-readable reason; undefined if there is nothing to explain. */
       readonly explanation?: string | undefined;
-      /** Check again after so many milliseconds; undefined when this answer is final. */
+      /** When to check again, in milliseconds from now; undefined if this answer is final. */
       readonly checkInMs?: number | undefined;
     }
   /**
-   * The account cannot be used. `explanation` is for the refusal, or the reason why a registered account becomes
-   * INACTIVE.
+   * The account cannot be used. `explanation` is the message of the refusal, or the reason why a registered account
+   * becomes INACTIVE.
    */
   | { readonly accepted: false; readonly explanation: string };
 
@@ -149,11 +149,11 @@ export interface RateTerms {
   readonly rate: string;
   /** Fixed fee of the service, in the sending currency's smallest unit. */
   readonly serviceFixedFee: bigint;
-  /** Variable fee of the service: a fraction from 0 up to, not including, 1. */
+  /** Variable fee of the service: a fraction of at least 0 and less than 1. */
   readonly serviceVariableFeeRate: string;
   /** Fixed fee of the receiving side, in the receiving currency's smallest unit. */
   readonly counterpartyFixedFee: bigint;
-  /** The smallest and the largest amount to send, in the smallest unit of the sending currency. */
+  /** The minimum and maximum amounts to send, in the smallest unit of the sending currency. */
   readonly minSendingAmount: bigint;
   readonly maxSendingAmount: bigint;
   /** Price of one bitcoin in the sending currency: the bridge of `rateDetails`' multipliers. */
@@ -162,19 +162,18 @@ export interface RateTerms {
 
 /** An external account or wallet to check, with all its known facts. */
 export interface AccountToCheck extends RailAccount {
-  /** The uuid of the account: the idempotency key of its registration at a provider. */
+  /** The uuid of the account, which is the idempotency key of its registration at a provider. */
   readonly id: string;
   readonly currency: string;
-  /** The owner of a bank account, as the interface has it; null for a wallet. */
+  /** The owner of a bank account, as in the API; null for a wallet. */
   readonly beneficiary: Readonly<Record<string, unknown>> | null;
   /**
-   * The name of the owner in the characters that the rails of this type of account carry (SEPA, ACH), at most as long as
-   * they carry it; the name as it is for other types, and undefined for a wallet. `carriedText` does the same for others.
+   * The owner's name in the characters, and up to the length, that the rails of this type of account carry (SEPA, ACH);
+   * the unchanged name for other types, and undefined for a wallet. `carriedText` does the same for other texts.
    */
   readonly carriedName: string | undefined;
 }
 
-/** An order to a rail. */
 export interface RailOrder {
   readonly id: string;
   readonly step: RailStep;
@@ -182,74 +181,75 @@ export interface RailOrder {
   readonly kind: RailOrderKind;
   readonly amount: bigint;
   readonly currency: string;
-  /** The external account; undefined where the money stays here, or the other party has a UMA address. */
+  /** The external account; undefined if the money stays here, or the other party has a UMA address. */
   readonly account: RailAccount | undefined;
-  /** The UMA address of the other party: of the receiver of a payout, or of the sender of a collection. */
+  /** The other party's UMA address: that of a payout's receiver, or of a collection's sender. */
   readonly umaAddress: string | undefined;
-  /** The rate that the rail has locked for it. */
+  /** The rate that the rail has locked for the order. */
   readonly lock?: RateLock | undefined;
   /** Whether the rail has answered `settled` before. */
   readonly settled: boolean;
-  /** The time since the order was created, in milliseconds, by the clock of the database. */
+  /** The time since the order was created, in milliseconds, by the database's clock. */
   readonly ageMs: number;
-  /** How often the rail got the order before. */
+  /** The number of times that the rail has already been given the order. */
   readonly attempts: number;
-  /** The requested course of events (`Scenario`), for a rail that simulates; any other ignores it. */
+  /** The requested course of events (`Scenario`), for a rail that simulates; other rails ignore it. */
   readonly scenario: unknown;
 }
 
-/** The state of an order, as the rail reports it. */
+/** The state of an order as reported by the rail. */
 export type RailOutcome =
   | { readonly kind: 'pending'; readonly checkInMs: number }
   | {
       readonly kind: 'settled';
-      /** It may still come back; ask again after so many milliseconds. */
+      /** How long the money may still come back, in milliseconds, after which the rail is queried again. */
       readonly watchMs?: number | undefined;
       /**
-       * The amount that arrived by the provider's report, in smallest units. If it differs from that of the order, an operator
-       * gets a case, and the payment stays under way until it is resolved.
+       * The amount that arrived according to the provider, in smallest units. If it differs from that of the order, an
+       * operator gets a case, and the payment stays under way until it is resolved.
        */
       readonly amount?: bigint | undefined;
       /**
-       * What a payout took, with a lock in the sending currency. Without a lock it may be left out: the payout took what has
-       * arrived.
+       * The amount that a payout took; with a lock, in the sending currency. Without a lock it may be omitted: the
+       * payout took the amount that arrived.
        */
       readonly sent?: bigint | undefined;
-      /** What the receiving institution has reported about the receiver of a payment to a UMA address, by field name. */
+      /** The receiving institution's report about the receiver of a payment to a UMA address, by field name. */
       readonly information?: Readonly<Record<string, string>> | undefined;
     }
-  /** It did not happen and will not. `explanation` is for the timeline. */
+  /** The order did not happen and will not. `explanation` is for the timeline. */
   | {
       readonly kind: 'failed';
       readonly explanation: string;
       /**
-       * The specification's reason. When left out, QUOTE_EXECUTION_FAILED for a payout and OFFRAMP_FAILED for a
+       * The specification's reason. If omitted, QUOTE_EXECUTION_FAILED for a payout and OFFRAMP_FAILED for a
        * collection.
        */
       readonly failureReason?: FailureReason | undefined;
-      /** Whether the money has not come back either: then it waits in suspense. */
+      /** Whether the money has not come back either, in which case it waits in suspense. */
       readonly moneyStuck?: boolean | undefined;
     }
-  /** The receiving side refused it. */
+  /** The receiving side refused the order. */
   | { readonly kind: 'rejected'; readonly explanation: string }
-  /** The order had settled, and its money was returned. */
+  /** The order had settled, and its money has been returned. */
   | { readonly kind: 'returned'; readonly explanation: string }
   /**
-   * The provider contradicts an earlier report, such as failed after settled. Nothing changes, and an operator investigates.
+   * The provider contradicts an earlier report, such as `failed` after `settled`. Nothing changes; an operator
+   * investigates.
    */
   | { readonly kind: 'contradiction'; readonly explanation: string };
 
-/** The receiver at a UMA address, as its institution describes it. */
+/** The receiver at a UMA address, as described by its institution. */
 export interface UmaReceiver {
   readonly vaspName: string;
   readonly currencies: readonly ReceiverLimits[];
   /** The fields that the sender must or may give about itself. */
   readonly requiredFields: readonly RequiredField[];
-  /** What the institution says about the receiver, by field name. */
+  /** The institution's information about the receiver, by field name. */
   readonly information: Readonly<Record<string, string>>;
 }
 
-/** The limits of what can be received in one currency, in its smallest unit. */
+/** The limits of the amount to receive in one currency, in its smallest unit. */
 export interface ReceiverLimits {
   readonly code: string;
   readonly minAmount: bigint;
@@ -264,24 +264,24 @@ export interface RequiredField {
 
 /** A request for payment instructions. */
 export interface FundingRequest {
-  /** The uuid of the quote or account that the money is for. Its instructions belong to it alone. */
+  /** The uuid of the quote or account to be paid, to which the instructions belong exclusively. */
   readonly owner: string;
-  /** The owner of the account; null for the platform's own accounts, and undefined for a quote. */
+  /** The owner of the account; null for the platform's own accounts, undefined for a quote. */
   readonly customerId?: string | null | undefined;
-  /** The reference that the payer must write on the payment. */
+  /** The reference that the payer must include in the payment. */
   readonly reference: string;
   readonly currency: Currency;
-  /** The amount in smallest units; undefined where the payer chooses it. */
+  /** The amount in smallest units; undefined if the payer chooses it. */
   readonly amount: bigint | undefined;
-  /** The time when the quote or account was created, by the clock of the database. */
+  /** When the quote or account was created, by the database's clock. */
   readonly createdAt: Date;
-  /** The time until which it can be paid; undefined for an account, which does not expire. */
+  /** When the quote expires; undefined for an account, which does not expire. */
   readonly expiresAt: Date | undefined;
 }
 
 /**
- * A payment instruction, by the type of account or wallet to pay to (decision 49). If there is a `reference`, the payment must
- * carry it; otherwise the address belongs to this payment alone.
+ * A payment instruction, by the type of account or wallet to pay to (decision 49). If there is a `reference`, the
+ * payment must include it; otherwise the address belongs to this payment alone.
  */
 export type PaymentInstruction =
   | BankInstruction<'US_ACCOUNT', 'accountNumber' | 'routingNumber' | 'accountCategory' | 'bankName'>

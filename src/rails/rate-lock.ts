@@ -5,27 +5,27 @@ import type { IdentityRequest, RailAccount } from './rail-parts.ts';
 export interface RailLocks {
   /**
    * Locks a rate at the provider for one payment, before a quote promises it here. It moves no money. The payment's
-   * order then has the lock (`RailOrder.lock`), and `payOut` takes `sent` for it, in the sending currency, and delivers
-   * `received`; its `settled` names both amounts. A lock that no order uses ends by itself. An exception means that nothing
-   * is locked, or that it will end unused. Without this method quotes have the rate of `rate`.
+   * order then carries the lock (`RailOrder.lock`). `payOut` takes `sent` for it, in the sending currency, and delivers
+   * `received`; its `settled` reports both amounts. A lock that no order uses expires. An exception means that nothing
+   * is locked, or that the lock will expire unused. Without this method quotes use the rate of `rate`.
    */
   lockRate?(request: LockRequest): Promise<LockAnswer>;
 }
 
 /** A conversion to lock. */
 export interface LockRequest {
-  /** The uuid of the quote: the idempotency key of the lock. */
+  /** The uuid of the quote, which is the idempotency key of the lock. */
   readonly id: string;
   /** The id of the order that will use the lock. */
   readonly orderId: string;
   readonly sending: Currency;
   readonly receiving: Currency;
   readonly lockedSide: 'SENDING' | 'RECEIVING';
-  /** The amount of the locked side, in its smallest unit; on the sending side, all that the rail will take. */
+  /** The amount of the locked side, in its smallest unit; on the sending side, the total that the rail will take. */
   readonly amount: bigint;
-  /** The external account to pay; undefined where the money stays here, and the rail converts it for the platform. */
+  /** The external account to pay; undefined if the money stays here and the rail converts it for the platform. */
   readonly account: RailAccount | undefined;
-  /** The receiver at a UMA address, found by `lookUp`; undefined for any other. Its currency may be the one sent. */
+  /** The receiver at a UMA address, found by `lookUp`; undefined for others. The two currencies may be the same. */
   readonly uma?: UmaPayment | undefined;
 }
 
@@ -33,14 +33,14 @@ export interface LockRequest {
 export interface UmaPayment {
   readonly address: string;
   readonly sender: Omit<IdentityRequest, 'attempts'> & {
-    /** The facts that the receiver requires about the sender, by the name of the field. */
+    /** The facts about the sender that the receiver requires, by field name. */
     readonly information: Readonly<Record<string, string>>;
   };
 }
 
-/** A rate that the provider has promised. Amounts in smallest units. */
+/** A rate that the provider has promised. Amounts are in smallest units. */
 export interface RateLock {
-  /** The provider's own reference of the lock. */
+  /** The provider's own reference for the lock. */
   readonly reference: string;
   /** The amount that the rail takes, in the sending currency, including its fees. */
   readonly sent: bigint;
@@ -52,17 +52,17 @@ export interface RateLock {
   readonly fees: bigint;
 }
 
-/** The answer to a request for a lock. */
+/** The answer to a lock request. */
 export type LockAnswer =
   | {
       readonly kind: 'locked';
       readonly lock: RateLock;
-      /** How long it holds from the call on, in milliseconds. An order that is sent until then gets it. */
+      /** How long the lock holds from the call, in milliseconds. An order sent within that time gets it. */
       readonly validMs: number;
     }
   /**
-   * The provider does not convert this: the amount is out of its range, the account or the receiver at a UMA address cannot be
-   * paid, the currency pair is not supported, or the sender may not pay there.
+   * The provider does not convert this: the amount is out of range, the account or the receiver at a UMA address cannot
+   * be paid, the currency pair is not supported, or the sender may not pay there.
    */
   | {
       readonly kind: 'refused';

@@ -3,27 +3,27 @@ import type { Tenant } from '../../core/tenant.ts';
 import type { ClientGrant, Permission } from '../../infra/database/generated/client/client.ts';
 import type { ActFacts, Operator } from './operator-acts.ts';
 
-/** The part of a platform that a caller can see: all, all of one customer, or one payment (quote and transaction). */
+/** The part of a platform that a caller can see: all of it, one customer, or one payment (quote and transaction). */
 export type Bound =
   | { readonly kind: 'PLATFORM' }
   | { readonly kind: 'CUSTOMER'; readonly customerId: string }
   | { readonly kind: 'PAYMENT'; readonly transactionId: string; readonly quoteId: string | null };
 
-/** On whose behalf a command runs, with what it may do and see: a viewer with a token, or the platform itself. */
+/** The party on whose behalf a command runs, and its permissions: a viewer with a token, or the platform itself. */
 export interface Caller extends Tenant {
-  /** A platform's server, or an app of a platform. */
+  /** A platform's server, or an app of the platform. */
   readonly kind: 'PLATFORM' | 'CLIENT';
   readonly permissions: readonly Permission[];
-  /** Extra rights that the platform gives the app of a customer; none for others. */
+  /** Extra rights that the platform grants to a customer's app; empty for other callers. */
   readonly grants: readonly ClientGrant[];
   /** The uuid of the caller's token; null for the platform itself. */
   readonly tokenId: string | null;
-  /** The uuids of that token and of the API tokens that it was made by, one from the other: their policies limit it, too. */
+  /** The uuids of the token and of the chain of API tokens that created it. Their policies also limit the caller. */
   readonly makers: readonly string[];
   readonly bound: Bound;
-  /** The namespace of an app's idempotency keys: no other app of the platform can collide with them or probe them. */
+  /** The namespace of an app's idempotency keys. Other apps of the platform can neither collide with nor probe them. */
   readonly keySpace?: string | undefined;
-  /** The operator who acts in the platform's name, and the subject: commands on plain records write the act. */
+  /** The operator acting in the platform's name, and the subject. Commands on plain records write the act. */
   readonly operator?: (Operator & Pick<ActFacts, 'subject' | 'after'>) | undefined;
 }
 

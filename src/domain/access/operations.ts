@@ -3,14 +3,13 @@ import type { ClientGrant, Permission } from '../../infra/database/generated/cli
 import type { Caller } from './caller.ts';
 
 /**
- * The operations of every API, with the permission that each needs. The name is the name of the GraphQL mutation, and
- * the scope of its idempotency keys, so that one key means the same in every API. `or`: this permission is enough, too; the command
- * says for what. `client`: an app's token may run it
- * too, on what the token is bound to; otherwise it is for platforms alone. `grant`: the app of a customer may run it for that customer
- * where its platform granted that when it minted the token, with or without the permission. `reads`: it decides who reads the
- * platform's events, so it needs VIEW as well. `showsExisting`: its answer is a record that was there before and that it need not
- * change, so the answer is reading (decision 62). `changes`: it changes a record that its input names, and takes the version that its
- * caller has seen of it.
+ * The operations of every API, with the permission that each needs. The name is that of the GraphQL mutation and the
+ * scope of its idempotency keys, so that a key means the same in every API. `or`: an alternative permission; the
+ * command declares what it covers. `client`: an app may run it, too, within what its token is bound to; otherwise only
+ * platforms may. `grant`: a customer's app may run it for that customer if its platform granted this when it minted the
+ * token, with or without the permission. `reads`: it controls who reads the platform's events, so it also needs VIEW.
+ * `showsExisting`: it may return an existing record unchanged, which amounts to reading (decision 62). `changes`: it
+ * changes a record that its input names, and accepts the version that its caller has seen.
  */
 export const operations = {
   createCustomer: { permission: 'MANAGE' },
@@ -66,8 +65,8 @@ export type Operation = keyof typeof operations;
 export const operationNames = Object.keys(operations) as readonly Operation[];
 
 /**
- * Refuses a caller who may not run an operation. Every command calls this before it does anything. The APIs call it
- * before they look at the input, so that nobody learns what is wrong with an input that they may not give.
+ * Refuses a caller who may not run an operation. Every command calls this first. The APIs call it before they validate
+ * the input, so that a caller without permission learns nothing about the validity of the input.
  * @throws Refusal FORBIDDEN
  */
 export function authorize(caller: Pick<Caller, 'kind' | 'permissions' | 'grants'>, name: Operation): void {
@@ -84,7 +83,7 @@ export function authorize(caller: Pick<Caller, 'kind' | 'permissions' | 'grants'
   }
 }
 
-/** Refuses a client token whose platform has not granted it something. @throws Refusal FORBIDDEN */
+/** Refuses a client token that lacks a grant of its platform. @throws Refusal FORBIDDEN */
 function requireGrant({ grants }: Pick<Caller, 'grants'>, grant: ClientGrant): void {
   if (!grants.includes(grant)) {
     const message = `this client token lacks the grant ${grant}, which the platform can include when it creates a token`;
@@ -92,12 +91,12 @@ function requireGrant({ grants }: Pick<Caller, 'grants'>, grant: ClientGrant): v
   }
 }
 
-/** Returns whether the answer of an operation may be a record that existed before: then it needs VIEW. */
+/** Returns whether an operation may return a record that existed before, and therefore needs VIEW. */
 export function showsExisting(name: Operation): boolean {
   return 'showsExisting' in operations[name];
 }
 
-/** Returns whether an operation changes a record that its input names, and so takes an expected version. */
+/** Returns whether an operation changes a record that its input names, and therefore accepts an expected version. */
 export function changesRecord(name: Operation): boolean {
   return 'changes' in operations[name];
 }

@@ -3,21 +3,21 @@ import type { Transaction } from '../../infra/database/transaction.ts';
 
 /** An operator who runs a command that changes something (decision 79). */
 export interface Operator {
-  /** The given name, or else the name of the login on the machine. */
+  /** The given name, or else the login name on the machine. */
   readonly by: string;
   readonly act: string;
   readonly reason?: string | undefined;
 }
 
 /**
- * Returns whether two names of operators belong to the same person, ignoring capitals, accents, widths, spaces and punctuation.
- * The database ignores capitals and spaces only (same_person).
+ * Returns whether two operator names belong to the same person, ignoring case, accents, widths, spaces and punctuation.
+ * The database ignores only case and spaces (same_person).
  */
 export function isSamePerson(one: string, other: string): boolean {
   return lettersOf(one) === lettersOf(other);
 }
 
-/** Returns the letters and digits of a name, in their plain form; the name itself where it has none. */
+/** Returns the letters and digits of a name, in their plain form; the name itself if it has none. */
 function lettersOf(name: string): string {
   const letters = name
     .normalize('NFKD')
@@ -26,7 +26,7 @@ function lettersOf(name: string): string {
   return letters === '' ? name : letters;
 }
 
-/** The error of an operators' command that has done nothing: why, in words for the operator. */
+/** The error for an operator's command that had no effect. Its message tells the operator why. */
 export class RefusedByHand extends Error {}
 
 export interface ActFacts {
@@ -34,12 +34,12 @@ export interface ActFacts {
   readonly platformId: string | null;
   /** The public id of the row, such as `Customer:…`. */
   readonly subject?: string | undefined;
-  /** The state before and after, where there is one to show. No secrets. */
+  /** The state before and after, if any. Contains no secrets. */
   readonly before?: Prisma.InputJsonObject | undefined;
   readonly after?: Prisma.InputJsonObject | undefined;
 }
 
-/** Writes the act of an operator in the transaction of its change: both are stored, or neither. */
+/** Records an operator's act in the transaction of its change, so that both are stored or neither. */
 export async function recordAct(
   { prisma }: Pick<Transaction, 'prisma'>,
   { by, act, reason }: Operator,

@@ -1,17 +1,17 @@
-/** A rate limit: requests a second on average, and requests at once after a pause. */
+/** A rate limit: the average number of requests per second, and the number of requests at once after a pause. */
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;
 }
 
-/** The rate limits of a platform, and of each of its API tokens and client tokens; null: no limit. */
+/** The rate limits of a platform, and of each of its API tokens and client tokens; null means no limit. */
 export interface Rates {
   readonly platform: Rate | null;
   readonly apiToken: Rate | null;
   readonly clientToken: Rate | null;
 }
 
-/** The columns of `platform` that override the limits of the settings; null: the settings apply. */
+/** The columns of `platform` that override the limits of the settings; null means that the settings apply. */
 export interface RateColumns {
   readonly rateLimit: number | null;
   readonly rateBurst: number | null;
@@ -21,7 +21,7 @@ export interface RateColumns {
   readonly clientTokenRateBurst: number | null;
 }
 
-/** The same columns in a select list, of the table `p`. */
+/** The same columns as a select list, from the table `p`. */
 export const rateColumns = `p.rate_limit, p.rate_burst, p.api_token_rate_limit, p.api_token_rate_burst,
      p.client_token_rate_limit, p.client_token_rate_burst`;
 
@@ -38,12 +38,12 @@ function rateOf(perSecond: number | null, burst: number | null): Rate | null {
   return perSecond === null || burst === null ? null : { perSecond, burst };
 }
 
-/** The greatest rate and burst. */
+/** The maximum rate and burst. */
 const most = 1_000_000;
 
 /**
- * Parses `100/500`, 100 a second and 500 at once; `100` alone means twice as many at once.
- * @returns undefined for anything else, or numbers outside 1 to 1000000
+ * Parses a limit such as `100/500`: 100 per second, and 500 at once. `100` alone allows twice as many at once.
+ * @returns undefined for any other form, or numbers outside 1 to 1000000
  */
 export function parseRate(text: string): Rate | undefined {
   const [, first, second] = /^(\d{1,7})(?:\/(\d{1,7}))?$/.exec(text) ?? [];
@@ -54,7 +54,7 @@ export function parseRate(text: string): Rate | undefined {
   return isInRange(perSecond) && isInRange(burst) ? { perSecond, burst } : undefined;
 }
 
-/** Writes a limit as `parseRate` reads it. */
+/** Formats a limit as `parseRate` reads it. */
 export function formatRate({ perSecond, burst }: Rate): string {
   return `${perSecond}/${burst}`;
 }

@@ -13,27 +13,27 @@ import { countCommand } from './count-command.ts';
 import { authorize, type Operation } from './operations.ts';
 import { recordAct } from './operator-acts.ts';
 
-/** The result of a successful command, as it is stored for repeats. Receipts read `type` and `row`. */
+/** The result of a successful command, as stored for repeats. Receipts read `type` and `row`. */
 export interface StoredResult {
   readonly type?: 'WebhookEndpoint' | 'WebhookDelivery' | 'ApiToken' | 'ClientToken' | 'Lookup';
   readonly row?: { readonly platform_id: string; readonly id: string };
   readonly [fact: string]: unknown;
 }
 
-/** The work of a command, in its transaction. A Refusal rolls everything back and is not stored. */
+/** The work of a command, in its transaction. A Refusal rolls everything back, and is not stored. */
 type Effect<Answer> = (transaction: Transaction) => Promise<{ readonly result: StoredResult; readonly answer: Answer }>;
 
 type Command<Answer> = {
   readonly operation: Operation;
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
-  /** Whether a null clears a field of the input; an absent field stays unchanged. */
+  /** Whether a null clears a field of the input, while an absent field stays unchanged. */
   readonly nullClears?: true;
   readonly repeat: (result: StoredResult) => Promise<Answer>;
 } & (
   | { readonly effect: Effect<Answer> }
   /**
-   * Gets what the effect needs from other services, however long it takes: before the transaction, and not for a
+   * Fetches what the effect needs from other services, however long that takes: before the transaction, and not for a
    * repeat.
    */
   | { readonly prepare: () => Promise<Effect<Answer>> }
@@ -64,11 +64,11 @@ const storeResultStatement = statement<object>(
 );
 
 /**
- * Runs a command on plain records once per idempotency key, in one transaction with its key. (Commands that move money or
- * statuses are plans: commands/command.ts.)
- * @throws Refusal FORBIDDEN (the caller may not run it), IDEMPOTENCY_MISMATCH, CONFLICT (the first call with the key is still
- * running), and what the command throws. A row that the effect needs and another transaction holds is a temporary failure: the
- * caller gets SERVICE_UNAVAILABLE.
+ * Runs a command on plain records once per idempotency key, in the transaction that stores the key. (Commands that move
+ * money or statuses are plans: commands/command.ts.)
+ * @throws Refusal FORBIDDEN (the caller may not run it), IDEMPOTENCY_MISMATCH, CONFLICT (the first call with the key is
+ *   still running), and whatever the command throws. If another transaction holds a row that the effect needs, the
+ *   failure is temporary: the caller gets SERVICE_UNAVAILABLE.
  */
 export function runIdempotent<Answer>(
   database: Database,
@@ -91,7 +91,7 @@ async function run<Answer>(database: Database, caller: Caller, command: Command<
   return 'first' in outcome ? await answerRepeat(outcome.first, command) : { ...outcome.answer, replayed: false };
 }
 
-/** Runs the effect with its key, or returns the record of the first call with the key. */
+/** Runs the effect under its key, or returns the record of the first call with the key. */
 async function runClaimed<Answer>(
   transaction: Transaction,
   caller: Caller,
@@ -107,7 +107,7 @@ async function runClaimed<Answer>(
   if (caller.operator) {
     const { type, row, ...facts } = result;
     const { operator, platformId } = caller;
-    // The copy stored for repeats contains no secret.
+    // The copy stored for repeats contains no secrets.
     const subject = operator.subject ?? (type && row ? publicId(type, row.id) : undefined);
     await recordAct(transaction, operator, { platformId, subject, after: operator.after ?? trustedJson(facts) });
   }
@@ -117,8 +117,8 @@ async function runClaimed<Answer>(
 }
 
 /**
- * Claims a key, unless a call with it has ended already.
- * @throws Refusal CONFLICT where the call that claimed it first has not ended within the time that statements wait for locks
+ * Claims a key, unless a call with it has already finished.
+ * @throws Refusal CONFLICT if the call that first claimed it does not finish within the lock timeout
  */
 async function claimKey(client: Transaction['client'], key: Key): Promise<boolean> {
   try {

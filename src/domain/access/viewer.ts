@@ -3,7 +3,7 @@ import { isWithin, type Range } from '../../core/address-ranges.ts';
 import type { Caller } from './caller.ts';
 import type { Rates } from './rates.ts';
 
-/** Returns whether a viewer may do everything that another of the same subject may. */
+/** Returns whether a viewer may do everything that another viewer of the same subject may. */
 export function mayDoAllThat(viewer: Viewer, other: Viewer): boolean {
   return (
     other.permissions.every((permission) => viewer.permissions.includes(permission)) &&
@@ -13,16 +13,16 @@ export function mayDoAllThat(viewer: Viewer, other: Viewer): boolean {
 
 /** A caller that holds a token: a platform's server with an API token, or an app with a client token. */
 export interface Viewer extends Caller {
-  /** The uuid of the token: of an API token for a server, of a client token for an app. */
+  /** The uuid of the token: an API token for a server, a client token for an app. */
   readonly tokenId: string;
-  /** The public id of the record that the token is bound to: a newer token of it may replace this one. */
+  /** The public id of the record that the token is bound to. A newer token of that record may replace this one. */
   readonly subject: string;
-  /** When the token expires; null for one that only ends when it is revoked. */
+  /** When the token expires; null if it ends only by revocation. */
   readonly expiresAt: Date | null;
-  /** The ranges of addresses that it is accepted from; empty for all. */
+  /** The address ranges from which the token is accepted; empty for all. */
   readonly addresses: readonly Range[];
   readonly trustedDocumentsOnly: boolean;
-  /** Its platform's own rate limits; null if the limits of the settings apply. */
+  /** The platform's own rate limits; null if the limits of the settings apply. */
   readonly rates: Rates;
 }
 

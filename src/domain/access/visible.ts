@@ -5,12 +5,12 @@ import type { Queryable, Statement } from '../../infra/database/statement.ts';
 import type { Caller } from './caller.ts';
 import type { Viewer } from './viewer.ts';
 
-/** The fields of a caller that decide what it can see. */
+/** The fields of a caller that determine what it can see. */
 export type Scope = Pick<Caller, 'platformId' | 'bound'>;
 
 /**
- * For each bound, the field of a row that must be the customer, or the transaction of the payment, that a caller is
- * bound to; null where a caller with that bound sees no row.
+ * For each bound, the field of a row that must equal the customer, or the transaction of the payment, that the caller
+ * is bound to; null if a caller with that bound sees no row.
  */
 interface Rule<Field extends string = string> {
   readonly CUSTOMER: Field | null;
@@ -20,12 +20,12 @@ interface Rule<Field extends string = string> {
 const rules = {
   quote: { CUSTOMER: 'customerId', PAYMENT: 'transactionId' },
   transaction: { CUSTOMER: 'customerId', PAYMENT: 'id' },
-  // The token of a payment shows the payment, but not its customer.
+  // A token for one payment shows the payment, but not its customer.
   customer: { CUSTOMER: 'id', PAYMENT: null },
   account: { CUSTOMER: 'customerId', PAYMENT: null },
-  // Events of quotes have the id of their transaction too, so one field holds for both.
+  // Events of quotes carry the id of their transaction, so one field serves both.
   event: { CUSTOMER: 'customerId', PAYMENT: 'transactionId' },
-  // For the app of a customer: lookups for its payments. Only an app that may look receivers up sees any.
+  // For a customer's app: lookups for its payments. Only an app that may look up receivers sees any.
   lookup: { CUSTOMER: 'senderCustomerId', PAYMENT: null },
   // Records of a platform's servers (webhook endpoints, tokens): hidden from apps.
   ofPlatform: { CUSTOMER: null, PAYMENT: null },
@@ -58,12 +58,12 @@ export function visibleLookups(caller: Caller): Prisma.LookupWhereInput {
   return seesLookups(caller) ? where(rules.lookup, caller) : { AND: [matchesNothing] };
 }
 
-/** Returns whether the caller sees lookups: a server does, and an app that may look receivers up. */
+/** Returns whether the caller sees lookups: servers do, and apps that may look up receivers. */
 export function seesLookups({ kind, grants }: Pick<Caller, 'kind' | 'grants'>): boolean {
   return kind === 'PLATFORM' || grants.includes('LOOK_UP_RECEIVERS');
 }
 
-/** Returns the condition for the platform that a caller may see: its own, also for an app (decision 73). */
+/** Returns the condition for the platform that a caller may see: its own, including for apps (decision 73). */
 export function ownPlatform({ platformId }: Pick<Scope, 'platformId'>): Prisma.PlatformWhereInput {
   return { id: platformId };
 }
@@ -72,20 +72,20 @@ export function visibleToPlatform(scope: Scope): { readonly platformId: string }
   return where(rules.ofPlatform, scope);
 }
 
-/** Returns the condition for the API tokens that a viewer may see: those with MANAGE, who may issue tokens, see all. */
+/** Returns the condition for the API tokens that a viewer may see: all with MANAGE, which allows issuing tokens. */
 export function visibleApiTokens(viewer: Viewer): Prisma.ApiTokenWhereInput {
   const seen = viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
   return { AND: [seen, { revokedAt: null }] };
 }
 
-/** Returns the condition for the client tokens that a viewer may see: those with MANAGE, who may issue tokens, see all. */
+/** Returns the condition for the client tokens that a viewer may see: all with MANAGE, which allows issuing tokens. */
 export function visibleClientTokens(viewer: Viewer): Prisma.ClientTokenWhereInput {
   return viewer.permissions.includes('MANAGE') ? visibleToPlatform(viewer) : matchesNothing;
 }
 
 /**
- * Returns the condition for the policies that a viewer may see: all with MANAGE, or those of customers and the
- * platform.
+ * Returns the condition for the policies that a viewer may see: all with MANAGE, otherwise those of customers and of
+ * the platform.
  */
 export function visiblePolicies({ platformId, bound, permissions }: Viewer): Prisma.PolicyWhereInput {
   if (bound.kind === 'CUSTOMER') return { platformId, subjectId: bound.customerId };
@@ -94,7 +94,7 @@ export function visiblePolicies({ platformId, bound, permissions }: Viewer): Pri
 }
 
 /**
- * Returns whether the caller may see what a policy says that refused its payment. An app: of its token and customer.
+ * Returns whether the caller may see the policy that refused its payment. An app sees those of its token and customer.
  */
 export function maySeePolicyOf(caller: Caller, subjectId: string): boolean {
   const { bound, permissions, tokenId } = caller;
@@ -103,12 +103,12 @@ export function maySeePolicyOf(caller: Caller, subjectId: string): boolean {
   return subjectId === tokenId || (bound.kind === 'CUSTOMER' && subjectId === bound.customerId);
 }
 
-/** Returns whether the caller may see an event that has been read, by the same rule as `visibleEvents`. */
+/** Returns whether the caller may see an event already read, by the same rule as `visibleEvents`. */
 export function maySeeEvent(scope: Scope, event: Event): boolean {
   return event.platformId === scope.platformId && maySee('event', scope, event);
 }
 
-/** Returns whether the caller may see a row of its own platform that has been read. */
+/** Returns whether the caller may see a row of its own platform that has already been read. */
 export function maySee(noun: Noun, { bound }: Pick<Scope, 'bound'>, row: Readonly<Record<string, unknown>>): boolean {
   if (bound.kind === 'PLATFORM') return true;
   const field = rules[noun][bound.kind];
@@ -135,9 +135,9 @@ function idOf(bound: Exclude<Caller['bound'], { kind: 'PLATFORM' }>): string {
 }
 
 /**
- * Makes a statement for commands take the caller with each call. The first three parameters of its text are the platform of the
- * caller and the customer and the transaction that it is bound to, each null where it is not bound to one. The values of the
- * call are the parameters from $4 on. Its text restricts the rows that it reads by `visibleRow`.
+ * Binds a statement to a caller per call. The first three parameters of its text are the caller's platform, and the
+ * customer and the transaction that the caller is bound to, each null if not bound. The call's own values start at $4.
+ * The text restricts its rows with `visibleRow`.
  */
 export function forCaller<Row>(statement: Statement<Row>) {
   return (on: Queryable, { platformId, bound }: Scope, ...values: readonly unknown[]): Promise<Row[]> => {
@@ -147,7 +147,7 @@ export function forCaller<Row>(statement: Statement<Row>) {
   };
 }
 
-/** Returns the SQL condition, in a statement `forCaller`, for the rows under an alias that the caller may see. */
+/** Returns the SQL condition, in a `forCaller` statement, for the rows under an alias that the caller may see. */
 export function visibleRow(noun: Noun, alias: string): string {
   const { CUSTOMER: ofCustomer, PAYMENT: ofPayment } = rules[noun];
   const bound = (parameter: string, field: string | null) =>

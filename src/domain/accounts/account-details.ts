@@ -16,9 +16,9 @@ export interface GivenAccount {
 }
 
 /**
- * Checks the details of an account against the table of its type and the requested currency, all of them. In PRODUCTION
- * check digits must be right as well; the suffixes of the sandbox would break them.
- * @returns the details as they are stored, and what identifies the account
+ * Validates all details of an account against the table of its type and the requested currency. In PRODUCTION, check
+ * digits must be valid, too; the sandbox's magic suffixes would break them.
+ * @returns the details as stored, and the identifier of the account
  * @throws Refusal INVALID_BANK_ACCOUNT with the field and its form, INVALID_CURRENCY
  */
 export function checkAccountInfo(
@@ -50,8 +50,8 @@ interface WarnedAccount extends Pick<GivenAccount, 'accountType' | 'details'> {
 }
 
 /**
- * Returns what to know of an account that was taken, before somebody pays to it: a name that its rail carries in other
- * characters, and in the sandbox what PRODUCTION would refuse.
+ * Returns warnings about an accepted account, to be read before it is paid: a name that its rail carries in other
+ * characters, and, in the sandbox, details that PRODUCTION would refuse.
  */
 export function accountWarnings(account: WarnedAccount, environment: Environment): InvalidField[] {
   const name = nameFault(account);
@@ -63,7 +63,7 @@ export function accountWarnings(account: WarnedAccount, environment: Environment
   ];
 }
 
-/** Returns what the rail of an account does with the name of its owner; undefined where it carries it as it is. */
+/** Returns how an account's rail alters the name of the owner; undefined if it carries the name unchanged. */
 export function nameFault({ accountType, beneficiary }: Omit<WarnedAccount, 'details'>) {
   const { characters }: AccountType = accountTypes[accountType];
   if (!characters || !beneficiary) return undefined;
@@ -88,7 +88,7 @@ function digitFaultsOf({ accountType, details }: WarnedAccount): InvalidField[] 
   return checkDigitFaults(accountType, details, info);
 }
 
-/** Returns what is wrong with the check digits of an account, and with other values that no real account has. */
+/** Returns the faults in the check digits of an account, and in other values that no real account has. */
 function checkDigitFaults(
   type: ExternalAccountType,
   details: AccountDetails,
@@ -109,7 +109,7 @@ function checkCurrency(type: ExternalAccountType, rules: AccountType, currency: 
   throw new Refusal('INVALID_CURRENCY', message, at('currency'));
 }
 
-/** Checks one detail. Returns its name and its canonical value in a list, which is empty if the detail is absent. */
+/** Validates one detail. Returns a list with its name and canonical value, which is empty if the detail is absent. */
 function checkDetail(
   type: ExternalAccountType,
   rules: AccountType,

@@ -21,12 +21,12 @@ import { railAnswer } from '../orders/rail-answer.ts';
 import { type Beneficiary, carriedOwner, ownerName, reasonOf } from './beneficiary.ts';
 
 /**
- * The life of an external account after its registration (specification 3.3): the rail checks it again, or, where the
- * rail simulates, a request changes it (payments/sandbox). A change does not stop a payment that has begun: the account
+ * The lifecycle of an external account after registration (specification 3.3): the rail checks it again or, if the rail
+ * is simulated, a request changes it (payments/sandbox). A change does not stop a payment that has begun: the account
  * must be ACTIVE only when a payment begins.
  */
 
-/** The statuses from which each may be reached; the database refuses all other changes (status_moves). */
+/** The statuses from which each may be reached. The database refuses all other changes (status_moves). */
 export const statusSources: Readonly<Record<ExternalAccountStatus, readonly ExternalAccountStatus[]>> = {
   PENDING: [],
   ACTIVE: ['PENDING', 'UNDER_REVIEW', 'INACTIVE'],
@@ -59,9 +59,9 @@ const postpone = postponing(checks);
 export const nextAccountCheck = untilNext(checks);
 
 /**
- * Checks up to `limit` due accounts with the rails, and commits the result of each. A check that fails is repeated
- * later, and so is one whose account has changed meanwhile.
- * @returns the number of accounts taken
+ * Checks up to `limit` due accounts with the rails, and commits each result. A failed check is repeated later, as is
+ * the check of an account that has changed in the meantime.
+ * @returns the number of accounts processed
  */
 export function checkDueAccounts(payments: Payments, limit: number): Promise<number> {
   return workOnDue(payments, limit, {
@@ -81,7 +81,7 @@ async function check({ database, rails }: Payments, due: DueCheck): Promise<void
   if (outcome.kind !== 'done') await postpone(database.pool, [{ lease: due, dueInMs: retryMs(attempts) }]);
 }
 
-/** Returns an account as the rail checks it. createExternalAccount has stored this form. */
+/** Returns an account in the form that the rail checks, as createExternalAccount stored it. */
 function accountToCheck(account: Account, railAccount: RailAccount): AccountToCheck {
   const beneficiary = trustedJson<Beneficiary | null>(account.beneficiary);
   return {
@@ -115,9 +115,9 @@ export function verificationColumns(check: AccountVerification) {
   return { beneficiaryVerificationStatus: check.verification, beneficiaryVerifiedName: check.verifiedName };
 }
 
-/** Returns the name of the owner of an external account, to compare with what its bank has; undefined for a wallet. */
+/** Returns the owner's name of an external account, to compare with its bank's record; undefined for a wallet. */
 export function ownerOf(account: Account): string | undefined {
-  // createExternalAccount has stored this form.
+  // Stored in this form by createExternalAccount.
   return ownerName(trustedJson<Beneficiary | null>(account.beneficiary));
 }
 

@@ -2,7 +2,7 @@ import type { ExternalAccountType } from '../../infra/database/generated/client/
 import { type Account, trustedJson } from '../../infra/database/rows.ts';
 import { type Beneficiary, ownerName } from './beneficiary.ts';
 
-/** The words for a wallet, which has no owner. */
+/** The display names of wallets, which have no owner. */
 const wallets: { readonly [Type in ExternalAccountType]?: string } = {
   LAYER2_WALLET: 'Bitcoin wallet',
   LIGHTNING: 'Lightning wallet',
@@ -12,22 +12,22 @@ const wallets: { readonly [Type in ExternalAccountType]?: string } = {
   BASE_WALLET: 'Base wallet',
 };
 
-/** Returns the name of an account for people: who owns it, or what it is. In SQL it is account_name. */
+/** Returns the display name of an account: its owner, or its kind. The SQL equivalent is account_name. */
 export function displayName({ accountType, beneficiary, currency }: Account): string {
-  // createExternalAccount wrote it in this form.
+  // Stored in this form by createExternalAccount.
   const owner = ownerName(trustedJson<Beneficiary | null>(beneficiary));
   return owner ?? (accountType && wallets[accountType]) ?? `${currency} account`;
 }
 
 /**
- * Returns the last four characters of what identifies an account, for people: of a short one fewer, so that at least
- * half stays hidden. An internal account is identified by its id. In SQL it is account_number.
+ * Returns the last four characters of an account's identifier for display, or fewer if it is short: at least half stays
+ * hidden. The identifier of an internal account is its id. The SQL equivalent is account_number.
  */
 export function maskedNumber({ kind, id, identifier }: Pick<Account, 'kind' | 'id' | 'identifier'>): string {
   return maskNumber(kind === 'INTERNAL' ? id.toUpperCase() : (identifier ?? ''));
 }
 
-/** Returns the last four characters of a number, of a short one fewer. */
+/** Returns the last four characters of a number, or fewer if it is short. */
 export function maskNumber(number: string): string {
   const characters = [...number];
   const shown = Math.min(4, Math.floor(characters.length / 2));

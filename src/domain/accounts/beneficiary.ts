@@ -20,14 +20,14 @@ export type Beneficiary =
       readonly address?: Address | null | undefined;
     };
 
-/** Returns the name of the owner of an account in the characters that its rail carries; undefined for a wallet. */
+/** Returns the account owner's name in the characters that its rail carries; undefined for a wallet. */
 export function carriedOwner(type: ExternalAccountType, beneficiary: Beneficiary | null): string | undefined {
   const name = ownerName(beneficiary);
   const { characters }: AccountType = accountTypes[type];
   return name === undefined || !characters ? name : carriedName(name, characters).text;
 }
 
-/** Returns the name of the owner of an account, to compare with what its bank has; undefined for a wallet. */
+/** Returns the account owner's name, to compare with its bank's record; undefined for a wallet. */
 export function ownerName(beneficiary: Beneficiary | null): string | undefined {
   return beneficiary === null || beneficiary.beneficiaryType === 'INDIVIDUAL'
     ? beneficiary?.fullName
@@ -39,7 +39,7 @@ type SaidOfOwner = Pick<
   'explanation' | 'comparedName' | 'verification' | 'verifiedName'
 >;
 
-/** Returns in words why an account has its status: what the rail says, and names that differ; null for nothing. */
+/** Explains the status of an account: the rail's explanation, and names that differ; null if there is neither. */
 export function reasonOf(check: SaidOfOwner, name: string | undefined): string | null {
   const { explanation, comparedName = name, verification, verifiedName } = check;
   const differs = verification === 'NOT_MATCHED' || verification === 'PARTIAL_MATCH';

@@ -14,7 +14,7 @@ export interface UpdateExternalAccount extends Expecting {
   /** The platform's own id of the account; null removes it. */
   readonly platformAccountId?: string | null | undefined;
   readonly defaultUmaDepositAccount?: boolean | null | undefined;
-  /** Replaces all that was noted. */
+  /** Replaces all metadata. */
   readonly metadata?: Metadata | null | undefined;
 }
 
@@ -23,9 +23,9 @@ const anyStatus = Object.values(ExternalAccountStatus);
 const conflict = { reason: 'the external account cannot be changed' };
 
 /**
- * Changes the platform's own id of an external account, its metadata, and whether incoming UMA payments of its customer go to
- * it. A new default replaces the previous one. The details that identify the account at its bank cannot change: that would be
- * another account.
+ * Changes the platform's own id of an external account, its metadata, and whether it is the default for its customer's
+ * incoming UMA payments. A new default replaces the previous one. The details that identify the account at its bank
+ * cannot change: that would be a different account.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (it is deleted), IDEMPOTENCY_MISMATCH
  */
 export const updateExternalAccount = command((payments, caller, input: UpdateExternalAccount) => ({
@@ -55,8 +55,8 @@ export const updateExternalAccount = command((payments, caller, input: UpdateExt
 }));
 
 /**
- * Deletes an external account: it is INACTIVE for good, and no longer a default. Existing payments still show it and continue;
- * new ones cannot use it (decision 68). The same account can be registered again.
+ * Deletes an external account: it becomes INACTIVE permanently, and is no longer a default. Existing payments still
+ * show it and continue; new ones cannot use it (decision 68). The same account can be registered again.
  * @throws Refusal ACCOUNT_NOT_FOUND, CONFLICT (deleted before), IDEMPOTENCY_MISMATCH
  */
 export const deleteExternalAccount = command((payments, caller, input: { readonly accountId: string } & Expecting) => ({
@@ -67,7 +67,7 @@ export const deleteExternalAccount = command((payments, caller, input: { readonl
     const set = { isDeleted: true, defaultUmaDepositAccount: false };
     return {
       accounts: [{ id, from: anyStatus, to: 'INACTIVE', reason: 'deleted by the platform', set }],
-      // The rail need not look at it any more.
+      // The rail no longer needs to check it.
       checks: [{ accountId: id, dueInMs: null }],
       result: id,
     };
@@ -77,7 +77,7 @@ export const deleteExternalAccount = command((payments, caller, input: { readonl
 }));
 
 /**
- * Reads an external account that the caller may see, with the path of its id in the input.
+ * Reads an external account that the caller may see, named by the id at a path of the input.
  * @throws Refusal ACCOUNT_NOT_FOUND
  */
 export async function readExternal(

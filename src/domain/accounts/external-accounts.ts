@@ -24,7 +24,7 @@ export interface CreateExternalAccount {
   readonly accountType: ExternalAccountType;
   readonly details: AccountDetails;
   readonly beneficiary?: Beneficiary | null | undefined;
-  /** The customer who owns it; the platform itself when left out. */
+  /** The customer who owns it; the platform itself if omitted. */
   readonly customerId?: string | null | undefined;
   readonly platformAccountId?: string | null | undefined;
   readonly defaultUmaDepositAccount: boolean;
@@ -35,7 +35,7 @@ const at = pathsIn<CreateExternalAccount>();
 
 /**
  * Registers an external bank account or wallet (specification 4.8). In the sandbox it is ACTIVE at once unless its
- * suffix says otherwise. Where the rail needs time for its check, it is checked again (account-moves.ts).
+ * suffix selects another status. If the rail needs time for its check, the check is repeated (account-moves.ts).
  * @throws Refusal INVALID_BANK_ACCOUNT, INVALID_CURRENCY, INVALID_INPUT, USER_NOT_FOUND, CONFLICT (it exists),
  *   IDEMPOTENCY_MISMATCH
  */
@@ -103,7 +103,7 @@ async function readOwner(payments: Payments, caller: Caller, input: CreateExtern
 }
 
 /**
- * Returns the input of an app with its customer as the owner. Where incoming payments go is for the platform to decide.
+ * Returns an app's input with its customer as the owner. Only the platform decides where incoming payments go.
  * @throws Refusal FORBIDDEN
  */
 function ofApp({ bound }: Caller, input: CreateExternalAccount): CreateExternalAccount {
@@ -118,7 +118,7 @@ function ofApp({ bound }: Caller, input: CreateExternalAccount): CreateExternalA
 type AcceptedAccount = Extract<AccountCheck, { accepted: true }>;
 
 /**
- * Checks an account with the rail. Without a rail that checks accounts it is PENDING.
+ * Checks an account with the rail. If the rail does not check accounts, it is PENDING.
  * @throws Refusal INVALID_BANK_ACCOUNT
  */
 async function checkWithRail(
@@ -157,7 +157,7 @@ function checkBeneficiary({ environment }: Caller, input: CreateExternalAccount,
   return owner;
 }
 
-/** Checks the owner of a bank account, and returns it as it is stored. */
+/** Validates the owner of a bank account, and returns it as stored. */
 function checkOwner(owner: Beneficiary, now: Date) {
   const checkedAddress = () => checkAddress(owner.address ?? null, at('beneficiary', 'address'));
   if (owner.beneficiaryType === 'INDIVIDUAL') {

@@ -5,7 +5,7 @@ import type { Account } from '../../infra/database/rows.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import type { NewRow } from '../ledger/plan.ts';
 
-/** Makes the rows of internal accounts, one per currency, of a customer or (customerId null) of the platform itself. */
+/** Creates rows of internal accounts, one per currency, for a customer or (customerId null) the platform itself. */
 export async function newInternalAccounts(
   payments: Pick<Payments, 'rails'>,
   tenant: Tenant,

@@ -3,7 +3,7 @@ import { type FieldPath, Refusal } from '../../core/refusal.ts';
 import type { Account } from '../../infra/database/rows.ts';
 
 /**
- * Refuses an external source that cannot be pulled from: only banks give money on request.
+ * Refuses an external source that cannot be pulled from: only bank accounts can be debited on request.
  * @throws Refusal INVALID_INPUT
  */
 export function checkPullable(account: Account, path: FieldPath): void {

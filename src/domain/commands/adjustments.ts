@@ -11,7 +11,7 @@ import { commitPlanOn, type PlanRefusal } from '../ledger/commit.ts';
 import { adjustment as journalOf } from './movements.ts';
 import { planRefusal } from './plan-refusals.ts';
 
-/** Corrections of balances by operators: one person proposes, another approves (decision 81). No API offers this. */
+/** Corrections of balances by operators: one proposes, another approves (decision 81). Not offered by any API. */
 
 /** How long a proposal can be approved, in milliseconds: seven days. */
 const openMs = 7 * 86_400_000;
@@ -23,8 +23,8 @@ const withAccount = {
 export type Adjustment = Prisma.AdjustmentGetPayload<{ include: typeof withAccount }>;
 
 /**
- * Stores a proposal, and moves nothing. `amount` is in the smallest unit of the currency: positive for a credit, negative for a
- * debit.
+ * Stores a proposal without moving money. `amount` is in the smallest unit of the currency: positive for a credit,
+ * negative for a debit.
  * @throws RefusedByHand
  */
 export async function proposeAdjustment(
@@ -58,7 +58,7 @@ export async function proposeAdjustment(
 }
 
 /**
- * Moves the money of a proposal. A person other than its proposer approves it, once, before it expires.
+ * Moves the money of a proposal. A person other than the proposer may approve it, once, before it expires.
  * @throws RefusedByHand
  */
 export async function approveAdjustment(database: Database, id: string, operator: Operator): Promise<Adjustment> {
@@ -72,7 +72,7 @@ export async function approveAdjustment(database: Database, id: string, operator
   throw new RefusedByHand(`nothing done: ${planRefusal(refusal, {}, owner, false).message}`);
 }
 
-/** Commits the journal, the approval and the act; a refusal by the database changes nothing. */
+/** Commits the journal, the approval and the act. A refusal by the database leaves everything unchanged. */
 async function approve(act: Transaction, found: Adjustment, operator: Operator): Promise<PlanRefusal | undefined> {
   const { platformId, id, accountId, currency, amount } = found;
   const outcome = await commitPlanOn(act.client, platformId, {
@@ -85,7 +85,7 @@ async function approve(act: Transaction, found: Adjustment, operator: Operator):
   return undefined;
 }
 
-/** Ends a proposal without moving anything. Its proposer may reject it, too. @throws RefusedByHand */
+/** Rejects a proposal without moving money. Its proposer may do so, too. @throws RefusedByHand */
 export async function rejectAdjustment(database: Database, id: string, operator: Operator): Promise<Adjustment> {
   const found = await findAdjustment(database, id);
   await inTransaction(database, async (act) => {

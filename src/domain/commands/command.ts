@@ -37,16 +37,16 @@ export interface Payments {
   readonly approvalMs: number;
   readonly cursors: Cursors;
   readonly log: Logger;
-  /** Set for a dry run: a command is carried out and rolled back, and hands over what it would have made. */
+  /** Set for a dry run: the command runs and is rolled back, and reports what it would have created. */
   readonly validateOnly?: ((validated: Validated) => void) | undefined;
 }
 
-/** What a command that was rolled back would have made. */
+/** The effects that a rolled-back command would have had. */
 export interface Validated {
   readonly row: SnapshotRows[ResultType];
-  /** The limits of the policies that would count the payment, with the payment in them: of those that the caller may see. */
+  /** The limits of the policies that would count the payment, including it; only policies that the caller may see. */
   readonly limits: readonly LimitState[];
-  /** Until when it would have to be approved; null where it needs no approval. */
+  /** The deadline for its approval; null if it needs none. */
   readonly approvalDueAt: Date | null;
 }
 
@@ -55,7 +55,7 @@ export function connectedRail({ rails }: Pick<Payments, 'rails'>, tenant: Tenant
   return rail?.forPlatform?.(tenant.platformId) ?? rail;
 }
 
-/** What a command can need a rail for, as worded in a refusal. */
+/** The abilities that commands need from a rail, as worded in refusals. */
 const abilities = {
   rate: 'does not convert currencies',
   payOut: 'does not pay out',
@@ -68,8 +68,8 @@ const abilities = {
 export type RailWith<Ability extends keyof typeof abilities> = Rail & Required<Pick<Rail, Ability>>;
 
 /**
- * Returns the rail of a tenant, which has the parts that the command needs.
- * @throws Refusal SERVICE_UNAVAILABLE where none is connected, or it lacks one of these
+ * Returns the rail of a tenant, with the parts that the command needs.
+ * @throws Refusal SERVICE_UNAVAILABLE if no rail is connected, or it lacks one of the parts
  */
 export function railOf<Ability extends keyof typeof abilities>(
   payments: Payments,
@@ -82,13 +82,13 @@ export function railOf<Ability extends keyof typeof abilities>(
   if (missing) {
     throw new Refusal('SERVICE_UNAVAILABLE', `the rail of ${tenant.environment} platforms ${abilities[missing]}`);
   }
-  // Every needed part was found.
+  // Every needed part has been found.
   return rail as RailWith<Ability>;
 }
 
 /**
  * Returns the simulation of the outside world for a tenant.
- * @throws Refusal FORBIDDEN where its rail simulates nothing
+ * @throws Refusal FORBIDDEN if its rail simulates nothing
  */
 export function simulationOf(payments: Payments, tenant: Tenant): Simulation {
   const simulation = connectedRail(payments, tenant)?.simulation;
@@ -96,7 +96,7 @@ export function simulationOf(payments: Payments, tenant: Tenant): Simulation {
   return simulation;
 }
 
-/** The success of a command: its row right after it, and whether this repeats an earlier answer. */
+/** The result of a successful command: its row right after it, and whether this repeats an earlier result. */
 export interface CommandResult<Row> {
   readonly row: Row;
   readonly replayed: boolean;
@@ -106,29 +106,29 @@ export interface CommandResult<Row> {
 export type CommandPlan = Omit<Plan, 'claim' | 'result'> & { readonly result: string };
 
 export interface Command<Type extends ResultType> extends RefusalOptions {
-  /** The operation, which decides the permission and the scope of idempotency keys. */
+  /** The operation, which determines the permission and the scope of idempotency keys. */
   readonly operation: Operation;
   readonly type: Type;
-  /** The input without the key: a repeat must have the same. Its `expectedVersion` is that of the row of the result. */
+  /** The input without the key: a repeat must match it. Its `expectedVersion` refers to the row of the result. */
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
-  /** The field of the input that is an amount, and how its currency is found: as a decimal it is the same input. */
+  /** The input field that is an amount, and how to find its currency: decimal and integer forms are the same input. */
   readonly amount?: { readonly field: string; readonly currency: () => Promise<string | undefined> };
-  /** Whether a null clears a field of the input, and an absent field stays unchanged. */
+  /** Whether a null clears a field of the input, while an absent field stays unchanged. */
   readonly nullClears?: true;
   /**
-   * Validates the input, reads what it needs, and makes the plan.
+   * Validates the input, reads what it needs, and builds the plan.
    * @throws Refusal for an input that cannot be carried out
    */
   readonly plan: () => Promise<CommandPlan>;
   /**
-   * Whether the plan only reads the database, so that making it again for a repeat is harmless. Then the key is not
-   * looked up first, which saves the usual call a round trip.
+   * Whether the plan only reads the database, so that building it again for a repeat is harmless. The key is then not
+   * looked up first, which saves most calls a round trip.
    */
   readonly readsOnly?: true;
 }
 
-/** A command of the APIs: runs with an input, and once per idempotency key. */
+/** A command of the APIs, which runs once per idempotency key. */
 type Runs<Input, Row> = (
   payments: Payments,
   caller: Caller,
@@ -136,7 +136,7 @@ type Runs<Input, Row> = (
   idempotencyKey?: string | null,
 ) => Promise<CommandResult<Row>>;
 
-/** Makes a command of its declaration, which may depend on the input. */
+/** Creates a command from its declaration, which may depend on the input. */
 export function command<Input extends object, Type extends ResultType>(
   declare: (...call: Parameters<Runs<Input, unknown>>) => Omit<Command<Type>, 'input' | 'idempotencyKey'>,
 ): Runs<Input, SnapshotRows[Type]> {
@@ -147,7 +147,7 @@ export function command<Input extends object, Type extends ResultType>(
 }
 
 /**
- * Runs a command once per idempotency key: a repeat gets the first outcome.
+ * Runs a command once per idempotency key. A repeat returns the first outcome.
  * @throws Refusal FORBIDDEN (the caller may not run it), and the refusals of the command
  */
 export function runCommand<Type extends ResultType>(
@@ -162,7 +162,7 @@ export function runCommand<Type extends ResultType>(
   });
 }
 
-/** Carries a command out and rolls it back. Nothing is stored under its key, nor looked for. */
+/** Runs a command and rolls it back. Its key is neither looked up nor stored. */
 async function validate<Type extends ResultType>(
   { database }: Payments,
   caller: Caller,
@@ -192,7 +192,7 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
   if (first) return toResult(first, command, caller);
 
   const planned = await command.plan().catch(async (error: unknown) => {
-    // A repeat gets the first outcome, whatever has changed since.
+    // A repeat returns the first outcome, whatever has changed since.
     const earlier = command.readsOnly && (await readFirst());
     if (earlier) return earlier;
     throw error;
@@ -219,7 +219,7 @@ async function run<Type extends ResultType>(payments: Payments, caller: Caller, 
   }
 }
 
-/** Carries a plan out; where a policy demands an approval, the plan that waits for it. The database decides again about both. */
+/** Carries out a plan, or the plan that waits if a policy demands an approval. The database decides both again. */
 async function orWaiting<Done extends { readonly outcome: Outcome }>(
   plan: Plan,
   carryOut: (plan: Plan, dueAt: Date | null) => Promise<Done>,
@@ -230,7 +230,7 @@ async function orWaiting<Done extends { readonly outcome: Outcome }>(
   return carryOut(waitingPlan(plan, refusal), new Date(refusal.dueAt));
 }
 
-/** Returns an input as a repeat is compared with: both forms of an amount are one. Only a decimal costs a read. */
+/** Returns an input in a comparable form, in which both forms of an amount are equal. Only a decimal costs a read. */
 async function comparableInput({
   input,
   amount,
@@ -238,7 +238,7 @@ async function comparableInput({
 }: Pick<Command<ResultType>, 'input' | 'amount' | 'idempotencyKey'>) {
   const given = amount && (input as Readonly<Record<string, GivenAmount | null | undefined>>)[amount.field];
   if (!idempotencyKey || !amount || typeof given !== 'object' || given === null) return input;
-  // What cannot be found is refused when the command is planned.
+  // An account that cannot be found is refused when the command is planned.
   const currency = await amount.currency().catch((error: unknown) => {
     if (error instanceof Refusal) return undefined;
     throw error;

@@ -24,9 +24,9 @@ import {
 } from '../access/visible.ts';
 
 /**
- * The filters of lists, the same in every API. Given fields combine with AND, a list means any of its values, and both
- * ends of a date range are inclusive. An id that is malformed or of another platform matches nothing. So does a
- * condition on what the caller may not see, because a match would reveal it.
+ * The filters of lists, the same in every API. Given fields are combined with AND, a list matches any of its values,
+ * and both ends of a date range are inclusive. A malformed id, or one of another platform, matches nothing. So does a
+ * condition on data that the caller may not see, because a match would reveal it.
  */
 
 export interface QuoteFilter {
@@ -54,7 +54,7 @@ export interface TransactionFilter {
   readonly accountId?: Given<string>;
   readonly currency?: Given<string>;
   readonly amount?: Given<AmountRange>;
-  /** Whether it has begun: false for payments of quotes that were never executed or funded. */
+  /** Whether the payment has begun: false for payments of quotes that were never executed or funded. */
   readonly executed?: Given<boolean>;
   readonly createdAfter?: Given<Date>;
   readonly createdBefore?: Given<Date>;
@@ -62,7 +62,7 @@ export interface TransactionFilter {
   readonly updatedBefore?: Given<Date>;
 }
 
-/** A range of what is sent or received in a currency, in its smallest units. Both ends are inclusive. */
+/** A range of the amount sent or received in a currency, in its smallest units. Both ends are inclusive. */
 export interface AmountRange {
   readonly currency: string;
   readonly min?: Given<bigint>;
@@ -73,7 +73,7 @@ export interface CustomerFilter {
   readonly platformCustomerId?: Given<string>;
   readonly customerType?: Given<CustomerType>;
   readonly kycStatus?: Given<readonly KycStatus[]>;
-  /** How the full or legal name begins, in any case. */
+  /** The beginning of the full or legal name, case-insensitive. */
   readonly name?: Given<string>;
   readonly umaAddress?: Given<string>;
   readonly createdAfter?: Given<Date>;
@@ -182,8 +182,8 @@ export function whereAccounts(caller: Scope, filter: Given<AccountFilter>): Pris
 }
 
 /**
- * The payments that have begun. A quote's payment is PENDING until the quote is executed or funded, and EXPIRED where it
- * never was. The index transaction_begun has the same condition, in these words.
+ * Matches payments that have begun. A quote's payment is PENDING until the quote is executed or funded, and EXPIRED if
+ * that never happens. The wording must match the condition of the index transaction_begun.
  */
 const begun: Prisma.TransactionWhereInput = {
   OR: [{ quoteId: null }, { AND: [{ status: { not: 'PENDING' } }, { status: { not: 'EXPIRED' } }] }],
@@ -193,7 +193,7 @@ const notBegun: Prisma.TransactionWhereInput = {
   status: { in: ['PENDING', 'EXPIRED'] },
 };
 
-/** Returns the condition for payments with an amount, on either side, in a range of a currency. */
+/** Returns the condition for payments with an amount on either side within a range of a currency. */
 function ofAmount({ currency, min, max }: AmountRange): Prisma.TransactionWhereInput | object {
   const range = { ...(min != null && { gte: min }), ...(max != null && { lte: max }) };
   return byText(currency, (code) => ({
@@ -204,12 +204,12 @@ function ofAmount({ currency, min, max }: AmountRange): Prisma.TransactionWhereI
   }));
 }
 
-/** Returns a condition on the customer of a payment: no row meets it where the caller sees no customers of payments. */
+/** Returns a condition on a payment's customer, which matches no row if the caller cannot see customers of payments. */
 function ofCustomer<Where>(caller: Scope, where: Where): Where | typeof matchesNothing {
   return seesAny('customer', caller) ? where : matchesNothing;
 }
 
-/** Returns a condition on an account. No row meets it where the id is malformed or not of the account's kind. */
+/** Returns a condition on an account, which matches no row if the id is malformed or not of the account's kind. */
 function byAccount<Where>(
   id: Given<string>,
   where: (name: AccountName) => Where,

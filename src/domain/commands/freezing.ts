@@ -5,7 +5,7 @@ import { statement } from '../../infra/database/statement.ts';
 import { runCommitting } from '../../infra/database/transaction.ts';
 import { RefusedByHand } from '../access/operator-acts.ts';
 
-/** Freezing a customer or an account (decision 78). No API offers this: only operators' commands do. */
+/** Freezing of a customer or an account (decision 78). Not offered by any API, only by operators' commands. */
 
 export interface Freezing {
   readonly frozen: boolean;
@@ -13,7 +13,7 @@ export interface Freezing {
   readonly reason: string;
 }
 
-/** The outcome: whether anything changed, and since when it is frozen, or was. */
+/** The outcome: whether anything changed, and since when it is, or was, frozen. */
 export interface Frozen {
   readonly changed: boolean;
   readonly since: Date | null;
@@ -25,7 +25,7 @@ const frozenStatement = statement<{ found: { readonly since: string | null; read
 );
 
 /**
- * Freezes or unfreezes a customer: `Customer:…`. Waits for the payments that hold its rows, and applies to all later ones.
+ * Freezes or unfreezes a customer (`Customer:…`). Waits for payments that hold its rows, and applies to all later ones.
  * @throws RefusedByHand
  */
 export async function freezeCustomer(database: Database, id: string, freezing: Freezing): Promise<Frozen> {
@@ -34,7 +34,7 @@ export async function freezeCustomer(database: Database, id: string, freezing: F
   return setFrozen(database, id, { kind: 'CUSTOMER', id: uuid }, freezing);
 }
 
-/** Freezes or unfreezes an account, internal or external: `InternalAccount:…`, `ExternalAccount:…`. @throws RefusedByHand */
+/** Freezes or unfreezes an account (`InternalAccount:…` or `ExternalAccount:…`). @throws RefusedByHand */
 export async function freezeAccount(database: Database, id: string, freezing: Freezing): Promise<Frozen> {
   const name = accountNameIn(id);
   if (!name) throw new RefusedByHand(`${id} is not an account id (InternalAccount:… or ExternalAccount:…)`);

@@ -7,7 +7,7 @@ import type { Queryable } from '../../infra/database/statement.ts';
 import { readClock } from '../../infra/database/transaction.ts';
 import type { RequiredField } from '../../rails/rail.ts';
 
-/** A fact about a party to a UMA payment, with its name (decision 48). */
+/** A named fact about a party to a UMA payment (decision 48). */
 export interface InformationField {
   readonly name: string;
   readonly value: string;
@@ -17,7 +17,7 @@ export type Information = Readonly<Record<string, string>>;
 
 const maxFields = 30;
 
-/** Returns why the value of a fact is refused, as the end of a sentence. The clock is the database's. */
+/** Returns why the value of a fact is refused, worded as the end of a sentence. `now` is the database's clock. */
 type Check = (value: string, now: Date) => string | undefined;
 
 const anyText: Check = () => undefined;
@@ -26,7 +26,7 @@ const fitting =
   (value) =>
     pattern.test(value) ? undefined : `must be ${words}`;
 
-/** The facts that a sender may give, and the check of facts with these names, whomever they are about (decision 48). */
+/** The facts that a sender may give. Facts with these names are validated for any party (decision 48). */
 const checks: ReadonlyMap<string, Check> = new Map([
   ['FULL_NAME', anyText],
   ['BIRTH_DATE', birthFault],
@@ -49,14 +49,14 @@ const checks: ReadonlyMap<string, Check> = new Map([
   ['IDENTIFIER', anyText],
 ]);
 
-/** Reads the database's clock where facts depend on it. */
+/** Reads the database's clock if a fact depends on it. */
 export async function clockFor(on: Queryable, given: readonly InformationField[] | null | undefined): Promise<Date> {
   return given?.some(({ name }) => name === 'BIRTH_DATE') ? (await readClock(on)).now : new Date(0);
 }
 
 /**
- * Checks facts, all of them, and returns them as a map. Names must have capitals and be given once, values must not be empty and must
- * have the form that their name asks for.
+ * Validates all facts, and returns them as a map. Names must be in upper case and unique; values must not be empty, and
+ * must have the form that the name requires.
  * @param now the database's clock (`clockFor`)
  * @throws Refusal INVALID_INPUT with the path of the fact
  */
@@ -84,10 +84,10 @@ function factFault({ name, value }: InformationField, isRepeated: boolean, now: 
 }
 
 /**
- * Refuses facts of a sender that do not apply to the destination of its payment: all but the purpose where it is no UMA
- * address, and that too where the money stays here (specification 4.1). To a UMA address, a fact must be known by name,
- * or the receiver must ask for it.
- * @param requested the fields that the receiver at a UMA address asks for; undefined for an account
+ * Refuses facts about a sender that do not apply to the destination of its payment. For a destination other than a UMA
+ * address only the purpose applies, and not even that if the money stays here (specification 4.1). For a UMA address, a
+ * fact must have a known name, or be requested by the receiver.
+ * @param requested the fields that the receiver at a UMA address requests; undefined for an account
  * @throws Refusal INVALID_INPUT with the path of the fact
  */
 export function checkApplicable(

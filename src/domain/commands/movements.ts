@@ -10,19 +10,19 @@ export interface Flow {
   readonly sendingCurrency: string;
   readonly sent: bigint;
   readonly fees: bigint;
-  /** The part of the fees that the platform earns, and the account of the platform for it. */
+  /** The part of the fees that the platform earns, and the platform's account that receives it. */
   readonly platformFee: bigint;
   readonly platformAccountId?: string | undefined;
   readonly receivingCurrency: string;
   readonly received: bigint;
-  /** The internal account that receives; undefined when the money leaves. */
+  /** The internal account that receives; undefined if the money leaves. */
   readonly destinationAccountId?: string | undefined;
-  /** The rail's share in the sending currency, where it converts the money itself (decision 83). */
+  /** The rail's share in the sending currency, if the rail converts the money itself (decision 83). */
   readonly lockedSent?: bigint | undefined;
 }
 
 /**
- * Returns the amounts and accounts of an outgoing payment, without the platform's part of the fees. `lock`: the rail's.
+ * Returns the amounts and accounts of an outgoing payment, without the platform's fees. `lock` is the rail's rate lock.
  */
 export function flowOf(
   transaction: Transaction,
@@ -59,8 +59,8 @@ export function debit(flow: Flow): Journal {
 }
 
 /**
- * Delivers the money out of CLEARING, and pays the platform its part of the fees. What the rail converts leaves in the
- * sending currency; for an account here it comes back in the receiving currency.
+ * Delivers the money out of CLEARING, and pays the platform its part of the fees. Money that the rail converts leaves
+ * in the sending currency; for an account here it returns in the receiving currency.
  */
 export function delivery(flow: Flow): Journal {
   const { receivingCurrency: currency, received, destinationAccountId } = flow;
@@ -81,7 +81,7 @@ export function delivery(flow: Flow): Journal {
   };
 }
 
-/** Reverses the debit of a payment that was not delivered. The credit is exempt from the bound of the account. */
+/** Reverses the debit of an undelivered payment. The credit is exempt from the account's balance limit. */
 export function refund(flow: Flow): Journal {
   return {
     kind: 'refund',
@@ -93,15 +93,15 @@ export function refund(flow: Flow): Journal {
   };
 }
 
-/** Returns what a payment that is refunded stores of its refund. */
+/** Returns the refund columns of a payment that is refunded. */
 export function refundOf({ id, sentAmount }: Pick<Transaction, 'id' | 'sentAmount'>) {
   return { refundReference: `REFUND-${paymentReference(id)}`, refundAmount: sentAmount };
 }
 
 /**
- * Credits money from outside to an internal account. `times`: that many deposits of the same amount at once. They share
- * a journal, because a payment has at most one journal of this kind: a second one would be money credited twice, which
- * the auditor finds.
+ * Credits money from outside to an internal account. `times` is the number of deposits of the same amount at once. They
+ * share a journal, because a payment has at most one of this kind: a second one would be money credited twice, which
+ * the auditor reports.
  */
 export function deposit(
   accountId: string,
@@ -117,7 +117,7 @@ export function deposit(
   return { kind: 'deposit', transactionId, legs: times === 2 ? [...legs, ...legs] : legs };
 }
 
-/** Debits an account in favour of another owner's here: the money leaves, and arrives by the receiver's own payment. */
+/** Debits an account in favour of another owner's account here. The receiver's own payment credits that account. */
 export function transfer(accountId: string, currency: string, amount: bigint, transactionId: string): Journal {
   return {
     kind: 'transfer',
@@ -130,8 +130,8 @@ export function transfer(accountId: string, currency: string, amount: bigint, tr
 }
 
 /**
- * Takes the money of a payment that waits for an approval from its source: as if it were debited, since a transfer to an account
- * here waits in CLEARING, too.
+ * Takes the money of a payment that awaits approval from its source, as a debit does: a transfer to an account here
+ * waits in CLEARING, too.
  */
 export function reservation(journal: Journal): Journal {
   const legs = journal.legs.map((leg) =>
@@ -140,7 +140,7 @@ export function reservation(journal: Journal): Journal {
   return { ...journal, kind: 'debit', legs };
 }
 
-/** Moves money that the rail neither delivered nor returned from CLEARING to SUSPENSE, where it can be seen. */
+/** Moves money that the rail neither delivered nor returned from CLEARING to SUSPENSE, which makes it visible. */
 export function suspension(flow: Flow): Journal {
   const { currency, amount } = waitingMoney(flow);
   return {
@@ -153,17 +153,17 @@ export function suspension(flow: Flow): Journal {
   };
 }
 
-/** Reverses a suspension, so that a refund can follow: the rail has returned the money after all. */
+/** Reverses a suspension before a refund: the rail has returned the money after all. */
 export function resumption(flow: Flow): Journal {
   return reversed(suspension(flow), 'resumption');
 }
 
-/** Reverses a delivery that the bank returned, so that a refund can follow. */
+/** Reverses a delivery that the bank returned, before a refund. */
 export function bankReturn(flow: Flow): Journal {
   return reversed(delivery(flow), 'return');
 }
 
-/** Corrects the balance of an account by an approved adjustment: positive is a credit (decision 81). */
+/** Corrects an account's balance by an approved adjustment: positive is a credit (decision 81). */
 export function adjustment(accountId: string, currency: string, amount: bigint): Journal {
   return {
     kind: 'adjustment',
@@ -174,17 +174,15 @@ export function adjustment(accountId: string, currency: string, amount: bigint):
   };
 }
 
-/**
- * Amounts that the provider of a rail was to move on the platform's account there, or has moved, in smallest units.
- */
+/** Amounts that the rail's provider was to move on the platform's account there, or has moved, in smallest units. */
 export interface Moves {
   readonly out?: { readonly currency: string; readonly amount: bigint };
   readonly in?: { readonly currency: string; readonly amount: bigint };
 }
 
 /**
- * Books the difference between what the provider has moved and what was promised on DIFFERENCES: a debit is the operator's loss
- * (decision 95). Undefined where the two agree.
+ * Books the difference between the amounts moved by the provider and the promised ones on DIFFERENCES: a debit is the
+ * operator's loss (decision 95). Undefined if they agree.
  */
 export function difference(transactionId: string, promised: Moves, moved: Moves): Journal | undefined {
   const legs = (['out', 'in'] as const).flatMap((side): Leg[] => {
@@ -199,7 +197,7 @@ export function difference(transactionId: string, promised: Moves, moved: Moves)
   return legs.length > 0 ? { kind: 'difference', transactionId, legs } : undefined;
 }
 
-/** Passes money from outside on to an external account: in, and out again. */
+/** Passes money from outside through to an external account: in, and out again. */
 export function passage(currency: string, amount: bigint, transactionId: string): Journal[] {
   const come = { system: 'OUTSIDE', currency, amount: -amount } as const;
   const arrival: Journal = { kind: 'arrival', transactionId, legs: [come, { system: 'CLEARING', currency, amount }] };
@@ -211,7 +209,7 @@ function reversed(journal: Journal, kind: Journal['kind']): Journal {
   return { ...journal, kind, legs: journal.legs.map((leg) => ({ ...leg, amount: -leg.amount })) };
 }
 
-/** Returns the amount that waits in CLEARING until the rail has moved it, as the rail takes it. */
+/** Returns the amount that waits in CLEARING until the rail has moved it, in the currency that the rail takes. */
 function waitingMoney(flow: Flow): { readonly currency: string; readonly amount: bigint } {
   return flow.lockedSent === undefined
     ? { currency: flow.receivingCurrency, amount: flow.received }
@@ -221,7 +219,7 @@ function waitingMoney(flow: Flow): { readonly currency: string; readonly amount:
 function conversion(flow: Flow, direction: 1n | -1n): Leg[] {
   const { sendingCurrency, receivingCurrency, lockedSent } = flow;
   if (lockedSent !== undefined) {
-    // The rail converts, and keeps its fees: the remainder is the platform's part of the fees.
+    // The rail converts and keeps its fees; the remainder is the platform's part of the fees.
     return [
       { system: 'FEES', currency: sendingCurrency, amount: direction * (flow.sent - lockedSent) },
       { system: 'CLEARING', currency: sendingCurrency, amount: direction * lockedSent },
@@ -240,12 +238,12 @@ function platformShare(flow: Flow): Leg[] {
   if (flow.platformFee === 0n || flow.platformAccountId === undefined) return [];
   return [
     { system: 'FEES', currency: flow.sendingCurrency, amount: -flow.platformFee },
-    // Exempt from the balance limit: the payment has been delivered, and a full account of the platform must not undo that.
+    // Exempt from the balance limit: the payment has been delivered, which a full platform account must not undo.
     { account: flow.platformAccountId, currency: flow.sendingCurrency, amount: flow.platformFee, exempt: true },
   ];
 }
 
-/** Removes empty legs, and adds up legs on the same system account and currency. */
+/** Removes empty legs, and adds up legs with the same system account and currency. */
 function nonZero(legs: readonly Leg[]): Leg[] {
   const merged: Leg[] = [];
   for (const leg of legs) {

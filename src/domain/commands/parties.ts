@@ -10,7 +10,7 @@ import { forCaller, type Scope, visibleRow } from '../access/visible.ts';
 export interface TransferParties {
   readonly source: Account | undefined;
   readonly destination: Account | undefined;
-  /** Ids from the clock of the database, in ascending order. */
+  /** Ids derived from the database's clock, in ascending order. */
   readonly ids: readonly string[];
 }
 
@@ -21,21 +21,21 @@ export interface PlatformFeeTerms {
   readonly variableFeeRate: string;
 }
 
-/** The parties of a quote: the accounts, and the customer that it names, or who owns the source, or the destination. */
+/** The parties of a quote: the accounts, and the customer whom it names or who owns the source or the destination. */
 export interface Parties extends TransferParties {
   readonly customer: Customer | undefined;
   /** The platform's own fees in the sending currency. */
   readonly platformFee: PlatformFeeTerms;
 }
 
-// Postgres keeps one plan of each statement for all calls. It would plan each call anew for a generate_series whose
-// length is a parameter.
+// With an array, Postgres keeps one plan of each statement for all calls. With generate_series up to a parameter, it
+// would plan each call anew.
 
-/** Returns the SQL source of the account that a parameter names, where the caller may see it. */
+/** Returns the SQL source of the account that a parameter names, if the caller may see it. */
 const namedAccount = (parameter: string) =>
   `public.account a where ${visibleRow('account', 'a')} and a.id = ${parameter}`;
 
-/** The accounts $4 and $5, as `source` and `destination`, and as many new ids as an array of $6 elements has. */
+/** Reads the accounts $4 and $5 as `source` and `destination`, and as many new ids as the array $6 has elements. */
 const transferPartiesSql = `
   (select account_snapshot(a) from ${namedAccount('$4')}) as source,
   (select account_snapshot(a) from ${namedAccount('$5')}) as destination,
@@ -71,7 +71,9 @@ const partiesStatement = forCaller(
   ),
 );
 
-/** Reads the accounts of a command in one statement. An account that the caller may not see, or that is not of its kind, is undefined. */
+/**
+ * Reads a command's accounts in one statement. One that the caller may not see, or of a different kind, is undefined.
+ */
 export async function readTransferParties(
   on: Queryable,
   caller: Scope,
@@ -87,7 +89,9 @@ export async function readTransferParties(
   return transferPartiesOf(row, names);
 }
 
-/** Reads the parties of a command in one statement. A party that the caller may not see, or is not of its kind, is undefined. */
+/**
+ * Reads a command's parties in one statement. One that the caller may not see, or of a different kind, is undefined.
+ */
 export async function readParties(
   on: Queryable,
   caller: Scope,
@@ -124,7 +128,7 @@ function feeOf(row: PlatformFeeRow | undefined): PlatformFeeTerms {
   return { fixedFee: BigInt(row?.fixedFee ?? 0), variableFeeRate: row?.variableFeeRate ?? '0' };
 }
 
-/** Returns the currency of an account; undefined where the caller sees none of that id. */
+/** Returns the currency of an account; undefined if the caller can see none with that id. */
 export async function currencyOfNamed(on: Queryable, caller: Scope, id: string): Promise<string | undefined> {
   const { source } = await readTransferParties(on, caller, { source: accountNameIn(id), ids: 0 });
   return source?.currency;
@@ -137,7 +141,7 @@ function transferPartiesOf(
   return {
     source: source?.kind === names.source?.kind ? (source ?? undefined) : undefined,
     destination: destination?.kind === names.destination?.kind ? (destination ?? undefined) : undefined,
-    // Two ids of the same microsecond come in any order.
+    // Two ids of the same microsecond may arrive in any order.
     ids: ids.sort(),
   };
 }
@@ -148,7 +152,7 @@ export function idAt(parties: Pick<TransferParties, 'ids'>, position: number): s
   return id;
 }
 
-/** Returns what the public id of an account names. @throws Refusal ACCOUNT_NOT_FOUND for a malformed id */
+/** Parses the public id of an account. @throws Refusal ACCOUNT_NOT_FOUND for a malformed id */
 export function accountName(id: string, path: FieldPath): AccountName {
   return accountNameIn(id) ?? accountNotFound(path);
 }
@@ -157,7 +161,7 @@ export function accountNotFound(path: FieldPath): never {
   throw new Refusal('ACCOUNT_NOT_FOUND', 'no such account', path);
 }
 
-/** Returns the uuid in the public id of a customer. @throws Refusal USER_NOT_FOUND for a malformed id */
+/** Returns the uuid in a customer's public id. @throws Refusal USER_NOT_FOUND for a malformed id */
 export function customerUuid(id: string, path: FieldPath): string {
   return uuidOf(id, 'Customer') ?? customerNotFound(path);
 }
@@ -172,19 +176,19 @@ export type Party = Pick<
   'id' | 'kind' | 'customerId' | 'currency' | 'accountType' | 'identifier' | 'accountInfo'
 >;
 
-/** Converts an external account to the terms of the rail; undefined for an internal one. */
+/** Converts an external account to the rail's form; undefined for an internal one. */
 export function toRailAccount(account: Party): RailAccount | undefined {
   return account.kind === 'EXTERNAL' && account.accountType !== null && account.identifier !== null
     ? {
         type: account.accountType,
         identifier: account.identifier,
-        // createExternalAccount wrote it in this form.
+        // Stored in this form by createExternalAccount.
         details: trustedJson<Readonly<Record<string, string>>>(account.accountInfo),
       }
     : undefined;
 }
 
-/** Returns the currency of an account. The tables accept only known ones. */
+/** Returns the currency of an account. The tables accept only known currencies. */
 export function currencyOfAccount(account: Account): Currency {
   const currency = currencyOf(account.currency);
   if (!currency) throw new Error(`account ${account.id} is in an unknown currency ${account.currency}`);

@@ -13,7 +13,7 @@ export interface Address {
   readonly country: string;
 }
 
-/** Checks an address and returns it as it is stored. @throws Refusal INVALID_INPUT with the path of each wrong field */
+/** Validates an address, and returns it as stored. @throws Refusal INVALID_INPUT with the path of each wrong field */
 export function checkAddress<Given extends Address | null | undefined>(address: Given, path: FieldPath): Given {
   if (!address) return address;
   const [line1, postalCode, line2, city, state, country] = checkAll(
@@ -28,7 +28,7 @@ export function checkAddress<Given extends Address | null | undefined>(address: 
 }
 
 /**
- * Refuses what is no day on which somebody alive was born.
+ * Refuses a date that cannot be a living person's date of birth.
  * @param now the database's clock
  * @throws Refusal INVALID_INPUT
  */
@@ -38,7 +38,7 @@ export function checkBirth<Given extends string | null | undefined>(day: Given, 
   return day;
 }
 
-/** Refuses text that is no country. @throws Refusal INVALID_INPUT */
+/** Refuses an unknown country code. @throws Refusal INVALID_INPUT */
 export function checkCountry<Given extends string | null | undefined>(country: Given, path: FieldPath): Given {
   const fault = country === null || country === undefined ? undefined : countryFault(country);
   if (fault !== undefined) throw new Refusal('INVALID_INPUT', `a country ${fault}`, { path, value: country });

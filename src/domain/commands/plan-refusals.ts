@@ -11,23 +11,23 @@ import type { Caller } from '../access/caller.ts';
 import { maySee, maySeePolicyOf, seesAny } from '../access/visible.ts';
 import type { LimitState, PlanRefusal } from '../ledger/commit.ts';
 
-/** How a command presents a refusal of its plan by the database. */
+/** How a command presents the database's refusal of its plan. */
 export interface RefusalOptions {
-  /** The path of the cause in the input, where `paths` has none for the code. */
+  /** The path of the cause in the input, for codes that are not in `paths`. */
   readonly path?: FieldPath;
-  /** The path of the cause in the input; by the id that the refusal is about, where several are possible. */
+  /** The path of the cause in the input; if several are possible, by the id that the refusal is about. */
   readonly paths?: Partial<Record<PlanRefusal['code'], FieldPath | ((id: string) => FieldPath)>>;
-  /** The code and reason for a status that does not allow the operation: CONFLICT and a general reason by default. */
+  /** The code and reason if a status does not allow the operation: CONFLICT and a general reason by default. */
   readonly conflict?: { readonly code?: RefusalCode; readonly reason?: string };
 }
 
 export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, caller: Caller, replayed: boolean): Refusal {
   if (refusal.code === 'OTHER_VERSION') {
     const { type, id, version } = refusal;
-    // Of accounts, commands change only external ones.
+    // The only accounts that commands change are external ones.
     return changedMeanwhile(publicId(type === 'Account' ? 'ExternalAccount' : type, id), version, replayed);
   }
-  // Takes the place of a refusal about KYC for a frozen customer.
+  // Takes precedence over a refusal about KYC for a frozen customer.
   if (refusal.code === 'APPROVAL_REQUIRED') throw new Error('a payment that waits for an approval was refused for it');
   const pathOf =
     options.paths?.[refusal.code] ??
@@ -41,7 +41,7 @@ export function planRefusal(refusal: PlanRefusal, options: RefusalOptions, calle
 const notIndependent =
   'who asks for a payment cannot approve it: neither may this token have made the one that asked, nor the reverse, and the policy that demands the approval may not limit it';
 
-/** The message of the refusal of a quote whose lookup is older than ten minutes. */
+/** The message for a quote whose lookup is older than ten minutes. */
 export const lookupExpired = 'the lookup has expired; look the receiver up again';
 
 interface RefusalParts {
@@ -123,9 +123,9 @@ function conflictParts(
 
 type LimitExceeded = Extract<PlanRefusal, { code: 'LIMIT_EXCEEDED' }>;
 
-/** The facts of the refusal LIMIT_EXCEEDED, for a caller who may see the policy. */
+/** The details of the refusal LIMIT_EXCEEDED, for a caller who may see the policy. */
 export interface ExceededLimit extends Pick<LimitExceeded, 'rule' | 'limit' | 'freeAt'> {
-  /** What the policy limits. */
+  /** The subject that the policy limits. */
   readonly subjectId: string;
 }
 
@@ -144,7 +144,7 @@ function limitParts({ code, rule, limit, freeAt: free, subjectType, subjectId }:
   return { code, message, facts };
 }
 
-/** Says what a limit allows and what is used of it: "at most 500.00 USD a day, of which 480.00 USD are used". */
+/** Describes a limit and its use, such as "at most 500.00 USD a day, of which 480.00 USD are used". */
 function limitInWords({ period, amount, currency, payments, usedAmount, usedPayments }: LimitState): string {
   const written = (digits: string | null, count: number | null) =>
     digits !== null && currency !== null ? inMajor(digits, currency) : `${count} payments`;
@@ -160,39 +160,39 @@ const periods: Readonly<Record<LimitState['period'], string>> = {
   LAST_30_DAYS: 'in 30 days',
 };
 
-/** The only refusal that a caller may get about a customer that it cannot see. */
+/** The only refusal that callers may get about a customer whom they cannot see. */
 const stranger: RefusalParts = { code: 'USER_NOT_READY', message: 'a customer in this payment cannot move money' };
 
-/** Returns the refusal without details for a caller who may not see what it is about; otherwise undefined. */
+/** Returns the refusal without details for a caller who may not see its subject; otherwise undefined. */
 function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | undefined {
   const { code } = refusal;
   switch (code) {
     case 'USER_NOT_READY':
       if (maySee('customer', caller, refusal)) return undefined;
       return stranger;
-    // An app must not learn that somebody else is frozen.
+    // An app must not learn that another customer is frozen.
     case 'CUSTOMER_FROZEN':
       return maySee('customer', caller, refusal) ? undefined : stranger;
     case 'ACCOUNT_FROZEN':
       return maySee('account', caller, refusal) ? undefined : stranger;
     case 'CUSTOMER_IN_USE':
-      // The holdings of a customer are for callers who may read them (decision 62).
+      // A customer's holdings are shown only to callers who may read them (decision 62).
       if (caller.permissions.includes('VIEW')) return undefined;
       return { code, message: 'the customer still holds money, or has payments under way' };
     case 'ACCOUNT_EXISTS':
-      // The account was there before the command, so who may not view does not learn which it is (decision 62).
+      // The account existed before the command, so it is not named to a caller without VIEW (decision 62).
       if (caller.permissions.includes('VIEW') && seesAny('account', caller)) return undefined;
       return { code: 'CONFLICT', message: 'this account already exists' };
     case 'LIMIT_EXCEEDED':
       if (maySeePolicyOf(caller, refusal.subjectId)) return undefined;
       return { code, message: 'a policy of the platform does not allow this payment now' };
     case 'INVALID_BANK_ACCOUNT':
-      // An app can pay to an account of another customer, by a quote that its platform created.
+      // An app can pay to another customer's account, through a quote that its platform created.
       if (maySee('account', caller, refusal)) return undefined;
       return { code, message: 'an external account in this payment is not ACTIVE' };
     case 'INSUFFICIENT_BALANCE':
-      // The app of a customer pays from accounts of its customer: it sees all of them, or none. The balance existed before the
-      // command, so a caller without VIEW must not learn it from a refusal (decision 62).
+      // A customer's app pays from that customer's accounts: it sees all of them, or none. The balance existed before
+      // the command, so a caller without VIEW must not learn it from a refusal (decision 62).
       if (seesAny('account', caller) && caller.permissions.includes('VIEW')) return undefined;
       return { code, message: 'the account does not hold enough' };
     case 'AMOUNT_OUT_OF_RANGE': {
@@ -211,7 +211,7 @@ function limitedRefusal(refusal: PlanRefusal, caller: Caller): RefusalParts | un
 
 type CustomerInUse = Extract<PlanRefusal, { code: 'CUSTOMER_IN_USE' }>;
 
-/** What prevents the deletion of a customer: the facts of the refusal CUSTOMER_IN_USE. */
+/** The obstacles to deleting a customer: the details of the refusal CUSTOMER_IN_USE. */
 export interface CustomerUse {
   readonly balances: readonly { readonly accountId: string; readonly amount: string; readonly currency: string }[];
   readonly paymentsUnderWay: number;
@@ -240,12 +240,12 @@ function inUse({ balances, payments }: CustomerInUse): string {
   return `the customer cannot be deleted: ${reasons.join(', and ')}`;
 }
 
-/** Explains why an account cannot take an amount. Its balance is not revealed, because the payer need not own it. */
+/** Explains why an account cannot take an amount. Its balance is not revealed, because the payer may not own it. */
 export function fullAccount({ id, limit, currency }: Extract<PlanRefusal, { code: 'AMOUNT_OUT_OF_RANGE' }>): string {
   return `${publicId('InternalAccount', id)} may hold at most ${inMajor(limit, currency)}, and this would exceed it`;
 }
 
-/** Formats smallest units (digits) of a stored currency in major units, for people: "125.50 USD". */
+/** Formats smallest units (digits) of a stored currency in human-readable major units, such as "125.50 USD". */
 export function inMajor(digits: string, currency: string): string {
   const known = currencyOf(currency);
   return known ? formatMajor(BigInt(digits), known) : `${digits} ${currency}`;
@@ -260,7 +260,7 @@ function quoteExpired(time: string): RefusalParts {
   };
 }
 
-/** Returns the fact that names a customer, for callers who see it. */
+/** Returns the detail that names a customer, for callers who can see that customer. */
 function existingCustomer(id: string | null): RefusalDetails {
   return id === null ? {} : { existingId: publicId('Customer', id) };
 }

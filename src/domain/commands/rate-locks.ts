@@ -2,7 +2,7 @@ import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { type Quote, trustedJson } from '../../infra/database/rows.ts';
 import type { RateLock } from '../../rails/rate-lock.ts';
 
-/** What a quote stores of the rate that its rail has locked (decision 83): amounts are digits. */
+/** The rate locked by the rail (decision 83), as stored with a quote: amounts are strings of digits. */
 export type StoredLock = { readonly [Field in keyof RateLock]: string };
 
 export function storedLock({ reference, sent, received, rate, fees }: RateLock): StoredLock {

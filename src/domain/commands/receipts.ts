@@ -9,16 +9,16 @@ import type { PlanRefusal } from '../ledger/commit.ts';
 import type { ResultType } from '../ledger/plan.ts';
 import type { Payments } from './command.ts';
 
-/** The outcome of the first call with an idempotency key: the answer to "did it happen?". */
+/** The outcome of the first call with an idempotency key: it answers "did it happen?". */
 export interface Receipt {
   readonly operation: Operation;
   readonly idempotencyKey: string;
-  /** NONE: nothing was done or refused under the key. */
+  /** NONE: nothing has been done or refused under the key. */
   readonly outcome: 'NONE' | 'SUCCEEDED' | 'REFUSED';
   /** When the key was first used; null if it never was. */
   readonly createdAt: Date | null;
   readonly code: RefusalCode | null;
-  /** The record that it created or changed, by its type and uuid; null for a record without an id. */
+  /** The record that the call created or changed, by type and uuid; null for a record without an id. */
   readonly result: { readonly type: ResultType | NonNullable<StoredResult['type']>; readonly row: ResultRow } | null;
 }
 
@@ -36,14 +36,14 @@ const receiptStatement = statement<{
   'select created_at, refusal, result from idempotency_record where platform_id = $1 and operation = $2 and key = $3',
 );
 
-/** Reads the receipt of a key. A first call that is still running has none yet. */
+/** Reads the receipt of a key. A first call that is still running does not have one yet. */
 export async function readReceipt(
   payments: Payments,
   caller: Caller,
   operation: Operation,
   idempotencyKey: string,
 ): Promise<Receipt> {
-  // A malformed key is never stored, and Postgres would reject some of them as a parameter.
+  // A malformed key is never stored, and Postgres would reject some as parameters.
   const [row] = isIdempotencyKey(idempotencyKey)
     ? await receiptStatement(
         payments.database.pool,
@@ -63,7 +63,7 @@ export async function readReceipt(
   };
 }
 
-/** Returns the code that the caller got, from the one that the database gave. */
+/** Returns the code that the caller was given, from the database's code. */
 function presentedCode(operation: Operation, code: Exclude<PlanRefusal['code'], 'APPROVAL_REQUIRED'>): RefusalCode {
   if (code === 'ACCOUNT_EXISTS' || code === 'OTHER_VERSION') return 'CONFLICT';
   const decides = operation === 'approveTransaction' || operation === 'rejectTransaction';

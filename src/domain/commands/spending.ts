@@ -4,15 +4,15 @@ import type { Account } from '../../infra/database/rows.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Spend } from '../ledger/plan.ts';
 
-/** The payment that a command begins, and the account that it goes to, if it goes to one. */
+/** The payment that a command begins, and its receiving account, if any. */
 interface Begun extends Pick<Spend, 'transactionId' | 'amount' | 'currency' | 'until'> {
-  /** The sending customer; null where the platform itself pays. */
+  /** The sending customer; null if the platform itself pays. */
   readonly customerId: string | null;
   readonly to: Account | null | undefined;
   readonly umaAddress?: string | null | undefined;
 }
 
-/** Describes a payment for the policies that limit it. Each command that begins a payment puts this into its plan. */
+/** Describes a payment for the policies that limit it. Each command that begins a payment includes this in its plan. */
 export function spendOf(caller: Caller, kind: PaymentKind, payment: Begun): Spend {
   const { transactionId, amount, currency, customerId, to, umaAddress = null, until } = payment;
   return {
@@ -23,7 +23,7 @@ export function spendOf(caller: Caller, kind: PaymentKind, payment: Begun): Spen
   };
 }
 
-/** The countries of accounts whose type has only one. An IBAN begins with its country, and a wallet has none. */
+/** The countries of account types that exist in only one. An IBAN begins with its country, and a wallet has none. */
 const countries: { readonly [Type in ExternalAccountType]?: string } = {
   US_ACCOUNT: 'US',
   CLABE: 'MX',

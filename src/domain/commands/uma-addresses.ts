@@ -2,8 +2,8 @@ import { type FieldPath, Refusal } from '../../core/refusal.ts';
 import { normalDomain } from './uma-domains.ts';
 
 /**
- * Checks a UMA address and returns its stored form: `$local@domain`, in lower case, the domain in ASCII. The handle has at
- * most 64 characters with its `$`.
+ * Validates a UMA address, and returns its stored form: `$local@domain` in lower case, with the domain in ASCII. The
+ * handle, including its `$`, has at most 64 characters.
  * @throws Refusal INVALID_UMA_ADDRESS
  */
 export function checkUmaAddress(address: string, path: FieldPath): string {
@@ -21,13 +21,13 @@ export function checkUmaAddress(address: string, path: FieldPath): string {
   return `$${name.toLowerCase()}@${domain}`;
 }
 
-/** The path of the address of a customer in the inputs of createCustomer and updateCustomer. */
+/** The path of a customer's address in the inputs of createCustomer and updateCustomer. */
 const addressPath: FieldPath = ['umaAddress'];
 
 /**
- * Checks the UMA address that a customer gets and returns its stored form. Its domain is the platform's own: with an address
- * anywhere else the customer would get payments meant for others (decision 61).
- * @param current the address that the customer has, and may get again
+ * Validates the new UMA address of a customer, and returns its stored form. Its domain must be the platform's own: with
+ * an address in another domain, the customer would receive payments meant for others (decision 61).
+ * @param current the customer's current address, which is always accepted
  * @throws Refusal INVALID_UMA_ADDRESS
  */
 export function checkCustomerAddress(umaDomain: string, address: string, current?: string): string {

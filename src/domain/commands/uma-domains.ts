@@ -1,19 +1,17 @@
 import { domainToASCII } from 'node:url';
 
-/** The domain below which this service names its platforms itself. */
+/** The domain under which this service assigns names to its platforms. */
 export const serviceDomain = 'uma.money';
 
-/** One domain name in ASCII: at least two labels, of which the last is not a number. */
+/** Matches a domain name in ASCII: at least two labels, the last of which is not a number. */
 const domainName = /^(?=.{3,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
- * Letters, digits, hyphens and dots of any script. `domainToASCII` alone would also decode and truncate other text.
+ * Matches letters, digits, hyphens and dots of any script. `domainToASCII` would also decode and truncate other text.
  */
 const writtenName = /^[\p{L}\p{M}\p{N}.\-\u3002\uff0e\uff61]+$/u;
 
-/**
- * Top-level domains of local networks and reserved ones (RFC 6761, 6762, 7686, 9476; ICANN never delegates the others).
- */
+/** Reserved top-level domains, and local network names that ICANN never delegates (RFC 6761, 6762, 7686, 9476). */
 const machines: ReadonlySet<string> = new Set([
   ...['localhost', 'local', 'localdomain', 'internal', 'intranet', 'private', 'corp', 'home', 'lan'],
   ...['arpa', 'onion', 'invalid', 'alt'],
@@ -23,8 +21,8 @@ const machines: ReadonlySet<string> = new Set([
 const fictional = ['test', 'example', 'example.com', 'example.net', 'example.org'] as const;
 
 /**
- * Returns the canonical form of a domain name: ASCII in lower case, an international name in punycode. Undefined for anything
- * else: a bare host, an IP address, a port, a name of a local network.
+ * Returns the canonical form of a domain name: ASCII in lower case, an internationalized name in punycode. Undefined
+ * for anything else, such as a bare host, an IP address, a port or a local network name.
  */
 export function normalDomain(domain: string): string | undefined {
   if (!writtenName.test(domain)) return undefined;
@@ -33,12 +31,12 @@ export function normalDomain(domain: string): string | undefined {
   return domainName.test(ascii) && !machines.has(last) ? ascii : undefined;
 }
 
-/** Returns whether a domain is one for tests and examples, which only the sandbox uses. */
+/** Returns whether a domain is reserved for tests and examples, which only the sandbox uses. */
 export function isFictional(domain: string): boolean {
   return fictional.some((one) => isBelow(domain, one));
 }
 
-/** Returns whether a domain is the service's own, or below it. */
+/** Returns whether a domain is the service's own or a subdomain of it. */
 export function isOfService(domain: string): boolean {
   return isBelow(domain, serviceDomain);
 }

@@ -3,9 +3,10 @@ import type { Plan } from '../ledger/plan.ts';
 import { reservation } from './movements.ts';
 
 /**
- * Turns the plan of a payment into one that waits for an approval: the payment is CREATED, and its money is taken from the account
- * only where a policy reserves it. Its order, which the rail is not asked about before the approval, is due when the time for that
- * is over. A transfer to an account here, which has none, gets one as its clock. A quote that a deposit will execute has its expiry.
+ * Converts the plan of a payment into one that awaits approval: the payment is CREATED, and its money is taken from the
+ * account only if a policy reserves it. Its order, about which the rail is not queried before the approval, is due at
+ * the deadline. A transfer to an account here has no order, and gets one as its timer. A quote that a deposit will
+ * execute has its own expiry.
  */
 export function waitingPlan(plan: Plan, { dueAt, dueInMs, reserves }: ApprovalRequired): Plan {
   const { insert = {}, spend, quotes, journals = [] } = plan;

@@ -13,7 +13,7 @@ import { type CustomerDetails, checkedIdentity, detailColumns, nextCheck } from 
 export interface UpdateCustomer extends Expecting {
   readonly customerId: string;
   readonly umaAddress?: string | null | undefined;
-  /** The details to change; fields that are left out stay. */
+  /** The details to change; omitted fields stay unchanged. */
   readonly details?: CustomerDetails | null | undefined;
   /** Replaces all metadata. */
   readonly metadata?: Metadata | null | undefined;
@@ -22,8 +22,8 @@ export interface UpdateCustomer extends Expecting {
 const at = pathsIn<UpdateCustomer>();
 
 /**
- * Changes the details of a customer, but not its type. Where the rail checks identities, a new name is checked like
- * that of a new customer.
+ * Changes the details of a customer, but not its type. If the rail checks identities, a new name is checked like that
+ * of a new customer.
  * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED, INVALID_INPUT, INVALID_UMA_ADDRESS, UMA_ADDRESS_EXISTS,
  *   IDEMPOTENCY_MISMATCH
  */
@@ -49,7 +49,7 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
     const checked = renamed ? await checkedIdentity(payments, caller, identity) : undefined;
     const set = {
       ...columns,
-      // A name that a concurrent request gives gets its own identity check, which is not this one.
+      // A name set by a concurrent request gets its own identity check, not this one.
       ...(columns.name === customer.name && { name: undefined, searchName: undefined }),
       ...(umaAddress && { umaAddress }),
       ...(checked && { kycStatus: checked.status }),
@@ -62,7 +62,7 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
         result: customerId,
       };
     }
-    // Nothing changes: no version, no event. A deleted customer is refused anyway.
+    // Nothing changes, so there is no new version and no event. A deleted customer is still refused.
     if (customer.isDeleted) {
       const existingId = publicId('Customer', customerId);
       throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted', { path: at('customerId'), existingId });
@@ -73,10 +73,11 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
 }));
 
 /**
- * Deletes a customer who holds nothing here and has no payment under way (decision 36). Its history stays, it can no longer
- * move money, and its UMA address is free again. The client tokens of the customer, its quotes and its transactions end.
- * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (deleted before), CUSTOMER_IN_USE (with what is left), CUSTOMER_FROZEN,
- * IDEMPOTENCY_MISMATCH
+ * Deletes a customer who holds nothing here and has no payment under way (decision 36). Its history is kept, it can no
+ * longer move money, and its UMA address becomes available again. The customer's client tokens end, as do those of its
+ * quotes and transactions.
+ * @throws Refusal USER_NOT_FOUND, CUSTOMER_DELETED (deleted before), CUSTOMER_IN_USE (with the obstacles),
+ *   CUSTOMER_FROZEN, IDEMPOTENCY_MISMATCH
  */
 export const deleteCustomer = command((payments, caller, input: { readonly customerId: string } & Expecting) => ({
   operation: 'deleteCustomer',

@@ -60,7 +60,7 @@ const profileStatement = statement<{ umaDomain: string; currencies: string[]; id
 );
 
 /**
- * Reads what new customers of a platform get: its UMA domain and currencies, with an id for the customer and each
+ * Reads a platform's defaults for new customers: its UMA domain and currencies, with new ids for the customer and each
  * account.
  */
 export async function readProfile(on: Queryable, platformId: string) {
@@ -118,14 +118,14 @@ export const createCustomer = command((payments, caller, input: CreateCustomer) 
   paths: { UMA_ADDRESS_EXISTS: at('umaAddress') },
 }));
 
-/** A business must have a name, so one without a name gets an empty one, which is refused. */
+/** A business must have a name, so a missing one is replaced by an empty name, which is refused. */
 function withName(details: CustomerDetails): CustomerDetails {
   return details.customerType === 'BUSINESS' ? { ...details, legalName: details.legalName ?? '' } : details;
 }
 
 /**
- * Checks the details of a customer, all of them, and returns their columns. Only given details have a column, so this serves new and
- * changed customers. A null makes the column empty.
+ * Validates all details of a customer, and returns their columns. Only given details have a column, so this serves both
+ * new and changed customers. A null clears the column.
  * @throws Refusal INVALID_INPUT
  */
 export function detailColumns(details: CustomerDetails, now: Date): Partial<DetailColumns> {
@@ -141,7 +141,7 @@ export function detailColumns(details: CustomerDetails, now: Date): Partial<Deta
   }
   const { legalName, beneficialOwners } = details;
   const [name, registrationNumber, taxId, address, ...owners] = checkAll(
-    // It may be changed, and not taken away.
+    // It can be changed, but not removed.
     () => checkText(legalName === null ? '' : legalName, at('details', 'legalName'), longest.name),
     () => checkText(details.registrationNumber, at('details', 'registrationNumber'), longest.number),
     () => checkText(details.taxId, at('details', 'taxId'), longest.number),
@@ -168,7 +168,7 @@ function definedColumns(columns: { [Name in keyof DetailColumns]?: unknown }): P
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined));
 }
 
-/** Checks a person who owns or controls a company, and returns it as it is stored. */
+/** Validates a person who owns or controls a company, and returns it as stored. */
 function checkOwner(owner: BeneficialOwner, path: FieldPath, now: Date): BeneficialOwner {
   const [fullName, birthDate, nationality, address, title, taxId, emailAddress, phoneNumber] = checkAll(
     () => checkText(owner.fullName, [...path, 'fullName'], longest.name),
@@ -198,8 +198,8 @@ function checkShare(share: number | null | undefined, path: FieldPath): void {
 }
 
 /**
- * Returns the result of the identity check of a new customer, or of one with a new name, by its rail; undefined where the
- * rail checks no identities.
+ * Returns the rail's result of the identity check of a customer who is new or has a new name; undefined if the rail
+ * does not check identities.
  * @throws Refusal SERVICE_UNAVAILABLE
  */
 export async function checkedIdentity(
@@ -211,7 +211,7 @@ export async function checkedIdentity(
   return rail?.checkIdentity && checkOf(await neededOf(payments, rail.checkIdentity(customer)));
 }
 
-/** Returns the answer of a rail with when it checks again. */
+/** Converts a rail's answer to an identity check, with the time of the next check. */
 export function checkOf(answer: IdentityAnswer): IdentityCheck {
   return typeof answer === 'string' ? { status: answer } : answer;
 }

@@ -10,7 +10,7 @@ import { wholeMs } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { checkOf } from './customers.ts';
 
-/** Identity checks that were not final: the rail is asked again when it said, or when its webhook says so. */
+/** Pending identity checks: the rail is queried again at the time it named, or when its webhook reports a change. */
 
 interface DueCheck extends Lease {
   readonly customer: Customer;
@@ -30,7 +30,7 @@ export const leaseIdentityChecks = leasing<DueCheck>(
 
 const postpone = postponing(checks);
 
-/** Locks the customer, as the commands do that change its name and so restart its check. */
+/** Locks the customer, as do the commands that change its name and so restart its check. */
 const lockStatement = statement<{ isDeleted: boolean }>(
   'lock_checked_customer',
   'select is_deleted from customer where platform_id = $1 and id = $2 for no key update',
@@ -49,9 +49,9 @@ const wakeStatement = statement<object>(
 );
 
 /**
- * Checks with their rails the identities of up to `limit` customers that are due, and commits the results. A customer whose
- * name has changed in the meantime, or that a webhook has made due, is checked again.
- * @returns how many there were
+ * Checks with their rails the identities of up to `limit` due customers, and commits the results. A customer whose name
+ * has changed in the meantime, or whose check a webhook has made due, is checked again.
+ * @returns the number processed
  */
 export function checkDueIdentities(payments: Payments, limit: number): Promise<number> {
   return workOnDue(payments, limit, {
@@ -77,7 +77,7 @@ async function check(payments: Payments, due: DueCheck): Promise<void> {
   );
 }
 
-/** Ends the lease, with or without the time of the next check. Returns false where another worker has it by now. */
+/** Ends the lease, with or without the time of the next check. Returns false if another worker has since taken it. */
 async function isOurs(client: Queryable, due: DueCheck, checkInMs: number | undefined): Promise<boolean> {
   const { platformId, customer, leasedUntil } = due;
   if (checkInMs === undefined) return (await endStatement(client, platformId, customer.id, leasedUntil)).length > 0;
@@ -91,7 +91,7 @@ async function commitStatus(client: Queryable, { platformId, customer }: DueChec
   if (outcome.kind !== 'done') throw new Error(`the identity of customer ${customer.id} could not be written`);
 }
 
-/** Makes the check of a customer due now, also of one whose last answer was final: its provider has news of it. */
+/** Makes a customer's check due now, even if its last answer was final: its provider has reported a change. */
 export async function wakeIdentityCheck(on: Queryable, platformId: string, customerId: string): Promise<void> {
   await wakeStatement(on, platformId, customerId);
 }

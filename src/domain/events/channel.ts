@@ -1,6 +1,6 @@
 import { slowReaders } from '../../infra/instruments/instruments.ts';
 
-/** The error of a channel whose reader fell too far behind. */
+/** The error for a channel whose reader fell too far behind. */
 export class Overflow extends Error {
   constructor(limit: number) {
     super(`the reader fell ${limit} messages behind`);
@@ -10,8 +10,8 @@ export class Overflow extends Error {
 
 /**
  * A bounded queue between a writer and one reader. The reader is an async iterator whose `return` takes effect at once,
- * also while it waits (an async generator would wait for the next message). A reader that falls too far behind gets an
- * Overflow instead of the rest.
+ * even while it waits (an async generator would wait for the next message). A reader that falls too far behind gets an
+ * Overflow instead of the remaining messages.
  */
 export class Channel<T> implements AsyncIterableIterator<T> {
   readonly #limit: number;
@@ -24,8 +24,8 @@ export class Channel<T> implements AsyncIterableIterator<T> {
   #error: unknown;
 
   /**
-   * @param limit the most messages that wait for the reader
-   * @param onOverflow called when the reader falls too far behind: it may have stopped reading
+   * @param limit the maximum number of messages that wait for the reader
+   * @param onOverflow called when the reader falls too far behind, since it may have stopped reading
    */
   constructor(limit: number, onClose: () => void, onOverflow: () => void = () => undefined) {
     this.#limit = limit;
@@ -53,7 +53,8 @@ export class Channel<T> implements AsyncIterableIterator<T> {
   }
 
   /**
-   * Waits until the reader has taken all messages, or the channel has ended: a writer of many messages waits after each page.
+   * Waits until the reader has taken all messages or the channel has ended. Writers of many messages wait after each
+   * page.
    */
   async drained(): Promise<void> {
     if (this.#ended || this.#queue.length === 0) return;
@@ -73,7 +74,7 @@ export class Channel<T> implements AsyncIterableIterator<T> {
     this.#close();
   }
 
-  /** Takes up to `limit` of the queued messages, without waiting for any. */
+  /** Takes up to `limit` queued messages without waiting. */
   takeQueued(limit: number): T[] {
     const taken = this.#queue.splice(0, limit);
     if (this.#queue.length === 0) this.#releaseWriter();
@@ -125,7 +126,7 @@ export class Channel<T> implements AsyncIterableIterator<T> {
   }
 }
 
-/** Returns a stream of the given messages, which then ends. */
+/** Returns a stream that yields the given messages and then ends. */
 export function only<T>(...messages: readonly T[]): AsyncIterableIterator<T> {
   const channel = new Channel<T>(messages.length, () => undefined);
   for (const message of messages) channel.push(message);
@@ -134,8 +135,8 @@ export function only<T>(...messages: readonly T[]): AsyncIterableIterator<T> {
 }
 
 /**
- * Maps the messages of a channel. A message without a `value` is skipped, and `last` ends the channel after it. The values
- * of `firsts` come before all others. `return` releases the channel at once.
+ * Maps the messages of a channel. Messages without a `value` are skipped, and `last` ends the channel after its
+ * message. The values of `firsts` precede all others. `return` releases the channel at once.
  */
 export function mapChannel<T, U>(
   channel: Channel<T>,

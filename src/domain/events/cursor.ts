@@ -1,8 +1,8 @@
 import type { Cursors } from '../../core/cursors.ts';
 
 /**
- * A position in a platform's feed: the sequence of an event, and the epoch in which the event got it. After a restore of the
- * database another event gets the same sequence, in another epoch (decision 77).
+ * A position in a platform's feed: the sequence of an event, and the epoch in which the event got it. After the
+ * database is restored, a different event gets the same sequence in another epoch (decision 77).
  */
 export interface FeedPosition {
   readonly sequence: bigint;
@@ -15,14 +15,14 @@ export const feedStart: FeedPosition = { sequence: 0n, epoch: null };
 const feed = 'feed';
 
 /**
- * Returns the cursor of a position in a platform's feed: the same for subscriptions, `events`, timelines and
+ * Returns the cursor of a position in a platform's feed, as used by subscriptions, `events`, timelines and
  * `viewer.feedCursor`.
  */
 export function feedCursor(cursors: Cursors, platformId: string, { sequence, epoch }: FeedPosition): string {
   return cursors.write(feed, platformId, epoch === null ? `${sequence}` : `${sequence}:${epoch}`);
 }
 
-/** Reads the position in a cursor; undefined when it is malformed or another platform's. The feed may not have it (`hasPosition`). */
+/** Parses a cursor; undefined if malformed or another platform's. The position may not exist (`hasPosition`). */
 export function positionOf(cursors: Cursors, platformId: string, cursor: string): FeedPosition | undefined {
   const text = cursors.read(feed, platformId, cursor);
   return text === undefined ? undefined : feedPosition(text);
@@ -33,7 +33,7 @@ export function feedPosition(text: string): FeedPosition {
   return { sequence: BigInt(sequence), epoch: epoch === undefined ? null : Number(epoch) };
 }
 
-/** The error of a reader whose events have been undone, and of a cursor that names one of them. */
+/** The error for a reader whose events have been undone, and for a cursor that refers to one of them. */
 export class EventsUndone extends Error {
   constructor(what = 'the last change that this stream has shown') {
     super(

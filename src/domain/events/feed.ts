@@ -13,18 +13,18 @@ import { Replays } from './replays.ts';
 import { PreviousEvents } from './row-events.ts';
 import type { EventFilter, Subscriber } from './subscribers.ts';
 
-/** How many events a subscriber may fall behind before it is dropped. */
+/** The number of events that a subscriber may fall behind before it is dropped. */
 const maxBacklog = 1_000;
-/** How often the feed polls for new events: notifications are only hints. */
+/** The interval at which the feed polls for new events, in milliseconds: notifications are only hints. */
 const pollMs = 1_000;
 
 /**
- * The live feed of this process. Each subscriber gets every event after its position, once and in order: it first catches
- * up from the database, and gets live events when it has reached the hub's position.
+ * The live feed of this process. Each subscriber gets every event after its position, once and in order: it first
+ * catches up from the database, and gets live events once it has reached the hub's position.
  */
 export class Feed {
   readonly previous: PreviousEvents;
-  /** The rows that filters of followed lists refer to. */
+  /** The rows that the filters of followed lists refer to. */
   readonly referred: ReferredRows;
   readonly #log: Logger;
   readonly #listener: FeedListener;
@@ -66,12 +66,12 @@ export class Feed {
     return count;
   }
 
-  /** Whether it listens for notifications rather than polls. */
+  /** Whether the feed receives notifications, instead of only polling. */
   get listening(): boolean {
     return this.#listener.listening;
   }
 
-  /** The number of events that are known and not dispatched here yet: the most of any platform. */
+  /** The number of events that are known but not yet dispatched here: the maximum over all platforms. */
   get lag(): number {
     let most = 0n;
     for (const { head, target } of this.#hubs.values()) if (target - head > most) most = target - head;
@@ -79,9 +79,9 @@ export class Feed {
   }
 
   /**
-   * Subscribes to the events after the sequence `after` that the filter wants, the stored ones and then the live ones,
-   * until the reader returns. A reader that falls too far behind, or whose events cannot be read, is dropped.
-   * @param onDrop called when the reader is dropped: the reader itself may be stuck
+   * Subscribes to the events after the sequence `after` that match the filter, first the stored ones and then the live
+   * ones, until the reader returns. A reader that falls too far behind, or whose events cannot be read, is dropped.
+   * @param onDrop called when the reader is dropped, since the reader itself may be stuck
    */
   async subscribe(platformId: string, after: bigint, filter: EventFilter, onDrop?: () => void) {
     const hub = this.#hubs.get(platformId) ?? (await this.#openHub(platformId));
@@ -104,8 +104,8 @@ export class Feed {
   }
 
   /**
-   * Returns whether memory shows that all events after a position of the feed are from after `time`. False where only the
-   * database knows.
+   * Returns whether the events in memory show that all events after a feed position are later than `time`. False if
+   * only the database can tell.
    */
   isRecent(platformId: string, { sequence, epoch }: FeedPosition, time: Date): boolean {
     const hub = this.#hubs.get(platformId);
@@ -142,7 +142,7 @@ export class Feed {
         .finally(() => this.#opening.delete(platformId));
     this.#opening.set(platformId, opening);
     const opened = await opening;
-    // Another subscriber may have opened it, ended, and been followed by one with a newer hub.
+    // Another subscriber may have opened it and ended, and a later one may have opened a newer hub.
     return this.#hubs.get(platformId) ?? opened;
   }
 
@@ -151,7 +151,7 @@ export class Feed {
     hub.recent.clear();
   }
 
-  /** Reads the new events of a platform and dispatches them. One read at a time, so the order is the feed's. */
+  /** Reads a platform's new events and dispatches them. Reads run one at a time, which preserves the feed's order. */
   #read(platformId: string, hub: Hub): void {
     hub.reading ??= FaultStates.of(this.#log)
       .watch('feed', this.#readToTarget(platformId, hub))
@@ -172,8 +172,8 @@ export class Feed {
   }
 
   /**
-   * Returns whether the feed continues after the last event dispatched here, in a new epoch. If not, the database was restored
-   * to an earlier moment, and the hub is abandoned.
+   * Returns whether the feed continues, in a new epoch, after the last event dispatched here. If not, the database was
+   * restored to an earlier moment, and the hub is abandoned.
    */
   async #continues(hub: Hub): Promise<boolean> {
     const continues = await this.#reads.has(hub.platformId, position(hub));
@@ -214,7 +214,7 @@ export class Feed {
       this.#reads
         .head(platformId)
         .then(({ sequence, epoch }) => {
-          // The end of a feed goes back only with the whole database.
+          // The end of a feed moves backwards only if the whole database does.
           const isUndone = sequence < before || (sequence === before && before === hub.head && epoch !== hub.epoch);
           if (isUndone) return this.#abandon(hub);
           if (!isCounted && sequence > hub.target) {

@@ -3,12 +3,12 @@ import type { Event } from '../../infra/database/generated/client/client.ts';
 import type { Feed } from './feed.ts';
 import { type FollowedNoun, latestEventsOf } from './row-events.ts';
 
-/** How many milliseconds to wait for a committed change to be sequenced: usually a few. */
+/** The maximum wait for a committed change to be sequenced, in milliseconds: usually it takes a few. */
 const waitMs = 2_000;
 
 /**
- * Returns the latest event of each row, as of one moment, by the ids under which the feed has them, and waits until each has
- * reached its version. One that does not in time (no sequencer runs) is missing.
+ * Returns the latest event of each row, as of one moment, by the ids that the feed uses for them. Waits until each row
+ * has reached its version. A row that does not in time (because no sequencer runs) is missing.
  */
 export async function latestEvents(
   database: Pick<Database, 'pool'>,
@@ -27,7 +27,7 @@ export async function latestEvents(
   return new Map([...found].filter(([id]) => hasReached([id, versions.get(id) ?? 0], found)));
 }
 
-/** Reads events, again after each change of the feed, until `isComplete` accepts them or time is up. */
+/** Reads events, and again after each change of the feed, until `isComplete` accepts them or time runs out. */
 async function readUntil<Found>(feed: Feed, isComplete: (found: Found) => boolean, read: () => Promise<Found>) {
   const deadline = Date.now() + waitMs;
   for (;;) {

@@ -31,7 +31,7 @@ export function newHub(platformId: string, { sequence, epoch }: FeedPosition, re
 /** Returns the position of the last event that was dispatched. */
 export const position = ({ head: sequence, epoch }: Hub): FeedPosition => ({ sequence, epoch });
 
-/** Gives the next event of the feed to the subscribers that have caught up; the others read it themselves. */
+/** Offers the feed's next event to the subscribers that have caught up; the others read it themselves. */
 export function dispatch(hub: Hub, event: Event): void {
   hub.epoch = event.epoch;
   hub.recent.add(event);

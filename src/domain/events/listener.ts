@@ -4,18 +4,18 @@ import { FaultStates } from '../../core/fault-states.ts';
 import { DatabaseClient } from '../../infra/database/connections/hosts.ts';
 import type { Database } from '../../infra/database/database.ts';
 
-/** How many milliseconds a new listener may take to connect before a retry. */
+/** The time that a new listener may take to connect before a retry, in milliseconds. */
 const listenTimeoutMs = 5_000;
-/** After this number of polls that find events without a notification, the listener's connection counts as lost. */
+/** The number of polls that find events without a notification before the listener's connection counts as lost. */
 const maxMissedPolls = 3;
 
-/** The newest number of a platform's feed. */
+/** The newest sequence of a platform's feed. */
 export interface Head {
   readonly platformId: string;
   readonly sequence: bigint;
 }
 
-/** Listens for the notifications of sequencers, on a connection of its own that it renews. */
+/** Listens for the notifications of sequencers on its own connection, which it renews. */
 export class FeedListener {
   readonly #database: Database;
   readonly #log: Logger;
@@ -23,13 +23,11 @@ export class FeedListener {
   #client: pg.Client | undefined;
   /** The current attempt to listen. */
   #connecting: Promise<void> | undefined;
-  /** The polls since the last notification that found something new. */
+  /** The number of polls since the last notification that found something new. */
   #missedPolls = 0;
   #closed = false;
 
-  /**
-   * @param onAnnounced called with the platforms whose feeds have new events, at least once for each step of a sequencer
-   */
+  /** @param onAnnounced called with the platforms whose feeds have new events, at least once per sequencer step */
   constructor(database: Database, log: Logger, onAnnounced: (heads: readonly Head[]) => void) {
     this.#database = database;
     this.#log = log;
@@ -47,7 +45,7 @@ export class FeedListener {
     return this.#connecting;
   }
 
-  /** Counts a poll that has found events without a notification. */
+  /** Counts a poll that found events without a notification. */
   missed(): void {
     this.#missedPolls += 1;
   }
@@ -57,7 +55,7 @@ export class FeedListener {
     if (this.#closed) return;
     if (this.#missedPolls >= maxMissedPolls) {
       this.#missedPolls = 0;
-      // Not `end`: that would send a message and wait for a peer that does not answer.
+      // Not `end`, which would send a message and wait for an unresponsive peer.
       this.#client?.connection.stream.destroy();
       this.#client = undefined;
     }

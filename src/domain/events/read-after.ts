@@ -3,12 +3,12 @@ import { Refusal } from '../../core/refusal.ts';
 import { isReadToken, latest } from '../../infra/database/replicas/read-token.ts';
 import { positionOf } from './cursor.ts';
 
-/** The header field with which a caller says what its reads must include, and which the answer to a write carries. */
+/** The header field in which a caller states what its reads must include. The response to a write carries it. */
 export const readAfterHeader = 'payments-read-after';
 
 /**
- * Parses what the reads of a request must include: the read token of a write; or `latest` or a cursor of the feed, which both
- * include everything, as without a token.
+ * Parses the header field: the read token of a write, which the reads must include; or `latest` or a feed cursor, which
+ * both include everything, as without a token.
  * @throws Refusal INVALID_INPUT for anything else
  */
 export function readAfterOf(cursors: Cursors, platformId: string, text: string): string | undefined {

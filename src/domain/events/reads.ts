@@ -8,16 +8,14 @@ import { type FeedPosition, feedStart } from './cursor.ts';
 import { newestEvents } from './recent.ts';
 import type { EventFilter, Subject } from './subscribers.ts';
 
-/** The most events that one read returns. */
+/** The maximum number of events that one read returns. */
 export const pageSize = 500;
-/**
- * The most numbers of the feed that one page covers: a replay of rare types would read millions of rows in a statement.
- */
+/** The maximum number of feed positions that one page covers: a replay of rare types would read millions of rows. */
 const pageSpan = 10_000;
 
-/** How many pages of replays are read at once, in this process. */
+/** The number of replay pages that this process reads concurrently. */
 export const replayConnections = 3;
-/** Live reads are short, and one at a time for each platform. */
+/** Live reads are short, and run one at a time per platform. */
 const liveConnections = 2;
 
 const columns = columnsOf('Event', 'e');
@@ -40,7 +38,7 @@ const eventsOfTypes = statement<Event>(
 const eventsOf = (of: Subject['of']) =>
   statement<Event>(
     `events_of_${of}_after`,
-    // For each id by itself: reads that many rows of the index, however many the others have.
+    // Separately for each id: reads that many index rows, however many the others have.
     `select ${columns} from unnest($4::uuid[]) s(id) cross join lateral (
        select * from event e
        where platform_id = $1 and sequence > $2 and sequence <= $3 and ${of}_id = s.id
@@ -70,7 +68,7 @@ const hasPositionStatement = statement<{ found: boolean }>(
      where platform_id = $1 and sequence = $2 and epoch is not distinct from $3::int) as found`,
 );
 
-/** Returns whether a position is in a platform's feed: not where a restore of the database has undone its event. */
+/** Returns whether a position exists in a platform's feed: false if a restore of the database has undone its event. */
 export async function hasPosition(on: Queryable, platformId: string, { sequence, epoch }: FeedPosition) {
   if (sequence === feedStart.sequence) return epoch === feedStart.epoch;
   const [row] = await asPlatform(platformId, () => hasPositionStatement(on, platformId, sequence.toString(), epoch));
@@ -79,13 +77,13 @@ export async function hasPosition(on: Queryable, platformId: string, { sequence,
 
 export interface Page {
   readonly events: readonly Event[];
-  /** The sequence up to which no wanted event is missing. */
+  /** The sequence up to which all wanted events are included. */
   readonly upTo: bigint;
 }
 
-/** The feed's reads, on connections of their own: no live read, replay or request waits for another. */
+/** The feed's reads, on separate connections: live reads, replays and requests do not wait for each other. */
 export class FeedReads {
-  /** How many events were read from the database since the start, by purpose. */
+  /** The number of events read from the database since the start, by purpose. */
   readonly count = { live: 0, replay: 0 };
   readonly #live: pg.Pool;
   readonly #replays: pg.Pool;
@@ -111,7 +109,7 @@ export class FeedReads {
     return events;
   }
 
-  /** Reads the newest events up to a position of the feed, without a gap. */
+  /** Reads the newest events up to a feed position, without a gap. */
   async newest(platformId: string, upTo: bigint): Promise<Event[]> {
     const events = await asPlatform(platformId, () => lastEvents(this.#replays, platformId, upTo.toString()));
     this.count.replay += events.length;
@@ -120,7 +118,7 @@ export class FeedReads {
 
   /** Reads a page of a replay: the next events of the filter's subject and types, a superset of the wanted ones. */
   async page(platformId: string, after: bigint, end: bigint, { subject, types }: EventFilter): Promise<Page> {
-    // A subject's events have an index of their own; types have none.
+    // Events of a subject have their own index; types have none.
     const spanEnd = after + BigInt(pageSpan);
     const to = !subject && types && spanEnd < end ? spanEnd : end;
     const range = [platformId, after.toString(), to.toString()];

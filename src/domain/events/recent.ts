@@ -1,11 +1,13 @@
 import type { Event } from '../../infra/database/generated/client/client.ts';
 
-/** The most events of one platform that stay in memory. */
+/** The maximum number of events of one platform kept in memory. */
 export const newestEvents = 2_000;
-/** The most bytes that the events of all platforms together may have, as JSON. As objects they take two to four times as many. */
+/**
+ * The maximum total size of all platforms' events, in bytes of JSON. As objects they take two to four times as much.
+ */
 const maxBytes = 32 * 1024 * 1024;
 
-/** The memory that all platforms' recent events share. */
+/** The memory budget that all platforms' recent events share. */
 export class RecentMemory {
   readonly limit: number;
   used = 0;
@@ -16,21 +18,21 @@ export class RecentMemory {
 }
 
 /**
- * The newest events of a platform's feed in memory, without a gap, for readers that were away for a short time: when many
- * reconnect at once, they read nothing from the database. `clear` gives its memory back.
+ * The newest events of a platform's feed in memory, without a gap, for readers that were briefly away: when many
+ * reconnect at once, they read nothing from the database. `clear` releases its memory.
  */
 export class RecentEvents {
   readonly #memory: RecentMemory;
   #events: Event[] = [];
   #sizes: number[] = [];
-  /** The index of the oldest event in the arrays, where the older ones have not been cut off yet. */
+  /** The index of the oldest event in the arrays, from which older ones may not have been cut off yet. */
   #start = 0;
 
   constructor(memory: RecentMemory) {
     this.#memory = memory;
   }
 
-  /** Adds the next event of the feed. One that does not follow the last one replaces all before it. */
+  /** Adds the feed's next event. If it does not follow the last one, it replaces all earlier ones. */
   add(event: Event): void {
     const last = this.#events.at(-1);
     if (last && event.sequence !== last.sequence + 1n) this.clear();
@@ -43,7 +45,7 @@ export class RecentEvents {
     this.#memory.used += size;
   }
 
-  /** Adds older events, read from the database, before those in memory. */
+  /** Prepends older events read from the database. */
   fill(older: readonly Event[]): void {
     const events = this.#events.slice(this.#start);
     const [first] = events;
@@ -52,7 +54,7 @@ export class RecentEvents {
     for (const event of events) this.add(event);
   }
 
-  /** Returns the event with this sequence; undefined where it is not in memory. */
+  /** Returns the event with this sequence; undefined if it is not in memory. */
   at(sequence: bigint): Event | undefined {
     const first = this.#events[this.#start];
     return first && sequence >= first.sequence
@@ -60,7 +62,7 @@ export class RecentEvents {
       : undefined;
   }
 
-  /** Returns up to `limit` events after a sequence; undefined where the first of them is not in memory. */
+  /** Returns up to `limit` events after a sequence; undefined if the first of them is not in memory. */
   after(sequence: bigint, limit: number): readonly Event[] | undefined {
     const first = this.at(sequence + 1n);
     if (!first) return undefined;
@@ -79,7 +81,7 @@ export class RecentEvents {
   #drop(): void {
     this.#memory.used -= this.#sizes[this.#start] ?? 0;
     this.#start += 1;
-    // Cutting the arrays copies them: seldom, so that each event is copied about once.
+    // Cutting the arrays copies them, so it is done rarely: each event is copied about once.
     if (this.#start < newestEvents && this.#count > 0) return;
     this.#events = this.#events.slice(this.#start);
     this.#sizes = this.#sizes.slice(this.#start);

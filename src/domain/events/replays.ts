@@ -5,12 +5,12 @@ import { type FeedReads, type Page, pageSize, replayConnections } from './reads.
 import { newestEvents } from './recent.ts';
 import { offer, type Subscriber } from './subscribers.ts';
 
-/** How many events a replay delivers before it yields to other work of the process. */
+/** The number of events that a replay delivers before it yields to other work of the process. */
 const portion = 25;
-/** How many milliseconds a reader may take for a page before the next replay gets its turn. */
+/** The time that a reader may take for a page before the next replay gets its turn, in milliseconds. */
 const turnMs = 100;
 
-/** Replays the feed to subscribers that are behind it, a page each in turn, so that live events and requests never wait for them. */
+/** Replays the feed page by page, in turn, to subscribers that are behind. Live events and requests do not wait. */
 export class Replays {
   readonly #reads: FeedReads;
   readonly #turns = new Slots(replayConnections);
@@ -19,7 +19,7 @@ export class Replays {
     this.#reads = reads;
   }
 
-  /** Brings a subscriber to the hub's position, and makes it a live one. */
+  /** Brings a subscriber up to the hub's position, and makes it live. */
   async catchUp(hub: Hub, subscriber: Subscriber): Promise<void> {
     const { channel } = subscriber;
     while (subscriber.position < hub.head && !channel.ended) {
@@ -28,7 +28,8 @@ export class Replays {
       });
       await channel.drained();
     }
-    // No `await` since its position was compared with the hub's: the next event that the hub dispatches is its next one.
+    // No `await` since its position was compared with the hub's, so the next event that the hub dispatches is its next
+    // one.
     if (!channel.ended) hub.live.add(subscriber);
   }
 
@@ -45,7 +46,7 @@ export class Replays {
     hub.filling ??= this.#reads.newest(hub.platformId, hub.head).then(
       (events) => hub.recent.fill(events),
       () => {
-        // Each reader reads its own page then.
+        // Each reader then reads its own page.
         delete hub.filling;
       },
     );
@@ -53,7 +54,7 @@ export class Replays {
   }
 }
 
-/** Offers a page to a subscriber, in portions, without waiting for a slow reader. */
+/** Offers a page to a subscriber in portions, without waiting for a slow reader. */
 async function deliver({ events, upTo }: Page, subscriber: Subscriber): Promise<void> {
   const { channel } = subscriber;
   const patience = delay(turnMs, undefined, { ref: false });
@@ -64,7 +65,7 @@ async function deliver({ events, upTo }: Page, subscriber: Subscriber): Promise<
     offered += 1;
     if (offered % portion > 0) continue;
     await Promise.race([channel.drained(), patience]);
-    // Reading from the queue yields neither to live events nor to requests.
+    // Reading from the queue does not yield to live events or requests.
     await nextRound();
   }
   await Promise.race([channel.drained(), patience]);

@@ -4,37 +4,35 @@ import type { FeedPosition } from './cursor.ts';
 export interface ResumeKey {
   readonly platformId: string;
   readonly subject: string;
-  /** The digest of the client's key, of its platform and subject, and of the operation. */
+  /** The digest of the client's key, its platform and subject, and the operation. */
   readonly digest: Buffer;
-  /** The most keys of the subject; beyond that, the most recently seen remain. */
+  /** The maximum number of keys of the subject; beyond it, only the most recently seen are kept. */
   readonly most: number;
 }
 
 export interface Found {
-  /** The position up to which its client has received everything; null where the stream starts again. */
+  /** The position up to which the client has received everything; null if the stream starts over. */
   readonly position: FeedPosition | null;
-  /** The sequence up to which its client may have received something. */
+  /** The sequence up to which the client may have received events. */
   readonly sent: bigint;
-  /** Whether the stream has ended in an orderly way; if not, it may not even have been the last one. */
+  /** Whether the stream ended in an orderly way; if not, it may not even have been the last one. */
   readonly hasEnded: boolean;
 }
 
 export interface PointStore {
-  /** Finds the state of an earlier stream with the key of a point, and gives the key to the point. */
+  /** Finds the state of an earlier stream with a point's key, and transfers the key to the point. */
   find(point: ResumePoint): Promise<Found | undefined>;
   begin(point: ResumePoint): Promise<void>;
-  /** Writes a point now and then, for as long as its stream is open. */
+  /** Writes a point periodically, for as long as its stream is open. */
   hold(point: ResumePoint): void;
   write(point: ResumePoint): void;
-  /** Stores an ended point soon: its client may come back at once. */
+  /** Stores an ended point promptly, since its client may reconnect at once. */
   release(point: ResumePoint): void;
 }
 
 type State = 'open' | 'closed' | 'ended';
 
-/**
- * How far a client has got in a stream that it resumes by a key: stored for all instances, less a little after a kill.
- */
+/** A client's progress in a stream that it resumes by a key: stored for all instances, slightly behind after a kill. */
 export class ResumePoint {
   readonly key: ResumeKey;
   readonly streamId = randomUUID();
@@ -45,7 +43,7 @@ export class ResumePoint {
   #begun: bigint | null = null;
   #acknowledged: FeedPosition | null = null;
   #sent: bigint | null = null;
-  /** Whether no other connection of the client can have sent more. */
+  /** Whether no other connection of the client can have been sent more. */
   #isNewest = true;
 
   constructor(store: PointStore, key: ResumeKey) {
@@ -53,7 +51,7 @@ export class ResumePoint {
     this.key = key;
   }
 
-  /** The position after which the stream resumes; undefined where it starts again. */
+  /** The position after which the stream resumes; undefined if it starts over. */
   get resumeAfter(): FeedPosition | undefined {
     return this.#found?.position ?? undefined;
   }
@@ -66,7 +64,7 @@ export class ResumePoint {
     return this.#found !== undefined && this.isResumed && sequence <= this.#found.sent;
   }
 
-  /** Finds the state of an earlier stream with the key, and takes the key over. */
+  /** Finds the state of an earlier stream with the key, and takes over the key. */
   async open(): Promise<void> {
     this.#found = await this.#store.find(this);
     this.#sent = this.#found?.sent ?? null;
@@ -76,8 +74,8 @@ export class ResumePoint {
   }
 
   /**
-   * Stores where a stream that does not resume begins: the sequence after which it continues until the client has acknowledged
-   * something, or null where it then begins again.
+   * Stores the start of a stream that does not resume: the sequence after which it continues until the client has
+   * acknowledged something, or null if it then starts over.
    */
   async begin(position: bigint | null): Promise<void> {
     if (this.#isBegun) return;
@@ -91,7 +89,7 @@ export class ResumePoint {
   }
 
   acknowledge(position: FeedPosition): void {
-    // The client is here, and so not on an older connection.
+    // The client is connected here, and so not on an older connection.
     this.#isNewest = true;
     const before = this.#acknowledged?.sequence ?? this.#begun;
     if (before !== null && position.sequence <= before) return;
@@ -99,7 +97,7 @@ export class ResumePoint {
     this.#store.write(this);
   }
 
-  /** Ends the stream: for good, or (its connection is cut) until the client comes back. */
+  /** Ends the stream: permanently, or (if its connection is cut) until the client reconnects. */
   close(isForGood: boolean): void {
     if (this.#state !== 'open') return;
     this.#state = isForGood ? 'ended' : 'closed';
@@ -115,7 +113,8 @@ export class ResumePoint {
   }
 
   /**
-   * What is stored: up to where the client has received everything, and up to where it may have received something, if known.
+   * The stored state: the position up to which the client has received everything, and the sequence up to which it may
+   * have received events, if known.
    */
   get written(): readonly [position: string | null, epoch: number | null, sent: string | null] {
     const isKnown = this.#state !== 'open' && this.#isNewest;

@@ -7,7 +7,7 @@ import type { Database } from '../../infra/database/database.ts';
 import { statement } from '../../infra/database/statement.ts';
 import { type Found, type PointStore, type ResumeKey, ResumePoint } from './resume-point.ts';
 
-/** How long a key is valid after its stream was last seen, in SQL. */
+/** The lifetime of a key after its stream was last seen, in SQL. */
 export const resumeKeyLife = `interval '1 hour'`;
 
 const keys = 'unnest($2::text[], $3::bytea[], $4::uuid[])';
@@ -40,8 +40,8 @@ const beginStatement = statement<{ key: Buffer }>(
 );
 
 /**
- * What a client has acknowledged on any of its connections counts. A connection that the client has abandoned may be opened
- * here after its newer one, and so take the key over: what that connection was sent then says nothing about the client.
+ * Acknowledgements count on any of the client's connections. An abandoned connection may be opened here after the
+ * client's newer one, and so take over the key: the events sent on it then say nothing about the client.
  */
 const writeStatement = statement<{ key: Buffer }>(
   'write_resume_points',
@@ -68,17 +68,20 @@ const limitStatement = statement<{ key: Buffer }>(
    ) returning key`,
 );
 
-/** How often acknowledgements of clients are stored, in milliseconds. */
+/** The interval at which clients' acknowledgements are stored, in milliseconds. */
 const writeMs = 1_000;
-/** How often a stream without events is marked as seen, in milliseconds. */
+/** The interval at which a stream without events is marked as seen, in milliseconds. */
 const seenMs = 900_000;
-/** How long streams that open at the same time are collected for one statement, in milliseconds, and how many of them. */
+/**
+ * The time for which streams that open concurrently are collected into one statement, in milliseconds, and their
+ * number.
+ */
 const collectMs = 3;
 const maxBatch = 500;
-/** The keys of a subject are counted when it has begun this fraction of the maximum. */
+/** A subject's keys are counted each time it has begun this fraction of the maximum. */
 const countedPart = 0.1;
 
-/** The resume points of this process' streams. Streams that open together share a statement, and so do changes. */
+/** The resume points of this process's streams. Streams that open together share a statement, and so do changes. */
 export class ResumePoints implements PointStore {
   readonly #database: Pick<Database, 'pool'>;
   readonly #log: Logger;
@@ -86,7 +89,7 @@ export class ResumePoints implements PointStore {
   readonly #opening: DataLoader<ResumePoint, Found | undefined>;
   readonly #beginning: DataLoader<ResumePoint, boolean>;
   readonly #timers: readonly NodeJS.Timeout[];
-  /** How many keys subjects have begun since the last count. */
+  /** The number of keys that each subject has begun since the last count. */
   readonly #begun = boundedCache<number>(10_000);
   #changed = new Set<ResumePoint>();
   #writing: Promise<void> = Promise.resolve();
@@ -230,7 +233,7 @@ function byPlatform(points: Iterable<ResumePoint>): Map<string, ResumePoint[]> {
   return Map.groupBy(points, ({ key }) => key.platformId);
 }
 
-/** Returns one point of each key, the last one: a statement inserts a row once. */
+/** Returns the last point of each key: a statement can insert a row only once. */
 function distinct(points: readonly ResumePoint[]): Iterable<ResumePoint> {
   return new Map(points.map((point) => [point.key.digest.toString('hex'), point])).values();
 }

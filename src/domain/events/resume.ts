@@ -5,7 +5,7 @@ import type { Feed } from './feed.ts';
 import type { EventFilter, Subject } from './subscribers.ts';
 
 const halfDayMs = 12 * 60 * 60 * 1000;
-/** The most old events that are searched for one of these types; where there are more, the cursor counts as too old. */
+/** The maximum number of old events searched for one of these types. Beyond it, the cursor counts as too old. */
 const maxSearched = 100_000;
 
 const isOld = (alias: string) => `${alias}.occurred_at < clock_timestamp() - $3::int * interval '1 day'`;
@@ -39,14 +39,12 @@ const oldOfTypes = statement<{ old: boolean }>(
 );
 
 /**
- * Returns whether a stream may resume after this position of the feed, or why not. Events are never deleted, since they are the
- * timeline and the audit trail of payments (and append-only in the database); `retentionDays` limits only what a stream
- * replays.
- * A position is too old when an event that the stream wants lies after it and is older: a stream on which nothing happened may
- * resume however old its cursor is. A client with an expired cursor loses nothing: `events(after:)` still reads on from it,
- * page by page.
- * A position that the feed does not have is undone: the database was restored to a moment before it. The stream would skip what
- * has happened since (decision 77).
+ * Returns whether a stream may resume after this feed position, or why not. Events are never deleted, since they are
+ * the timeline and the audit trail of payments (and append-only in the database); `retentionDays` limits only what a
+ * stream replays. A position is too old if an expired event that the stream wants lies after it: a stream without
+ * events may resume however old its cursor is. A client with an expired cursor loses nothing: `events(after:)` still
+ * reads from it, page by page. A position that does not exist in the feed is undone: the database was restored to a
+ * moment before it, and the stream would skip the events since then (decision 77).
  */
 export async function mayResume(
   { pool }: Pick<Database, 'pool'>,
@@ -56,7 +54,7 @@ export async function mayResume(
   { subject, types }: Pick<EventFilter, 'subject' | 'types'>,
   retentionDays: number,
 ): Promise<'yes' | 'tooOld' | 'undone'> {
-  // Half of the time, since this process' clock may differ from the database's.
+  // Half of the time, since this process's clock may differ from the database's.
   if (feed.isRecent(platformId, after, new Date(Date.now() - retentionDays * halfDayMs))) return 'yes';
   const values = [platformId, after.sequence.toString(), retentionDays] as const;
   const [row] = await resumeStatement(pool, ...values, after.epoch);

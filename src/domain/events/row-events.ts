@@ -7,10 +7,10 @@ import type { Subject } from './subscribers.ts';
 
 /** The events of one row: each of its versions has exactly one. */
 
-/** The nouns with an event for every change. */
+/** The nouns for which every change has an event. */
 export type FollowedNoun = 'Transaction' | 'Quote' | 'Account' | 'Customer';
 
-/** How the events of a noun's rows are found: by an id that the feed has an index on, and by their types. */
+/** How the events of a noun's rows are found: by an indexed id of the feed, and by type. */
 export const eventsOfNoun = {
   Transaction: { of: 'transaction', types: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'] },
   // A quote has one transaction.
@@ -23,12 +23,12 @@ const nounsByType = new Map<EventType, FollowedNoun>(
   Object.entries(eventsOfNoun).flatMap(([noun, { types }]) => types.map((type) => [type, noun as FollowedNoun])),
 );
 
-/** Returns the noun of the row that changed; undefined for an event of other rows. */
+/** Returns the noun of the changed row; undefined for an event of other rows. */
 export function nounOf({ type }: Pick<Event, 'type'>): FollowedNoun | undefined {
   return nounsByType.get(type);
 }
 
-/** Returns the id by which the feed has the events of the row that changed. */
+/** Returns the id under which the feed stores the events of the changed row. */
 export function subjectIdOf(event: Event): string {
   const noun = nounOf(event);
   const id = noun && event[`${eventsOfNoun[noun].of}Id`];
@@ -38,7 +38,7 @@ export function subjectIdOf(event: Event): string {
 
 type Found = Event & { readonly subjectId: string; readonly before: bigint };
 
-/** The types stand in the text: only then does Postgres use the index of a customer's own events. */
+/** The types are literals in the text: only then does Postgres use the index of a customer's own events. */
 const latestStatement = (noun: FollowedNoun) => {
   const { of, types } = eventsOfNoun[noun];
   return statement<Found>(
@@ -60,8 +60,8 @@ const latestOf: Readonly<Record<FollowedNoun, ReturnType<typeof latestStatement>
 const endOfFeed = 2n ** 62n;
 
 /**
- * Reads the latest event of each row, in one statement, so that all are as of the same moment.
- * @param ids the ids that `subjectIdOf` returns, each once
+ * Reads the latest event of each row in one statement, so that all are as of the same moment.
+ * @param ids the ids that `subjectIdOf` returns, without duplicates
  */
 export async function latestEventsOf(pool: Queryable, platformId: string, noun: FollowedNoun, ids: readonly string[]) {
   const found = await asPlatform(platformId, () =>
@@ -70,10 +70,10 @@ export async function latestEventsOf(pool: Queryable, platformId: string, noun: 
   return new Map(found.map((event) => [event.subjectId, event]));
 }
 
-/** The most events whose previous ones are read in one statement. */
+/** The maximum number of events whose predecessors are read in one statement. */
 const maxBatch = 200;
 
-/** Finds the event before each event of the same row: of several in one statement, once for all followers. */
+/** Finds the event that precedes each event of the same row: several per statement, and once for all followers. */
 export class PreviousEvents {
   readonly #known = new WeakMap<Event, Promise<Event | undefined>>();
   readonly #loader: DataLoader<Event, Event | undefined>;
@@ -82,13 +82,13 @@ export class PreviousEvents {
     this.#loader = new DataLoader((events) => readPrevious(pool, events), { cache: false, maxBatchSize: maxBatch });
   }
 
-  /** Returns the event of the version before; undefined where the event is the row's first. */
+  /** Returns the event of the previous version; undefined for the row's first event. */
   of(event: Event): Promise<Event | undefined> {
     const known = this.#known.get(event);
     if (known) return known;
     const previous = event.version === 1 ? Promise.resolve(undefined) : this.#loader.load(event);
     this.#known.set(event, previous);
-    // Read again for the next caller.
+    // After a failure, the next caller reads it again.
     previous.catch(() => this.#known.delete(event));
     return previous;
   }

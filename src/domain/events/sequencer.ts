@@ -5,29 +5,29 @@ import type { Database } from '../../infra/database/database.ts';
 
 /** The advisory lock of the current step ("feed" in ASCII). */
 export const stepLock = 0x66656564;
-/** The most changes that one step sequences. */
+/** The maximum number of changes that one step sequences. */
 const batchSize = 2_000;
-/** How many milliseconds a new connection may take. */
+/** The time that a new connection may take, in milliseconds. */
 const connectMs = 5_000;
 
-/** The message of the log and of `doctor` until an operator has marked the restore. */
+/** The message in the log and in `doctor` until an operator has marked the restore. */
 export const unmarkedRestore =
   'the database was restored, or a standby was promoted: follow the operating guide, then run `npm run ops -- restored --yes`';
 
 /**
- * One statement in a transaction of its own, sent as one message: a process that is paused or cut off meanwhile holds no
- * lock, since Postgres finishes the statement without it. The end of the transaction releases the lock, also behind a
- * connection pooler.
+ * One statement in its own transaction, sent as one message: a process that is paused or cut off in the meantime holds
+ * no lock, since Postgres finishes the statement without it. The end of the transaction releases the lock, even behind
+ * a connection pooler.
  */
 const step = `select case when pg_try_advisory_xact_lock(${stepLock}) then sequence_outbox(${batchSize}) end as count`;
 
-/** Numbers every committed change in its platform's feed. All processes do, without a leader: each step is locked. */
+/** Numbers every committed change in its platform's feed. All processes do so without a leader: each step is locked. */
 export class Sequencer {
   readonly #log: Logger | undefined;
-  /** One of the pool might have to wait for other users. */
+  /** A connection from the pool might have to wait for other users. */
   readonly #connection: OwnConnection;
 
-  /** @param log gets a warning where the connected server is no longer the same one */
+  /** @param log gets a warning if the connected server is no longer the same one */
   constructor(database: Database, log?: Logger) {
     this.#log = log;
     const limits = { connectionTimeoutMillis: connectMs, query_timeout: database.answerTimeoutMs };
@@ -45,7 +45,7 @@ export class Sequencer {
       const { rows } = await client.query<{ count: number | null }>(step);
       return rows[0]?.count ?? undefined;
     } catch (error) {
-      // After any error the next step uses a new connection: this one may wait for a result that never comes.
+      // After any error the next step uses a new connection, since this one may wait for a result that never arrives.
       this.#connection.drop();
       throw error;
     }
@@ -56,8 +56,8 @@ export class Sequencer {
   }
 
   /**
-   * Begins an epoch of the feed where the connected server is no longer the same one. Nothing is numbered on the connection
-   * before that: a restore and a failover break all connections.
+   * Begins an epoch of the feed if the connected server is no longer the same one. Nothing is numbered on the
+   * connection before that: a restore or a failover breaks all connections.
    */
   async #followServer(client: pg.Client): Promise<void> {
     const { rows } = await client.query<{ waits: boolean }>('select follow_server() as waits');

@@ -1,14 +1,14 @@
 import type { Event, EventType } from '../../infra/database/generated/client/client.ts';
 import type { Channel } from './channel.ts';
 
-/** The objects whose events a subscriber reads, each once: the database has an index on each of these columns. */
+/** The objects whose events a subscriber reads, each once. The database has an index on each of these columns. */
 export type Subject = { readonly of: 'customer' | 'transaction' | 'account'; readonly ids: readonly string[] };
 
 export interface EventFilter {
   readonly wants: (event: Event) => boolean;
-  /** The subject of all wanted events: catching up then reads only its events. */
+  /** The subject of all wanted events, so that catching up reads only these. */
   readonly subject?: Subject | undefined;
-  /** The types of all wanted events: catching up then reads only these. */
+  /** The types of all wanted events, so that catching up reads only these. */
   readonly types?: readonly EventType[] | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface Subscriber {
   position: bigint;
 }
 
-/** The subscribers that get live events, indexed by subject; those without a subject get every event. */
+/** The subscribers that get live events, indexed by subject. Those without a subject get every event. */
 export class SubscriberIndex {
   readonly #withoutSubject = new Set<Subscriber>();
   readonly #bySubject: Readonly<Record<Subject['of'], Map<string, Set<Subscriber>>>> = {
@@ -70,7 +70,7 @@ export class SubscriberIndex {
   }
 }
 
-/** Gives an event to a subscriber that wants it, unless it was offered before. Returns whether it did. */
+/** Sends an event to a subscriber that wants it, unless it was offered before. Returns whether it was sent. */
 export function offer(subscriber: Subscriber, event: Event): boolean {
   if (event.sequence <= subscriber.position) return false;
   subscriber.position = event.sequence;

@@ -11,7 +11,7 @@ import { allRows, type Rule } from './rule.ts';
 
 export interface Breach {
   readonly rule: string;
-  /** The rows that break it, at most 20 of them. */
+  /** The rows that break the rule, at most 20. */
   readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 
@@ -21,45 +21,45 @@ type Progress = (line: string) => void;
 
 /**
  * Checks all rows of the ledger against its rules, in one consistent snapshot of the database, and stores nothing.
- * @returns the broken rules with their rows; none for a sound ledger
+ * @returns the broken rules with their rows; empty for a sound ledger
  */
 export async function audit({ url }: Pick<Database, 'url'>): Promise<readonly Breach[]> {
   return onSnapshot(url, (client) => checkAllRows(client, () => undefined));
 }
 
 export interface AuditOptions {
-  /** Whether it checks all rows. Otherwise it continues from the checkpoint of the last sound audit, if it can. */
+  /** Whether to check all rows. Otherwise the audit continues from the checkpoint of the last sound one, if it can. */
   readonly full?: boolean | undefined;
   /** The address of a standby to read from. */
   readonly replica?: string | undefined;
-  /** How long the standby may take to replay the position at which the audit began, in milliseconds. For tests only. */
+  /** How long the standby may take to replay up to the audit's starting position, in milliseconds. For tests only. */
   readonly replayMs?: number;
   readonly onProgress?: Progress;
 }
 
 export interface Audit {
   readonly breaches: readonly Breach[];
-  /** The moment from which it continued; null where it checked all rows. */
+  /** The moment from which the audit continued; null if it checked all rows. */
   readonly coversFrom: Date | null;
-  /** The moment that it covers: every commit answered before. */
+  /** The moment that the audit covers: every commit acknowledged before it. */
   readonly coversUntil: Date;
-  /** Why it checked all rows although an incremental audit was requested; null otherwise. */
+  /** Why the audit checked all rows although an incremental one was requested; null otherwise. */
   readonly whyAll: string | null;
-  /** Why it could not be stored; undefined if it was. */
+  /** Why the result could not be stored; undefined if it was. */
   readonly storeError: unknown;
-  /** Whether the next audit can continue from it. */
+  /** Whether the next audit can continue from this one. */
   readonly isCheckpoint: boolean;
 }
 
-/** Reports that an audit could not read on a standby, and why, in words for an operator. */
+/** The error for an audit that could not read on a standby. Its message tells the operator why. */
 export class ReplicaUnfit extends Error {}
 
-/** How many times an audit is tried on a standby, which may cancel it. */
+/** The number of attempts on a standby, which may cancel an audit. */
 const attempts = 3;
 
 /**
- * Checks the ledger and stores the result on the primary. A sound audit becomes the checkpoint from which the next one goes on:
- * it checks what came since or may still change (decision 94).
+ * Checks the ledger, and stores the result on the primary. A sound audit becomes the checkpoint from which the next one
+ * continues, which checks only later rows and those that may still change (decision 94).
  * @throws ReplicaUnfit
  */
 export async function runAudit(database: Database, options: AuditOptions = {}): Promise<Audit> {
@@ -123,7 +123,7 @@ async function momentOf({ pool }: Database): Promise<Moment> {
   return moment;
 }
 
-/** Waits until a standby has replayed what the primary had committed at a moment. */
+/** Waits until a standby has replayed everything that the primary had committed at a moment. */
 async function replay(client: pg.Client, { lsn, history }: Moment, withinMs: number): Promise<void> {
   const until = performance.now() + withinMs;
   for (;;) {
@@ -144,12 +144,12 @@ async function replay(client: pg.Client, { lsn, history }: Moment, withinMs: num
   }
 }
 
-/** Returns whether a standby has cancelled a statement or a connection, to replay the log. */
+/** Returns whether a standby has cancelled a statement or a connection in order to replay the log. */
 function isReplayConflict(error: unknown): boolean {
   return sqlState(error) === '40001' && error instanceof Error && error.message.includes('conflict with recovery');
 }
 
-/** Runs `work` in one consistent snapshot, on a connection of its own: it may take longer than any other statement. */
+/** Runs `work` in one consistent snapshot, on its own connection, since it may take longer than any other statement. */
 async function onSnapshot<T>(
   url: string,
   work: (client: pg.Client) => Promise<T>,
@@ -162,7 +162,7 @@ async function onSnapshot<T>(
     const within = async () => {
       await client.query('set local statement_timeout = 0');
       await client.query('set local idle_in_transaction_session_timeout = 0');
-      // Grouping all rows spills to disk with the usual work_mem of a server.
+      // With a server's usual work_mem, grouping all rows would spill to disk.
       await client.query("set local work_mem = '128MB'");
       return work(client);
     };

@@ -1,17 +1,17 @@
 import type { Alternative, Plan, PlanGroup } from './plan.ts';
 
-/** The conflict keys of a group of plans, as names: what it changes, and what decides its checks or its answer. */
+/** The conflict keys of a group of plans, as names: rows that it changes, and rows that decide its checks or result. */
 interface ConflictKeys {
   readonly writes: Set<string>;
   readonly reads: Set<string>;
 }
 
 /**
- * Divides groups of plans that share a transaction into batches. In a batch, the groups are checked one by one before
- * any of them is applied, so no group may change what decides the check of another. Of two groups that conflict, the
- * earlier is in an earlier batch. The result is the same as with one group after another.
- * @returns batches in their order, each a list of positions in `groups`
- * @throws Error when the alternative of a plan changes what its plan does not name
+ * Divides groups of plans that share a transaction into batches. In a batch, all groups are checked one by one before
+ * any is applied, so no group may change what decides the check of another. Of two groups that conflict, the earlier is
+ * in an earlier batch. The result is the same as with one group after another.
+ * @returns the batches in order, each a list of positions in `groups`
+ * @throws Error when a plan's alternative changes something that the plan does not name
  */
 export function divideIntoBatches(groups: readonly PlanGroup[]): number[][] {
   const batches: number[][] = [];
@@ -20,7 +20,7 @@ export function divideIntoBatches(groups: readonly PlanGroup[]): number[][] {
   let lastSpend = 0;
   for (const [position, group] of groups.entries()) {
     const { writes, reads } = keysOf(group);
-    // Payments are counted one after another (count_payments.sql), also in one batch: none overtakes another.
+    // Payments are counted one after another (count_payments.sql), even within a batch: none overtakes another.
     const spends = group.some(({ plan }) => plan.spend);
     let batch = spends ? lastSpend : 0;
     for (const key of reads) batch = Math.max(batch, (lastWrites.get(key) ?? -1) + 1);
@@ -34,7 +34,7 @@ export function divideIntoBatches(groups: readonly PlanGroup[]): number[][] {
 }
 
 /**
- * Returns the conflict keys of a group. Two groups conflict where one writes what the other reads; most keys are both.
+ * Returns the conflict keys of a group. Two groups conflict if one writes what the other reads; most keys are both.
  * Rows that many plans read and few change (customers, and external accounts that take part) share one key.
  */
 function keysOf(group: PlanGroup): ConflictKeys {
@@ -47,8 +47,8 @@ function keysOf(group: PlanGroup): ConflictKeys {
 }
 
 /**
- * Checks that an alternative changes only what its plan names. Locks and batches follow from the plan, before it is
- * known which alternative is taken.
+ * Checks that an alternative changes only what its plan names. Locks and batches are derived from the plan, before it
+ * is known which alternative is taken.
  * @throws Error for an alternative that changes more
  */
 function checkAlternative(planKeys: ConflictKeys, alternative: Alternative): void {
@@ -90,12 +90,12 @@ function addPlan(keys: ConflictKeys, platformId: string, plan: Plan): void {
   if (spend) keys.reads.add('counted payments');
   if (endsUndelivered(plan)) keys.writes.add('counted payments');
 
-  // The deletion of a customer depends on all its balances and payments, which its plan does not name.
+  // A customer's deletion depends on all its balances and payments, which the plan does not name.
   if (customers?.some(({ set }) => set.isDeleted)) {
     for (const key of ['balances', 'new payments', 'payments under way']) keys.reads.add(key);
   }
 
-  // The capacity of an account depends on its balance and on the payments under way to it: those that begin with it as their
+  // The capacity of an account depends on its balance and on the payments under way to it: those that begin with it as
   // destination, and any that moves.
   for (const { account } of capacity) {
     keys.reads.add(rowKey('Account', account));
@@ -121,7 +121,10 @@ function addMoves(keys: ConflictKeys, { quotes = [], expired = [], transactions 
   }
 }
 
-/** Returns whether a plan, or its alternative, may end a payment that policies then count no longer (release_payments.sql). */
+/**
+ * Returns whether a plan, or its alternative, may end a payment that policies then stop counting
+ * (release_payments.sql).
+ */
 function endsUndelivered({ transactions = [], otherwise }: Alternative): boolean {
   return transactions.some(({ to }) => undelivered.has(to)) || (otherwise !== undefined && endsUndelivered(otherwise));
 }

@@ -6,9 +6,9 @@ import { inTransaction } from '../../infra/database/transaction.ts';
 import { ledgerRules } from './ledger-rules.ts';
 import { allRows } from './rule.ts';
 
-/** The checkpoint of the auditor, as a snapshot of the database shows it. */
+/** The auditor's checkpoint, as seen in a snapshot of the database. */
 export interface Checkpoint {
-  /** The audit that wrote it; null where none has. */
+  /** The audit that wrote it; null if none has. */
   readonly runId: string | null;
   readonly coversUntil: Date | null;
   /** Why the next audit cannot continue from the checkpoint, as a sentence; null if it can. */
@@ -16,7 +16,7 @@ export interface Checkpoint {
   readonly epochId: number | null;
 }
 
-/** Identifies the rules: a changed rule has not seen the old rows. */
+/** Identifies the rules: old rows have not been checked against a changed rule. */
 const rulesDigest = createHash('sha256')
   .update(JSON.stringify(ledgerRules.map(({ rule, offenders }) => [rule, offenders(allRows)])))
   .digest();
@@ -39,8 +39,8 @@ interface Found {
 }
 
 /**
- * Reads the checkpoint and says whether an audit can go on from it.
- * @param history that of the primary (read_position); null where its server is another than the epoch of the feed says
+ * Reads the checkpoint, and determines whether an audit can continue from it.
+ * @param history that of the primary (read_position); null if its server differs from that of the feed's epoch
  */
 export async function findCheckpoint(client: pg.Client, history: string | null): Promise<Checkpoint> {
   const { rows } = await client.query<Found>(found);
@@ -73,16 +73,16 @@ export interface FinishedAudit {
 }
 
 /**
- * Stores an audit on the primary, and where it was sound the checkpoint of its snapshot: all in one transaction.
+ * Stores an audit on the primary and, if it was sound, the checkpoint of its snapshot, in one transaction.
  * @param client the connection in whose snapshot the audit has read
  * @param before the checkpoint in that snapshot
- * @returns whether the checkpoint is now that of this audit: not where another audit has written one meanwhile
+ * @returns whether the checkpoint is now this audit's: false if another audit has written one in the meantime
  */
 export async function storeAudit(database: Database, client: pg.Client, finished: FinishedAudit, before: Checkpoint) {
   return inTransaction(database, async ({ client: primary, prisma }) => {
     const { id } = await prisma.auditRun.create({ data: { ...finished, broken: [...finished.broken] } });
     if (finished.broken.length > 0 || !(await claim(primary, id, finished, before))) return false;
-    // Between two pages the reading connection is busy.
+    // The primary's connection is idle while the next page is read.
     await primary.query('set local idle_in_transaction_session_timeout = 0');
     for await (const page of pagesOf(client, marks)) await storeMarks(primary, ...page);
     for await (const page of pagesOf(client, changedBalances)) await storeBalances(primary, ...page);
@@ -90,7 +90,7 @@ export async function storeAudit(database: Database, client: pg.Client, finished
   });
 }
 
-/** Makes the checkpoint that of this audit, unless another audit has replaced the one that it has seen. */
+/** Moves the checkpoint to this audit, unless another audit has replaced the one that it saw. */
 async function claim(primary: pg.ClientBase, runId: string, { coversUntil }: FinishedAudit, before: Checkpoint) {
   const claimed = await storeCheckpoint(primary, runId, coversUntil, rulesDigest, before.epochId, before.runId);
   return claimed.length === 1;
@@ -105,7 +105,7 @@ const storeCheckpoint = statement<{ runId: string }>(
    returning run_id`,
 );
 
-/** Where the rows after this audit begin (rows-since.ts), for each platform. */
+/** Selects where the rows after this audit begin (rows-since.ts), per platform. */
 const marks = `select p.id, coalesce(f.sequence, 0),
     (select uuid_v7_time(j.id) from journal j where j.platform_id = p.id order by j.id desc limit 1)
   from platform p left join feed_head f on f.platform_id = p.id`;
@@ -126,10 +126,10 @@ const storeBalances = statement<Record<never, never>>(
    on conflict (platform_id, account_id) do update set version = excluded.version, posted = excluded.posted`,
 );
 
-/** How many rows are stored at a time. */
+/** The number of rows stored at a time. */
 const pageSize = 10_000;
 
-/** Reads the rows of a query in chunks, in the current transaction of a connection: as one array for each column. */
+/** Reads the rows of a query in chunks, in a connection's current transaction, as one array per column. */
 async function* pagesOf(client: pg.Client, query: string): AsyncGenerator<unknown[][]> {
   await client.query(`declare pages cursor for ${query}`);
   for (;;) {

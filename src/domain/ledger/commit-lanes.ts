@@ -5,10 +5,10 @@ import { msLeft } from '../../infra/instruments/request-facts.ts';
 import type { Plan, PlatformPlan } from './plan.ts';
 
 /**
- * The error for a plan that was not carried out: others hold its account, or too many wait before it. May be retried.
+ * The error for a plan that was not carried out: its account is locked, or too many plans are ahead of it. Retryable.
  */
 export class LockTimeout extends Error {
-  /** What the plan has waited for: its account, a table locked by another session, or its turn. */
+  /** What the plan waited for: its account, a table locked by another session, or its turn. */
   readonly for: 'account' | 'table' | 'turn';
   constructor(waitedFor: LockTimeout['for'], options?: ErrorOptions) {
     super(`a plan has waited too long for its ${waitedFor}`, options);
@@ -20,7 +20,7 @@ export class LockTimeout extends Error {
 interface Waiting<Outcome> extends PlatformPlan {
   /** The account whose balance it moves, or the first of several. */
   readonly account: string | undefined;
-  /** The latest time at which it may begin, by `performance.now()`. */
+  /** The latest time at which the plan may begin, by `performance.now()`. */
   readonly deadline: number;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
@@ -35,29 +35,29 @@ interface Lane<Outcome> {
   waiting: Waiting<Outcome>[];
 }
 
-/** How to carry out plans: several in one transaction, or one in its own, which may throw `LockTimeout`. */
+/** Carries out plans: several in one transaction, or one in its own, which may throw `LockTimeout`. */
 interface Commit<Outcome> {
   together(plans: readonly PlatformPlan[]): Promise<readonly Outcome[]>;
   alone(plan: PlatformPlan): Promise<Outcome>;
 }
 
-/** The most plans in one transaction: the first of them waits for the last. */
+/** The maximum number of plans in one transaction: the first of them waits for the last. */
 const maxPlans = 16;
-/** The connections of the pool per lane; the others are for reading. */
+/** The number of pool connections per lane; the others are for reading. */
 const connectionsPerLane = 3;
 /** A transaction that takes longer than this, in milliseconds, probably waits for another process's locks. */
 const slowMs = 50;
 
 /**
  * Groups plans that arrive while others are being committed, and commits them in one statement and one durable
- * transaction. The fixed cost of a transaction is paid once, and payments of one busy account do not wait for a commit
- * each.
- * - A plan that finds all lanes empty goes at once, alone.
- * - The next lane is used only when the one before has a full transaction waiting, or is slow: few full transactions
+ * transaction. The fixed cost of a transaction is paid once, and payments of a busy account do not each wait for a
+ * commit.
+ * - A plan that finds all lanes empty starts at once, alone.
+ * - The next lane is used only when the previous one has a full transaction waiting, or is slow: few full transactions
  *   cost less than many small ones.
  * - Plans on the same account share a lane, so that transactions of this process do not wait for each other.
- * - A plan that has waited as long as a request waits for a connection is not begun any more: its caller is about to
- *   get an unknown outcome.
+ * - A plan that has waited as long as a request waits for a connection is no longer begun: its caller is about to get
+ *   an unknown outcome.
  */
 export class CommitLanes<Outcome> {
   readonly #lanes: readonly Lane<Outcome>[];
@@ -103,7 +103,7 @@ export class CommitLanes<Outcome> {
     lane.busy = false;
     lane.slow = false;
     lane.inFlight = [];
-    // Plans that found every lane slow can come here now.
+    // Plans that found every lane slow can now move here.
     for (const other of this.#lanes) if (other.slow) this.#moveWaiting(other);
   }
 
@@ -130,12 +130,12 @@ export class CommitLanes<Outcome> {
         }
       }
     }
-    // Each alone now: a failure of one does not concern the others, except those on its account.
+    // Each is now committed alone: a failure does not affect the others, except those on the same account.
     const accounts = Map.groupBy(plans, (waiting) => waiting.account ?? waiting);
     await Promise.all(Array.from(accounts.values(), (ofAccount) => this.#commitEach(lane, ofAccount)));
   }
 
-  /** Commits the plans of one account in turn. When one times out, so do those on the account that wait in the lane. */
+  /** Commits the plans of one account in turn. If one times out, so do the account's plans that wait in the lane. */
   async #commitEach(lane: Lane<Outcome>, plans: readonly Waiting<Outcome>[]): Promise<void> {
     let lockTimeout: LockTimeout | undefined;
     for (const waiting of plans) {

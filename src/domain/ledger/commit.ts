@@ -16,7 +16,9 @@ export type Outcome =
   | { readonly kind: 'refused'; readonly replayed: boolean; readonly refusal: PlanRefusal }
   | { readonly kind: 'mismatch' };
 
-/** A limit of a policy, with what is used and left of it: amounts as digits of smallest units, or numbers of payments. */
+/**
+ * A limit of a policy, with the used and remaining parts: amounts as digits of smallest units, or numbers of payments.
+ */
 export interface LimitState {
   readonly period: 'PAYMENT' | 'DAY' | 'MONTH' | 'LAST_24_HOURS' | 'LAST_30_DAYS';
   readonly currency: string | null;
@@ -26,11 +28,11 @@ export interface LimitState {
   readonly leftAmount: string | null;
   readonly usedPayments: number | null;
   readonly leftPayments: number | null;
-  /** When more of it is free; null where nothing is used. */
+  /** When more of the limit becomes available; null if nothing is used. */
   readonly renewsAt: string | null;
 }
 
-/** A policy demands an approval: until when, and whether the money is taken from the account meanwhile. */
+/** A policy's demand for an approval: the deadline, and whether the money is taken from the account in the meantime. */
 export interface ApprovalRequired {
   readonly code: 'APPROVAL_REQUIRED';
   readonly id?: undefined;
@@ -39,27 +41,27 @@ export interface ApprovalRequired {
   readonly reserves: boolean;
 }
 
-/** The refusal of a plan by the database, with the facts that it saw under the lock. */
+/** The database's refusal of a plan, with the facts that it saw under the lock. */
 export type PlanRefusal =
   | { readonly code: 'QUOTE_NOT_FOUND' | 'TRANSACTION_NOT_FOUND'; readonly id: string }
-  /** The approver is not independent of who has asked for the payment. */
+  /** The approver is not independent of the requester of the payment. */
   | { readonly code: 'FORBIDDEN'; readonly id: string }
   | ApprovalRequired
   /** The lookup has expired. */
   | { readonly code: 'LOOKUP_REQUEST_NOT_FOUND'; readonly id: string }
   | { readonly code: 'QUOTE_EXPIRED'; readonly id: string; readonly expiresAt: string }
-  /** The row that the plan changes has another version than its caller expects. */
+  /** The row that the plan changes has a different version from the one its caller expects. */
   | { readonly code: 'OTHER_VERSION'; readonly type: ResultType; readonly id: string; readonly version: number }
-  /** `type`: of the record with this id; missing for an order to the rail, which no API shows. */
+  /** `type`: of the record with this id; absent for an order to the rail, which no API shows. */
   | {
       readonly code: 'CONFLICT';
       readonly type?: 'Quote' | 'Transaction' | 'ExternalAccount';
       readonly id: string;
       readonly status: string;
-      /** The deadline for the decision, which came later. */
+      /** The deadline, which had passed when the decision arrived. */
       readonly dueAt?: string;
     }
-  /** `id`: of the customer who has it; null if it is another platform's. */
+  /** `id`: of the customer who has the address; null if it is another platform's. */
   | { readonly code: 'UMA_ADDRESS_EXISTS'; readonly id: string | null }
   | { readonly code: 'CUSTOMER_DELETED'; readonly id: string }
   /** The customer holds `balances`, or has `payments` under way, of which `transactions` are the first. */
@@ -77,25 +79,25 @@ export type PlanRefusal =
       readonly code: 'ACCOUNT_FROZEN';
       readonly kind: 'INTERNAL' | 'EXTERNAL';
       readonly id: string;
-      /** Its owner; null where it is the platform's own. */
+      /** Its owner; null if it is the platform's own. */
       readonly customerId: string | null;
     }
   | {
       readonly code: 'INVALID_BANK_ACCOUNT';
       readonly id: string;
-      /** Its owner; null where it is the platform's own. */
+      /** Its owner; null if it is the platform's own. */
       readonly customerId: string | null;
       readonly status: string;
     }
   | {
       readonly code: 'INSUFFICIENT_BALANCE';
       readonly id: string;
-      /** Smallest units of the currency, as is `needed`. */
+      /** In smallest units of the currency, as is `needed`. */
       readonly spendable: string;
       readonly needed: string;
       readonly currency: string;
     }
-  /** A policy does not allow the payment: `limit` for the rule LIMIT (limit_state.sql), `freeAt` where time changes that. */
+  /** A policy forbids the payment. `limit` is set for the rule LIMIT (limit_state.sql), `freeAt` if waiting helps. */
   | {
       readonly code: 'LIMIT_EXCEEDED';
       readonly id: string;
@@ -105,7 +107,7 @@ export type PlanRefusal =
       readonly limit: LimitState | null;
       readonly freeAt: string | null;
     }
-  /** The balance of the account would exceed its limit; `coming` counts the payments under way to it. */
+  /** The account's balance would exceed its limit; `coming` counts the payments under way to it. */
   | {
       readonly code: 'AMOUNT_OUT_OF_RANGE';
       readonly id: string;
@@ -115,7 +117,7 @@ export type PlanRefusal =
       readonly currency: string;
     };
 
-/** An outcome as the database returns and stores it. It has no result when the plan names none. */
+/** An outcome as the database returns and stores it. It has no result if the plan names none. */
 interface StoredOutcome {
   readonly refusal?: PlanRefusal | null;
   readonly result?: { readonly type: ResultType; readonly row: Record<string, unknown> } | null;
@@ -135,9 +137,9 @@ const firstOutcomeStatement = statement<StoredOutcome & { same: boolean }>(
 const lanes = new WeakMap<Database, CommitLanes<Outcome>>();
 
 /**
- * Commits a plan in one round trip and one durable transaction, which simultaneous plans may share (commit-lanes.ts).
- * Each plan is done or refused on its own. A plan that loses a race with another is retried.
- * @throws LockTimeout when its account stays locked for two seconds, or when too many plans wait before it: nothing
+ * Commits a plan in one round trip and one durable transaction, which concurrent plans may share (commit-lanes.ts).
+ * Each plan is carried out or refused on its own. A plan that loses a race with another is retried.
+ * @throws LockTimeout when its account stays locked for two seconds, or too many plans are ahead of it: nothing
  *   happened
  * @throws OutcomeUnknown when the database did not answer; after any other error nothing happened
  * @throws SQLSTATE 55P03 when another call with its idempotency key is still running after two seconds (`waitedForKey`)
@@ -155,8 +157,8 @@ export function commitPlan(database: Database, platformId: string, plan: Plan): 
 }
 
 /**
- * Reports a commit to whoever records the statements of its caller. Plans of several requests may share the statement, so each
- * request records its own, with its wait for the others.
+ * Reports a commit to any recorder of its caller's statements. Plans of several requests may share the statement, so
+ * each request records its own, including its wait for the others.
  */
 function watched<T>(committing: Promise<T>): Promise<T> {
   const end = beginStatement('commit_batches', commitText);
@@ -186,12 +188,12 @@ async function commitAlone(database: Database, { platformId, plan }: PlatformPla
   }
 }
 
-/** Tells whether Postgres waited for the call that has its idempotency key: the context of its error names the function. */
+/** Returns whether Postgres waited for the call that holds the idempotency key, which its error context shows. */
 export function waitedForKey(error: unknown): boolean {
   return error instanceof Error && 'where' in error && /\block_claims\(/.test(String(error.where));
 }
 
-/** Says whether somebody has locked a whole table against changes, or wants to and keeps others waiting behind it. */
+/** Returns whether a session has locked a whole table against changes, or is waiting to and blocks others behind it. */
 async function isTableLocked(database: Database): Promise<boolean> {
   const [row] = await tableLockStatement(database.pool).catch(() => []);
   return row?.isLocked ?? false;
@@ -212,14 +214,14 @@ const countedStatement = statement<CountedPolicy>(
    where u.platform_id = $1 and u.transaction_id = $2 order by p.id`,
 );
 
-/** A policy that counts a payment: what it limits, and its limits with the payment in them. */
+/** A policy that counts a payment: its subject, and its limits including the payment. */
 export interface CountedPolicy {
   readonly subjectId: string;
   readonly limits: readonly LimitState[];
 }
 
 /**
- * Carries a plan out on its own and rolls it back.
+ * Carries out a plan on its own, and rolls it back.
  * @returns its outcome, and the policies that would count its payment
  */
 export async function validatePlan(database: Database, platformId: string, plan: Plan) {
@@ -240,18 +242,18 @@ export async function commitPlanOn(on: Queryable, platformId: string, plan: Plan
 }
 
 /**
- * Commits groups on one connection, in one statement. Each group is done or refused as a whole, as if they were committed one
- * after another.
- * @returns the outcome of each
+ * Commits groups on one connection, in one statement. Each group is carried out or refused as a whole, as if the groups
+ * were committed one after another.
+ * @returns the outcome of each group
  */
 export async function commitGroupsOn(on: Queryable, groups: readonly PlanGroup[]): Promise<Outcome[]> {
   return prepareCommit(groups)(on);
 }
 
 /**
- * Serializes groups for the database and returns the function that sends them. So a group that cannot be serialized
- * fails before anything is sent.
- * @throws Error when the alternative of a plan changes what its plan does not name
+ * Serializes groups for the database, and returns the function that sends them: a group that cannot be serialized fails
+ * before anything is sent.
+ * @throws Error when a plan's alternative changes something that the plan does not name
  */
 function prepareCommit(groups: readonly PlanGroup[]): (on: Queryable) => Promise<Outcome[]> {
   const batches = divideIntoBatches(groups);
@@ -273,10 +275,10 @@ function requireOutcome(outcome: Outcome | undefined): Outcome {
 }
 
 /**
- * Commits groups of plans of background work, all in one durable transaction where that is possible. Each group is done
- * or refused as a whole, on its own. A group that fails is reported to `onError` with its position. It does not stop
- * the others, which are then committed one by one.
- * @returns for each group the refusal by the database, or null; undefined for one that failed
+ * Commits groups of background plans, all in one durable transaction if possible. Each group is carried out or refused
+ * as a whole, independently. A group that fails is reported to `onError` with its position. It does not stop the
+ * others, which are then committed one by one.
+ * @returns for each group the database's refusal, or null; undefined for a group that failed
  */
 export async function commitGroups(
   database: Database,
@@ -306,7 +308,7 @@ async function commitTogether(database: Database, groups: readonly PlanGroup[]):
   return outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.refusal : null));
 }
 
-/** Returns the outcome of the first call with this key; undefined when there was none. */
+/** Returns the outcome of the first call with this key; undefined if there was none. */
 export async function firstOutcome(database: Database, platformId: string, claim: Claim): Promise<Outcome | undefined> {
   const [row] = await firstOutcomeStatement(database.pool, platformId, claim.operation, claim.key, claim.hash);
   if (!row) return undefined;
@@ -332,7 +334,7 @@ function serialize(batches: readonly (readonly PlanGroup[])[]): string {
   return JSON.stringify(plans, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
 
-/** Renames the fields of a plan for the functions of the database, which use the names of columns. */
+/** Renames the fields of a plan to the column names that the database functions use. */
 function inColumns({
   claim,
   requireActive,

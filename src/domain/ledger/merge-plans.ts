@@ -1,14 +1,14 @@
 import type { Plan } from './plan.ts';
 
 /**
- * Merges plans into one that does everything they do, in their order. Nothing is lost: lists are concatenated.
- * @throws Error where two of them have a claim, a result or an alternative, of which a plan has one
+ * Merges plans into one that does everything they do, in order. Nothing is lost: lists are concatenated.
+ * @throws Error if two of them have a claim, a result or an alternative, of which a plan can have only one
  */
 export function mergePlans(...plans: readonly Plan[]): Plan {
   return plans.reduce(merge, {});
 }
 
-/** The fields that consist of lists; others are lists themselves, or a plan has only one of them. */
+/** The fields that consist of lists; other fields are lists themselves, or occur only once in a plan. */
 const groups: ReadonlySet<string> = new Set<keyof Plan>(['insert', 'requireActive']);
 
 function merge(one: object, other: object): object {

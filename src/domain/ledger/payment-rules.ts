@@ -2,13 +2,13 @@ import { maxBalance } from '../../core/checks.ts';
 import type { Rule, Scope } from './rule.ts';
 
 /**
- * The auditor's rules about payments: on every account, the journals of a payment must sum to what its row and its status
- * require. So they find money that is booked to the wrong account, although every journal balances.
+ * The auditor's rules about payments: on every account, the journals of a payment must add up to the sums that its row
+ * and status require. They find money booked to the wrong account even though every journal balances.
  */
 
 /**
  * Sums the postings of each payment. `deposited`: the amount of its deposits. `deposits`: the number of their journals.
- * `share`: how much of the platform's part of the fees has been paid out of FEES.
+ * `share`: the amount of the platform's part of the fees that has been paid out of FEES.
  */
 const booked = ({ journalsOfPayments }: Scope) => `booked as materialized (
   select j.platform_id, j.transaction_id, p.account_id, p.system, p.currency, sum(p.amount) as amount,
@@ -20,15 +20,15 @@ const booked = ({ journalsOfPayments }: Scope) => `booked as materialized (
 )`;
 
 /**
- * Reads each payment with the facts that decide its legs.
- * - `funding_account_id`: the account that pays an outgoing payment. Where the source is external, this is the internal
+ * Reads each payment with the facts that determine its legs.
+ * - `funding_account_id`: the account that pays an outgoing payment. If the source is external, this is the internal
  *   account of its owner.
  * - `debited`: the account must have been debited. A transfer is debited when it is created, a payment of a quote when
- *   it is executed, one that waits for an approval where a policy reserves its money, and a payment that is pulled when the pull has settled: then it has a PAYOUT order. A payment that
- *   failed before that has no refund.
- * - `gone`: it has been debited and the money is not back.
- * - `locked`: what the rail takes, in the sending currency, where it converts the money itself (decision 83).
- * - `waiting`: what waits in CLEARING until the rail has moved it.
+ *   it is executed, one that awaits approval if a policy reserves its money, and a pulled payment once the pull has
+ *   settled, when it has a PAYOUT order. A payment that failed before that has no refund.
+ * - `gone`: it has been debited, and the money has not been returned.
+ * - `locked`: the amount that the rail takes, in the sending currency, if it converts the money itself (decision 83).
+ * - `waiting`: the amount that waits in CLEARING until the rail has moved it.
  * - `arrives_here`: the payment itself credits an account here.
  */
 const payment = ({ payments }: Scope) => `payment as materialized (
@@ -76,7 +76,7 @@ const payment = ({ payments }: Scope) => `payment as materialized (
   ) t
 )`;
 
-/** Computes the required sums of the legs of each payment, on accounts and on system accounts. */
+/** Computes the required sums of each payment's legs, on accounts and on system accounts. */
 const expected = `expected as (
   select p.platform_id, p.id, e.account_id, e.system, e.currency, e.amount
   from payment p cross join lateral (values

@@ -14,14 +14,14 @@ import type {
 } from '../../infra/database/generated/client/client.ts';
 
 /**
- * All changes that one command makes, as data. `commitPlan` sends it to the database, which locks, checks and applies it in one
- * transaction, or refuses it as a whole. Commands differ only in their plans.
+ * All changes that one command makes, as data. `commitPlan` sends it to the database, which locks, checks and applies
+ * it in one transaction, or refuses it as a whole. Commands differ only in their plans.
  */
 export interface Plan {
   readonly claim?: Claim | undefined;
   /**
-   * Who and what a plan requires: customers who may move money and are not frozen, external accounts that are ACTIVE and not
-   * frozen, internal accounts that are not frozen, and lookups that have not expired.
+   * The preconditions of a plan: customers who may move money and are not frozen, external accounts that are ACTIVE and
+   * not frozen, internal accounts that are not frozen, and lookups that have not expired.
    */
   readonly requireActive?: {
     readonly customers?: readonly string[];
@@ -42,57 +42,57 @@ export interface Plan {
     readonly rail_order?: readonly NewOrder[];
     /** External accounts that the rail checks again, each after a delay in milliseconds. */
     readonly account_check?: readonly { readonly accountId: string; readonly dueInMs: number }[];
-    /** Customers whose identity the rail checks again, each after some milliseconds; null after its final answer. */
+    /** Customers whose identity the rail checks again, after a delay in milliseconds; null after its final answer. */
     readonly identity_check?: readonly { readonly customerId: string; readonly dueInMs: number | null }[];
   };
   readonly quotes?: readonly QuoteMove[];
   readonly transactions?: readonly TransactionMove[];
-  /** Customers that change. One that is deleted must hold nothing, and have no payment under way. */
+  /** Customers to change. A deleted one must hold nothing, and have no payment under way. */
   readonly customers?: readonly { readonly id: string; readonly set: Partial<Omit<Customer, 'platformId' | 'id'>> }[];
   readonly accounts?: readonly AccountMove[];
-  /** When the rail checks an external account again, in milliseconds from now; null when its last answer was final. */
+  /** When the rail checks an external account again, in milliseconds from now; null if its last answer was final. */
   readonly checks?: readonly { readonly accountId: string; readonly dueInMs: number | null }[];
   readonly journals?: readonly Journal[];
-  /** The correction of a balance that its one journal carries out: an approved proposal (decision 81). */
+  /** The balance correction that its only journal carries out: an approved proposal (decision 81). */
   readonly adjustments?: readonly Approval[];
-  /** The case that its one journal of a difference settles, with the order that it concludes (decision 95). */
+  /** The case that its only difference journal settles, with the order that it concludes (decision 95). */
   readonly cases?: readonly SettledCase[];
   /**
-   * When the rail is asked about an order again, in milliseconds from now; null when the order has its outcome. `begins`: it has
-   * waited for an approval, and has its age from now on.
+   * When the rail is queried again for an order, in milliseconds from now; null once the order has its outcome.
+   * `begins`: the order has waited for an approval, and its age counts from now on.
    */
   readonly orders?: readonly { readonly id: string; readonly dueInMs: number | null; readonly begins?: boolean }[];
   /** The version that a row must still have, which the plan changes. */
   readonly expected?: { readonly type: ResultType; readonly id: string; readonly version: number };
-  /** The row to return to the caller, as it is after the plan. */
+  /** The row to return to the caller, in its state after the plan. */
   readonly result?: { readonly type: ResultType; readonly id: string };
-  /** The plan to carry out instead of one that is refused because a quote has expired. */
+  /** The plan to carry out instead if this one is refused because a quote has expired. */
   readonly otherwise?: Alternative;
 }
 
-/** A payment as policies see it (check_policy.sql). */
+/** A payment as seen by policies (check_policy.sql). */
 export interface Spend {
   readonly transactionId: string;
   readonly kind: PaymentKind;
   /**
-   * The uuids of all that may limit it: the platform, the sending customer, the caller's token, and the token's makers.
+   * The uuids of all subjects that may limit it: the platform, the sending customer, the token, and the token's makers.
    */
   readonly subjects: readonly string[];
-  /** What is sent, in the smallest unit of its currency. */
+  /** The amount sent, in the smallest unit of its currency. */
   readonly amount: bigint;
   readonly currency: string;
-  /** The receiver: the public id of an account, and the country of one outside where that is known; or a UMA address. */
+  /** The receiver: an account's public id (with the country of an external one, if known), or a UMA address. */
   readonly accountId: string | null;
   readonly country: string | null;
   readonly umaAddress: string | null;
   /** The quote's expiry: no approval can be later. */
   readonly until?: Date | undefined;
-  /** Whether it waits for an approval. */
+  /** Whether the payment waits for an approval. */
   readonly waits?: true;
 }
 
 /**
- * The plan that replaces one that comes too late for its quote. The database decides this under the lock of the quote. It
+ * The plan that replaces one that is too late for its quote. The database decides this under the quote's lock. It
  * changes nothing that its plan does not name. It may itself be too late, and have an alternative in turn.
  */
 export interface Alternative extends Pick<Plan, 'quotes' | 'transactions' | 'journals'> {
@@ -106,7 +106,7 @@ export interface PlatformPlan {
   readonly plan: Plan;
 }
 
-/** Plans of one platform or several that are carried out all or none. */
+/** Plans of one or more platforms that are carried out all together or not at all. */
 export type PlanGroup = readonly PlatformPlan[];
 
 export type ResultType = 'Quote' | 'Transaction' | 'Customer' | 'Account';
@@ -114,12 +114,12 @@ export type ResultType = 'Quote' | 'Transaction' | 'Customer' | 'Account';
 type Nullable<T> = { [K in keyof T]-?: null extends T[K] ? K : never }[keyof T];
 type Stamped = 'version' | 'createdAt' | 'updatedAt';
 
-/** A row to insert. Nullable columns may be left out, and the database sets version and times. */
+/** A row to insert. Nullable columns may be omitted, and the database sets the version and times. */
 export type NewRow<T> = Omit<T, Stamped | Nullable<T>> & Partial<Pick<T, Exclude<Nullable<T>, Stamped>>>;
 
 export type NewOrder = Pick<RailOrder, 'platformId' | 'id' | 'transactionId' | 'kind'> &
   Partial<Pick<RailOrder, 'scenario' | 'rateLock'>> & {
-    /** When the rail is asked first, in milliseconds from now; at once when left out. */
+    /** When the rail is first queried, in milliseconds from now; at once if omitted. */
     readonly dueInMs?: number;
   };
 
@@ -128,7 +128,7 @@ export interface QuoteMove {
   readonly from: readonly QuoteStatus[];
   readonly to: QuoteStatus;
   readonly reason?: string | undefined;
-  /** Only before or only after the expiry of the quote, by the clock of the database once the quote is locked. */
+  /** Whether to move it only before or after the quote's expiry, by the database's clock once the quote is locked. */
   readonly expiry?: 'before' | 'after';
   /** Whether the same plan inserts the quote. */
   readonly isNew?: boolean;
@@ -154,28 +154,28 @@ export interface TransactionMove {
       | 'approvalDueAt'
     >
   >;
-  /** Whether the refund that `set` starts waits in suspense: it has no time of settlement yet. */
+  /** Whether the refund that `set` starts waits in suspense, so that it has no settlement time yet. */
   readonly refundWaits?: boolean | undefined;
-  /** Whether it pays a refund that waits in suspense; refused where none waits. `to` is the current status. */
+  /** Whether it pays a refund that waits in suspense; refused if none waits. `to` is the current status. */
   readonly paysRefund?: boolean | undefined;
   /** When settlement is expected, in milliseconds from now. */
   readonly expectedInMs?: number | undefined;
-  /** How long its platform has to approve or reject it, in milliseconds from now. */
+  /** The time that its platform has to approve or reject it, in milliseconds from now. */
   readonly approvalInMs?: number | undefined;
-  /** Only before that deadline, by the clock of the database once the transaction is locked. */
+  /** Only before that deadline, by the database's clock once the transaction is locked. */
   readonly approval?: 'before';
-  /** The token of who approves what somebody else has asked for, and the tokens that it was made by (may_approve.sql). */
+  /** The token that approves another's request, and the tokens that created it (may_approve.sql). */
   readonly makers?: readonly string[];
   readonly isNew?: boolean;
 }
 
-/** A change of an external account. A deleted one does not change. */
+/** A change of an external account. A deleted account cannot change. */
 export interface AccountMove {
   readonly id: string;
   readonly from: readonly ExternalAccountStatus[];
   readonly to?: ExternalAccountStatus;
   readonly reason?: string;
-  /** A new default deposit account replaces the one before. */
+  /** A new default deposit account replaces the previous one. */
   readonly set?: Partial<
     Pick<
       Account,
@@ -189,19 +189,19 @@ export interface AccountMove {
   >;
 }
 
-/** The approval of a proposed adjustment, by another person than its proposer. */
+/** The approval of a proposed adjustment by a person other than its proposer. */
 export interface Approval {
   readonly id: string;
   readonly by: string;
   readonly reason?: string | undefined;
 }
 
-/** The end of a case: an operator settles the payment although the provider has moved another amount. */
+/** The end of a case: an operator settles the payment although the provider moved a different amount. */
 export interface SettledCase {
   readonly orderId: string;
   readonly by: string;
   readonly reason: string;
-  /** What the provider took from the platform's account there, and credited; null where it was to do neither. */
+  /** The amounts that the provider debited from and credited to the platform's account; null if neither was due. */
   readonly movedOut: bigint | null;
   readonly movedIn: bigint | null;
 }
@@ -227,15 +227,16 @@ export interface Journal {
 }
 
 /**
- * One leg of a movement, in the smallest unit of the currency: positive is a credit, negative a debit. System accounts: OUTSIDE
- * is the world beyond the rails, CLEARING is money on its way there, LIQUIDITY is the other side of a conversion, FEES is what
- * the service earned, SUSPENSE is money that neither arrived nor came back, ADJUSTMENTS is the other side of corrections by
- * operators, DIFFERENCES is the difference between what providers have moved and what was promised.
+ * One leg of a movement, in the smallest unit of the currency: positive is a credit, negative a debit. System accounts:
+ * OUTSIDE is the world beyond the rails, CLEARING is money on its way there, LIQUIDITY is the other side of a
+ * conversion, FEES is the service's earnings, SUSPENSE is money that neither arrived nor came back, ADJUSTMENTS is the
+ * other side of operators' corrections, DIFFERENCES is the difference between what providers have moved and what was
+ * promised.
  */
 export type Leg = { readonly currency: string; readonly amount: bigint } & (
   | {
       readonly account: string;
-      /** Exempt from the limit for new money: the money is a refund or earned (check_balances.sql). */
+      /** Exempt from the limit for new money: the money is a refund, or earned (check_balances.sql). */
       readonly exempt?: true;
     }
   | { readonly system: SystemAccount }

@@ -1,10 +1,10 @@
 import type { Rule } from './rule.ts';
 
-/** What a payment takes from a limit `l` of a policy. */
+/** The amount that a payment uses of a limit `l` of a policy. */
 const taken = "case when l.value ? 'payments' then 1 else u.amount end";
 const window = 'partition by p.platform_id, p.id, l.number';
 
-/** The auditor's rules about policies: of all that they have counted, since little of it is old. */
+/** The auditor's rules about policies. They check everything that policies have counted, since little of it is old. */
 export const policyRules: readonly Rule[] = [
   {
     rule: 'a policy has counted the amount that a payment sends, and it counts unless the payment was not delivered or was returned',
@@ -15,7 +15,7 @@ export const policyRules: readonly Rule[] = [
   },
   {
     rule: 'no window of a policy was ever exceeded by the payments that it has allowed since it was set',
-    // A payment was allowed with all that counted then: what counts still is no more.
+    // A payment was allowed with everything that counted at the time, and what still counts cannot be more.
     offenders: () => `select platform_id, policy_id, transaction_id, value, used from (
         select u.platform_id, u.policy_id, u.transaction_id, l.value, u.used_at > p.updated_at as is_new,
           case l.value ->> 'period'

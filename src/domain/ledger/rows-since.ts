@@ -2,18 +2,19 @@ import type pg from 'pg';
 import type { Scope } from './rule.ts';
 
 /**
- * The rows that came after a checkpoint, or may still change (decision 94).
+ * The rows that are newer than a checkpoint, or may still change (decision 94).
  *
- * What is exact: the events after the number that a platform's feed had, and the legs of an account after the version that it had.
- * Both are given under a lock, so nothing can commit late behind them. Journals have only their ids. Each belongs to a change of a
- * payment or of a balance, whose event is written in the same transaction, soon after the journal. So a journal that came since is
- * not older than the oldest event that came since, however late it was committed, and also where the clock was set back.
+ * Events and legs are exact: the events after the feed's number at the checkpoint, and the legs of an account after its
+ * version then. Both numbers are assigned under a lock, so nothing can commit late behind them. Journals have only ids.
+ * Each belongs to a change of a payment or of a balance, whose event is written in the same transaction, soon after the
+ * journal. So a new journal is not older than the oldest new event, however late it was committed, even if the clock
+ * was set back.
  */
 
-/** How much older than its first event a journal may be: a hundred times what a transaction of the service takes. */
+/** The maximum age of a journal relative to its first event: a hundred times the duration of a transaction. */
 const margin = '5 minutes';
 
-/** Where the rows since the checkpoint begin for each platform, and the payments to check now. */
+/** The start of the rows since the checkpoint for each platform, and the payments to check now. */
 const parameters = `
   since as (select * from unnest($1::uuid[], $2::bigint[], $3::uuid[]) as s(platform_id, sequence, first_journal)),
   chunk as (select * from unnest($4::uuid[], $5::uuid[]) as c(platform_id, id))`;
@@ -48,7 +49,7 @@ export const rowsSince: Scope = {
   marks: 'audit_mark',
 };
 
-/** Payments that changed since, or can still change: with events, journals or rows since, or not terminal. */
+/** Payments that have changed since, or can still change: with newer events, journals or rows, or not terminal. */
 const paymentsSince = `seen as materialized (
     select e.platform_id, e.transaction_id as id from since s
       join stored_event e on e.platform_id = s.platform_id and e.sequence > s.sequence where e.transaction_id is not null
@@ -69,7 +70,7 @@ const paymentsSince = `seen as materialized (
   union select platform_id, transaction_id from rail_order where due_at is not null
   order by 1, 2`;
 
-/** Where the rows since begin, for each platform: at its first rows where the checkpoint does not know it. */
+/** Selects the start of the rows since, per platform: its first rows if the checkpoint does not know the platform. */
 const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequence::text) as sequences, array_agg(first_journal) as journals
   from (
     select p.id as platform_id, coalesce(m.sequence, 0) as sequence, case when m.journal_at is null
@@ -82,7 +83,7 @@ const beginnings = `select array_agg(platform_id) as platforms, array_agg(sequen
     left join (select platform_id, min(occurred_at) as oldest from outbox group by platform_id) o on o.platform_id = p.id
   ) beginnings`;
 
-/** Payments checked at a time. Postgres underestimates the number of rows, and would join each with each. */
+/** The number of payments checked at a time. Postgres underestimates it, and would join every row with every other. */
 const chunkSize = 500;
 
 export class RowsSince {
@@ -94,7 +95,7 @@ export class RowsSince {
     this.#beginnings = beginnings;
   }
 
-  /** Finds where they begin. The transaction then reads by keys: reading a whole table would never pay off. */
+  /** Finds the start of the rows since. The transaction then reads by keys: reading a whole table never pays off. */
   static async find(client: pg.Client): Promise<RowsSince> {
     await client.query('set local enable_seqscan = off');
     const { rows } = await client.query<Record<'platforms' | 'sequences' | 'journals', string[] | null>>(beginnings);
@@ -102,15 +103,15 @@ export class RowsSince {
     return new RowsSince(client, [platforms ?? [], sequences ?? [], journals ?? []]);
   }
 
-  /** Runs a query over the rows since: of all rules but those of payments, or of the payments of one chunk. */
+  /** Runs a query over the rows since: for all rules except those about payments, or for the payments of one chunk. */
   async run(query: string, { platforms, ids }: Chunk = { platforms: [], ids: [] }): Promise<Record<string, unknown>[]> {
     const text = `with ${parameters} ${query}`;
     return (await this.#client.query({ text, values: [...this.#beginnings, platforms, ids] })).rows;
   }
 
   /**
-   * Returns the payments that changed since or may still change, some at a time.
-   * @param onChunk called before each chunk with how many payments there are before its end, and in all
+   * Returns the payments that have changed since or may still change, in chunks.
+   * @param onChunk called before each chunk with the number of payments up to its end, and the total
    */
   async *payments(onChunk: (done: number, all: number) => void): AsyncGenerator<Chunk> {
     const text = `declare payments_since scroll cursor for with ${parameters}, ${paymentsSince}`;

@@ -3,14 +3,14 @@ export interface Scope {
   readonly payments: string;
   readonly journalsOfPayments: string;
   readonly quotes: string;
-  /** Events as they are stored, among them all of these payments. */
+  /** Events as stored, including all of these payments. */
   readonly eventsOfPayments: string;
   /** The deposits at providers that these payments have credited. */
   readonly deposits: string;
   readonly journals: string;
   /** The legs of these journals, and legs without a journal. */
   readonly postings: string;
-  /** Legs on accounts: for each account all after its balance in `balances`. */
+  /** Legs on accounts: for each account, all those after its balance in `balances`. */
   readonly accountLegs: string;
   /** Known state of accounts (`audit_balance`): a balance, and the version that the account had then. */
   readonly balances: string;
@@ -20,9 +20,9 @@ export interface Scope {
 
 export interface Rule {
   readonly rule: string;
-  /** Whether it is about single payments and their rows: then it can be checked for some payments at a time. */
+  /** Whether it concerns single payments and their rows, so that it can be checked for some payments at a time. */
   readonly ofPayments?: true;
-  /** Returns the query for the rows that break the rule among those of a scope: none in a sound ledger. */
+  /** Returns the query for the rows of a scope that break the rule: none in a sound ledger. */
   readonly offenders: (scope: Scope) => string;
 }
 

@@ -4,13 +4,13 @@ import type { Caller } from '../access/caller.ts';
 import type { Operation } from '../access/operations.ts';
 
 /**
- * The ids of orders are the idempotency keys of providers. They derive from what a client repeats, so that a payment that was
- * made before a database was restored, and is made again after it, has the same order (decision 76).
+ * The ids of orders serve as idempotency keys at providers. They are derived from what a client repeats, so that a
+ * payment that is made again after a restore of the database has the same order as before it (decision 76).
  */
 
 /**
- * Returns the id of the order that a command makes: the same for the same idempotency key. Without a key, nothing says that a
- * command repeats another one, and `fresh` is the id.
+ * Returns the id of a command's order. Identical idempotency keys produce identical ids. Without a key, nothing shows
+ * that a command repeats another one, and the id is `fresh`.
  */
 export function orderIdOfKey(
   caller: Caller,
@@ -27,7 +27,7 @@ export function orderIdOfQuote(quote: { readonly platformId: string; readonly id
   return derivedId(quote.platformId, 'quote', quote.id);
 }
 
-/** Returns the id of the order that follows another one, as a payout follows its pull. */
+/** Returns the id of the order that follows another, such as a payout after its pull. */
 export function nextOrderId(order: { readonly platformId: string; readonly id: string }): string {
   return derivedId(order.platformId, 'next', order.id);
 }
@@ -36,7 +36,7 @@ export function depositId(platformId: string, reference: string): string {
   return derivedId(platformId, 'deposit', reference);
 }
 
-/** Returns a UUID of version 8 (RFC 9562) made from the SHA-256 of the parts. */
+/** Derives a UUID of version 8 (RFC 9562) from the SHA-256 of the parts. */
 function derivedId(...parts: readonly string[]): string {
   const digits = hash('sha256', JSON.stringify(parts), 'hex');
   const variant = ((Number.parseInt(digits.charAt(16), 16) & 0x3) | 0x8).toString(16);

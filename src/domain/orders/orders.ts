@@ -10,7 +10,7 @@ import type { RateLock } from '../../rails/rate-lock.ts';
 import type { Party } from '../commands/parties.ts';
 import { lockOf } from '../commands/rate-locks.ts';
 
-/** A due order with all data that its outcome may need, as it was read with the lease. */
+/** A due order with all data that its outcome may need, as read with the lease. */
 export interface DueOrder extends Lease {
   readonly id: string;
   readonly kind: RailOrderKind;
@@ -20,21 +20,21 @@ export interface DueOrder extends Lease {
   readonly transaction: Transaction;
   readonly source: Party | undefined;
   readonly destination: Party | undefined;
-  /** The internal account that an outgoing payment is paid from: of the owner of the source, where that is external. */
+  /** The internal account that pays an outgoing payment: if the source is external, an account of its owner. */
   readonly fundingAccountId: string | undefined;
   readonly platformFee: bigint;
   readonly lock: RateLock | undefined;
-  /** The account of the platform for its part of the fees, and whether it holds enough to return that part. */
+  /** The platform's account for its part of the fees, and whether it holds enough to return that part. */
   readonly platformAccount: { readonly id: string; readonly canReturnFee: boolean } | undefined;
-  /** The information about the sender that was given with the quote, and its UMA address. */
+  /** The information about the sender that was given with the quote, and the sender's UMA address. */
   readonly sender: { readonly information: Record<string, string>; readonly umaAddress: string | undefined };
   /** The customer of this installation who receives an outgoing payment to a UMA address. */
   readonly receiver: Receiver | undefined;
-  /** The receiving transaction here: the one for such a customer, once it is announced, or the transaction itself. */
+  /** The receiving transaction here: that of such a customer, once announced, or the transaction itself. */
   readonly incoming: Incoming | undefined;
   /** An id for the receiving transaction, if one is created. */
   readonly newId: string;
-  /** How long somebody still has to approve it, in milliseconds; null where it awaits no approval. */
+  /** The time left to approve it, in milliseconds; null if it awaits no approval. */
   readonly approvalLeftMs: number | null;
   readonly approvalDeferred: boolean;
 }
@@ -43,13 +43,13 @@ export interface DueOrder extends Lease {
 export interface Receiver {
   readonly platformId: string;
   readonly customerId: string;
-  /** Whether it may receive money now. */
+  /** Whether the receiver may currently receive money. */
   readonly isReceiverActive: boolean;
-  /** Its default UMA deposit account in the currency, or else its internal account in it. */
+  /** The receiver's default UMA deposit account in the currency, or else the internal account in it. */
   readonly depositAccountId: string | undefined;
 }
 
-/** An INCOMING transaction under way, with its destination and the milliseconds that its platform has to decide. */
+/** An INCOMING transaction under way, with its destination and the time to its platform's deadline in milliseconds. */
 export interface Incoming {
   readonly transaction: Transaction;
   readonly destination: Party | undefined;
@@ -71,7 +71,7 @@ interface Nullable {
   readonly incoming: Transaction | null;
 }
 
-/** A row of the function `lease_rail_orders`: flat. */
+/** A row of the function `lease_rail_orders`, without nesting. */
 interface LeasedRow
   extends Omit<DueOrder, keyof Nullable | 'lock' | 'platformAccount' | 'sender' | 'receiver'>,
     Nullable {
@@ -89,24 +89,24 @@ interface LeasedRow
 
 const orders: LeasedTable = { table: 'rail_order', rows: 'orders', key: ['id', 'uuid'] };
 
-/** Leases as the builder does, in a function that is planned once: the data of an order is in some twenty rows. */
+/** Leases as the builder does, but in a function planned once: the data of an order spans some twenty rows. */
 const leaseOrdersStatement = statement<LeasedRow>(
   'lease_orders',
   'select * from lease_rail_orders($1::int, $2::bigint)',
   { transaction: 'Transaction', incoming: 'Transaction' },
 );
 
-/** Leases up to `limit` due orders: no other process takes them until the lease ends. */
+/** Leases up to `limit` due orders. No other process takes them until the lease ends. */
 export async function leaseOrders(on: Queryable, limit: number, ms = leaseMs): Promise<DueOrder[]> {
   return (await leaseOrdersStatement(on, limit, ms)).map(dueOrder);
 }
 
-/** Gives orders back without an outcome, except those that were woken, or have it already: their lease has changed. */
+/** Returns orders without an outcome, except those woken or concluded in the meantime: their lease has changed. */
 export const postponeOrders = postponing(orders);
 
 /**
- * Renews the leases of orders until `end` is called, which resolves after the last renewal. A lease that has changed
- * belongs to another process, or its order was woken: it is not renewed.
+ * Renews the leases of orders until `end` is called, which resolves after the last renewal. A lease that has changed is
+ * not renewed: it belongs to another process, or its order was woken.
  */
 export function renewLeases(on: Queryable, orders: readonly DueOrder[], log: Logger): { end(): Promise<void> } {
   let renewing: Promise<void> | undefined;
@@ -127,7 +127,7 @@ export function renewLeases(on: Queryable, orders: readonly DueOrder[], log: Log
   };
 }
 
-/** Returns after how many milliseconds a rail is asked about a new order: none while a UMA receiver is unknown. */
+/** Returns the delay before a rail gets a new order, in milliseconds: zero while a UMA receiver is unknown. */
 export function firstAskMs(rail: Rail, railRequest: RailRequest): number {
   return railRequest.umaAddress === undefined ? wholeMs(rail.firstAskMs?.(railRequest) ?? 0) : 0;
 }
@@ -136,12 +136,12 @@ export function expectedMs(rail: Rail, railRequest: RailRequest): number {
   return rail.expectedMs?.(railRequest) ?? 0;
 }
 
-/** Returns a rail's delay in whole milliseconds, with a bound and a default: no due time would mean never. */
+/** Returns a rail's delay in whole milliseconds, bounded and with a default: without a due time, it would never run. */
 export function wholeMs(ms: number): number {
   return Number.isFinite(ms) ? Math.min(maxWaitMs, Math.max(0, Math.ceil(ms))) : 60_000;
 }
 
-/** The longest time between two questions about an order, in milliseconds: a day. */
+/** The longest time between two queries for an order, in milliseconds: a day. */
 const maxWaitMs = 86_400_000;
 
 /** Returns whether the order pulls the money for its payment from an external account. */
@@ -175,7 +175,7 @@ function dueOrder(row: LeasedRow): DueOrder {
 }
 
 /**
- * The longest time to decide (PAYMENT_APPROVAL_MS), in milliseconds. More is left only where the clock was set back.
+ * The longest time to decide (PAYMENT_APPROVAL_MS), in milliseconds. More can remain only if the clock was set back.
  */
 const maxApprovalMs = 60_000;
 
@@ -193,9 +193,7 @@ export const nextOrderDue = untilNext(orders);
 
 const wakeStatement = statement<object>('wake_orders', 'select wake_orders($1, $2)');
 
-/**
- * Makes the order due now that waits for the decision on this incoming transaction; otherwise it is at the deadline.
- */
+/** Makes the order that waits for the decision on this incoming transaction due now, instead of at the deadline. */
 export async function wakeOrders(on: Queryable, platformId: string, transactionId: string): Promise<void> {
   await wakeStatement(on, platformId, transactionId);
 }
@@ -205,7 +203,7 @@ const lockOrderStatement = statement<object>(
   'select from rail_order where platform_id = $1 and id = $2 and due_at > clock_timestamp() for update',
 );
 
-/** Read by a statement after the one that locks, to see what was committed during the wait. */
+/** Reads in a statement after the locking one, to see what was committed during the wait. */
 const wakeOrderStatement = statement<object>(
   'wake_order',
   `update rail_order o set due_at = clock_ms() from transaction t
@@ -214,9 +212,9 @@ const wakeOrderStatement = statement<object>(
 );
 
 /**
- * Makes an order due now that waits for its rail. An order that has its outcome, or that is unknown, stays unchanged. So does
- * one that has settled and is asked about once more, unless `alsoSettled` says that it may have come back: the rail is asked
- * only once, and too early it would answer before the money can have come back.
+ * Makes an order that waits for its rail due now. An order that has its outcome, or is unknown, stays unchanged. So
+ * does a settled order that is still to be queried once more, unless `alsoSettled` says that its money may have come
+ * back: the rail is queried only once, and too early a query would miss money that comes back later.
  * @param on a transaction
  */
 export async function wakeOrder(
@@ -241,7 +239,7 @@ const deferStatement = statement<object>(
 );
 
 /**
- * Records that the platform decides later on this incoming transaction. The order that waits for the decision rejects it at the
+ * Records that the platform will decide later on this incoming transaction. The waiting order rejects it at the
  * deadline. A later answer counts as none.
  */
 export async function deferApproval(on: Queryable, platformId: string, transactionId: string): Promise<void> {

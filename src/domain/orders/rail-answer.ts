@@ -7,16 +7,16 @@ import { within } from '../../infra/instruments/within.ts';
 
 /**
  * How long a rail may take to answer, in milliseconds. The lease of an account check is longer, and that of an order is
- * renewed, so nobody else has taken it when its outcome is written. One silent rail does not stop all other work.
+ * renewed, so no other process has taken it when its outcome is written. One silent rail does not block all other work.
  */
 const answerMs = 10_000;
-/** The time that a request needs after the answer of a rail, in milliseconds: for its commit. */
+/** The time that a request needs for its commit after the rail's answer, in milliseconds. */
 const afterMs = 1_000;
 
 /**
- * Waits for the answer of a rail, without holding the slot of the request. A late answer is ignored. Characters that Postgres
- * cannot store are replaced by U+FFFD: some texts come from third parties, such as the payer.
- * @throws Error when it does not come in time
+ * Waits for a rail's answer, without holding the slot of the request. A late answer is ignored. Characters that
+ * Postgres cannot store are replaced by U+FFFD: some texts come from third parties, such as the payer.
+ * @throws Error when the answer does not arrive in time
  */
 export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answer> {
   return storable(await outsideWait(within(msLeft(answerMs, afterMs), answer, 'the rail did not answer')));
@@ -24,7 +24,7 @@ export async function railAnswer<Answer>(answer: Promise<Answer>): Promise<Answe
 
 /**
  * Waits for an answer of the rail that a request needs before anything is written.
- * @throws Refusal SERVICE_UNAVAILABLE where the rail throws or does not answer in time: nothing has happened
+ * @throws Refusal SERVICE_UNAVAILABLE if the rail throws or does not answer in time: nothing has happened
  */
 export async function neededOf<Answer>({ log }: { readonly log: Logger }, answer: Promise<Answer>): Promise<Answer> {
   try {
@@ -36,9 +36,9 @@ export async function neededOf<Answer>({ log }: { readonly log: Logger }, answer
   }
 }
 
-/** Returns a copy of plain data whose texts can be stored and read. */
+/** Returns a copy of plain data whose texts can be stored and read back. */
 function storable<Value>(value: Value): Value {
-  // A text stays a text, a list a list, and an object has the same fields.
+  // Texts stay texts, lists stay lists, and objects keep their fields.
   return storableData(value) as Value;
 }
 

@@ -4,7 +4,7 @@ import { connectedRail, type Payments, railOf } from '../commands/command.ts';
 import { toRailAccount } from '../commands/parties.ts';
 import { type DueOrder, isPull } from './orders.ts';
 
-/** Converts an order to the terms of the rail. `settled`: the rail has answered `settled` before. */
+/** Converts an order to the rail's form. `settled`: the rail has answered `settled` before. */
 export function railRequest(order: DueOrder, settled: boolean): RailOrder {
   return {
     id: order.id,
@@ -12,7 +12,7 @@ export function railRequest(order: DueOrder, settled: boolean): RailOrder {
     kind: order.kind,
     ...moneyOf(order),
     account: externalAccount(order),
-    // A rate locked for an external receiver goes there, even if the address belongs to a customer here by now.
+    // A rate locked for an external receiver goes there, even if the address has since become a customer's here.
     umaAddress: order.receiver && !order.lock ? undefined : counterpartyAddress(order),
     lock: order.lock,
     settled,
@@ -27,7 +27,7 @@ function stepOf(order: DueOrder): RailStep {
   return isPull(order) ? 'PULL' : 'SETTLEMENT';
 }
 
-/** Returns the money for the rail to move: the amount that arrives, or for a pull the amount that is sent. */
+/** Returns the money that the rail is to move: the amount that arrives, or for a pull the amount that is sent. */
 function moneyOf(order: DueOrder): { readonly amount: bigint; readonly currency: string } {
   const { sentAmount, sentCurrency, receivedAmount, receivedCurrency } = order.transaction;
   return isPull(order) && sentAmount !== null && sentCurrency !== null
@@ -35,7 +35,7 @@ function moneyOf(order: DueOrder): { readonly amount: bigint; readonly currency:
     : { amount: receivedAmount ?? 0n, currency: receivedCurrency };
 }
 
-/** Returns the external account that the rail pays or pulls from: of a UMA payment, the receiver's deposit account. */
+/** Returns the external account that the rail pays or pulls from; for a UMA payment, the receiver's deposit account. */
 function externalAccount(order: DueOrder) {
   const account =
     order.kind === 'COLLECTION' && order.source ? order.source : (order.incoming?.destination ?? order.destination);
@@ -47,7 +47,7 @@ function counterpartyAddress({ kind, transaction }: DueOrder): string | undefine
 }
 
 /**
- * Asks the rail of an order's platform to perform it.
+ * Asks the rail of an order's platform to perform the order.
  * @param settled whether it has settled before
  * @throws any error that keeps the rail from answering
  */
@@ -59,8 +59,8 @@ export async function performOrder(payments: Payments, order: DueOrder, settled:
 }
 
 /**
- * Asks for the state of an order without sending it, where the rail supports that.
- * @returns undefined where the rail does not have it
+ * Queries the state of an order without sending it, if the rail supports that.
+ * @returns undefined if the rail does not have it
  */
 export async function findOrder(payments: Payments, order: DueOrder): Promise<RailOutcome | undefined> {
   const find = connectedRail(payments, order)?.findOrder;

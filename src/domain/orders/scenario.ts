@@ -5,18 +5,19 @@ import type { RailStep } from '../../rails/rail-parts.ts';
 import type { Scenario } from '../../rails/simulation.ts';
 import { type Payments, simulationOf } from '../commands/command.ts';
 
-/** A scenario as an API passes it on: null means left out. */
+/** A scenario as an API passes it on, in which null means omitted. */
 export type GivenScenario = { readonly [K in keyof Scenario]?: Scenario[K] | null };
 
-/** The path to a scenario: every input has it under this name. */
+/** The path to a scenario, which has this name in every input. */
 const at = pathsIn<{ readonly sandboxScenario: Scenario }>();
 
-/** The reasons for which a payment that a deposit funds can fail (specification 2.6, 7.1). */
+/** The possible failure reasons of a payment that a deposit funds (specification 2.6, 7.1). */
 const depositFailures: readonly FailureReason[] = ['QUOTE_EXPIRED', 'QUOTE_EXECUTION_FAILED'];
 
 /**
- * Checks a scenario of a caller and returns it as it is stored with the order, or null. `deposit`: whether a deposit
- * funds the payment. `approval`: whether a platform decides on it. `step`: the step that the payment has before its settlement, if any.
+ * Validates a caller's scenario and returns it as stored with the order, or null. `deposit`: whether a deposit funds
+ * the payment. `approval`: whether a platform decides on it. `step`: the step that the payment has before settlement,
+ * if any.
  * @throws Refusal FORBIDDEN (its rail simulates nothing), INVALID_INPUT with the path of the field
  */
 export function checkScenario(
@@ -55,8 +56,8 @@ export function checkScenario(
 }
 
 /**
- * Refuses a scenario for a step that its payment does not have. Every payment has its settlement, and some have one
- * step before.
+ * Refuses a scenario for a step that its payment does not have. Every payment has a settlement, and some have one step
+ * before it.
  * @throws Refusal INVALID_INPUT
  */
 export function checkStep(scenario: Scenario | null, step?: RailStep): void {

@@ -7,8 +7,8 @@ import { formatRate, ownRates, type Rate, type Rates } from '../access/rates.ts'
 export type RateChanges = { readonly [limit in keyof Rates]?: Rate | null };
 
 /**
- * Changes a platform's own rate limits. Instances follow within two seconds, for which they cache credentials.
- * @returns its limits now, null where those of the settings apply
+ * Changes a platform's own rate limits. Instances, which cache credentials, follow within two seconds.
+ * @returns its current limits, null if those of the settings apply
  * @throws Error for an unknown platform
  */
 export function changeRates(database: Database, name: string, operator: Operator, changes: RateChanges) {
@@ -35,7 +35,7 @@ async function change(transaction: Transaction, name: string, operator: Operator
     },
   });
   const now = ownRates(await prisma.platform.findFirstOrThrow({ where: { name } }));
-  // Only showing the limits is not an act.
+  // Showing the limits is not recorded as an act.
   if (Object.keys(changes).length > 0) {
     const subject = publicId('Platform', before.id);
     const facts = { before: inJson(ownRates(before)), after: inJson(now) };

@@ -35,7 +35,7 @@ export interface NewPlatform {
   readonly environment: Environment;
   /** Fixed credentials, for the local sandbox only; otherwise they are generated. */
   readonly credentials?: { readonly clientId: string; readonly secret: string };
-  /** The operator who creates it; none for the local sandbox. */
+  /** The operator who creates the platform; none for the local sandbox. */
   readonly operator?: Operator;
 }
 
@@ -45,9 +45,9 @@ export async function findPlatform(database: Database, name: string): Promise<Te
 }
 
 /**
- * Creates a platform with an internal account per currency and a first token with all permissions. The secret is
+ * Creates a platform with one internal account per currency and a first token with all permissions. The secret is
  * returned here and stored nowhere.
- * @throws Refusal INVALID_INPUT (the name is malformed), CONFLICT (it is taken)
+ * @throws Refusal INVALID_INPUT (the name is malformed), CONFLICT (the name is taken)
  */
 export async function createPlatform(
   payments: Pick<Payments, 'database' | 'rails'>,
@@ -81,7 +81,7 @@ export async function createPlatform(
   });
 }
 
-/** Returns the domain that a new platform gets from the service. Similar names get different domains. */
+/** Returns the domain that the service assigns to a new platform. Similar names get different domains. */
 function umaDomainOf(name: string): string {
   const slug = name
     .toLowerCase()
@@ -94,11 +94,11 @@ function umaDomainOf(name: string): string {
 }
 
 export interface PlatformSettings extends Expecting {
-  /** The domain of the UMA addresses that new customers get: the platform's own (decision 61). */
+  /** The domain of the UMA addresses of new customers: the platform's own (decision 61). */
   readonly umaDomain?: string | null | undefined;
-  /** The currencies of the internal accounts of new customers; replaces the list. */
+  /** The currencies of new customers' internal accounts; replaces the list. */
   readonly currencies?: readonly string[] | null | undefined;
-  /** Which tokens may send only registered documents (decision 74). */
+  /** Which tokens are restricted to registered documents (decision 74). */
   readonly trustedDocuments?: TrustedDocumentPolicy | null | undefined;
 }
 
@@ -123,7 +123,7 @@ export const platformCurrencies: ReadonlyMap<string, PlatformCurrency> = new Map
   currencies.map(({ code }) => [code, { ...currencySettings, code, deliveryRail: deliveryRails[code] }]),
 );
 
-/** Whether customers count as verified by the platform itself: no setting offers that yet. */
+/** Whether the platform itself verifies its customers: no setting offers that yet. */
 export const isRegulatedFinancialInstitution = false;
 
 export function readPlatform(payments: Payments, caller: Caller): Promise<Platform> {
@@ -143,11 +143,12 @@ export interface Beside<Result> {
 }
 
 /**
- * Changes a platform's settings. The platform gets an internal account for each new currency. Existing accounts and the
- * addresses of customers stay.
+ * Changes a platform's settings. The platform gets an internal account for each new currency. Existing accounts and
+ * customers' addresses stay unchanged.
  * @param besides checks and changes more in the same transaction, with the platform's row locked
- * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's, or only the operator
- * may give it; the first call with the key is still running), IDEMPOTENCY_MISMATCH, and what `besides` throws
+ * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_CURRENCY, CONFLICT (the domain is another platform's, or only the
+ *   operator may assign it; the first call with the key is still running), IDEMPOTENCY_MISMATCH, and whatever `besides`
+ *   throws
  */
 export async function updatePlatform<Besides = undefined>(
   payments: Payments,
@@ -177,16 +178,14 @@ export async function updatePlatform<Besides = undefined>(
   }
 }
 
-/** Checks settings before they are stored. Null and missing ones stay unchanged. */
+/** Validates settings before they are stored. Null and missing ones stay unchanged. */
 function checkSettings({ umaDomain, ...settings }: PlatformSettings): PlatformSettings {
   if (settings.currencies) checkCurrencies(settings.currencies);
   const domain = typeof umaDomain === 'string' ? umaDomainIn(umaDomain, at('umaDomain')) : undefined;
   return { ...settings, umaDomain: domain };
 }
 
-/**
- * @param changesMore whether there are further changes in the same transaction, which count as a change of the settings
- */
+/** @param changesMore whether the same transaction makes further changes, which count as a change of the settings */
 async function changeSettings(
   payments: Payments,
   transaction: Transaction,

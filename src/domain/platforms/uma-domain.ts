@@ -7,13 +7,13 @@ import type { Caller } from '../access/caller.ts';
 import { type Operator, recordAct } from '../access/operator-acts.ts';
 import { isFictional, isOfService, normalDomain } from '../commands/uma-domains.ts';
 
-/** The maximum number of domains of a sandbox platform, so that none can take them all. */
+/** The maximum number of domains of a sandbox platform, so that no platform can take them all. */
 export const maxSandboxDomains = 20;
 
 /**
  * Returns the stored form of a UMA domain.
  * @param path where the domain stands in the input
- * @throws Refusal INVALID_INPUT for anything else than the name of a domain
+ * @throws Refusal INVALID_INPUT for anything other than a domain name
  */
 export function umaDomainIn(written: string, path: FieldPath): string {
   const domain = normalDomain(written);
@@ -23,9 +23,10 @@ export function umaDomainIn(written: string, path: FieldPath): string {
 }
 
 /**
- * Checks that a platform may take a UMA domain itself (decision 61): one that it already had, or in the sandbox a reserved one.
- * The platform's row must be locked. Whether another platform has the domain shows when it is stored.
- * @throws Refusal INVALID_INPUT (not allowed in this environment), CONFLICT (only the operator may give it; too many)
+ * Checks that a platform may take a UMA domain itself (decision 61): one that it already had or, in the sandbox, a
+ * reserved one. The platform's row must be locked. Whether another platform has the domain is detected when it is
+ * stored.
+ * @throws Refusal INVALID_INPUT (not allowed in this environment), CONFLICT (only the operator may assign it; too many)
  */
 export async function requireMayTake(
   { prisma }: Transaction,
@@ -54,8 +55,9 @@ export async function requireMayTake(
 }
 
 /**
- * Gives a platform a UMA domain, in which its new customers get their addresses. The operator has checked who owns the domain.
- * @returns the domain as it is stored
+ * Assigns a UMA domain to a platform, for the addresses of its new customers. The operator has verified the domain's
+ * owner.
+ * @returns the domain as stored
  * @throws Refusal INVALID_INPUT (not a domain), CONFLICT (another platform's); Error for an unknown platform
  */
 export async function giveUmaDomain(database: Database, name: string, operator: Operator, written: string) {

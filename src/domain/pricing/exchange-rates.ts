@@ -12,7 +12,7 @@ interface Money {
   readonly currency: Currency;
 }
 
-/** The terms of a conversion now, with the fees of the platform included (decision 55). */
+/** The current terms of a conversion, including the platform's fees (decision 55). */
 export interface ExchangeRate {
   readonly source: Currency;
   readonly destination: Currency;
@@ -20,7 +20,7 @@ export interface ExchangeRate {
   readonly sendingAmount: Money;
   readonly receivingAmount: Money;
   readonly fees: Money;
-  /** The part of the fees that does not depend on the amount. */
+  /** The part of the fees that is independent of the amount. */
   readonly fixedFees: Money;
   /** The receiving currency's usual rail. */
   readonly deliveryRail: PaymentRail;
@@ -40,8 +40,8 @@ export interface RatesQuery {
 const at = pathsIn<RatesQuery>();
 
 /**
- * Returns indicative rates for an amount (smallest units of the source). Destinations for which the amount is out of range are
- * left out, unless they were requested by name; one that is requested twice appears once. An amount that no payment may move is
+ * Returns indicative rates for an amount (smallest units of the source). Destinations for which the amount is out of
+ * range are omitted, unless requested by name; duplicates are returned once. An amount that no payment may move is
  * refused.
  * @throws Refusal INVALID_CURRENCY, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
  */
@@ -49,7 +49,7 @@ export async function readExchangeRates(payments: Payments, caller: Caller, quer
   const source = requireCurrency(query.source, at('source'));
   const lockedAmount = smallestUnits(query.sendingAmount ?? defaultAmount, source, at('sendingAmount'));
   const requested = query.destinations?.map((code) => requireCurrency(code, at('destinations')));
-  // One rate for each currency, or a short request could have a long answer.
+  // One rate per currency: otherwise a short request could produce a long response.
   const destinations = requested ? [...new Set(requested)] : currencies.filter((currency) => currency !== source);
   const platformFee = await readPlatformFee(payments.database.pool, caller, source.code);
   const rates = await Promise.all(

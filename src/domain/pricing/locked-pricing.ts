@@ -18,21 +18,21 @@ import { type PricingStep, stepOf } from './pricing-steps.ts';
 import type { PricingRequest } from './pricing-terms.ts';
 
 /**
- * The price of a quote whose rail has locked its rate (decision 83): what the rail takes and delivers, and the platform's
- * part of the fees on top.
+ * The price of a quote whose rail has locked its rate (decision 83): the amounts that the rail takes and delivers, plus
+ * the platform's part of the fees.
  *
  *     SENDING locked    the rail takes send − platform fee
- *     RECEIVING locked  send = what the rail takes + platform fee
+ *     RECEIVING locked  send = amount taken by the rail + platform fee
  *
- * The platform's variable fee is charged on what is sent less all fixed fees, as in pricing.ts.
+ * The platform's variable fee is charged on the amount sent minus all fixed fees, as in pricing.ts.
  */
 
-/** Returns the amount to lock at the rail. `listed`: the price by the rail's list of rates. */
+/** Returns the amount to lock at the rail. `listed` is the price by the rail's list of rates. */
 export function amountToLock({ lockedSide, lockedAmount }: PricingRequest, listed: Pricing): bigint {
   return lockedSide === 'SENDING' ? lockedAmount - listed.platformFee : lockedAmount;
 }
 
-/** Checks that a rail has locked what was requested. @throws RangeError where it has not */
+/** Checks that a rail has locked what was requested. @throws RangeError if it has not */
 export function checkLock(request: PricingRequest, amount: bigint, lock: RateLock, validMs: number): void {
   const locked = request.lockedSide === 'SENDING' ? lock.sent : lock.received;
   if (locked !== amount) throw new RangeError(`the rail has locked ${locked}, not ${amount}`);
@@ -70,7 +70,7 @@ export function priceByLock(request: PricingRequest, listed: Pricing, lock: Rate
   };
 }
 
-/** Computes the platform's part of the fees on top of what the rail takes. */
+/** Computes the platform's part of the fees, on top of the amount that the rail takes. */
 function platformPart({ rate, platformFee, sending }: PricingRequest, { sent }: RateLock) {
   const variable = parseDecimal(platformFee.variableFeeRate);
   if (variable.numerator === 0n) return { fee: platformFee.fixedFee };

@@ -2,7 +2,7 @@ import { type Currency, formatMajor } from '../../core/currencies.ts';
 import { type Fraction, rateDigits, tenTo, toDecimal, toExactDecimal, toRatio } from '../../core/fraction.ts';
 import type { RateTerms } from '../../rails/rail.ts';
 
-/** The roundings behind the amounts of a quote. They are stored with the quote, to explain every unit. */
+/** The roundings behind the amounts of a quote, stored with it to explain every unit. */
 
 export interface PricingStep {
   /** The amount that was rounded. */
@@ -13,19 +13,19 @@ export interface PricingStep {
     | 'PLATFORM_VARIABLE_FEE'
     | 'SERVICE_VARIABLE_FEE'
     | 'ROUNDING_SURPLUS';
-  /** The exact value in smallest units; to 30 digits where its decimals do not end. */
+  /** The exact value in smallest units; to 30 digits if its decimal expansion does not terminate. */
   readonly before: string;
   /** The rounded value, in smallest units. */
   readonly after: bigint;
-  /** The code of the currency of both. */
+  /** The currency code of both values. */
   readonly currency: string;
-  /** NONE: a provider has named the amount. */
+  /** NONE: a provider has determined the amount. */
   readonly rounding: 'HALF_UP' | 'UP' | 'DOWN' | 'NONE';
-  /** The whole step in words: "950 × 0.003 = 2.85, rounded half up to 3 (0.03 USD)". */
+  /** The whole step in words, such as "950 × 0.003 = 2.85, rounded half up to 3 (0.03 USD)". */
   readonly text: string;
 }
 
-/** Makes a step from the value before and after its rounding. */
+/** Creates a step from the values before and after its rounding. */
 export function stepOf(
   step: PricingStep['step'],
   { exact, amount }: Rounded,
@@ -88,7 +88,7 @@ function shift(decimals: number): string {
   return decimals > 0 ? ` × ${formatExact(tenTo(decimals))}` : ` ÷ ${formatExact(tenTo(-decimals))}`;
 }
 
-/** Formats an exact value: as a decimal where its digits end, else as a ratio with a rounded decimal. */
+/** Formats an exact value: as a decimal if its digits terminate, else as a ratio with a rounded decimal. */
 export function formatExact(value: Fraction): string {
   return toExactDecimal(value) ?? `${toRatio(value)} (about ${toDecimal(value, rateDigits)})`;
 }

@@ -17,7 +17,7 @@ import type { RateTerms } from '../../rails/rail.ts';
 import type { PlatformFeeTerms } from '../commands/parties.ts';
 import { counterpartyFeeStep, type PricingStep, type Rounded } from './pricing-steps.ts';
 
-/** The terms of a conversion as exact numbers, and the conversions, which round once each (pricing.ts). */
+/** The terms of a conversion as exact numbers, and the conversions, each of which rounds once (pricing.ts). */
 
 export interface PricingRequest {
   readonly sending: Currency;
@@ -39,14 +39,14 @@ export interface Terms {
   readonly unitsBought: Fraction;
   readonly serviceRate: Fraction;
   readonly platformRate: Fraction;
-  /** 1 − v: the share that is left after the variable fees. */
+  /** 1 − v: the share that remains after the variable fees. */
   readonly shareAfterFee: Fraction;
   /** F, in smallest units of the sending currency. */
   readonly fixedFees: bigint;
   readonly steps: readonly PricingStep[];
 }
 
-/** Reads the terms of a request. @throws RangeError when the terms themselves are wrong */
+/** Reads the terms of a request. @throws RangeError when the terms themselves are invalid */
 export function readTerms(request: PricingRequest): Terms {
   const { sending, receiving, rate: railTerms, platformFee } = request;
   assertSound('rate', rateFault(railTerms.rate));
@@ -79,13 +79,13 @@ function convertCounterpartyFee(fee: bigint, unitsBought: Fraction): Rounded {
   return { exact, amount: roundHalfUp(exact) };
 }
 
-/** Computes what arrives when `send` is sent, rounded half up from the unrounded net amount. */
+/** Computes the amount that arrives when `send` is sent, rounded half up from the unrounded net amount. */
 export function convertToReceiving({ fixedFees, shareAfterFee, unitsBought }: Terms, send: bigint): Rounded {
   const exact = multiply(multiply(whole(send - fixedFees), shareAfterFee), unitsBought);
   return { exact, amount: roundHalfUp(exact) };
 }
 
-/** Computes what must be sent for `receive` to arrive, rounded up so that the receiver never gets less. */
+/** Computes the amount to send for `receive` to arrive, rounded up so that the receiver never gets less. */
 export function convertToSending({ fixedFees, shareAfterFee, unitsBought }: Terms, receive: bigint): Rounded {
   const exact = add(whole(fixedFees), divide(divide(whole(receive), unitsBought), shareAfterFee));
   return { exact, amount: roundUp(exact) };

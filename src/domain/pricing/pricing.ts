@@ -59,13 +59,13 @@ export interface Pricing {
   /** The part of feesIncluded that the platform earns. */
   readonly platformFee: bigint;
   readonly rateDetails: RateDetails;
-  /** All roundings, in their order: they answer "why is it this amount?". */
+  /** All roundings in order: they answer "why is it this amount?". */
   readonly steps: readonly PricingStep[];
 }
 
 /**
- * The rate by way of bitcoin, its bridge: receive = (send − fixed fees) × serviceApiMultiplier ×
- * counterpartyMultiplier, but for the rounding of these to 15 significant digits.
+ * The rate through its bridge, bitcoin: receive = (send − fixed fees) × serviceApiMultiplier × counterpartyMultiplier,
+ * except that these are rounded to 15 significant digits.
  */
 export interface RateDetails {
   /** Smallest units of the receiving currency per millisatoshi. */
@@ -82,16 +82,16 @@ export interface RateDetails {
   readonly serviceApiVariableFeeAmount: bigint;
 }
 
-/** The reason why there is no price. */
+/** The reason why no price exists. */
 export interface PricingRefusal {
   readonly code: 'INVALID_AMOUNT' | 'AMOUNT_OUT_OF_RANGE';
   readonly reason: string;
 }
 
 /**
- * Prices a quote, or returns why there is no price: the locked amount is invalid, or one of the two sides would lie
- * outside its bounds.
- * @throws RangeError when the terms themselves are wrong (an error of the rail or of the fee settings, not of the
+ * Prices a quote, or returns why no price exists: the locked amount is invalid, or one of the two sides would be out of
+ * bounds.
+ * @throws RangeError when the terms themselves are invalid (an error of the rail or of the fee settings, not of the
  *   client)
  */
 export function priceQuote(request: PricingRequest): Pricing | PricingRefusal {
@@ -151,7 +151,7 @@ function pricing(terms: Terms, send: bigint, receive: bigint, fees: VariableFees
 
 /** The variable fees of a quote in smallest units of the sending currency. */
 interface VariableFees {
-  /** The amount that they are charged on: send − F. */
+  /** The amount that the fees are charged on: send − F. */
   readonly charged: bigint;
   readonly platform: bigint;
   readonly service: bigint;
@@ -173,9 +173,9 @@ function variableFees({ request, fixedFees, platformRate, serviceRate }: Terms, 
 }
 
 /**
- * Adds a surplus unit to a variable fee where the rate law needs it. Rounding `send` up and the fees down can leave
- * more than one smallest unit that is neither a fee nor the price of what arrives. The unit that would break the rate
- * law on both sides becomes a variable fee: the service's, or the platform's where only the platform charges one.
+ * Adds a surplus unit to a variable fee if the rate law needs it. Rounding `send` up and the fees down can leave more
+ * than one smallest unit that is neither a fee nor part of the converted amount. The unit that would break the rate law
+ * on both sides becomes a variable fee: the service's, or the platform's if only the platform charges one.
  */
 function withSurplus(terms: Terms, receive: bigint, fees: VariableFees): VariableFees {
   const left = whole(fees.charged - fees.platform - fees.service);

@@ -2,15 +2,15 @@ import { maxAmount } from '../../core/checks.ts';
 import { isLess, larger, multiply, roundDown, smaller, whole } from '../../core/fraction.ts';
 import { type PricingRequest, readTerms } from './pricing-terms.ts';
 
-/** The smallest and the largest amount that can arrive, in smallest units of the receiving currency. */
+/** The minimum and maximum amounts that can arrive, in smallest units of the receiving currency. */
 export interface ReceivingLimits {
   readonly min: bigint;
   readonly max: bigint;
 }
 
 /**
- * Returns the range of receiving amounts of a conversion, so that a quote that locks such an amount stays within the limits of
- * its sending side (priceQuote). Undefined where nothing can be received.
+ * Returns the range of receiving amounts of a conversion: a quote that locks such an amount stays within the limits of
+ * its sending side (priceQuote). Undefined if nothing can be received.
  * @throws RangeError as priceQuote does
  */
 export function receivingLimits(request: Pick<PricingRequest, 'sending' | 'receiving' | 'rate' | 'platformFee'>) {
@@ -18,9 +18,9 @@ export function receivingLimits(request: Pick<PricingRequest, 'sending' | 'recei
   const { fixedFees, shareAfterFee, unitsBought } = terms;
   if (!isLess(whole(0n), shareAfterFee)) return undefined;
   const { minSendingAmount, maxSendingAmount } = request.rate;
-  /** The unrounded receiving amount for an amount to send. The amount to send is rounded up from what arrives. */
+  /** Returns the unrounded receiving amount for an amount to send, which is rounded up from the amount that arrives. */
   const worth = (send: bigint) => multiply(multiply(whole(send - fixedFees), shareAfterFee), unitsBought);
-  // Whatever needs more than one unit less than the least amount needs the least amount.
+  // An amount that costs more than one unit less than the minimum is rounded up to cost the minimum.
   const least = minSendingAmount - 1n;
   const min = least < fixedFees ? 1n : roundDown(worth(least)) + 1n;
   const most = smaller(maxSendingAmount, maxAmount);
@@ -29,7 +29,7 @@ export function receivingLimits(request: Pick<PricingRequest, 'sending' | 'recei
   return min <= max ? { min, max } : undefined;
 }
 
-/** Returns the intersection of these limits, or undefined where it is empty. */
+/** Returns the intersection of these limits, or undefined if it is empty. */
 export function narrowest(all: readonly ReceivingLimits[]): ReceivingLimits | undefined {
   const [first, ...others] = all;
   if (!first) return undefined;

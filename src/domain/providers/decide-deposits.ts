@@ -4,13 +4,13 @@ import type { Prisma } from '../../infra/database/generated/client/client.ts';
 import { inTransaction, readClock, type Transaction } from '../../infra/database/transaction.ts';
 import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts.ts';
 
-/** Deposits that could not be assigned: an operator does. Only operators' commands offer this. */
+/** Deposits that could not be assigned automatically. Only operators' commands can assign them. */
 
 const withPlatform = { platform: { select: { name: true } } } as const satisfies Prisma.RailDepositInclude;
 
 export type Deposit = Prisma.RailDepositGetPayload<{ include: typeof withPlatform }>;
 
-/** Lists the deposits that await an operator, of all platforms, oldest first. */
+/** Lists the deposits of all platforms that await an operator, oldest first. */
 export function listDeposits({ prisma }: Pick<Database, 'prisma'>): Promise<Deposit[]> {
   return prisma.railDeposit.findMany({
     where: { status: 'UNATTRIBUTED' },
@@ -20,7 +20,8 @@ export function listDeposits({ prisma }: Pick<Database, 'prisma'>): Promise<Depo
 }
 
 /**
- * Assigns a deposit to an account: the workers credit it. Works also for a retry of a deposit that its account could not take.
+ * Assigns a deposit to an account, which the workers then credit. Also retries a deposit that its account could not
+ * take.
  * @param id `Deposit:…`
  * @param accountId an internal account of the same platform and currency: `InternalAccount:…`
  * @throws RefusedByHand
@@ -46,7 +47,10 @@ export function attributeDeposit(database: Database, id: string, accountId: stri
   });
 }
 
-/** Closes a deposit that belongs to no account here, such as the operator's own money. It moves no money. @throws RefusedByHand */
+/**
+ * Closes a deposit that belongs to no account here, such as the operator's own, without moving money. @throws
+ * RefusedByHand
+ */
 export function closeDeposit(database: Database, id: string, operator: Operator & { readonly reason: string }) {
   return decide(database, id, operator, async () => ({
     data: { status: 'CLOSED', reason: operator.reason },

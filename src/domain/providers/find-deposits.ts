@@ -6,11 +6,11 @@ import { connectedRail, type Payments } from '../commands/command.ts';
 import { depositId } from '../orders/order-ids.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 
-/** How often a provider is asked for unreported deposits, in milliseconds: also the lease of such a query. */
+/** How often a provider is queried for unreported deposits, in milliseconds. Also the lease of such a query. */
 const askMs = 60_000;
-/** How long before the last deposit a query begins, in milliseconds: the provider may show them out of order. */
+/** How long before the last deposit a query begins, in milliseconds: the provider may list deposits out of order. */
 const overlapMs = 120_000;
-/** The longest time for which a deposit under way is looked for, in milliseconds: 31 days. */
+/** The longest time for which the service waits for a deposit under way, in milliseconds: 31 days. */
 const longestUnderWayMs = 31 * 86_400_000;
 
 interface DueConnection extends Lease {
@@ -27,7 +27,7 @@ const askedStatement = statement<object>(
   'update rail_connection set deposits_from = greatest(deposits_from, $2) where platform_id = $1',
 );
 
-/** A deposit is for the customer's account in its currency; unassigned where the customer is deleted. */
+/** Stores deposits for the customer's account in their currency; unassigned if the customer is deleted. */
 const storeStatement = statement<object>(
   'store_deposits',
   `insert into rail_deposit (platform_id, id, reference, held_at, began_at, amount, currency, payer, memo, account_id, status,
@@ -47,9 +47,9 @@ const storeStatement = statement<object>(
 );
 
 /**
- * Asks the providers that are due for deposits, and stores each settled one once. This also finds those that no webhook has
- * reported: each query begins where the one before ended, or where the oldest unsettled deposit began.
- * @returns how many providers were asked
+ * Queries the due providers for deposits, and stores each settled one once. This also finds deposits that no webhook
+ * has reported: each query begins where the previous one ended, or where the oldest unsettled deposit began.
+ * @returns the number of providers queried
  */
 export async function findDeposits(payments: Payments, limit: number): Promise<number> {
   const { pool } = payments.database;
@@ -68,7 +68,7 @@ export async function findDeposits(payments: Payments, limit: number): Promise<n
   return due.length;
 }
 
-/** Asks one provider. Returns where the next query begins. */
+/** Queries one provider. Returns where the next query begins. */
 async function ask(payments: Payments, { platformId, environment, depositsFrom }: DueConnection): Promise<Date> {
   const rail = connectedRail(payments, { platformId, environment });
   if (!rail?.deposits) return depositsFrom;
@@ -94,10 +94,10 @@ async function ask(payments: Payments, { platformId, environment, depositsFrom }
   }
 }
 
-/** The most characters of a provider's name for a deposit or an account. */
+/** The maximum length of a provider's name for a deposit or an account. */
 const longestName = 200;
 
-/** Returns whether a deposit can be stored (rail_deposit_sound). One that cannot does not block others. */
+/** Returns whether a deposit can be stored (rail_deposit_sound). An invalid one does not block others. */
 function isSound({ amount, reference, heldAt }: RailDeposit): boolean {
   const isName = (text: string) => text.length >= 1 && text.length <= longestName;
   return amount >= 1n && amount <= maxAmount && isName(reference) && isName(heldAt);

@@ -6,7 +6,7 @@ import type { RailWebhook, ReceivedWebhook } from '../../rails/rail-webhooks.ts'
 import { connectedRail, type Payments } from '../commands/command.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 
-/** The most characters of a webhook's id that are stored as they are. */
+/** The maximum length of a webhook id that is stored unchanged. */
 const maxIdLength = 200;
 
 const storeStatement = statement<object>(
@@ -15,11 +15,11 @@ const storeStatement = statement<object>(
 );
 
 /**
- * Stores a webhook of the provider of a platform's rail, once for each id, to be processed later. Only what the rail verifies
- * as its provider's is stored.
- * @param platformId as the address has it: `Platform:…`
- * @returns undefined where there is no such platform, its rail does not support webhooks, or this is not its provider's
- * @throws what the rail throws where it cannot tell
+ * Stores a webhook of a platform's provider, once per id, for later processing. Only webhooks that the rail verifies as
+ * its provider's are stored.
+ * @param platformId as in the URL: `Platform:…`
+ * @returns undefined if there is no such platform, its rail does not support webhooks, or this is not from its provider
+ * @throws whatever the rail throws if it cannot tell
  */
 export async function receiveWebhook(
   payments: Payments,

@@ -9,7 +9,7 @@ import { wakeOrder } from '../orders/orders.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 import { wakeDeposits } from './find-deposits.ts';
 
-/** How long the worker pauses when no webhook waits, in milliseconds. One that this process stores ends the pause. */
+/** How long the worker pauses when no webhook waits, in milliseconds. Storing one in this process ends the pause. */
 export const webhookIdleMs = 1_000;
 
 interface StoredWebhook extends Lease {
@@ -30,9 +30,9 @@ const doneStatement = statement<object>(
 );
 
 /**
- * Processes up to `limit` stored webhooks of providers. Each is leased for 30 seconds: when a process dies, another takes it.
- * Its effect is committed in the transaction that marks it as done; a second time changes nothing.
- * @returns how many there were
+ * Processes up to `limit` stored webhooks of providers. Each is leased for 30 seconds: if a process dies, another takes
+ * over. The effect is committed in the transaction that marks the webhook as done; a second attempt changes nothing.
+ * @returns the number processed
  */
 export function workOnWebhooks(payments: Payments, limit: number): Promise<number> {
   return workOnDue(payments, limit, {
@@ -59,7 +59,7 @@ async function workOn(payments: Payments, { platformId, webhookId, environment, 
   });
 }
 
-/** All transactions lock orders in the same order, which prevents deadlocks. */
+/** Every transaction locks orders in the same order, which prevents deadlocks. */
 function ordersIn(news: readonly RailNews[]): readonly OrderNews[] {
   const orders = news.filter((one) => one.kind === 'order');
   return orders.toSorted((one, other) => one.orderId.localeCompare(other.orderId));

@@ -15,9 +15,9 @@ const cancellableStatement = forCaller(
 );
 
 /**
- * Cancels a quote that nobody has executed or paid: it is EXPIRED at once, with its transaction (decision 67). A deposit
- * that comes afterwards is credited, as after an expiry.
- * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED (also where it was cancelled before), CONFLICT (executed or paid),
+ * Cancels a quote that has been neither executed nor paid: it is EXPIRED at once, as is its transaction (decision 67).
+ * A deposit that arrives afterwards is credited, as after an expiry.
+ * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED (also if it was cancelled before), CONFLICT (executed or paid),
  *   IDEMPOTENCY_MISMATCH
  */
 export const cancelQuote = command((payments, caller, input: { readonly quoteId: string } & Expecting) => ({

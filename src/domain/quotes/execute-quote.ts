@@ -23,8 +23,8 @@ const at = pathsIn<ExecuteQuote>();
  * Executes a quote before its expiry (specification 4.3). The source is debited, or the rail pulls from an external
  * source, and the payment is PROCESSING.
  * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED, CONFLICT (executed before), INVALID_INPUT (real-time funded),
- *   INSUFFICIENT_BALANCE, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT, AMOUNT_OUT_OF_RANGE (the receiving account cannot take
- *   it), IDEMPOTENCY_MISMATCH
+ *   INSUFFICIENT_BALANCE, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT, AMOUNT_OUT_OF_RANGE
+ *   (the receiving account cannot take it), IDEMPOTENCY_MISMATCH
  */
 export const executeQuote = command((payments, caller, input: ExecuteQuote) => ({
   operation: 'executeQuote',

@@ -7,7 +7,7 @@ import type { Journal, Plan } from '../ledger/plan.ts';
 import { expectedMs, firstAskMs } from '../orders/orders.ts';
 import type { Target } from './quote-destination.ts';
 
-/** The fields of a quote that its execution needs: all of them are fixed when the quote is created. */
+/** The fields of a quote that its execution needs, all of which are fixed when the quote is created. */
 export type Executable = Pick<
   Quote,
   | 'platformId'
@@ -32,15 +32,14 @@ export interface ExecutionOptions {
   readonly reason: string;
   /** The token that executes an existing quote. */
   readonly createdBy?: string | null;
-  /** The deposit for this quote from outside, credited to the source first. */
+  /** The external deposit for this quote, which is first credited to the source. */
   readonly arrived?: Journal;
   /** Whether the same plan inserts the quote. */
   readonly isNew?: boolean;
 }
 
 /**
- * Plans the execution of a quote, before its expiry and once: debit, statuses and order (specification 3.1, decision
- * 50).
+ * Plans the single execution of a quote, before its expiry: debit, statuses and order (specification 3.1, decision 50).
  */
 export function execution(quote: Executable, options: ExecutionOptions): Plan {
   const { rail, reason, target, scenario, sourceAccountId, createdBy, isNew = false } = options;

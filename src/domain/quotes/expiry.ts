@@ -7,7 +7,7 @@ import type { Plan, QuoteMove } from '../ledger/plan.ts';
 
 const expiredStatement = statement<{ platformId: string; id: string; transactionId: string }>(
   'expired_quotes',
-  // The subquery reads the clock once. With a clock read for each row, Postgres could not use the index.
+  // The subquery reads the clock once. If it were read for each row, Postgres could not use the index.
   `select platform_id, id, transaction_id from quote
    where status = 'PENDING' and expires_at <= (select clock_timestamp()) order by expires_at limit $1`,
 );
@@ -18,7 +18,7 @@ const nextExpiryStatement = statement<{ waitMs: number }>(
    from quote where status = 'PENDING' order by expires_at limit 1`,
 );
 
-/** The quotes whose failure to expire has been logged: they are retried silently. */
+/** The quotes whose failure to expire has been logged. They are retried silently. */
 const loggedQuotes = boundedCache<true>(10_000);
 
 export async function nextQuoteExpiry(payments: Payments): Promise<number | undefined> {
@@ -29,7 +29,7 @@ export async function nextQuoteExpiry(payments: Payments): Promise<number | unde
 /**
  * Expires up to `limit` quotes after their expiry, with their transactions. The row lock decides a race with an
  * execution: the first to hold it wins, and the other is refused.
- * @returns how many quotes were found, and how many of them expired now
+ * @returns the number of quotes found, and of those that expired now
  */
 export async function expireQuotes(payments: Payments, limit: number) {
   const expired = await expiredStatement(payments.database.pool, limit);
@@ -45,7 +45,7 @@ export async function expireQuotes(payments: Payments, limit: number) {
     expired.map((quote) => [{ platformId: quote.platformId, plan: quoteEnd(quote, reason, 'after') }]),
     (error, position) => logFailure({ err: error }, position),
   );
-  // Another process may have expired it at the same time, or this one, if the answer to its commit was lost.
+  // Another process may have expired it at the same time, or this one did and the answer to its commit was lost.
   const isDone = (refusal: PlanRefusal | null | undefined) => refusal === null || refusal?.code === 'QUOTE_EXPIRED';
   for (const [position, refusal] of refusals.entries())
     if (refusal && !isDone(refusal)) logFailure({ refusal }, position);
@@ -53,8 +53,8 @@ export async function expireQuotes(payments: Payments, limit: number) {
 }
 
 /**
- * Plans that a quote which was not executed ends as EXPIRED, with its transaction. `expiry`: only before or only after its
- * expiry, by the clock of the database.
+ * Plans the end of an unexecuted quote as EXPIRED, with its transaction. `expiry` restricts this to before or after its
+ * expiry, by the database's clock.
  */
 export function quoteEnd(
   quote: Pick<Quote, 'id' | 'transactionId'>,
@@ -64,7 +64,7 @@ export function quoteEnd(
   const end = { from: ['PENDING'], to: 'EXPIRED', reason } as const;
   return {
     quotes: [{ id: quote.id, ...end, expiry }],
-    // That of a deposit that was never approved is CREATED.
+    // The transaction of a deposit that was never approved is CREATED.
     transactions: [
       { id: quote.transactionId, ...end, from: ['PENDING', 'CREATED'], set: { failureReason: 'QUOTE_EXPIRED' } },
     ],

@@ -16,7 +16,7 @@ import { at, type CreateQuote } from './quote-input.ts';
 export interface LockedPrice {
   readonly price: Pricing;
   readonly lock: RateLock;
-  /** How long the lock holds from the creation of the quote on, in milliseconds. */
+  /** How long the lock holds from the creation of the quote, in milliseconds. */
   readonly validMs: number;
 }
 
@@ -25,17 +25,17 @@ export interface ToLock {
   readonly to: Destination;
   readonly sender: Information;
   readonly request: PricingRequest;
-  /** The price by the rail's indicative rates. */
+  /** The price at the rail's indicative rates. */
   readonly listed: Pricing;
-  /** The order of a quote that is executed at its creation. */
+  /** The id of the order, if the quote is executed at its creation. */
   readonly orderId: string;
 }
 
 /**
- * Locks the rate of a quote at its rail, before the quote is stored (decision 83). Nothing moves, so there is nothing to undo
- * when the quote is refused afterwards: its lock ends unused.
- * @returns undefined for a quote that is not locked: the rail does not lock rates, nothing is converted, or the money does not
- * go from an internal account to one that the rail knows
+ * Locks the rate of a quote at its rail, before the quote is stored (decision 83). No money moves, so there is nothing
+ * to undo if the quote is then refused: its lock expires unused.
+ * @returns undefined for a quote without a lock: the rail does not lock rates, nothing is converted, or the money does
+ *   not go from an internal account to one that the rail knows
  * @throws Refusal AMOUNT_OUT_OF_RANGE, INVALID_BANK_ACCOUNT, INVALID_CURRENCY (the rail refuses), SERVICE_UNAVAILABLE
  */
 export async function lockRate(payments: Payments, caller: Caller, quote: ToLock): Promise<LockedPrice | undefined> {
@@ -76,9 +76,9 @@ export async function lockRate(payments: Payments, caller: Caller, quote: ToLock
 }
 
 /**
- * Returns whether the rail locks a quote: one that converts money of an internal account for a known account, and any to a UMA
- * address that the rail has found.
- * @throws Refusal INVALID_INPUT (such an address is paid from an external account: a pull outlasts a lock)
+ * Returns whether the rail locks a quote: one that converts money of an internal account for a known account, or any to
+ * a UMA address that the rail has found.
+ * @throws Refusal INVALID_INPUT (such an address would be paid from an external account: a pull outlasts a lock)
  */
 function isLockable({ request, parties, to }: ToLock): boolean {
   const isFromHere = parties.source?.kind === 'INTERNAL';
@@ -96,7 +96,7 @@ function umaOf({ to, parties, sender }: ToLock): UmaPayment | undefined {
   return { address: to.elsewhere, sender: { customerId, customerType, name, information: sender } };
 }
 
-/** Returns the id of the order that will execute a quote: known before the quote, since the rail's lock names it. */
+/** Returns the id of the order that will execute a quote, which is known first, since the rail's lock names it. */
 export function orderOfQuote(
   caller: Caller,
   { immediatelyExecute }: CreateQuote,

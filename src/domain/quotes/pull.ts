@@ -7,8 +7,8 @@ import type { Executable } from './execution.ts';
 
 /**
  * Payments from an external account (specification 2.7, decision 30). The money is pulled into the internal account of
- * its owner in that currency, converted and paid out from there. Until the pull has settled, no account here is debited
- * or credited.
+ * its owner in that currency, then converted and paid out from there. Until the pull has settled, no account here is
+ * debited or credited.
  */
 
 /** Plans the execution of a quote from an external account: it is PROCESSING, and the rail gets an order to pull. */
@@ -16,11 +16,11 @@ export function planPull(
   quote: Executable,
   options: {
     readonly orderId: string;
-    /** The estimated time of pull and payout together, in milliseconds. */
+    /** The estimated total time of pull and payout, in milliseconds. */
     readonly expectedInMs: number;
-    /** When the rail is asked first, in milliseconds from now. */
+    /** When the rail is first queried, in milliseconds from now. */
     readonly dueInMs: number;
-    /** The scenario for the sandbox, or null. The order of the pull also stores it for the payout. */
+    /** The sandbox scenario, or null. The pull order also keeps it for the payout. */
     readonly scenario: Prisma.JsonValue;
     /** The token that executes an existing quote. */
     readonly createdBy?: string | null;
@@ -51,7 +51,7 @@ export function planPull(
 }
 
 /**
- * Plans what follows a settled pull: the money is credited, debited and converted, and the rail gets a payout order.
+ * Plans the steps after a settled pull: the money is credited, debited and converted, and the rail gets a payout order.
  */
 export function planPayout(
   flow: Flow,
@@ -76,7 +76,7 @@ export function planPayout(
   };
 }
 
-/** Plans what follows a failed pull: the payment fails, and there is nothing to refund. */
+/** Plans the steps after a failed pull: the payment fails, and there is nothing to refund. */
 export function planPullFailure(
   transaction: Transaction,
   orderId: string,
@@ -91,7 +91,7 @@ export function planPullFailure(
   };
 }
 
-/** Plans the end of the quote of a payment, where it has one. */
+/** Plans the end of a payment's quote, if it has one. */
 export function quoteMoves({ quoteId }: Transaction, to: 'COMPLETED' | 'FAILED', reason: string): QuoteMove[] {
   return quoteId === null ? [] : [{ id: quoteId, from: ['PROCESSING'], to, reason }];
 }

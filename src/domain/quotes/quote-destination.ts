@@ -11,7 +11,7 @@ import { checkUmaAddress } from '../commands/uma-addresses.ts';
 import { lookupCurrencies, lookupFields, readLookup } from '../receivers/lookups.ts';
 import { at, type DestinationInput } from './quote-input.ts';
 
-/** The party that the rail pays: an external account, a UMA address, or neither when the money stays here. */
+/** The party that the rail pays: an external account, a UMA address, or neither if the money stays here. */
 export interface Target {
   readonly account: RailAccount | undefined;
   readonly umaAddress: string | undefined;
@@ -27,23 +27,23 @@ export interface Destination {
         readonly destinationUmaAddress: string;
       };
   readonly lookupId: string | null;
-  /** The UMA address of a receiver whom the rail has found; undefined for everybody else. */
+  /** The UMA address of a receiver that the rail has found; undefined for any other receiver. */
   readonly elsewhere: string | undefined;
   readonly target: Target;
   /** The customers who must be able to receive, and the accounts that must be ACTIVE: the destination and its owner. */
   readonly receivers: readonly string[];
   readonly accounts: readonly string[];
-  /** The internal account that receives; undefined where the money leaves, or only the lookup knows the receiver. */
+  /** The internal account that receives; undefined if the money leaves, or only the lookup knows the receiver. */
   readonly internalAccountId: string | undefined;
-  /** What may arrive, in smallest units; undefined where only the limits of the rate apply. */
+  /** The range of amounts that may arrive, in smallest units; undefined if only the limits of the rate apply. */
   readonly limits: { readonly min: bigint; readonly max: bigint } | undefined;
   readonly information: Information;
-  /** The path in the input to the currency or the account. */
+  /** The path of the currency or the account in the input. */
   readonly path: FieldPath;
 }
 
 /**
- * Resolves a destination that is an account, already read with the parties. `given`: the facts about the sender.
+ * Resolves a destination account that was already read with the parties. `given`: the facts about the sender.
  * @throws Refusal ACCOUNT_NOT_FOUND, SELF_PAYMENT, INVALID_INPUT (a fact that does not apply to an account)
  */
 export function accountDestination(
@@ -91,7 +91,7 @@ function routeTo(account: Account): Route {
 }
 
 /**
- * Resolves a destination at a UMA address, with the lookup that the caller made before.
+ * Resolves a destination at a UMA address, using the caller's earlier lookup.
  * @throws Refusal INVALID_UMA_ADDRESS, INVALID_INPUT, LOOKUP_REQUEST_NOT_FOUND, SELF_PAYMENT,
  *   MISSING_MANDATORY_USER_INFO, INVALID_CURRENCY
  */

@@ -19,7 +19,7 @@ interface QuoteRequest {
   readonly description?: string | null | undefined;
 }
 
-/** The data for the rows of a quote, besides its input and parties. */
+/** The data for a quote's rows, in addition to its input and parties. */
 export interface QuoteData {
   readonly sending: Currency;
   readonly price: Pricing;
@@ -30,7 +30,7 @@ export interface QuoteData {
   readonly metadata: Prisma.JsonValue;
 }
 
-/** Makes the rows of a new quote and of its transaction, both PENDING. */
+/** Creates the rows of a new quote and its transaction, both PENDING. */
 export function newRows(
   payments: Payments,
   tenant: Tenant,
@@ -44,7 +44,7 @@ export function newRows(
   const rateDetails = jsonOf(price.rateDetails);
   const common = {
     platformId: tenant.platformId,
-    // The customer of the sender: a platform that pays to the account of a customer is the sender itself.
+    // The sending customer: a platform that pays to a customer's account is the sender itself.
     customerId: parties.source ? parties.source.customerId : (parties.customer?.id ?? null),
     sourceKind: input.source.kind,
     sourceAccountId: parties.source?.id ?? null,
@@ -91,7 +91,7 @@ export function newRows(
   return { quote, transaction };
 }
 
-/** Returns when a quote ends. Its id is older than the request for the lock, so the quote never outlives the lock. */
+/** Returns when a quote expires. Its id predates the request for the lock, so the quote never outlives the lock. */
 function expiryOf({ quoteSeconds }: Payments, quoteId: string, lock: LockedPrice | undefined): Date {
   const validMs = Math.min(quoteSeconds * 1000, Math.floor(lock?.validMs ?? Number.POSITIVE_INFINITY));
   return new Date(creationTime(quoteId).getTime() + validMs);

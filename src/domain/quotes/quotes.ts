@@ -35,9 +35,9 @@ import { accountsOf, capacityAt, customersOf, internalOf, start } from './start.
  * Creates a quote: locks a rate and fees until its expiry (specification 4.1). With `immediatelyExecute` it is executed
  * at once. Its transaction is created with it.
  * @throws Refusal ACCOUNT_NOT_FOUND, USER_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE,
- *   INVALID_CURRENCY, SELF_PAYMENT, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT, INSUFFICIENT_BALANCE (immediate),
- *   INVALID_UMA_ADDRESS, LOOKUP_REQUEST_NOT_FOUND, MISSING_MANDATORY_USER_INFO, FORBIDDEN (scenario in production),
- *   IDEMPOTENCY_MISMATCH
+ *   INVALID_CURRENCY, SELF_PAYMENT, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT,
+ *   INSUFFICIENT_BALANCE (immediate), INVALID_UMA_ADDRESS, LOOKUP_REQUEST_NOT_FOUND, MISSING_MANDATORY_USER_INFO,
+ *   FORBIDDEN (scenario in production), IDEMPOTENCY_MISMATCH
  */
 export const createQuote = command((payments, caller, input: CreateQuote, idempotencyKey) => {
   const accountPath = (id: string) =>
@@ -102,7 +102,7 @@ async function planQuote(
   if (source.kind === 'REALTIME_FUNDING' && !payments.validateOnly) {
     quote.paymentInstructions = await instructions(payments, caller, quote, transaction.reference);
   }
-  // What the customer's deposit will execute counts from now on, and no longer when it expires.
+  // A payment that the customer's deposit will execute counts from now on, and stops counting when the quote expires.
   const isPayment = input.immediatelyExecute || source.kind === 'REALTIME_FUNDING';
   const { customerId = null, destinationUmaAddress: umaAddress } = quote;
   const payment = {
@@ -136,7 +136,7 @@ async function planQuote(
   return { ...mergePlans(base, started), result: quote.id };
 }
 
-/** Returns the currency of the amount that a quote locks; undefined where only a lookup knows it, which is kept for minutes. */
+/** Returns the currency of the locked amount; undefined if only a lookup, which is kept for minutes, has it. */
 async function lockedCurrency(payments: Payments, caller: Caller, input: CreateQuote): Promise<string | undefined> {
   const { source, destination, lockedCurrencySide } = input;
   const locked = lockedCurrencySide === 'SENDING' ? source : destination;
@@ -144,7 +144,7 @@ async function lockedCurrency(payments: Payments, caller: Caller, input: CreateQ
   return locked.currency ?? undefined;
 }
 
-/** Refuses to execute a quote at creation that is executed by its deposit. */
+/** Refuses to execute a quote at creation if its deposit is to execute it. */
 function checkExecution({ immediatelyExecute, source }: CreateQuote): void {
   if (!immediatelyExecute || source.kind !== 'REALTIME_FUNDING') return;
   const message = 'a real-time funded quote is executed by its deposit, not at creation';
@@ -166,7 +166,7 @@ async function readQuoteParties(payments: Payments, caller: Caller, { source, de
   return readParties(payments.database.pool, caller, { ...from, destination: to, ids: 3 });
 }
 
-/** The data besides the parties on which a price depends. */
+/** The data on which a price depends, in addition to the parties. */
 interface QuoteSides {
   readonly sending: Currency;
   readonly to: Destination;
@@ -207,7 +207,7 @@ async function quotePrice(
     const message = `the receiver accepts ${bounds}; ${formatMajor(received, to.receiving)} would arrive`;
     throw new Refusal('AMOUNT_OUT_OF_RANGE', message, { path, value });
   }
-  // The provider is asked for nothing that it would have to keep.
+  // The provider is not asked for anything that it would have to store.
   if (payments.validateOnly) return { price };
   const lock = await lockRate(payments, caller, { parties, to, sender, request, listed: price, orderId });
   return lock ? { price: lock.price, lock } : { price };
@@ -215,7 +215,7 @@ async function quotePrice(
 
 /**
  * Returns the payment instructions of a real-time funded quote.
- * @throws Refusal INVALID_CURRENCY where there are none: a quote that nobody could pay is refused at once
+ * @throws Refusal INVALID_CURRENCY if there are none: a quote that could never be paid is refused at once
  */
 async function instructions(payments: Payments, caller: Caller, quote: NewRow<Quote>, reference: string) {
   const currency = currencyOf(quote.sendingCurrency);

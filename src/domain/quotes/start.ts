@@ -35,7 +35,7 @@ export function internalOf(source: Account | undefined, { internalAccountId }: P
   return [source?.kind === 'INTERNAL' ? source.id : undefined, internalAccountId].filter((id) => id !== undefined);
 }
 
-/** Returns the internal account that receives, which must have capacity for what will arrive. */
+/** Returns the receiving internal account, which must have capacity for the amount that will arrive. */
 export function capacityAt(
   { internalAccountId }: Pick<Destination, 'internalAccountId'>,
   price: Pick<Quote, 'totalReceivingAmount'>,

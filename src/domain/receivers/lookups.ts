@@ -19,13 +19,13 @@ import { narrowest, receivingLimits } from '../pricing/receiving-limits.ts';
 
 export interface LookUpReceiver {
   readonly umaAddress: string;
-  /** The customer who would send; it must be a customer of the platform. */
+  /** The customer who would send, who must be the platform's own. */
   readonly customerId?: string | null | undefined;
-  /** The same customer, by its UMA address. */
+  /** The same customer, identified by UMA address. */
   readonly senderUmaAddress?: string | null | undefined;
 }
 
-/** A currency of a lookup, as it is stored. Amounts are in its smallest unit, as digits. */
+/** A currency of a lookup, as stored. Amounts are in its smallest unit, as digits. */
 export interface LookupCurrency {
   readonly code: string;
   readonly estimatedExchangeRate: string | null;
@@ -33,7 +33,7 @@ export interface LookupCurrency {
   readonly maxAmount: string;
 }
 
-/** The most unexpired lookups of one token: over ten minutes, more than 16 a second (decision 11). */
+/** The maximum number of unexpired lookups per token: over ten minutes, more than 16 a second (decision 11). */
 export const maxLookups = 10_000;
 
 const receiverStatement = forCaller(
@@ -74,10 +74,10 @@ const receiverStatement = forCaller(
 const at = pathsIn<LookUpReceiver>();
 
 /**
- * Looks up how the receiver at a UMA address can be paid (specification 4.14): a customer of this installation, or a receiver
- * that the rail finds. The lookup is valid for ten minutes.
- * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, RATE_LIMITED (its token has too many lookups),
- * SERVICE_UNAVAILABLE (the rail does not answer), IDEMPOTENCY_MISMATCH
+ * Looks up how the receiver at a UMA address can be paid (specification 4.14): a customer of this installation, or a
+ * receiver that the rail finds. The lookup is valid for ten minutes.
+ * @throws Refusal FORBIDDEN, INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, RATE_LIMITED (its token has too many
+ *   lookups), SERVICE_UNAVAILABLE (the rail does not answer), IDEMPOTENCY_MISMATCH
  */
 export async function lookUpReceiver(
   payments: Payments,
@@ -103,7 +103,7 @@ export async function lookUpReceiver(
         return { result: { type: 'Lookup', row: { platform_id: platformId, id: row.id } }, answer: { row } };
       };
     },
-    // A lookup never changes, and is stored longer than the key that created it.
+    // A lookup never changes, and outlives the key that created it.
     repeat: async ({ row }) => {
       if (!row) throw new Error('the stored result of a lookup has no row');
       const where = { AND: [visibleLookups(caller), { id: row.id }] };
@@ -113,7 +113,7 @@ export async function lookUpReceiver(
 }
 
 /**
- * Finds the receiver and returns the row of its lookup.
+ * Finds the receiver, and returns the row of the lookup.
  * @throws Refusal INVALID_UMA_ADDRESS, UMA_NOT_FOUND, USER_NOT_FOUND, RATE_LIMITED, SERVICE_UNAVAILABLE
  */
 async function findReceiver(
@@ -123,7 +123,7 @@ async function findReceiver(
 ): Promise<Prisma.LookupUncheckedCreateInput> {
   const umaAddress = checkUmaAddress(input.umaAddress, at('umaAddress'));
   const named = input.customerId == null ? null : customerUuid(input.customerId, at('customerId'));
-  // The app of a customer looks up for that customer.
+  // A customer's app looks up for that customer.
   const customer = named ?? (caller.bound.kind === 'CUSTOMER' ? caller.bound.customerId : null);
   const sender =
     input.senderUmaAddress == null ? null : checkUmaAddress(input.senderUmaAddress, at('senderUmaAddress'));
@@ -166,14 +166,14 @@ async function findReceiver(
   };
 }
 
-/** A currency that the sender can pay in, with the platform's own fees on it. */
+/** A currency in which the sender can pay, with the platform's own fees on it. */
 interface SendingCurrency {
   readonly code: string;
   readonly fixedFee: string;
   readonly variableFeeRate: string;
 }
 
-/** Returns the receiver's currencies, each with its price in the platform's first one, and limits for every sender. */
+/** Returns the receiver's currencies, each with its price in the platform's first, and the limits for every sender. */
 function pricedCurrencies(
   rail: RailWith<'rate'>,
   receiver: UmaReceiver,
@@ -196,7 +196,7 @@ function pricedCurrencies(
   );
 }
 
-/** Returns the limits of receiving a currency from each of the sender's, where the rail converts it. */
+/** Returns the limits for receiving a currency from each of the sender's, if the rail converts it. */
 async function sendingLimits(rail: RailWith<'rate'>, senders: readonly SendingCurrency[], receiving: Currency) {
   const all = await Promise.all(
     senders.map(async ({ code, fixedFee, variableFeeRate }) => {
@@ -220,8 +220,8 @@ const lookupStatement = forCaller(
 );
 
 /**
- * Reads the lookup that a quote to a UMA address names.
- * @throws Refusal INVALID_INPUT (none named, or of another address), LOOKUP_REQUEST_NOT_FOUND (unknown or expired)
+ * Reads the lookup that a quote to a UMA address refers to.
+ * @throws Refusal INVALID_INPUT (none given, or for a different address), LOOKUP_REQUEST_NOT_FOUND (unknown or expired)
  */
 export async function readLookup(
   payments: Payments,
@@ -236,7 +236,7 @@ export async function readLookup(
   const uuid = uuidOf(lookupId, 'Lookup');
   const [found] = uuid && seesLookups(caller) ? await lookupStatement(payments.database.pool, caller, uuid) : [];
   if (!found) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', 'no such lookup', path);
-  // The database decides it once the quote has its locks. This check spares the rail a useless call.
+  // The database decides this once the quote holds its locks. This check only spares the rail a useless call.
   if (found.expired) throw new Refusal('LOOKUP_REQUEST_NOT_FOUND', lookupExpired, path);
   const { lookup } = found;
   if (lookup.umaAddress !== umaAddress) {
@@ -253,7 +253,7 @@ export function lookupFields(lookup: Pick<Lookup, 'requiredFields'>): readonly R
   return trustedJson<readonly RequiredField[]>(lookup.requiredFields);
 }
 
-/** The fields that every receiver of this installation requires of a sender. */
+/** The fields that every receiver of this installation requires from a sender. */
 const payerFields: readonly RequiredField[] = [
   { name: 'FULL_NAME', mandatory: true },
   { name: 'BIRTH_DATE', mandatory: false },
@@ -276,9 +276,9 @@ function ownReceiver(umaDomain: string, currencies: readonly string[], depositCu
 const inQuote = pathsIn<{ readonly lookupId: string; readonly source: object; readonly currency: string }>();
 
 /**
- * Reads from a receiver lookup what a quote leaves out: its destination, and its source account (decision 24). A lookup
- * stores both for good, so a repeated request means the same. Whether it has expired is checked with the quote.
- * @param currency the sending currency; undefined where the quote names its source itself
+ * Reads from a receiver lookup the parts that a quote omits: its destination and its source account (decision 24). A
+ * lookup stores both permanently, so a repeated request means the same. Its expiry is checked with the quote.
+ * @param currency the sending currency; undefined if the quote names its source itself
  * @throws Refusal FORBIDDEN, LOOKUP_REQUEST_NOT_FOUND, INVALID_INPUT (the lookup named no sender: `source`),
  *   INVALID_CURRENCY (the sender has no account in the currency: `currency`)
  */

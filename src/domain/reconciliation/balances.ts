@@ -9,9 +9,9 @@ import { connectedRail, type Payments } from '../commands/command.ts';
 import { railAnswer } from '../orders/rail-answer.ts';
 
 /**
- * Compares what a platform's books say that its provider holds with the provider's balance. By the books it holds everything
- * that has come in from outside less everything that has gone out. Payments under way may count on one side only, so the
- * difference is a range.
+ * Compares the amount that a platform's provider should hold by the books with the provider's balance. By the books it
+ * holds all money that came in from outside minus all that went out. Payments under way may count on one side only, so
+ * the difference is a range.
  */
 
 /** The two sides of a balance, in smallest units. */
@@ -22,16 +22,16 @@ export interface BothBalances extends Beyond {
   readonly held: bigint | undefined;
 }
 
-/** How much the provider holds beyond the books, at least and at most. */
+/** The minimum and maximum amounts that the provider holds beyond the books. */
 export interface Beyond {
   readonly beyondLow: bigint;
   readonly beyondHigh: bigint;
 }
 
 /**
- * `booked`: what has come from OUTSIDE less what has gone there. `less` and `more`: by how much the provider may hold less or
- * more than that, since a payment may have ended on one side only: those that are under way, and those that have ended since
- * the provider was asked. It also holds the deposits that are not credited yet.
+ * `booked`: the amount that came from OUTSIDE minus the amount that went there. `less` and `more`: how much less or
+ * more the provider may hold, since a payment may have ended on one side only: payments under way, and those that ended
+ * after the provider was queried. The provider also holds the deposits that are not credited yet.
  */
 const bookedStatement = statement<{ currency: string; booked: string; less: string; more: string }>(
   'booked_outside',
@@ -60,12 +60,12 @@ const bookedStatement = statement<{ currency: string; booked: string; less: stri
    ) l group by l.currency`,
 );
 
-/** How long before the question a change may have begun that is committed after it, in milliseconds. */
+/** How long before the query a change may have begun that is committed after it, in milliseconds. */
 const commitMs = 60_000;
 
 /**
- * Reads both sides of each balance of a platform, as of now.
- * @returns undefined where its rail reports no balances
+ * Reads both sides of each of a platform's balances, as of now.
+ * @returns undefined if its rail reports no balances
  */
 export async function readBalances(payments: Payments, tenant: Tenant): Promise<BothBalances[] | undefined> {
   const rail = connectedRail(payments, tenant);
@@ -90,7 +90,7 @@ export async function readBalances(payments: Payments, tenant: Tenant): Promise<
   });
 }
 
-/** Runs a statement that reads all legs of a platform, and so may take longer than others are allowed to. */
+/** Runs a statement that reads all legs of a platform, and may therefore exceed the usual statement timeout. */
 async function onOwnConnection<T>({ database }: Payments, work: (client: Queryable) => Promise<T>): Promise<T> {
   const { url } = database;
   const client = new DatabaseClient(connectionConfig({ url, role: 'gateway_work', use: 'reconciliation' }));
@@ -106,7 +106,7 @@ async function onOwnConnection<T>({ database }: Payments, work: (client: Queryab
 }
 
 /**
- * Returns whether a provider holds as much beyond the books as is on record as the operator's own: nothing by default.
+ * Returns whether the provider's amount beyond the books matches the operator's own money on record, by default zero.
  */
 export function agrees({ beyondLow, beyondHigh }: Beyond, known: Beyond | undefined): boolean {
   return beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n);
@@ -117,7 +117,7 @@ export function bookedWords({ currency: code, booked }: BothBalances, known: Bey
   return `${formatForeign(booked, code)} in the books${own}`;
 }
 
-/** Describes the side of the provider; undefined where it names no account. */
+/** Describes the provider's side; undefined if the provider names no account. */
 export function heldWords({ currency, held }: BothBalances): string | undefined {
   return held === undefined ? undefined : `${formatForeign(held, currency)} held`;
 }

@@ -4,13 +4,13 @@ import { runReconciliation } from './reconciliation.ts';
 
 /** The daily reconciliation: the service compares each day once it is over, and again while it has open differences. */
 
-/** How many days back a missed day, or one with open differences, is still compared. */
+/** The number of past days for which a missed day, or one with open differences, is still compared. */
 const missedDays = 7;
 const openDays = 31;
 
 /**
- * The days of a platform that are due, oldest first, in UTC: those without a finished reconciliation, and once a day those with
- * open differences. `$2` is the hour of the day from which on the day before is due. A worker that begins one has it for 15
+ * Selects a platform's due days, oldest first, in UTC: those without a finished reconciliation and, once a day, those
+ * with open differences. The previous day is due from the hour `$2`. A worker that begins a day holds it for 15
  * minutes.
  */
 const dueStatement = statement<{ from: Date; to: Date }>(
@@ -39,10 +39,10 @@ const claimStatement = statement<{ id: string }>(
 );
 
 /**
- * Reconciles the days that are due, of all platforms whose rails list movements. A provider that cannot be asked does not delay
+ * Reconciles the due days of all platforms whose rails list movements. A provider that cannot be queried does not delay
  * the others: its day is retried 15 minutes later.
- * @param hour the hour of the day, in UTC, from which on the day before is compared
- * @returns how many days were compared
+ * @param hour the hour of the day, in UTC, from which the previous day is compared
+ * @returns the number of days compared
  */
 export async function reconcileDueDays(payments: Payments, hour: number): Promise<number> {
   const { pool, prisma } = payments.database;

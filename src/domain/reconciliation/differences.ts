@@ -10,12 +10,12 @@ import { railAnswer } from '../orders/rail-answer.ts';
 import { type OrderHere, type Total, totalsOf } from './totals.ts';
 
 /**
- * Compares the movements that a provider reports with the orders here. It names every difference, and corrects none.
+ * Compares the movements that a provider reports with the orders here. It reports every difference, and corrects none.
  */
 
-/** A difference between the two books. A side is undefined where it has nothing. */
+/** A difference between the two books. A side is undefined if it has no record. */
 export interface Difference {
-  /** The uuid of our order; undefined for a movement without an order here. */
+  /** The uuid of the order here; undefined for a movement that has none. */
   readonly orderId: string | undefined;
   readonly transactionId: string | undefined;
   readonly reference: string | undefined;
@@ -32,9 +32,10 @@ export interface Reconciled {
 }
 
 /**
- * The orders of a period that move money outside, or that the rail converts, and those that movements name. An order whose pull
- * has settled is followed by a payout, and counts as settled whatever the outcome of that. Where an operator has settled an
- * order that moved another amount, this is its amount: the difference is in the books (decision 95).
+ * Selects the orders of a period that move money outside or that the rail converts, and those that movements name. An
+ * order whose pull has settled is followed by a payout, and counts as settled whatever the payout's outcome. If an
+ * operator settled an order that moved a different amount, that amount is used: the difference is in the books
+ * (decision 95).
  */
 const ordersStatement = statement<OrderHere>(
   'orders_to_reconcile',
@@ -63,8 +64,8 @@ const ordersStatement = statement<OrderHere>(
 const laterMs = 3_600_000;
 
 /**
- * Compares the orders of a platform that were created in a period with what its provider reports of them.
- * @throws Refusal SERVICE_UNAVAILABLE where its rail cannot list movements; what the rail throws
+ * Compares a platform's orders that were created in a period with its provider's report.
+ * @throws Refusal SERVICE_UNAVAILABLE if its rail cannot list movements; whatever the rail throws
  */
 export async function reconcile(payments: Payments, tenant: Tenant, period: Period): Promise<Reconciled> {
   const rail = connectedRail(payments, tenant);
@@ -98,7 +99,7 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
     const [movement, ...more] = byOrder.get(order.id) ?? [];
     const about = { orderId: order.id, transactionId: order.transactionId, here: wordsOf(order, order.status) };
     if (!movement) {
-      // An order that failed here need never have reached the provider; one that waits may not have reached it yet.
+      // A failed order may never have reached the provider, and a waiting one may not have reached it yet.
       if (order.state === 'FAILED' || order.state === 'UNDER_WAY' || !order.inPeriod) return [];
       return [{ ...about, reference: undefined, fault: 'MISSING_THERE', there: undefined }];
     }
@@ -111,7 +112,7 @@ function differencesOfOrders(orders: readonly OrderHere[], movements: readonly R
     }
     // A refunded collection has failed.
     const state = movement.state === 'SETTLED' && returned.has(order.id) ? 'FAILED' : movement.state;
-    // A payment that came back before anybody here saw it arrive has failed: on both sides the money is back.
+    // A payment returned before its arrival was seen here has failed: on both sides the money is back.
     const isBack = order.state === 'FAILED' && state === 'RETURNED';
     if (order.state !== state && !isBack) return [{ ...about, ...there, fault: 'OTHER_OUTCOME' }, ...doubled];
     return doubled;
@@ -154,17 +155,17 @@ const depositsStatement = statement<{
    order by d.id`,
 );
 
-/** The deposits of a period, as they are compared with the movements there. */
+/** The deposits of a period, for the comparison with the provider's movements. */
 interface DepositsHere {
   /** The credited deposits, in the form of orders. */
   readonly credited: readonly OrderHere[];
-  /** The movements, of which those of deposits name them instead of an order. */
+  /** The movements; those of deposits name the deposit instead of an order. */
   readonly movements: readonly RailMovement[];
-  /** The references of those that are not credited: an operator has them (`deposits list`), or has closed them. */
+  /** The references of uncredited deposits, which await an operator (`deposits list`) or have been closed by one. */
   readonly open: ReadonlySet<string>;
 }
 
-/** Reads the deposits of a period, and those that movements name. A deposit is found by the provider's reference. */
+/** Reads a period's deposits, and those that movements name. A deposit is found by the provider's reference. */
 async function readDeposits(
   on: Queryable,
   platformId: string,

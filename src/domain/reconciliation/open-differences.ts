@@ -8,7 +8,7 @@ const withPlatform = { platform: { select: { name: true } } } as const satisfies
 
 export type StoredDifference = Prisma.ReconciliationDifferenceGetPayload<{ include: typeof withPlatform }>;
 
-/** Lists differences, oldest first: those that are open, or all. */
+/** Lists differences, oldest first: either the open ones or all. */
 export function listDifferences({ prisma }: Pick<Database, 'prisma'>, { all }: { readonly all: boolean }) {
   return prisma.reconciliationDifference.findMany({
     where: all ? {} : { closedAt: null, goneAt: null },
@@ -19,8 +19,8 @@ export function listDifferences({ prisma }: Pick<Database, 'prisma'>, { all }: {
 }
 
 /**
- * Closes a difference after an investigation. It moves no money. For a balance, what the provider holds beyond the books is on
- * record from then on.
+ * Closes a difference after an investigation, without moving money. For a balance, the provider's amount beyond the
+ * books is on record from then on.
  * @param id such as `ReconciliationDifference:…`
  * @throws RefusedByHand
  */

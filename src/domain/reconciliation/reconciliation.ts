@@ -9,16 +9,16 @@ import { agrees, type Beyond, type BothBalances, bookedWords, heldWords, readBal
 import { type Difference, type Reconciled, reconcile } from './differences.ts';
 import type { Total } from './totals.ts';
 
-/** Compares orders and balances with what a provider reports, and stores every difference. It corrects none. */
+/** Compares orders and balances with a provider's report, and stores every difference. It corrects none. */
 
-/** A difference as it was found. A side is undefined where it has nothing. */
+/** A difference as it was found. A side is undefined if it has no record. */
 export interface Found extends Partial<Omit<Difference, 'fault'>> {
   readonly fault: ReconciliationFault;
   readonly currency?: string | undefined;
   readonly beyond?: Beyond | undefined;
 }
 
-/** The result of a reconciliation. `balances` is undefined where the rail reports none. */
+/** The result of a reconciliation. `balances` is undefined if the rail reports none. */
 export interface Outcome extends Omit<Reconciled, 'differences'> {
   readonly balances: readonly BothBalances[] | undefined;
   readonly differences: readonly Found[];
@@ -27,7 +27,7 @@ export interface Outcome extends Omit<Reconciled, 'differences'> {
 /** The movements of a period in one currency, in digits of smallest units. `booked` and `held` are as of its end. */
 export interface DayTotal extends Readonly<Record<Exclude<keyof Total, 'currency'>, string>> {
   readonly currency: string;
-  /** The balance by the books when it was compared, and by the provider; null where it reports no balance. */
+  /** The balance by the books when it was compared, and by the provider; null if the provider reports none. */
   readonly booked: string | null;
   readonly held: string | null;
 }
@@ -40,9 +40,9 @@ const beginStatement = statement<{ id: string }>(
 );
 
 /**
- * Compares, and stores the differences.
- * @param by the operator; null where the service does it
- * @throws Refusal SERVICE_UNAVAILABLE where its rail cannot list movements; what the rail throws, which is stored, too
+ * Compares a period, and stores the differences.
+ * @param by the operator; null if the service runs it
+ * @throws Refusal SERVICE_UNAVAILABLE if its rail cannot list movements; whatever the rail throws, which is also stored
  */
 export async function runReconciliation(payments: Payments, tenant: Tenant, period: Period, by: string | null) {
   const { pool } = payments.database;
@@ -102,8 +102,9 @@ const noteStatement = statement<object>(
 );
 
 /**
- * Stores the differences found, and marks the others of the period as gone. A difference between orders is the same as before
- * while both sides report the same, and stays closed. One of a balance is the same until it is closed.
+ * Stores the differences found, and marks the period's others as gone. A difference between orders remains the same
+ * one, and stays closed, as long as both sides report the same. A balance difference remains the same one until it is
+ * closed.
  */
 async function store(
   { client, prisma }: Transaction,

@@ -24,7 +24,7 @@ export interface Total {
 
 type Sums = { -readonly [Sum in Exclude<keyof Total, 'currency'>]: bigint };
 
-/** Sums the settled orders of a period, and the movements of these orders, or without an order, that began in it. */
+/** Sums a period's settled orders, and the movements that began in it and belong to these orders or to none. */
 export function totalsOf(orders: readonly OrderHere[], movements: readonly RailMovement[], { from, to }: Period) {
   const totals = new Map<string, Sums>();
   const add = (currency: string, sum: keyof Sums, amount: bigint) => {
@@ -41,7 +41,7 @@ export function totalsOf(orders: readonly OrderHere[], movements: readonly RailM
     const order = byId.get(orderId ?? returnOf ?? '');
     const isInPeriod = order ? order.inPeriod : at === undefined || (at >= from && at < to);
     if (!isInPeriod || state !== 'SETTLED') continue;
-    // The refund of a collection is paid out.
+    // A collection's refund is paid out.
     const isPaid = returnOf !== undefined || (order ? order.kind === 'PAYOUT' : direction === 'OUT');
     add(currency, isPaid ? 'paidThere' : 'receivedThere', amount);
   }

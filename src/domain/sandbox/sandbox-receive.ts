@@ -11,13 +11,13 @@ import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
 
 export interface SandboxReceiveUma {
   readonly senderUmaAddress: string;
-  /** The receiving customer, by its UMA address or by its id. When both are given, they must belong to one customer. */
+  /** The receiving customer, by UMA address or by id. If both are given, they must belong to the same customer. */
   readonly receiverUmaAddress?: string | null | undefined;
   readonly customerId?: string | null | undefined;
   readonly receivingCurrencyCode: string;
   readonly receivingCurrencyAmount: GivenAmount;
   readonly sandboxScenario?: GivenScenario | null | undefined;
-  /** More fields that the sender requests, all mandatory. */
+  /** Additional fields that the sender requests, all mandatory. */
   readonly requestedReceiverFields?: readonly string[] | null | undefined;
 }
 
@@ -38,9 +38,10 @@ const receiverStatement = forCaller(
 );
 
 /**
- * Announces a payment from an external UMA address to a customer (sandbox only). It goes through the whole approval flow.
+ * Announces a payment from an external UMA address to a customer (sandbox only). It goes through the full approval
+ * flow.
  * @throws Refusal FORBIDDEN, INVALID_INPUT, INVALID_UMA_ADDRESS, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
- * USER_NOT_FOUND, USER_NOT_READY, IDEMPOTENCY_MISMATCH
+ *   USER_NOT_FOUND, USER_NOT_READY, IDEMPOTENCY_MISMATCH
  */
 export const sandboxReceiveUma = command((payments, caller, input: SandboxReceiveUma) => ({
   operation: 'sandboxReceiveUma',
@@ -63,7 +64,7 @@ export const sandboxReceiveUma = command((payments, caller, input: SandboxReceiv
         information: simulation.senderInformation(senderUmaAddress),
         requested: [...receiverFields.filter(({ name }) => !extra.some((one) => one.name === name)), ...extra],
         currency: input.receivingCurrencyCode,
-        // By default the pay request comes at once, and the payment begins as PENDING.
+        // By default the pay request arrives at once, and the payment begins as PENDING.
         lookedUpOnly: scenario?.step === 'PAY_REQUEST',
       },
       payments.approvalMs,

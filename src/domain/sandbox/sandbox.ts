@@ -22,7 +22,7 @@ import { execution } from '../quotes/execution.ts';
 import { quotedDestination } from '../quotes/quote-destination.ts';
 import { internalOf } from '../quotes/start.ts';
 
-/** The largest amount that one call may credit to a sandbox account, in smallest units. */
+/** The maximum amount that one call may credit to a sandbox account, in smallest units. */
 export const maxFunding = 100_000_000_000n;
 
 interface FundAccount {
@@ -81,15 +81,15 @@ interface SandboxSend {
 const depositPath = pathsIn<SandboxSend>();
 
 /**
- * Simulates the deposit for a real-time funded quote (specification 4.7). The money is credited, converted and sent on without
- * another call. Without an amount, the deposit is exactly what the quote requires. Money that does not match the quote, or
- * comes after its expiry, fails the payment and stays in the customer's account in that currency. The database decides this by
- * its clock and the status of the quote, under the lock of the quote: no deposit is refused for its timing, and each quote
- * takes one. Money that this account cannot take, such as that of a deleted customer, is refused and goes back to its payer,
- * and the quote can still be paid.
+ * Simulates the deposit for a real-time funded quote (specification 4.7). The money is credited, converted and
+ * forwarded without another call. Without an amount, the deposit is exactly the amount that the quote requires. Money
+ * that does not match the quote, or arrives after its expiry, fails the payment and stays in the customer's account in
+ * that currency. The database decides this by its clock and the quote's status, under the quote's lock: no deposit is
+ * refused for its timing, and each quote takes one. Money that this account cannot take, such as a deleted customer's,
+ * is refused and returned to its payer, and the quote can still be paid.
  * @throws Refusal FORBIDDEN, QUOTE_NOT_FOUND, INVALID_INPUT (not real-time funded), INVALID_CURRENCY, INVALID_AMOUNT,
- * AMOUNT_OUT_OF_RANGE, CONFLICT (paid before), USER_NOT_READY, CUSTOMER_DELETED, CUSTOMER_FROZEN, ACCOUNT_FROZEN,
- * IDEMPOTENCY_MISMATCH
+ *   AMOUNT_OUT_OF_RANGE, CONFLICT (paid before), USER_NOT_READY, CUSTOMER_DELETED, CUSTOMER_FROZEN, ACCOUNT_FROZEN,
+ *   IDEMPOTENCY_MISMATCH
  */
 export const sandboxSend = command((payments, caller, input: SandboxSend) => ({
   operation: 'sandboxSend',
@@ -145,17 +145,18 @@ async function planDeposit(payments: Payments, caller: Caller, input: SandboxSen
 }
 
 /**
- * Plans what happens with a deposit after its quote's expiry. Nothing is converted: the money goes to the customer's
- * account in the sending currency, under the payment that it was meant for. A payment that is not marked EXPIRED yet
- * fails with QUOTE_EXPIRED. One that is marked stays EXPIRED, because that is terminal and its streams have ended; it
- * takes one deposit. Any further deposit is refused with CONFLICT.
+ * Plans the handling of a deposit after its quote's expiry. Nothing is converted: the money goes to the customer's
+ * account in the sending currency, as part of the payment that it was meant for. A payment that is not marked EXPIRED
+ * yet fails with QUOTE_EXPIRED. One that is marked stays EXPIRED, because that status is terminal and its streams have
+ * ended; it takes one deposit. Any further deposit is refused with CONFLICT.
  * @param arrived the journal of the deposit, to the customer's account
- * @param amount all that arrived, in smallest units of the sending currency
+ * @param amount the total that arrived, in smallest units of the sending currency
  */
 function planLateDeposit(quote: Quote, arrived: Journal, amount: bigint): Alternative {
   const reason = `${amount} arrived after the quote's expiry; the money is in the customer's ${quote.sendingCurrency} account`;
   return {
-    // The clock has refused the previous plan, so this one checks only the status: setting the clock back changes nothing.
+    // The previous plan was refused by the clock, so this one checks only the status: setting the clock back has no
+    // effect.
     quotes: [{ id: quote.id, from: ['PENDING'], to: 'FAILED', reason }],
     transactions: [
       { id: quote.transactionId, from: ['PENDING'], to: 'FAILED', reason, set: { failureReason: 'QUOTE_EXPIRED' } },

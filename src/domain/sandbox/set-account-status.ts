@@ -20,10 +20,10 @@ export interface SetExternalAccountStatus extends Expecting {
 const at = pathsIn<SetExternalAccountStatus>();
 
 /**
- * Sets the status or the owner verification of an external account, or both, as its bank or the rail would (sandbox only). This
- * also ends the sandbox's own check of the account.
- * @throws Refusal FORBIDDEN, ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (its current status does not allow this, or the same
- * account was registered again while it was INACTIVE), IDEMPOTENCY_MISMATCH
+ * Sets the status or the owner verification of an external account, or both, as its bank or the rail would (sandbox
+ * only). This also ends the sandbox's own check of the account.
+ * @throws Refusal FORBIDDEN, ACCOUNT_NOT_FOUND, INVALID_INPUT, CONFLICT (its current status does not allow this, or the
+ *   same account was registered again while it was INACTIVE), IDEMPOTENCY_MISMATCH
  */
 export const setExternalAccountStatus = command((payments, caller, input: SetExternalAccountStatus) => ({
   operation: 'sandboxSetExternalAccountStatus',

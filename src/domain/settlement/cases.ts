@@ -9,7 +9,7 @@ import { type Operator, RefusedByHand, recordAct } from '../access/operator-acts
 import { type DueOrder, isPull } from '../orders/orders.ts';
 import { paymentUuid } from './order-by-hand.ts';
 
-/** Contradictions of rails, whom nobody believes: an operator investigates. Each order has at most one of a kind. */
+/** Contradictory rail reports, which are never trusted: an operator investigates. An order has at most one per kind. */
 
 /** An outcome that does not contradict an earlier one. */
 export type CredibleOutcome = Exclude<RailOutcome, { kind: 'contradiction' }>;
@@ -43,7 +43,7 @@ const statusStatement = statement<{ status: TransactionStatus; pulled: boolean }
 );
 
 /**
- * Describes how a rail's report of an order contradicts its end here. Undefined where they agree, or none has ended.
+ * Describes how a rail's report of an order contradicts its end here. Undefined if they agree, or one has not ended.
  */
 export async function contradictionOf(
   { pool }: Pick<Database, 'pool'>,
@@ -53,7 +53,7 @@ export async function contradictionOf(
   const [row] = await statusStatement(pool, order.platformId, order.transaction.id);
   if (!row) return undefined;
   const { status, pulled } = row;
-  // The payment goes on after its pull, or fails later: the money that was pulled is in the books.
+  // The payment continues after its pull, or fails later: the pulled money is in the books.
   const settled = isPull(order) ? pulled : status === 'COMPLETED' || status === 'REFUNDED';
   const failed = !settled && ['FAILED', 'REJECTED', 'EXPIRED'].includes(status);
   const isOther = outcome.kind === 'settled' ? failed : settled && ['failed', 'rejected'].includes(outcome.kind);
@@ -66,8 +66,8 @@ export function otherOutcome(outcome: RailOutcome, status: string): Contradictio
 }
 
 /**
- * Describes the amount of a settled order that differs from the ordered one; undefined if none differs. For a locked
- * rate the rail must report it. `sentCurrency`: what a lock is paid in.
+ * Describes a settled order's amount that differs from the ordered one; undefined if none differs. For a locked rate
+ * the rail must report the amount. `sentCurrency`: the currency in which a lock is paid.
  */
 export function otherAmount(
   outcome: RailOutcome,
@@ -86,7 +86,7 @@ export function otherAmount(
   };
 }
 
-/** Describes a settled order whose two amounts are not those of its lock (decision 83). */
+/** Describes a settled order whose two amounts differ from those of its lock (decision 83). */
 function otherThanLocked(
   outcome: RailOutcome,
   lock: RateLock,
@@ -105,7 +105,7 @@ function otherThanLocked(
   };
 }
 
-/** Lists contradictions of all platforms, oldest first: the open ones, or all. */
+/** Lists contradictions on all platforms, oldest first: either the open ones or all. */
 export function listCases(
   { prisma }: Pick<Database, 'prisma'>,
   { all }: { readonly all: boolean } = { all: false },
@@ -118,7 +118,7 @@ export function listCases(
 }
 
 /**
- * Closes the open cases of a payment after an investigation. It moves no money.
+ * Closes the open cases of a payment after an investigation, without moving money.
  * @param transactionId the payment, such as `Transaction:…`
  * @throws RefusedByHand
  */

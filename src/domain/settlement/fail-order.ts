@@ -7,11 +7,11 @@ import { planFailure } from './outcomes.ts';
 import { concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
 
 /**
- * Ends an order by hand whose rail can no longer report its outcome (decision 80). The payment ends as when the rail refuses
- * it: its money is back at its source. No API offers this: only the operators' command does.
+ * Manual ending of an order whose rail can no longer report its outcome (decision 80). The payment ends as if the rail
+ * had refused it: its money is back at its source. Not offered by any API, only by the operators' command.
  */
 
-/** The outcome. `said`: the rail's answer; undefined where it was not asked. */
+/** The result. `said`: the rail's answer; undefined if it was not queried. */
 interface FailedOrder {
   readonly orderId: string;
   readonly said: string | undefined;
@@ -19,12 +19,13 @@ interface FailedOrder {
 
 interface ByHand {
   readonly operator: Operator;
-  /** Whether to skip asking the rail once more: it is gone, or does not answer. */
+  /** Whether to skip the last query to the rail, because it is gone or does not answer. */
   readonly withoutAsking: boolean;
 }
 
 /**
- * Ends the order of a payment that waits for its rail. Takes the order's lease, so no worker processes it in the meantime.
+ * Ends the order of a payment that waits for its rail. Takes the order's lease, so that no worker processes it
+ * meanwhile.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
@@ -52,9 +53,9 @@ function waitsForPlatform({ receiver, incoming }: DueOrder): boolean {
 }
 
 /**
- * Asks the rail once more, by the method that sends nothing if it has one.
- * @returns what it reported, where it does not know the outcome
- * @throws RefusedByHand where it does
+ * Queries the rail once more, with the method that sends nothing if it has one.
+ * @returns the rail's report, if it does not know the outcome
+ * @throws RefusedByHand if it does
  */
 async function askOnceMore(payments: Payments, order: DueOrder): Promise<string> {
   const outcome = await askWithoutSending(payments, order, '. --without-asking ends the order anyway');
@@ -74,10 +75,10 @@ async function askOnceMore(payments: Payments, order: DueOrder): Promise<string>
   }
 }
 
-/** The explanation for platforms. The operator's reason is in the act, and no API shows it (decision 79). */
+/** The explanation for platforms. The operator's reason is recorded in the act, and no API shows it (decision 79). */
 const reasonForTimeline = 'ended by the operator of the service: the outcome could not be determined';
 
-/** Commits the end, the act and, where the account of the refund is full, its wait in suspense. */
+/** Commits the end, the act and, if the refund's account is full, the suspension of the refund. */
 async function end(
   payments: Payments,
   order: DueOrder,

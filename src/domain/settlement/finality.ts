@@ -3,11 +3,11 @@ import type { Database } from '../../infra/database/database.ts';
 import { statement } from '../../infra/database/statement.ts';
 
 export interface Finality {
-  /** The version of the transaction that this is about. */
+  /** The version of the transaction that this describes. */
   readonly version: number;
   /** Whether nothing can follow: its status is terminal, no bank can return it, and no refund of it is pending. */
   readonly isFinal: boolean;
-  /** In how many milliseconds the rail is asked again; null if it is not. */
+  /** The time until the rail is queried again, in milliseconds; null if it is not. */
   readonly dueInMs: number | null;
 }
 
@@ -21,7 +21,7 @@ const finalityStatement = statement<Finality>(
    where t.platform_id = $1 and t.id = $2`,
 );
 
-/** Reads whether more can happen to a transaction. Undefined where there is none. */
+/** Reads whether a transaction can still change. Undefined if there is none. */
 export async function finalityOf({ pool }: Pick<Database, 'pool'>, platformId: string, transactionId: string) {
   const [finality] = await asPlatform(platformId, () => finalityStatement(pool, platformId, transactionId));
   return finality;

@@ -13,8 +13,8 @@ import { railAnswer } from '../orders/rail-answer.ts';
 import { findOrder } from '../orders/rail-request.ts';
 
 /**
- * Runs work on the order of a payment under its lease, so that no worker processes it in the meantime. The order is due again
- * afterwards, unless it has its outcome: workers continue where this was refused.
+ * Runs work on the order of a payment under its lease, so that no worker processes it in the meantime. Afterwards the
+ * order is due again, unless it has its outcome: if the work was refused, workers continue.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
@@ -32,9 +32,9 @@ export async function withOrder<Done>(payments: Payments, id: string, work: (ord
 }
 
 /**
- * Asks the rail once more, by the method that sends nothing if it has one.
- * @param advice the end of the refusal where it cannot be asked
- * @returns undefined where the provider has no such payment
+ * Queries the rail once more, with the method that sends nothing if it has one.
+ * @param advice the end of the refusal if the rail cannot be queried
+ * @returns undefined if the provider has no such payment
  * @throws RefusedByHand
  */
 export async function askWithoutSending(payments: Payments, order: DueOrder, advice = '') {
@@ -48,8 +48,8 @@ export async function askWithoutSending(payments: Payments, order: DueOrder, adv
 }
 
 /**
- * Commits what an operator has decided together with the act.
- * @returns why the database refuses it: then nothing has changed
+ * Commits an operator's decision together with the act.
+ * @returns the database's refusal, if any: then nothing has changed
  */
 export function commitByHand(database: Database, group: PlanGroup, operator: Operator, facts: ActFacts) {
   return retryLostRaces(() =>
@@ -69,7 +69,7 @@ export function paymentUuid(id: string): string {
   return uuid;
 }
 
-/** The error where the database refuses an operator's decision. */
+/** Returns the error for an operator's decision that the database refused. */
 export function endedMeanwhile(refusal: PlanRefusal): RefusedByHand {
   const status = refusal.code === 'CONFLICT' ? refusal.status : refusal.code;
   return new RefusedByHand(`nothing done: the order has ended in the meantime (${status})`);
@@ -83,9 +83,9 @@ const firstStatement = statement<object>(
 );
 
 /**
- * Takes the lease of a payment's order, even from a running worker, whose outcome the database then accepts only before ours.
- * It becomes the first order due and is leased in the same transaction, so nobody else leases it. An order that has ended is
- * left alone: it may be waiting for a return of the money.
+ * Takes the lease of a payment's order, even from a running worker, whose outcome the database then accepts only before
+ * this one. The order becomes the first due and is leased in the same transaction, so that nobody else can lease it. An
+ * ended order is left alone: it may be waiting for a return of the money.
  */
 async function takeOrder({ database }: Payments, transactionId: string): Promise<DueOrder | undefined> {
   return inTransaction(database, async ({ client }) => {

@@ -25,7 +25,7 @@ import type { Journal, Plan, PlanGroup, TransactionMove } from '../ledger/plan.t
 import { type DueOrder, isPull, type Receiver } from '../orders/orders.ts';
 import { planPayout, planPullFailure, quoteMoves } from '../quotes/pull.ts';
 
-/** The plans for the outcomes of an order: statuses and money of both sides of its payment, in one commit. */
+/** The plans for an order's outcomes: statuses and money on both sides of its payment, in one commit. */
 
 const openStatuses = ['PENDING', 'PROCESSING'] as const;
 
@@ -42,7 +42,7 @@ export function planDelivery(order: DueOrder, { watchMs, information }: Settled)
       set: { counterpartyInformation: { ...readFacts(transaction.counterpartyInformation), ...information } },
     }),
   };
-  // Only money that has left this installation can come back from a bank.
+  // Only money that has left this installation can be returned by a bank.
   const leaves = order.kind === 'PAYOUT' && !incoming && order.destination?.kind !== 'INTERNAL';
   const orders = [{ id: order.id, dueInMs: leaves ? (watchMs ?? null) : null }];
   if (order.kind === 'COLLECTION') {
@@ -85,17 +85,15 @@ export function planDelivery(order: DueOrder, { watchMs, information }: Settled)
 export interface Failure {
   readonly to: 'FAILED' | 'REJECTED';
   readonly reason: string;
-  /** The reason of the sending side; QUOTE_EXECUTION_FAILED when left out. */
+  /** The sending side's reason; QUOTE_EXECUTION_FAILED if omitted. */
   readonly failureReason?: FailureReason | undefined;
-  /** The reason of the receiving side; OFFRAMP_FAILED when left out. */
+  /** The receiving side's reason; OFFRAMP_FAILED if omitted. */
   readonly incomingReason?: FailureReason | undefined;
   /** Whether the rail has not returned the money. */
   readonly moneyStuck?: boolean | undefined;
 }
 
-/**
- * Plans the end of a payment that was not delivered: its money goes back or to suspense, on the receiving side, too.
- */
+/** Plans the end of an undelivered payment on both sides: its money is returned, or goes to suspense. */
 export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
   const { transaction, incoming } = order;
   const { to, reason, failureReason } = failure;
@@ -126,11 +124,10 @@ export function planFailure(order: DueOrder, failure: Failure): PlanGroup {
   return combineSides(order.platformId, sending, incoming.transaction.platformId, { transactions: receiving });
 }
 
-/** Plans the return of a delivered payment by the bank: REFUNDED, with delivery and debit reversed. */
+/** Plans the bank's return of a delivered payment: REFUNDED, with delivery and debit reversed. */
 export function planReturn(order: DueOrder, reason: string): PlanGroup {
   const { transaction, platformAccount } = order;
-  // The part of the fees of the platform is taken back where its account still holds it; otherwise the service bears
-  // it.
+  // The platform's part of the fees is taken back if its account still holds it; otherwise the service bears it.
   const flow = {
     ...flowOfOrder(order),
     platformAccountId: platformAccount?.canReturnFee ? platformAccount.id : undefined,
@@ -144,7 +141,7 @@ export function planReturn(order: DueOrder, reason: string): PlanGroup {
   });
 }
 
-/** Plans the announcement of a payment to a platform here, for whose decision the sender's order waits. */
+/** Plans the announcement of a payment to the receiving platform here, whose decision the sender's order waits for. */
 export function planAnnouncement(payments: Payments, order: DueOrder, receiver: Receiver): PlanGroup {
   const { transaction, sender } = order;
   const { depositAccountId } = receiver;
@@ -176,7 +173,7 @@ export function planAnnouncement(payments: Payments, order: DueOrder, receiver: 
     {
       platformId: receiver.platformId,
       plan: {
-        // It may have been deleted or frozen since the order was read.
+        // The receiver may have been deleted or frozen since the order was read.
         requireActive: { customers: [receiver.customerId], unfrozen: [depositAccountId] },
         insert: { transaction: [incoming], arrival: [arrival] },
       },
@@ -185,12 +182,12 @@ export function planAnnouncement(payments: Payments, order: DueOrder, receiver: 
   ];
 }
 
-/** Closes an order that has an outcome, or no longer needs one. */
+/** Closes an order that has an outcome or no longer needs one. */
 export function planClose(order: DueOrder): PlanGroup {
   return groupOf(order, { orders: [{ id: order.id, dueInMs: null }] });
 }
 
-/** Returns the default failure reason of the receiving side; a transfer-in fails like every payment. */
+/** Returns the default failure reason of the receiving side; a transfer-in fails like any payment. */
 function defaultReason({ transaction }: DueOrder): FailureReason {
   return transaction.type === 'INCOMING' && transaction.sourceKind === 'ACCOUNT'
     ? 'QUOTE_EXECUTION_FAILED'
@@ -222,7 +219,7 @@ function groupOf(order: DueOrder, plan: Plan): PlanGroup {
   return [{ platformId: order.platformId, plan }];
 }
 
-/** Combines two sides in one commit: one plan for one platform, so that its locks are taken in one order. */
+/** Combines both sides in one commit; on one platform in one plan, so that locks are taken in a fixed order. */
 function combineSides(platformId: string, plan: Plan, otherPlatformId: string, other: Plan): PlanGroup {
   if (platformId !== otherPlatformId) {
     return [

@@ -6,12 +6,13 @@ import type { CredibleOutcome } from './cases.ts';
 import { simulatedDecision } from './simulated-approval.ts';
 
 /**
- * An incoming UMA payment in CREATED (specification 3.2): its sender has looked the receiver up, but not sent its pay request
- * yet. No money is under way, and the platform has not been asked for approval. When the request comes, the payment is PENDING,
- * and the time for the approval begins. If it does not come within the lifetime of a quote, the payment expires.
+ * An incoming UMA payment in CREATED (specification 3.2): its sender has looked up the receiver, but not sent its pay
+ * request yet. No money is under way, and the platform has not been asked for approval. When the request arrives, the
+ * payment becomes PENDING, and the approval period begins. If it does not arrive within the lifetime of a quote, the
+ * payment expires.
  */
 
-/** Returns the time left for the pay request, in milliseconds by the clock of the database. */
+/** Returns the time left for the pay request, in milliseconds by the database's clock. */
 function leftMs(payments: Payments, order: DueOrder): number {
   return payments.quoteSeconds * 1_000 - order.ageMs;
 }
@@ -24,7 +25,7 @@ export function planPayRequestExpiry(order: DueOrder): PlanGroup {
   return planMove(order, null, { to: 'EXPIRED', reason: 'the sender did not send the pay request in time' });
 }
 
-/** Plans what follows from the rail's answer: CREATED → PENDING, CREATED → FAILED, or another question later. */
+/** Plans the transition after the rail's answer: CREATED → PENDING, CREATED → FAILED, or another query later. */
 export function concludePayRequest(
   payments: Payments,
   order: DueOrder,

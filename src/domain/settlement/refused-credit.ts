@@ -9,7 +9,7 @@ import { railAnswer } from '../orders/rail-answer.ts';
 import { railRequest } from '../orders/rail-request.ts';
 import { flowOfOrder, planDelivery, planFailure } from './outcomes.ts';
 
-/** The conclusion of an order: the answer of its rail, if it was asked, and the plans that follow. */
+/** The conclusion of an order: its rail's answer, if it was queried, and the plans that follow. */
 export interface Conclusion {
   readonly order: DueOrder;
   readonly outcome: RailOutcome | undefined;
@@ -25,10 +25,11 @@ export function isCreditRefused(refusal: PlanRefusal): refusal is CreditRefusal 
 
 /**
  * Concludes an order again after the database refused its outcome, because an account cannot take the money
- * (check_balances.sql). The money is returned: by the rail what it collected, by a refund what was debited here. A refund that
- * cannot be taken either waits in suspense for an operator: that of a deleted customer, and one beyond a thousand others. Each
- * of these credits less than the one before, and the last nothing, so an order always ends.
- * @throws what the rail throws when it is asked to return money
+ * (check_balances.sql). The money is returned: by the rail if it was collected, by a refund if it was debited here. A
+ * refund that cannot be credited either waits in suspense for an operator: a deleted customer's, or one beyond a
+ * thousand others. Each of these outcomes credits less than the one before, and the last nothing, so an order always
+ * ends.
+ * @throws whatever the rail throws when it is asked to return money
  */
 export async function concludeWithoutCredit(
   payments: Payments,
@@ -40,12 +41,12 @@ export async function concludeWithoutCredit(
     return { order, outcome, group: suspendRefund(order, group) };
   }
   if (outcome?.kind === 'settled' && isShareOnly(order, refusal.id)) {
-    // Delivered anyway: the service keeps the part of the fees that the account of the platform cannot take.
+    // Delivered anyway: the service keeps the part of the fees that the platform's account cannot take.
     payments.log.error({ order: order.id, refusal }, "the platform's fee was not paid: the account cannot receive it");
     const withoutShare = { ...order, platformAccount: undefined };
     return { order: withoutShare, outcome, group: planDelivery(withoutShare, outcome) };
   }
-  // The sender, perhaps of another platform, reads this. So it does not show the account of the receiver or its
+  // The sender, perhaps on a different platform, reads this, so it reveals neither the receiver's account nor its
   // balance.
   const why =
     refusal.code === 'CUSTOMER_DELETED'
@@ -61,12 +62,12 @@ async function giveBack(payments: Payments, order: DueOrder): Promise<void> {
   await railAnswer(railOf(payments, order, 'giveBack').giveBack(railRequest(order, true)));
 }
 
-/** Returns whether an account takes part in a payment only as the account for the fees of the platform. */
+/** Returns whether an account takes part in a payment only as the platform's account for fees. */
 function isShareOnly({ platformAccount, destination, incoming }: DueOrder, accountId: string): boolean {
   return platformAccount?.id === accountId && ![destination?.id, incoming?.destination?.id].includes(accountId);
 }
 
-/** Returns the same end of the payment with its refund in suspense, as if the rail had not returned the money. */
+/** Returns the same end of the payment, but with its refund in suspense, as if the rail had not returned the money. */
 function suspendRefund(order: DueOrder, group: PlanGroup): PlanGroup {
   return group.map(({ platformId, plan }) => ({ platformId, plan: suspendPlanRefund(order, plan) }));
 }

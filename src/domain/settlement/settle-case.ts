@@ -14,11 +14,11 @@ import { askWithoutSending, commitByHand, endedMeanwhile, withOrder } from './or
 import { planDelivery } from './outcomes.ts';
 
 /**
- * Settles a payment by hand whose provider has moved another amount than was promised (decision 95): its customer and its
- * receiver get what the payment says, and the difference is booked on DIFFERENCES. No API offers this.
+ * Manual settlement of a payment whose provider moved a different amount than promised (decision 95): the customer and
+ * the receiver get the amounts of the payment, and the difference is booked on DIFFERENCES. Not offered by any API.
  */
 
-/** A part of a difference, in smallest units: what DIFFERENCES got; negative is the operator's loss. */
+/** A part of a difference as booked on DIFFERENCES, in smallest units; negative is the operator's loss. */
 export interface BookedDifference {
   readonly currency: string;
   readonly amount: bigint;
@@ -26,17 +26,18 @@ export interface BookedDifference {
 
 interface SettledByHand {
   readonly orderId: string;
-  /** Whether only the pull of the payment has settled: its payout follows. */
+  /** Whether only the payment's pull has settled: its payout follows. */
   readonly isPull: boolean;
   readonly said: string;
   readonly stands: string;
   readonly differences: readonly BookedDifference[];
-  /** What the receiver outside lacks, in smallest units; undefined where it has the promised amount. */
+  /** The shortfall of the external receiver, in smallest units; undefined if it got the promised amount. */
   readonly short: BookedDifference | undefined;
 }
 
 /**
- * Settles the payment of a case. The rail is asked once more, and its answer says what was moved: nobody types an amount.
+ * Settles the payment of a case. The rail is queried once more, and its answer states the amounts moved: none is
+ * entered manually.
  * @param id the payment: `Transaction:…`
  * @throws RefusedByHand
  */
@@ -74,7 +75,7 @@ async function askOnceMore(payments: Payments, order: DueOrder): Promise<Omit<To
   return { outcome, said, stands, moved };
 }
 
-/** Returns what the provider was supposed to move on the platform's account at the provider. */
+/** Returns the amounts that the provider was supposed to move on the platform's account there. */
 function promisedOf(order: DueOrder): Moves {
   const { lock, kind, transaction, destination } = order;
   const { amount, currency } = railRequest(order, false);
@@ -87,7 +88,7 @@ function promisedOf(order: DueOrder): Moves {
   };
 }
 
-/** Returns what the provider has moved on that account; undefined where it names no amount, or an impossible one. */
+/** Returns the amounts that the provider moved on that account; undefined if it reports none, or an impossible one. */
 function movedBy(order: DueOrder, { amount, sent }: Settled): Moves | undefined {
   const promised = promisedOf(order);
   const taken = order.lock ? sent : (sent ?? amount);
@@ -100,7 +101,7 @@ function movedBy(order: DueOrder, { amount, sent }: Settled): Moves | undefined 
   return isWhole && canBe ? moved : undefined;
 }
 
-/** Returns how much less than promised the receiver outside has got. */
+/** Returns how much less than promised the external receiver got. */
 function shortOf(order: DueOrder, { amount: arrived }: Settled): BookedDifference | undefined {
   const { amount, currency } = railRequest(order, false);
   const isOutside = order.kind === 'PAYOUT' && order.destination?.kind !== 'INTERNAL';
@@ -129,7 +130,7 @@ async function settle(payments: Payments, facts: ToSettle, operator: Operator & 
   throw endedMeanwhile(refusal);
 }
 
-/** Plans the delivery as promised, and the difference. The reconciliation finds money that comes back later. */
+/** Plans the delivery as promised, and the difference. Reconciliation finds money that is returned later. */
 function planSettlement(
   { order, outcome, moved }: ToSettle,
   journal: Journal | undefined,

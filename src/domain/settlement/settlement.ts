@@ -32,20 +32,21 @@ import { concludePayRequest, payRequestIsLate, planPayRequestExpiry } from './pa
 import { type Conclusion, concludeWithoutCredit, isCreditRefused } from './refused-credit.ts';
 import { decideBySimulation } from './simulated-approval.ts';
 
-/** How long an order waits for an operator until its rail is asked again, in milliseconds. */
+/** How long an order waits for an operator before its rail is queried again, in milliseconds. */
 const caseMs = 60_000;
 
 /**
- * About how many orders rails are asked at once: as many as a rail has connections (upstream-client.ts). With more, orders
- * that wait for a connection use up their time: a slow provider would answer none of them in time, and all would be sent again.
+ * The approximate number of orders for which rails are queried at once: as many as a rail has connections
+ * (upstream-client.ts). With more, orders that wait for a connection would use up their time: a slow provider would
+ * answer none of them in time, and all would be sent again.
  */
 const askedAtOnce = 32;
 
 /**
- * Leases up to `limit` due orders, asks their rails, and commits the outcome of each: delivered, failed with the money
- * back at its source, or to be asked again. When a process dies, another takes its orders when their lease ends, two
- * seconds later. A committed outcome is not committed twice, because the transaction has changed its status.
- * @returns the number of orders taken
+ * Leases up to `limit` due orders, queries their rails, and commits the outcome of each: delivered, failed with the
+ * money back at its source, or to be queried again. If a process dies, another takes its orders when their lease ends,
+ * two seconds later. A committed outcome is not committed twice, because it has changed the transaction's status.
+ * @returns the number of orders processed
  */
 export async function settleDueOrders(payments: Payments, limit: number): Promise<number> {
   const { pool } = payments.database;
@@ -57,8 +58,8 @@ export async function settleDueOrders(payments: Payments, limit: number): Promis
 }
 
 /**
- * Processes orders. Announcements are committed apart from the others: the time to approve a payment runs from its id, which
- * was made with the lease, and a rail may take long to answer.
+ * Processes orders. Announcements are committed separately: the time to approve a payment runs from its id, which was
+ * created with the lease, and a rail may take long to answer.
  */
 async function settleOrders(payments: Payments, orders: readonly DueOrder[]): Promise<void> {
   const { pool } = payments.database;
@@ -87,18 +88,18 @@ async function settleTogether(payments: Payments, orders: readonly DueOrder[]): 
         if ('dueInMs' in next) postponements.push(next);
         else concluded.push({ order, outcome, group: next });
       } catch (error) {
-        // A failure of one order does not stop the others.
+        // A failed order does not stop the others.
         postponements.push(postponeFailed(payments, order, error, 'could not process an order'));
       }
     }),
   );
-  // A conclusion whose money an account cannot take is replaced, until no account could refuse anything.
+  // A conclusion whose money an account cannot take is replaced, until no account can refuse anything.
   for (let remaining: readonly Conclusion[] = concluded; remaining.length > 0; )
     remaining = await commitConcluded(payments, remaining, postponements);
   return postponements;
 }
 
-/** The attributes of an order's span. The request that made the payment has its id in its answer. */
+/** Returns the attributes of an order's span. The response to the payment's request contains the payment's id. */
 function attributesOf({ id, kind, platformId, transaction, attempts }: DueOrder) {
   return {
     'payments.platform.id': platformId,
@@ -110,7 +111,7 @@ function attributesOf({ id, kind, platformId, transaction, attempts }: DueOrder)
 }
 
 /**
- * Commits conclusions, each on its own, and postpones those that fail.
+ * Commits conclusions independently, and postpones those that fail.
  * @returns the conclusions that replace those whose money an account could not take
  */
 async function commitConcluded(payments: Payments, concluded: readonly Conclusion[], postponements: Postponement[]) {
@@ -137,7 +138,7 @@ async function commitConcluded(payments: Payments, concluded: readonly Conclusio
   return replacements.filter((one) => one !== undefined);
 }
 
-/** Postpones an order whose outcome the database refused: something has changed since the order was read. */
+/** Postpones an order whose outcome the database refused because something has changed since the order was read. */
 async function postponeRefused(payments: Payments, { order, outcome }: Conclusion, refusal: PlanRefusal) {
   const contradiction = outcome && (await contradictionOf(payments.database, order, outcome));
   if (contradiction) await openCase(payments, order, contradiction);
@@ -158,14 +159,14 @@ async function openCase(payments: Payments, order: DueOrder, contradiction: Cont
   });
 }
 
-/** Postpones an order after an error, longer each time: a lasting error is logged every five minutes at most. */
+/** Postpones an order after an error, longer each time: a lasting error is logged at most every five minutes. */
 function postponeFailed(payments: Payments, order: DueOrder, error: unknown, message: string): Postponement {
   const dueInMs = Math.min(300_000, 1000 * 2 ** order.attempts);
   payments.log.error({ err: error, order: order.id }, `${message}; will retry in ${dueInMs / 1000} s`);
   return { lease: order, dueInMs };
 }
 
-/** Decides what to do about an order now: plans to commit, or another question later. */
+/** Decides the next step of an order: plans to commit, or another query later. */
 async function settle(payments: Payments, order: DueOrder, onOutcome: (outcome: RailOutcome) => void) {
   const { transaction, incoming } = order;
   const askRail = async (settled: boolean) => {
@@ -188,7 +189,7 @@ async function settle(payments: Payments, order: DueOrder, onOutcome: (outcome: 
     case 'COMPLETED':
       return askRail(true);
     default:
-      // It has ended in another way.
+      // The payment has ended in another way.
       return planClose(order);
   }
   // A payment whose money is still to be pulled is not announced yet.
@@ -216,7 +217,7 @@ async function settle(payments: Payments, order: DueOrder, onOutcome: (outcome: 
   return askRail(false);
 }
 
-/** Lets a payment wait for its approval until its time is over. */
+/** Lets a payment wait for its approval until the deadline. */
 async function waitForApproval({ database }: Payments, order: DueOrder): Promise<PlanGroup | Postponement> {
   if (order.approvalLeftMs !== null && order.approvalLeftMs > 0)
     return { lease: order, dueInMs: wholeMs(order.approvalLeftMs) };
@@ -230,12 +231,12 @@ async function waitForApproval({ database }: Payments, order: DueOrder): Promise
   return [{ platformId, plan }];
 }
 
-/** Returns whether the receiver of an order is a customer here whose platform does not know of the payment yet. */
+/** Returns whether an order's receiver is a customer here whose platform has not been told of the payment yet. */
 function isToAnnounce(order: DueOrder): order is DueOrder & { readonly receiver: Receiver } {
   return order.receiver !== undefined && !order.incoming && !order.lock && !isPull(order);
 }
 
-/** Records a contradiction, and lets its order wait for an operator. */
+/** Records a contradiction, and makes its order wait for an operator. */
 async function waitForPerson(payments: Payments, order: DueOrder, contradiction: Contradiction): Promise<Postponement> {
   await openCase(payments, order, contradiction);
   return { lease: order, dueInMs: caseMs };
@@ -263,7 +264,7 @@ function conclude(payments: Payments, order: DueOrder, outcome: CredibleOutcome)
   }
 }
 
-/** Asks the rail to perform an order. A failure tells nothing of the outcome, so it is asked again. */
+/** Asks the rail to perform an order. A failure says nothing about the outcome, so the rail is queried again. */
 async function perform(payments: Payments, order: DueOrder, settled: boolean): Promise<RailOutcome> {
   try {
     return await railAnswer(performOrder(payments, order, settled));

@@ -4,7 +4,7 @@ import { type Decision, decideUnlessDecided } from '../approvals/approvals.ts';
 import { connectedRail, type Payments } from '../commands/command.ts';
 import type { DueOrder } from '../orders/orders.ts';
 
-/** Returns the decision on an incoming payment that the scenario of its order gives instead of its platform, if any. */
+/** Returns the decision on an incoming payment that its order's scenario makes instead of its platform, if any. */
 export function simulatedDecision(
   payments: Payments,
   order: Pick<DueOrder, 'platformId' | 'environment' | 'scenario'>,
@@ -18,8 +18,8 @@ const decisions: Readonly<Record<'APPROVE' | 'REJECT', Decision>> = {
 };
 
 /**
- * Decides on an incoming payment that waits for its platform as its scenario says, if it does. An earlier decision stands.
- * @returns when to look at the order again: at once after a decision
+ * Decides on a waiting incoming payment as its scenario specifies, if it does. An earlier decision stands.
+ * @returns when to process the order again: at once after a decision
  */
 export async function decideBySimulation(payments: Payments, order: DueOrder, leftMs: number): Promise<Postponement> {
   const decision = simulatedDecision(payments, order);

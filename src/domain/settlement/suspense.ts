@@ -15,33 +15,33 @@ import { betweenAccounts } from '../transfers/transfers.ts';
 import { commitByHand, paymentUuid } from './order-by-hand.ts';
 
 /**
- * Money that neither arrived nor came back waits in SUSPENSE (decision 34), and an operator must find out where it is. Once the
- * provider of the rail has returned it, the operator releases it and the refund is paid. No API offers this: only the
- * operators' command does.
+ * Money that neither arrived nor came back waits in SUSPENSE (decision 34), and an operator must find out where it is.
+ * Once the rail's provider has returned it, the operator releases it and the refund is paid. Not offered by any API,
+ * only by the operators' command.
  */
 
-/** A refund that waits in suspense, or did. Amounts in smallest units. */
+/** A refund that waits or has waited in suspense. Amounts are in smallest units. */
 export interface SuspendedRefund {
   readonly platformId: string;
   readonly platformName: string;
   readonly transaction: Transaction;
   readonly rateLock: Prisma.JsonValue;
   readonly refundAccountId: string;
-  /** Where the money is forwarded to if the customer is deleted; null otherwise. */
+  /** The destination to which the money is forwarded if the customer is deleted; null otherwise. */
   readonly onward: Onward | null;
   /** Whether its money is or was in suspense. */
   readonly wasSuspended: boolean;
 }
 
-/** Where the money of a deleted customer goes: its platform. */
+/** The destination of a deleted customer's money: the customer's platform. */
 interface Onward {
-  /** Its account in the currency; null where it has none. */
+  /** The platform's account in the currency; null if it has none. */
   readonly accountId: string | null;
-  /** The ids for the transactions of the transfer to it. */
+  /** The ids for the transactions of the transfer to that account. */
   readonly ids: readonly string[];
 }
 
-/** The outcome of a release. `paid-before`: nothing was done now. */
+/** The result of a release. `paid-before`: nothing was done now. */
 interface Release {
   readonly kind: 'paid' | 'paid-before';
   readonly suspended: SuspendedRefund;
@@ -73,17 +73,17 @@ const refundStatement = statement<SuspendedRefund>(
   { transaction: 'Transaction' },
 );
 
-/** Lists the refunds that wait in suspense, on all platforms, oldest first. */
+/** Lists the refunds that wait in suspense on all platforms, oldest first. */
 export async function listSuspense(database: Database): Promise<SuspendedRefund[]> {
   return waitingStatement(database.pool);
 }
 
 /**
- * Pays the refund of a payment whose money waits in suspense. It goes to the internal account that the payment was paid
- * from. For a payment from an external account, it goes to the internal account of the owner in that currency. That of a
- * deleted customer goes on to the platform's own account, since nothing stays with a deleted customer (decision 36). The
- * journals, the `settledAt` of the refund and the events are one commit. A second release, even a simultaneous one,
- * finds it paid and does nothing.
+ * Pays the refund of a payment whose money waits in suspense. It goes to the internal account that paid; for a payment
+ * from an external account, to its owner's internal account in that currency. A deleted customer's refund is forwarded
+ * to the platform's own account, since nothing stays with a deleted customer (decision 36). The journals, the refund's
+ * `settledAt` and the events are one commit. A second release, even a concurrent one, finds the refund paid and does
+ * nothing.
  * @throws RefusedByHand
  */
 export async function releaseSuspense(database: Database, transactionId: string, operator: Operator): Promise<Release> {
@@ -108,12 +108,12 @@ export async function releaseSuspense(database: Database, transactionId: string,
     throw new RefusedByHand(`nothing done: ${fullAccount(refused)}; it has ${refused.balance}`);
   const released = await findRefund(database.pool, uuid);
   if (!released?.transaction.refundSettledAt) throw new Error(`the refund of ${transactionId} was not paid`);
-  // Refused: another release has paid it in the meantime.
+  // Refused because another release has paid it in the meantime.
   const settledAt = released.transaction.refundSettledAt;
   return { kind: refused ? 'paid-before' : 'paid', suspended: released, settledAt };
 }
 
-/** Pays the refund, and writes the act; a refusal by the database changes nothing. */
+/** Pays the refund, and records the act. A refusal by the database leaves everything unchanged. */
 function payRefund(database: Database, suspended: SuspendedRefund, operator: Operator) {
   const { platformId, transaction, refundAccountId, onward } = suspended;
   const flow = flowOf(transaction, refundAccountId, lockOf(suspended.rateLock));

@@ -6,15 +6,15 @@ import { Refusal } from '../../core/refusal.ts';
 import { past } from './period.ts';
 import type { StatementEntry, StatementHead } from './statement.ts';
 
-// ISO 20022, Bank to Customer Statement, camt.053.001.08. The order of the members of an object is that of the elements, which
-// the standard fixes. Its identifiers have at most 35 characters: a UUID is written without its hyphens.
+// ISO 20022, Bank to Customer Statement, camt.053.001.08. The members of an object are in the order of the elements,
+// which the standard fixes. Identifiers have at most 35 characters, so UUIDs are written without hyphens.
 
 const namespace = 'urn:iso:std:iso:20022:tech:xsd:camt.053.001.08';
 const builder = new XMLBuilder({ ignoreAttributes: false, attributeNamePrefix: '@' });
 
 /**
- * Refuses a currency that the standard cannot express: its amounts are in currencies of three letters (ISO 4217), with at most
- * five decimals.
+ * Refuses a currency that the standard cannot express: it requires three-letter currencies (ISO 4217) and at most five
+ * decimals.
  * @throws Refusal INVALID_CURRENCY
  */
 export function checkCamtCurrency(code: string): void {
@@ -26,7 +26,7 @@ export function checkCamtCurrency(code: string): void {
 
 const compact = (uuid: string) => uuid.replaceAll('-', '');
 
-/** The journals that give back what an earlier one has taken: their entries are reversals. */
+/** The journals that reverse an earlier debit or credit: their entries are reversals. */
 const reversals: ReadonlySet<string> = new Set(['refund', 'return', 'resumption']);
 
 class CamtWriter {
@@ -55,7 +55,9 @@ class CamtWriter {
     return { NbOfNtries: String(count), Sum: formatDecimal(BigInt(amount), this.#decimals) };
   }
 
-  /** Writes what precedes the entries. In a period that is not over the last balance is an interim one, of the moment. */
+  /**
+   * Writes the part before the entries. In a period that is not over, the last balance is an interim one, as of now.
+   */
   head(id: string, head: StatementHead, period: Period): string {
     const { from, to } = past(period, head);
     const code = to < period.to ? 'ITBD' : 'CLBD';
@@ -87,7 +89,7 @@ class CamtWriter {
       Sts: { Cd: 'BOOK' },
       BookgDt: at,
       ValDt: at,
-      // 32 characters, and those of a leg's number: at most 35.
+      // 32 characters plus those of a leg's number: at most 35.
       AcctSvcrRef: `${compact(entry.journalId)}.${entry.leg}`,
       BkTxCd: { Prtry: { Cd: entry.kind.toUpperCase() } },
       ...(refs && { NtryDtls: { TxDtls: { Refs: refs } } }),
@@ -95,7 +97,7 @@ class CamtWriter {
   }
 }
 
-/** Writes a statement as a camt.053 document. Its id is the same for the same content. */
+/** Writes a statement as a camt.053 document. Identical contents produce identical ids. */
 export async function* statementCamt(
   head: StatementHead,
   period: Period,

@@ -8,8 +8,9 @@ import type { StatementEntry, StatementHead } from './statement.ts';
 const columns = ['occurredAt', 'entryId', 'kind', 'transactionId', 'reference', 'amount', 'currency', 'balance'];
 
 /**
- * Writes a statement as CSV (RFC 4180): the opening balance, every entry with the balance after it, the closing balance.
- * Amounts are in major units, exact. No column has free text, which a spreadsheet could take for a formula.
+ * Writes a statement as CSV (RFC 4180): the opening balance, every entry with the balance after it, and the closing
+ * balance. Amounts are exact, in major units. No column contains free text, which a spreadsheet could interpret as a
+ * formula.
  */
 export async function* statementCsv(
   head: StatementHead,

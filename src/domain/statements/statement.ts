@@ -7,16 +7,16 @@ import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
 import { balanceAt, checkPeriod, versionBefore } from './period.ts';
 
-/** The balances of an internal account at both ends of a period, and the sums of what lies between, in smallest units. */
+/** An internal account's balances at both ends of a period, and the sums of the entries between, in smallest units. */
 export interface StatementHead {
   readonly accountId: string;
   readonly customerId: string | null;
   readonly currency: string;
   readonly openingBalance: bigint;
   readonly closingBalance: bigint;
-  /** The entries of the statement have versions above this one … */
+  /** The statement's entries have versions above this one. */
   readonly openingVersion: number;
-  /** … and up to this one. */
+  /** The statement's entries have versions up to this one. */
   readonly closingVersion: number;
   readonly creditCount: number;
   readonly creditSum: string;
@@ -56,8 +56,8 @@ const headStatement = forCaller(
 );
 
 /**
- * Reads the head of a statement, from one snapshot.
- * @throws Refusal ACCOUNT_NOT_FOUND for an account that the caller may not see, and for an external one; INVALID_INPUT
+ * Reads the head of a statement from one snapshot.
+ * @throws Refusal ACCOUNT_NOT_FOUND for an account that is external or not visible to the caller; INVALID_INPUT
  */
 export async function readStatementHead(
   { pool }: Pick<Database, 'pool'>,
@@ -90,8 +90,8 @@ const entriesStatement = forCaller(
 );
 
 /**
- * Reads the entries of a statement, oldest first, in chunks. Postings never change, and their versions say which belong to the
- * statement, so all entries match the head's snapshot.
+ * Reads the entries of a statement in chunks, oldest first. Postings never change, and their versions determine which
+ * belong to the statement, so all entries match the snapshot of the head.
  */
 export async function* statementEntries(
   { pool }: Pick<Database, 'pool'>,

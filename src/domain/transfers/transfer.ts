@@ -37,7 +37,7 @@ const sourcePath = at('sourceAccountId');
 const destinationPath = at('destinationAccountId');
 
 /**
- * Checks what describes a transfer, and reads both accounts, which must be of the given kinds.
+ * Validates the input fields of a transfer, and reads both accounts, which must be of the given kinds.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_CURRENCY, FORBIDDEN (metadata of an app)
  */
 export async function readAccounts(
@@ -73,7 +73,7 @@ function requireKind(account: Account | undefined, kind: Account['kind'], side: 
   return account;
 }
 
-/** The fields of a transfer's row besides its input. */
+/** The fields of a transfer's row, in addition to its input. */
 export interface TransferRow extends Pick<NewRow<Transaction>, 'metadata' | 'customerId' | 'createdBy'> {
   readonly from: Pick<Account, 'id' | 'currency'>;
   readonly to: Pick<Account, 'id' | 'currency'>;
@@ -81,7 +81,7 @@ export interface TransferRow extends Pick<NewRow<Transaction>, 'metadata' | 'cus
   readonly description?: string | null | undefined;
 }
 
-/** Makes the row of a new transfer, without its type. */
+/** Creates the row of a new transfer, without its type. */
 export function newTransaction(
   { platformId }: Pick<Caller, 'platformId'>,
   parties: Pick<TransferParties, 'ids'>,
@@ -109,7 +109,7 @@ export function newTransaction(
   };
 }
 
-/** Says which field of a transfer is its amount, in the currency of its accounts. */
+/** Describes which field of a transfer is its amount, in the currency of its accounts. */
 export function amountOf(
   { database }: Payments,
   caller: Caller,
@@ -118,7 +118,7 @@ export function amountOf(
   return { field: 'amount', currency: () => currencyOfNamed(database.pool, caller, sourceAccountId) };
 }
 
-/** Returns the path of the account that a refusal of a transfer is about. */
+/** Returns the path of the account that caused the refusal of a transfer. */
 export function pathOfAccount({ destinationAccountId }: Pick<Transfer, 'destinationAccountId'>) {
   return (id: string) => (accountNameIn(destinationAccountId)?.id === id ? destinationPath : sourcePath);
 }
@@ -129,8 +129,8 @@ export function ownersOf(...accounts: readonly Account[]): string[] {
 }
 
 /**
- * Returns the rows of a transfer that a rail moves: its transaction, and the order to the rail. When it is expected to settle
- * is by the clock of the database, whose time is in the id.
+ * Returns the rows of a transfer that a rail moves: its transaction, and the order to the rail. Its expected settlement
+ * is by the database's clock, whose time is in the id.
  */
 export function railRows(
   rail: Rail,

@@ -74,9 +74,9 @@ type TransferIn = Omit<Transfer, 'amount'> & { readonly amount?: GivenAmount | n
 
 /**
  * Pulls money in one currency from an external to an internal account (specification 4.6). The destination is credited
- * when the rail has collected the money. Without an amount, the rail decides how much it pulls.
+ * once the rail has collected the money. Without an amount, the rail decides how much it pulls.
  * @throws Refusal as transferOut does, except INSUFFICIENT_BALANCE; INVALID_INPUT also for a wallet (decision 30), and
- *   AMOUNT_OUT_OF_RANGE also where the destination cannot take the amount
+ *   AMOUNT_OUT_OF_RANGE also if the destination cannot take the amount
  */
 export const transferIn = command((payments, caller, input: TransferIn, idempotencyKey) => ({
   operation: 'transferIn',
@@ -113,11 +113,11 @@ export const transferIn = command((payments, caller, input: TransferIn, idempote
 }));
 
 /**
- * Moves money in one currency from an internal account to another owner's: between a customer and the platform, or between
- * customers (decision 63). It is COMPLETED at once. The receiver has an INCOMING transaction of its own (decision 26). The
- * platform's own account can receive money from any customer, even one who may not move money.
- * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY, SELF_PAYMENT,
- * INSUFFICIENT_BALANCE, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, IDEMPOTENCY_MISMATCH
+ * Moves money in one currency from an internal account to another owner's: between a customer and the platform, or
+ * between customers (decision 63). It is COMPLETED at once. The receiver has its own INCOMING transaction (decision
+ * 26). The platform's own account can receive money from any customer, even one who may not move money.
+ * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
+ *   SELF_PAYMENT, INSUFFICIENT_BALANCE, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, IDEMPOTENCY_MISMATCH
  */
 export const transferInternal = command((payments, caller, input: Omit<Transfer, 'sandboxScenario'>) => ({
   operation: 'transferInternal',
@@ -150,8 +150,8 @@ export const transferInternal = command((payments, caller, input: Omit<Transfer,
 }));
 
 /**
- * Plans a transfer between two internal accounts: the transaction that leaves and the one that arrives, both COMPLETED.
- * @param newId the id of the transaction that arrives
+ * Plans a transfer between two internal accounts: the outgoing and the incoming transaction, both COMPLETED.
+ * @param newId the id of the incoming transaction
  */
 export function betweenAccounts(
   transaction: Omit<NewRow<Transaction>, 'type'>,

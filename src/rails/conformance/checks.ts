@@ -10,7 +10,7 @@ export interface Tried {
   open(): Promise<Rail>;
 }
 
-/** One promise of the port. It throws a Breach where the rail breaks it. */
+/** One promise of the port. It throws a Breach if the rail breaks it. */
 export interface Check {
   readonly name: string;
   readonly run: (tried: Tried) => Promise<void>;
@@ -57,7 +57,7 @@ async function refuses(tried: Tried): Promise<void> {
   await expectMoved(tried, drive, 0n);
 }
 
-/** The gateway loses the answer, and so does the rail if its provider has this fault. */
+/** Makes the gateway lose the answer, as well as the rail if its provider has this fault. */
 async function losesAnswers(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'settles');
   const rail = await tried.open();
@@ -92,7 +92,7 @@ async function takesTime(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'slow');
   const rail = await tried.open();
   let first = await drive.ask(rail);
-  // A lost answer says nothing; the order still has an outcome in time.
+  // A lost answer says nothing; the order still reaches an outcome in time.
   for (let lost = 0; first.kind === 'unknown' && lost < 3; lost += 1) first = await drive.ask(rail);
   if (first.kind !== 'pending') throw new Breach(`the order is under way, and the rail answered ${words(first)}`);
   await expectSettled(drive, rail);
@@ -110,7 +110,7 @@ function isSilent(fault: ProviderFault, times: number) {
   };
 }
 
-/** A killed process sees no answer: another one opens the rail again and knows nothing of the first. */
+/** Simulates a killed process, which sees no answer: another one opens the rail, and knows nothing of the first. */
 async function killed(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'settles');
   await drive.ask(await tried.open());
@@ -125,7 +125,7 @@ async function givesBack(tried: Tried): Promise<void> {
   const drive = driveOf(tried, 'settles');
   const rail = await tried.open();
   await expectSettled(drive, rail);
-  // At least once: the gateway cannot know whether a lost call has taken effect.
+  // At least once: the gateway cannot know whether a lost call took effect.
   await rail.giveBack?.(drive.request(true));
   await rail.giveBack?.(drive.request(true));
   await expectMoved(tried, drive, 0n);
@@ -144,7 +144,7 @@ export function providerOf({ trial }: Tried): TrialProvider {
   return trial.provider;
 }
 
-/** Runs a step while the provider has a fault; without a provider, `otherwise`. */
+/** Runs a step while the provider has a fault; without a provider, runs `otherwise`. */
 export async function withFault(
   { trial: { provider } }: Tried,
   fault: ProviderFault,
@@ -160,7 +160,7 @@ export async function withFault(
   }
 }
 
-/** While the provider is silent, the rail knows nothing: any outcome would be a guess. */
+/** Checks that the rail reports no final outcome while the provider is silent: any would be a guess. */
 async function expectNothingFinal(drive: TrialDrive, rail: Rail, times: number): Promise<void> {
   for (let asked = 0; asked < times; asked += 1) {
     const answer = await drive.ask(rail);

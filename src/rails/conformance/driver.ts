@@ -10,15 +10,15 @@ export class Breach extends Error {}
 /** The error for a check that a rail or its provider does not support. */
 export class NotTried extends Error {}
 
-/** The longest time that a rail may ask the gateway to wait, in milliseconds: a day. */
+/** The maximum wait that a rail may request from the gateway, in milliseconds: a day. */
 const maxCheckInMs = 86_400_000;
 /** The pause after a missing answer, in milliseconds. */
 const retryMs = 20;
 
-/** An answer of a rail; `unknown` where it threw or did not answer in time. */
+/** A rail's answer; `unknown` if it threw or did not answer in time. */
 export type Answer = RailOutcome | { readonly kind: 'unknown'; readonly error: unknown };
 
-/** A new order, with what the gateway adds to it. */
+/** A new order, with the fields that the gateway adds to it. */
 export class TrialDrive {
   readonly id: string;
   readonly #times: TrialTimes;
@@ -55,7 +55,7 @@ export class TrialDrive {
     }
   }
 
-  /** The order as the gateway would give it now. */
+  /** Returns the order as the gateway would give it now. */
   request(settled: boolean): RailOrder {
     return {
       ...this.#order,
@@ -68,7 +68,7 @@ export class TrialDrive {
     };
   }
 
-  /** Asks until there is an outcome. @throws Breach */
+  /** Queries the rail until there is an outcome. @throws Breach */
   async outcome(rail: Rail): Promise<RailOutcome> {
     const deadline = performance.now() + this.#times.outcomeMs;
     let last: Answer | undefined;

@@ -6,7 +6,7 @@ import type { RailWebhook } from '../rail-webhooks.ts';
 import type { ReadyCheck, Tried } from './checks.ts';
 import { Breach, NotTried } from './driver.ts';
 
-/** The pause before a deposit is looked for again, in milliseconds. */
+/** The pause before deposits are listed again, in milliseconds. */
 const retryMs = 20;
 
 const webhookChecks: readonly ReadyCheck[] = [
@@ -32,7 +32,7 @@ async function accepts(tried: Tried): Promise<void> {
   if (first.id !== again.id) throw new Breach(`the same webhook had the id ${first.id}, and then ${again.id}`);
   const other = await rail.receiveWebhook?.(await webhookOf(tried, orderId));
   if (other?.id === first.id) throw new Breach(`two webhooks have the id ${first.id}`);
-  // Another process handles it, and perhaps a second time.
+  // Another process handles it, perhaps for the second time.
   for (const reader of [rail, await tried.open()]) {
     const news = (await reader.readWebhook?.(webhook.body)) ?? [];
     if (!news.some((one) => one.kind === 'order' && one.orderId === orderId)) {
@@ -77,7 +77,7 @@ async function takesOnce(tried: Tried): Promise<void> {
   await provider?.setFault('loses-answers');
   await take(rail).catch(() => undefined);
   await provider?.setFault('none');
-  // As by another process that takes over, and once more.
+  // As another process that takes over would, and once more.
   const successor = await tried.open();
   for (const one of [successor, successor]) {
     const taken = await take(one);
@@ -92,7 +92,7 @@ async function webhookOf({ trial: { incoming } }: Tried, orderId: string): Promi
   return incoming.webhook(orderId);
 }
 
-/** Makes a deposit, and waits until the rail lists it. */
+/** Creates a deposit, and waits until the rail lists it. */
 async function depositOf({ trial: { incoming }, times }: Tried, rail: Rail): Promise<RailDeposit> {
   if (!incoming?.deposit) throw new NotTried('the trial has no deposits');
   const from = new Date(Date.now() - 3_600_000);

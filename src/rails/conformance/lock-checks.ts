@@ -29,7 +29,7 @@ export const lockChecks: readonly Check[] = [
 
 type Side = LockRequest['lockedSide'];
 
-/** The longest time that a lock may hold, in milliseconds: a day. */
+/** The maximum time that a lock may hold, in milliseconds: a day. */
 const maxValidMs = 86_400_000;
 
 interface Locked {
@@ -75,7 +75,7 @@ async function keepsTime(tried: Tried): Promise<void> {
   expectLocked(locked, await locked.drive.outcome(rail));
 }
 
-/** The share of its time after which a lock is used. The rest is for the call. */
+/** The fraction of its lifetime after which a lock is used. The rest is for the call. */
 const lastMoment = 0.8;
 
 async function losesAnswers(tried: Tried): Promise<void> {
@@ -136,7 +136,7 @@ export function expectLocked({ lock }: Locked, outcome: RailOutcome): void {
   }
 }
 
-/** The sent amount without fees is worth the received amount, within one smallest unit of each currency. */
+/** Checks that the sent amount without fees is worth the received amount, within one smallest unit of each currency. */
 function expectRateLaw({ sending, receiving }: TrialLock, { sent, fees, received, rate }: RateLock): void {
   const unitsBought = divide(tenTo(receiving.decimals - sending.decimals), parseDecimal(rate));
   const worth = multiply(whole(sent - fees), unitsBought);

@@ -6,12 +6,12 @@ import { lockChecks } from './lock-checks.ts';
 import { receiverChecks } from './receiver-checks.ts';
 import type { CheckResult, RailTrial, TrialTimes } from './trial.ts';
 
-/** The default times: those of the gateway. */
+/** The default time limits, which are the gateway's. */
 const usualTimes: TrialTimes = { answerMs: 10_000, outcomeMs: 60_000 };
 
 /**
- * Tries all promises of the port on a rail, for payouts, collections, rate locks, receivers, webhooks and deposits if it
- * supports them. One after the other, since they share the provider.
+ * Tests a rail against all promises of the port, for payouts and collections, and for rate locks, receivers, webhooks
+ * and deposits if it supports them. The checks run one after another, since they share the provider.
  */
 export async function runConformance(trial: RailTrial, times: TrialTimes = usualTimes): Promise<CheckResult[]> {
   const rail = await trial.open();

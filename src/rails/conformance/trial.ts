@@ -3,31 +3,31 @@ import type { RailDeposit } from '../rail-deposits.ts';
 import type { RailWebhook } from '../rail-webhooks.ts';
 import type { LockRequest } from '../rate-lock.ts';
 
-/** The trial of a rail: what its author provides to the conformance suite, as the export `trial` of a module. */
+/** The trial of a rail: the author's input to the conformance suite, as the export `trial` of a module. */
 export interface RailTrial {
-  /** Opens the rail, as a process that starts does. The provider stays as it is. Called several times. */
+  /** Opens the rail, as a starting process does. The provider keeps its state. Called several times. */
   open(): Promise<Rail>;
 
   /**
-   * Returns an order that takes this course: `settles`, `refused` by the provider, or `slow`, which is under way for some
-   * time and then settles. The suite gives it its id, age and attempts. Undefined where the rail or its provider knows no
+   * Returns an order that takes this course: `settles`, `refused` by the provider, or `slow`, which is under way for
+   * some time and then settles. The suite sets its id, age and attempts. Undefined if the rail or its provider has no
    * such course.
    */
   order(course: Course, kind: RailOrder['kind']): TrialOrder | undefined;
 
   /**
-   * Returns a conversion whose payment settles, for a rail that locks rates. The suite gives it its ids. Where its locks
-   * hold for less than an order may take (`TrialTimes`), the suite also waits for the end of one.
+   * Returns a conversion whose payment settles, for a rail that locks rates. The suite sets its ids. If its locks hold
+   * for less time than an order may take (`TrialTimes`), the suite also waits for one to end.
    */
   lock?(lockedSide: LockRequest['lockedSide']): TrialLock | undefined;
 
-  /** The provider, with faults on request; undefined for a rail that calls nobody outside its process. */
+  /** The provider, with faults on request; undefined for a rail that calls nothing outside its process. */
   readonly provider?: TrialProvider;
 
-  /** Receivers at UMA addresses; undefined where the rail looks none up. */
+  /** Receivers at UMA addresses; undefined if the rail looks up none. */
   readonly receivers?: TrialReceivers;
 
-  /** Webhooks and deposits of the provider; undefined where the rail has no such methods, or they cannot be tried. */
+  /** Webhooks and deposits of the provider; undefined if the rail has no such methods, or they cannot be tested. */
   readonly incoming?: TrialIncoming;
 
   /** Ends the trial. */
@@ -42,40 +42,40 @@ export type TrialLock = Omit<LockRequest, 'id' | 'orderId'>;
 
 /** Receivers at UMA addresses, for a rail with `lookUp`. */
 export interface TrialReceivers {
-  /** An address at which somebody receives, and one at which nobody does. */
+  /** An address that has a receiver, and one that has none. */
   readonly known: string;
   readonly unknown: string;
-  /** Returns a payment to the known one that settles, for a rail that locks rates. */
+  /** Returns a settling payment to the known address, for a rail that locks rates. */
   lock?(lockedSide: LockRequest['lockedSide']): TrialLock;
 }
 
 /** Webhooks and deposits, for a rail with `receiveWebhook` or `deposits`: each only if the rail has the method. */
 export interface TrialIncoming {
-  /** Returns a new webhook as the provider signs and sends it now, about this order. */
+  /** Returns a new webhook about this order, as the provider signs and sends it now. */
   webhook?(orderId: string): Promise<RailWebhook>;
-  /** Makes a deposit for a customer, and returns it as the rail should list it once it has settled. */
+  /** Creates a deposit for a customer, and returns it as the rail should list it once it has settled. */
   deposit?(): Promise<Pick<RailDeposit, 'amount' | 'currency' | 'customerId'>>;
-  /** Returns how much money the provider has made available of a deposit: nothing, its amount, or a multiple of it. */
+  /** Returns the amount of a deposit that the provider has made available: nothing, its amount, or a multiple of it. */
   taken?(reference: string): Promise<bigint>;
 }
 
 /** A provider, or its test system, with faults on request. */
 export interface TrialProvider {
   /**
-   * Returns how much money the provider has moved for an order, in smallest units: nothing, the amount of the order, or
-   * a multiple of it where it was sent more than once. What was given back does not count. Of an order with a lock, it
-   * is what was delivered.
+   * Returns the amount that the provider has moved for an order, in smallest units: nothing, the amount of the order,
+   * or a multiple of it if it was sent more than once. Refunded money does not count. For an order with a lock, it is
+   * the amount delivered.
    */
   moved(orderId: string): Promise<bigint>;
 
-  /** Brings a fault into every call from now on, instead of the one before. */
+  /** Applies a fault to every call from now on, replacing the previous one. */
   setFault(fault: ProviderFault): Promise<void>;
 }
 
 /**
- * A fault of a provider. `loses-answers`: it carries out requests, and the connection ends before its answer. `is-down`: nobody
- * answers, and nothing is done. `is-slow`: its answers take longer than the gateway waits. `contradicts`: it reports a settled
- * order as failed.
+ * A fault of a provider. `loses-answers`: it carries out requests, but the connection ends before its answer.
+ * `is-down`: it neither answers nor does anything. `is-slow`: its answers take longer than the gateway waits.
+ * `contradicts`: it reports a settled order as failed.
  */
 export type ProviderFault = 'none' | 'loses-answers' | 'is-down' | 'is-slow' | 'contradicts';
 
@@ -83,7 +83,7 @@ export type ProviderFault = 'none' | 'loses-answers' | 'is-down' | 'is-slow' | '
 export interface TrialTimes {
   /** How long the gateway waits for one answer. */
   readonly answerMs: number;
-  /** How long an order may take until its outcome. */
+  /** How long an order may take to reach its outcome. */
   readonly outcomeMs: number;
 }
 
@@ -91,6 +91,6 @@ export interface CheckResult {
   readonly check: string;
   readonly kind: RailOrder['kind'] | 'WEBHOOK' | 'DEPOSIT' | 'RECEIVER';
   readonly result: 'passed' | 'failed' | 'not tried';
-  /** What was wrong, or why the check was skipped. */
+  /** The fault, or why the check was skipped. */
   readonly reason?: string;
 }

@@ -6,14 +6,14 @@ import type { AccountCheck } from '../rail.ts';
 import type { RailAccount } from '../rail-parts.ts';
 import type { AccountVerification } from '../simulation.ts';
 
-/** The first status of an account, and the one after a step: none, until a request changes it, without `later`. */
+/** An account's first status and the one after a step. Without `later` it stays until a request changes it. */
 interface Course<Status> {
   readonly first: Status;
   readonly later?: Status;
 }
 
 /**
- * The verification of an owner, by the suffix of the identifier (decision 21); 108 and 109, which take time, are ours.
+ * The verification of an owner, by suffix of the identifier (decision 21). The delayed ones, 108 and 109, are new here.
  */
 const verifications: Readonly<Record<string, Course<BeneficiaryVerificationStatus>>> = {
   '102': { first: 'NOT_MATCHED' },
@@ -27,7 +27,7 @@ const verifications: Readonly<Record<string, Course<BeneficiaryVerificationStatu
 
 const refusedSuffix = '105';
 
-/** The status of an account or wallet, by the suffix of the identifier (ours: no source has any); others are ACTIVE. */
+/** The status of an account or wallet, by suffix of the identifier (defined here only); others are ACTIVE. */
 const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
   '201': { first: 'PENDING', later: 'ACTIVE' },
   '202': { first: 'PENDING', later: 'UNDER_REVIEW' },
@@ -36,8 +36,8 @@ const statuses: Readonly<Record<string, Course<ExternalAccountStatus>>> = {
 };
 
 /**
- * Checks an account: it is ACTIVE at once and its owner matches, unless the suffix says otherwise. The sandbox keeps no state:
- * the current status follows from the age of the account.
+ * Checks an account: it is ACTIVE at once and its owner matches, unless the suffix selects otherwise. The sandbox keeps
+ * no state: the current status follows from the age of the account.
  */
 export function checkSandboxAccount(
   account: RailAccount,
@@ -48,7 +48,7 @@ export function checkSandboxAccount(
   if (suffix === refusedSuffix) {
     return { accepted: false, explanation: 'the bank does not know this account (sandbox suffix 105)' };
   }
-  // A new account is never old, whatever the pace.
+  // A new account never counts as old, whatever the pace.
   const old = ageMs > 0 && ageMs >= paceMs;
   const statusCourse = statuses[suffix];
   const verificationCourse = ownerName === undefined ? undefined : verifications[suffix];
@@ -66,7 +66,7 @@ function statusAt<Status>(course: Course<Status> | undefined, old: boolean): Sta
   return (old ? course?.later : undefined) ?? course?.first;
 }
 
-/** Returns a verification with the name that the bank has: another for a partial match, none without a match. */
+/** Returns a verification with the name at the bank: a different one for a partial match, none without a match. */
 export function verificationOf(
   ownerName: string | undefined,
   verification: BeneficiaryVerificationStatus,
@@ -83,7 +83,7 @@ function nameAtBank(verification: BeneficiaryVerificationStatus, ownerName: stri
   return [`${first.slice(0, 1)}.`, ...otherNames].join(' ');
 }
 
-/** Returns the last three characters of an account's identifier, before any @: the sandbox's magic values. */
+/** Returns the last three characters of an account's identifier, before any @: they are the sandbox's magic values. */
 export function suffixOf(account: RailAccount): string {
   return account.identifier.replace(/@.*$/s, '').slice(-3);
 }

@@ -1,4 +1,4 @@
-/** The rates of the sandbox rail: a fixed table, so that a rehearsal gives the same amounts every day. */
+/** The rates of the sandbox rail: a fixed table, so that rehearsals give the same amounts every day. */
 
 import { z } from 'zod';
 import { maxAmount } from '../../core/checks.ts';
@@ -21,7 +21,7 @@ import {
 } from '../../core/fraction.ts';
 import type { RateTerms } from '../rail.ts';
 
-/** The mid price of one unit of each currency in US dollars. Plausible, not live. */
+/** The mid price of one unit of each currency in US dollars. Plausible rather than live. */
 const midPrices: Readonly<Record<CurrencyCode, string>> = {
   USD: '1',
   EUR: '1.0869',
@@ -42,18 +42,18 @@ const midPrices: Readonly<Record<CurrencyCode, string>> = {
 /** The fraction that the sender pays above the mid price when the two currencies differ. */
 const spread = '0.004';
 
-/** The fixed fee in US dollars; in each currency rounded down to whole smallest units. */
+/** The fixed fee in US dollars, rounded down to whole smallest units of each currency. */
 const fixedFeeWorth = '0.05';
 
-/** The smallest amount to send in US dollars; in each currency rounded down to whole smallest units. */
+/** The minimum amount to send in US dollars, rounded down to whole smallest units of each currency. */
 const minSendingWorth = '0.1';
 
 const defaultVariableFeeRate = '0.003';
 
-/** The largest amount to send, in smallest units: the sandbox adds no bound to the interface's own. */
+/** The maximum amount to send, in smallest units: the sandbox adds no limit to that of the API. */
 const maxSendingAmount = maxAmount;
 
-/** The decimal places of a rate, as in the samples of the interface. A rate below `minUsualRate` has more. */
+/** The decimal places of a rate, as in the API's samples. A rate below `minUsualRate` has more. */
 const usualPlaces = 8;
 const minUsualRate = '0.001';
 
@@ -61,7 +61,7 @@ export interface SandboxRates {
   terms(sending: Currency, receiving: Currency): RateTerms;
 }
 
-/** Returns the table with some of its entries replaced. Every ordered pair of currencies has a rate. */
+/** Returns the table with some entries replaced. Every ordered pair of currencies has a rate. */
 export function sandboxRates(overrides: z.infer<typeof rateOverrides> = new Map()): SandboxRates {
   return {
     terms(sending, receiving) {
@@ -87,7 +87,7 @@ function tableRate(sending: Currency, receiving: Currency): string {
   return toDecimal(rate, rateDigits, places);
 }
 
-/** Returns how many whole smallest units of a currency an amount of US dollars buys at the mid price. */
+/** Returns the number of whole smallest units of a currency that an amount of US dollars buys at the mid price. */
 function unitsWorth(dollars: string, currency: Currency): bigint {
   return roundDown(multiply(divide(parseDecimal(dollars), midPrice(currency.code)), tenTo(currency.decimals)));
 }
@@ -97,7 +97,7 @@ function midPrice(code: CurrencyCode): Fraction {
 }
 
 /**
- * Returns the schema of a decimal string that pricing accepts: a JSON number would have been through floating point.
+ * Returns the schema of a decimal string that pricing accepts: a JSON number would have passed through floating point.
  */
 function decimalText(fault: (text: string) => string | undefined) {
   return z.string({ error: 'must be a decimal in quotation marks' }).superRefine((text, context) => {
@@ -106,10 +106,10 @@ function decimalText(fault: (text: string) => string | undefined) {
   });
 }
 
-/** What replaces the table's entry for a pair. Fees that are left out stay the table's. */
+/** The replacement of the table's entry for a pair. Omitted fees keep the table's values. */
 const overrideSchema = z.strictObject(
   {
-    /** Sending units per receiving unit, major units, fee-exclusive: used as it is, with no spread. */
+    /** Sending units per receiving unit, major units, fee-exclusive: used unchanged, without a spread. */
     rate: decimalText(rateFault),
     /** Smallest units of the sending currency. */
     fixedFee: z
@@ -129,7 +129,7 @@ const overrideSchema = z.strictObject(
   },
 );
 
-/** The replaced entries of the table, by pair: `{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500, "variableFeeRate": "0"}}`. */
+/** Replaced table entries by pair, such as `{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500}}`. */
 export const rateOverrides = z
   .record(z.string(), overrideSchema, { error: 'must be an object of pairs such as "USD/EUR"' })
   .transform((entries, context) => {

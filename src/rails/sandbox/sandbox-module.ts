@@ -12,8 +12,9 @@ const settingsSchema = z
   .prefault({});
 
 /**
- * Makes the module of the sandbox rail. Its settings in RAILS are `paceMs` and `rates`, which replaces rates of its table.
- * @param usualPaceMs the `paceMs` of a rail whose settings have none
+ * Creates the module of the sandbox rail. Its settings in RAILS are `paceMs`, and `rates`, which replaces rates of its
+ * table.
+ * @param usualPaceMs the default `paceMs`
  */
 export function sandboxModule(usualPaceMs: number): RailModule {
   return {

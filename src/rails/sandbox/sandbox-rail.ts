@@ -27,7 +27,7 @@ export interface SandboxRailOptions {
   readonly rates: SandboxRates;
 }
 
-/** The rail of the sandbox: it has every method of the port except those that need a provider. */
+/** The sandbox rail, which has every method of the port except those that need a provider. */
 export type SandboxRail = Required<
   Omit<
     Rail,
@@ -47,7 +47,7 @@ interface MagicSuffix {
   readonly moneyStuck?: boolean;
 }
 
-/** The suffixes of accounts whose payments are accepted and end FAILED, after `paces` steps (decision 21). */
+/** The account suffixes whose payments are accepted and then fail, after `paces` steps (decision 21). */
 const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {
   '002': { explanation: 'insufficient funds at the source (sandbox suffix 002)', paces: 1 },
   '003': { explanation: 'the account is closed or invalid (sandbox suffix 003)', paces: 1 },
@@ -57,7 +57,7 @@ const magicSuffixes: Readonly<Record<string, MagicSuffix>> = {
   '007': { explanation: 'neither paid out nor refunded (sandbox suffix 007)', paces: 1, moneyStuck: true },
 };
 
-/** Makes a rail that simulates the outside world by magic values, without state: an order's age says how far it is. */
+/** Creates a stateless rail that simulates the outside world by magic values. Progress follows from an order's age. */
 export function sandboxRail({ paceMs, rates }: SandboxRailOptions): SandboxRail {
   return {
     name: 'sandbox',
@@ -66,7 +66,7 @@ export function sandboxRail({ paceMs, rates }: SandboxRailOptions): SandboxRail 
     paymentInstructions: async (request: FundingRequest): Promise<PaymentInstruction[]> => waysToPay(request),
     lookUp: async (umaAddress) => testReceiver(umaAddress),
     expectedMs: (order) => durationMs(order, paceMs),
-    // The first call starts nothing, so it comes when there is an outcome.
+    // The first call starts nothing, so it is made when there is an outcome.
     firstAskMs: (order) => durationMs(order, paceMs),
     collectionAmount: () => 10_000n,
     checkAccount: async (account, ownerName, ageMs) => checkSandboxAccount(account, ownerName, { ageMs, paceMs }),
@@ -100,11 +100,11 @@ const simulation: Simulation = {
   accountVerification: verificationOf,
 };
 
-/** Returns how long an order takes, in milliseconds: by its scenario, or the paces of its account or address. */
+/** Returns the duration of an order, in milliseconds: by its scenario, or the paces of its account or address. */
 function durationMs(order: RailRequest, paceMs: number): number {
   const { delayMs } = scenarioAt(order.step, order.scenario);
   if (delayMs !== undefined) return delayMs;
-  // Suffix and address slow down payments, but not pay requests.
+  // Suffixes and addresses slow down payments, but not pay requests.
   if (order.step === 'PAY_REQUEST') return paceMs;
   return paceMs * Math.max(magicOf(order.account)?.paces ?? 1, umaPaces(order.umaAddress));
 }

@@ -2,10 +2,10 @@ import type { RailTrial } from '../conformance/trial.ts';
 import { sandboxRates } from './rates.ts';
 import { sandboxRail } from './sandbox-rail.ts';
 
-/** The time of one step in the trial, in milliseconds: an order is under way for that long. */
+/** The duration of one step in the trial, in milliseconds, for which an order is under way. */
 const paceMs = 30;
 
-/** The trial of the sandbox rail for `npm run rail:conformance`. It calls nobody, so there is no provider. */
+/** The trial of the sandbox rail for `npm run rail:conformance`. It makes no outside calls, so there is no provider. */
 export const trial: RailTrial = {
   open: async () => sandboxRail({ paceMs, rates: sandboxRates() }),
   order: (course) => ({

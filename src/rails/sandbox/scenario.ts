@@ -3,7 +3,7 @@ import { FailureReason } from '../../infra/database/generated/client/client.ts';
 import type { RailStep } from '../rail-parts.ts';
 import type { Deposit, Scenario, ScenarioFault } from '../simulation.ts';
 
-/** The longest time that a scenario may give to a step: an hour, in milliseconds. */
+/** The maximum duration that a scenario may give to a step, in milliseconds: an hour. */
 const maxMs = 3_600_000;
 
 const duration = z.int().min(0).max(maxMs).optional();
@@ -19,13 +19,13 @@ const scenarioSchema = z.object({
   deposit: z.enum(['SHORT', 'TWICE', 'LATE']).optional(),
 } satisfies Record<keyof Scenario, z.ZodType>);
 
-/** Returns the scenario for one step of its payment; an empty one where it is about another step. */
+/** Returns the scenario for one step of its payment; an empty one if it concerns another step. */
 export function scenarioAt(step: RailStep, value: unknown): Scenario {
   const scenario = readScenario(value);
   return (scenario.step ?? 'SETTLEMENT') === step ? scenario : {};
 }
 
-/** Reads a scenario from a caller or from the database; an empty one where there is none. */
+/** Reads a scenario from a caller or from the database; an empty one if there is none. */
 function readScenario(value: unknown): Scenario {
   return value === null || value === undefined ? {} : scenarioSchema.parse(value);
 }
@@ -51,7 +51,7 @@ export function scenarioFault(scenario: Scenario): ScenarioFault | undefined {
   return undefined;
 }
 
-/** Returns the decision that a stored scenario gives on an incoming payment, if any. */
+/** Returns the decision that a stored scenario makes on an incoming payment, if any. */
 export function simulatedApproval(scenario: unknown): Scenario['approval'] {
   return readScenario(scenario).approval;
 }

@@ -20,13 +20,13 @@ const paces: Readonly<Record<Part, number>> = {
   'fail.timeout': 60,
 };
 
-/** Returns the behaviour and the currency of a test address, or undefined for any other address. */
+/** Returns the behaviour and the currency of a test address; undefined for any other address. */
 function partOf(umaAddress: string): { readonly part: Part; readonly currency: string } | undefined {
   const [, part, currency] =
     /^\$(success|pending\.long|fail\.compliance|fail\.timeout)\.([a-z]{3})@(.*)$/.exec(umaAddress) ?? [];
   if (part === undefined || currency === undefined || !umaAddress.endsWith(`@${simulatedDomain}`)) return undefined;
   const code = currency.toUpperCase();
-  // The pattern accepts exactly the names of the table.
+  // The pattern matches exactly the names in the table.
   return receivers[part as Part].includes(code) ? { part: part as Part, currency: code } : undefined;
 }
 
@@ -46,13 +46,13 @@ export function testReceiver(umaAddress: string): UmaReceiver | undefined {
   };
 }
 
-/** Returns the number of settlement steps that the address of the other party gives a payment. */
+/** Returns the number of settlement steps of a payment by the other party's address. */
 export function umaPaces(umaAddress: string | undefined): number {
   const found = umaAddress === undefined ? undefined : partOf(umaAddress);
   return found ? paces[found.part] : 1;
 }
 
-/** Returns the outcome that the other party's address gives a payment; undefined when it lets the payment settle. */
+/** Returns the outcome of a payment by the other party's address; undefined if it lets the payment settle. */
 export function umaOutcome(umaAddress: string | undefined, kind: RailOrderKind): RailOutcome | undefined {
   const part = umaAddress === undefined ? undefined : partOf(umaAddress)?.part;
   if (part === 'fail.compliance') {

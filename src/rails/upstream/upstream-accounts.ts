@@ -11,13 +11,13 @@ import {
   internalAccountList,
 } from './upstream-records.ts';
 
-/** After how long an account that upstream is still checking is asked about again, in milliseconds. */
+/** The delay before a pending account check is queried upstream again, in milliseconds. */
 const recheckMs = 5_000;
 
-/** The accounts of a platform at its upstream service: its own internal ones, and the external ones registered there. */
+/** A platform's accounts at its upstream service: its own internal ones, and the external ones registered there. */
 export class UpstreamAccounts {
   readonly #client: UpstreamClient;
-  /** Upstream's ids of external accounts, by currency, type and identity: they never change. */
+  /** Upstream's ids of external accounts, by currency, type and identity. They never change. */
   readonly #external = boundedCache<string>(10_000);
   readonly #internal = new Map<string, string>();
 
@@ -30,7 +30,7 @@ export class UpstreamAccounts {
     return new Map(data.map(({ balance }) => [balance.currency.code, BigInt(balance.amount)]));
   }
 
-  /** Returns upstream's id of the platform's own internal account of a currency. */
+  /** Returns upstream's id of the platform's own internal account in a currency. */
   async internalId(currency: string): Promise<string> {
     const known = this.#internal.get(currency);
     if (known !== undefined) return known;
@@ -41,7 +41,7 @@ export class UpstreamAccounts {
     return account.id;
   }
 
-  /** Returns upstream's id of an external account. @throws UpstreamRefusal where none was registered there */
+  /** Returns upstream's id of an external account. @throws UpstreamRefusal if none is registered there */
   async externalId(account: RailAccount, currency: string): Promise<string> {
     const key = `${currency} ${identityKey(account.type, account.details)}`;
     const known = this.#external.get(key);
@@ -52,7 +52,7 @@ export class UpstreamAccounts {
     return found.id;
   }
 
-  /** Registers an external account upstream, unless it exists, and returns upstream's view of it. */
+  /** Registers an external account upstream, unless it exists, and returns upstream's record of it. */
   async check(account: AccountToCheck): Promise<AccountCheck> {
     const { id, type, currency, details, beneficiary } = account;
     const found = await this.#find(account, currency);
@@ -71,7 +71,7 @@ export class UpstreamAccounts {
     }
   }
 
-  /** Upstream has an account once for each owner, in the spelling of its first registration (decision 37). */
+  /** Finds an account upstream, where it exists once per owner, as spelled at its first registration (decision 37). */
   async #find({ type, details }: RailAccount, currency: string): Promise<ExternalAccountRecord | undefined> {
     const path = `/platform/external-accounts?currency=${encodeURIComponent(currency)}`;
     const { data } = await this.#client.get(path, externalAccountList);

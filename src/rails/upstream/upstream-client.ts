@@ -4,16 +4,16 @@ import { InexactJson, parseJson } from '../../core/json.ts';
 import { transactionRecord } from './upstream-records.ts';
 
 export const upstreamConnection = z.object({
-  /** With the version at its end: https://host/2025-10-13. */
+  /** Ends with the version, such as https://host/2025-10-13. */
   baseUrl: z.string(),
   clientId: z.string().min(1),
   secret: z.string().min(1),
-  /** The signing secret of the platform's webhook endpoint there; without one its webhooks are refused. */
+  /** The signing secret of the platform's webhook endpoint upstream. Without one, upstream's webhooks are refused. */
   webhookSecret: z.string().optional(),
 });
 export type UpstreamConnection = z.infer<typeof upstreamConnection>;
 
-/** The error of a request that did not succeed, with upstream's code. */
+/** The error for a failed request, with upstream's code. */
 class UpstreamError extends Error {
   readonly code: string;
 
@@ -24,13 +24,13 @@ class UpstreamError extends Error {
   }
 }
 
-/** The error for a request that the upstream service has refused for good: repeating it would change nothing. */
+/** The error for a request that upstream has refused permanently: repeating it would not help. */
 export class UpstreamRefusal extends UpstreamError {}
 
-/** The error for an answer that leaves the outcome of the request open. */
+/** The error for a response that leaves the outcome of the request open. */
 export class UpstreamFault extends UpstreamError {}
 
-/** Awaits a request, and returns `otherwise` where the upstream service has refused it. */
+/** Awaits a request, and returns `otherwise` if upstream has refused it. */
 export async function unlessRefused<Answer, Other>(
   request: Promise<Answer>,
   otherwise: Other,
@@ -43,7 +43,7 @@ export async function unlessRefused<Answer, Other>(
   }
 }
 
-/** A command under its idempotency key. Some have no body. */
+/** A command with its idempotency key. Some commands have no body. */
 interface Command {
   readonly body?: object;
   readonly key: string;
@@ -57,18 +57,18 @@ interface Transfer {
   readonly key: string;
 }
 
-/** How long a request may take, in milliseconds: less than the gateway waits for a rail. */
+/** The time limit of a request, in milliseconds: less than the gateway waits for a rail. */
 const requestMs = 8_000;
 
 const errorSchema = z.object({ code: z.string(), message: z.string() });
 
-/** Answers that say nothing about the request itself: credentials, limits, a first request that still runs. */
+/** Statuses that say nothing about the request itself: credentials, limits, or a first request still running. */
 const temporary: ReadonlySet<number> = new Set([401, 403, 408, 409, 422, 425, 429]);
 
-/** The refusals that are final, although their status is one of those. */
+/** The refusals that are final, although their status is one of the above. */
 const finalCodes: ReadonlySet<string> = new Set(['QUOTE_EXPIRED']);
 
-/** A client of the specified REST interface for one account. */
+/** A client of the specified REST API for one account. */
 export class UpstreamClient {
   readonly #connection: () => Promise<UpstreamConnection>;
   readonly #agent = new Agent({ connections: 32 });
@@ -83,12 +83,12 @@ export class UpstreamClient {
     return this.#send('GET', path, schema);
   }
 
-  /** Sends a command under an idempotency key: the same key again is the same command. @throws as `get` does */
+  /** Sends a command under an idempotency key. The same key means the same command. @throws as `get` does */
   post<Schema extends z.ZodType>(path: string, schema: Schema, command: Command): Promise<z.infer<Schema>> {
     return this.#send('POST', path, schema, command);
   }
 
-  /** Moves money between two accounts there under an idempotency key. Its memo is for people and for reconciliation. */
+  /** Moves money between two upstream accounts under an idempotency key. The memo is for people and reconciliation. */
   transfer(way: 'in' | 'out' | 'internal', { from, to, amount, memo, key }: Transfer) {
     const source = { accountId: from };
     const destination = { accountId: to };
@@ -118,7 +118,7 @@ export class UpstreamClient {
     const text = await body.text();
     const what = `${method} ${path.replace(/\?.*/, '')}`;
     const content = jsonIn(text, what);
-    // No text of the answer in these errors: it could repeat what was sent, and so could the error of a parser.
+    // These errors omit the response text, which could repeat the data sent, as could a parser's error.
     if (statusCode >= 200 && statusCode < 300) {
       if (content === undefined) throw new UpstreamFault('UNREADABLE', `upstream's answer to ${what} is not JSON`);
       return schema.parse(content);
@@ -138,7 +138,7 @@ function hide(words: string, secret: string): string {
   return words.replaceAll(secret, '[hidden]');
 }
 
-/** Parses an answer; undefined where it is not JSON. @throws UpstreamFault for JSON that may be misread */
+/** Parses a response; undefined if it is not JSON. @throws UpstreamFault for JSON that may be misread */
 function jsonIn(text: string, what: string): unknown {
   try {
     return parseJson(text);

@@ -29,11 +29,11 @@ const fundedAccounts = z.object({
 
 const pageSize = 100;
 
-/** The deposits to customers of a platform at its upstream service, to accounts of customers there (decision 85). */
+/** The deposits to a platform's customers, on their accounts at its upstream service (decision 85). */
 export class UpstreamDeposits {
   readonly #client: UpstreamClient;
   readonly #accounts: UpstreamAccounts;
-  /** Upstream's ids of customers that were just created: their accounts here are created right afterwards. */
+  /** Upstream's ids of customers just created: their accounts here are created right afterwards. */
   readonly #customers = boundedCache<string>(10_000);
 
   constructor(client: UpstreamClient, accounts: UpstreamAccounts) {
@@ -41,7 +41,7 @@ export class UpstreamDeposits {
     this.#accounts = accounts;
   }
 
-  /** Remembers upstream's id of a customer that was just created there. */
+  /** Caches upstream's id of a customer that was just created there. */
   noteCustomer(customerId: string, upstreamId: string): void {
     this.#customers.set(customerId, upstreamId);
   }
@@ -53,13 +53,13 @@ export class UpstreamDeposits {
     if (upstreamId === undefined) throw new Error('the customer upstream is not known');
     const query = new URLSearchParams({ customerId: upstreamId, currency: currency.code });
     const { data } = await this.#client.get(`/customers/internal-accounts?${query}`, fundedAccounts);
-    // Upstream is a service of the same interface: it has the same forms of instructions.
+    // Upstream implements the same API, so its instructions have the same forms.
     return data.flatMap(({ fundingPaymentInstructions: ways }) =>
       ways.map(({ accountOrWalletInfo }) => accountOrWalletInfo as unknown as PaymentInstruction),
     );
   }
 
-  /** Lists deposits there, without the collections of our orders and movements within the account. */
+  /** Lists the deposits upstream, without collections of the gateway's orders and movements within the account. */
   async list({ from, cursor }: DepositsRequest): Promise<DepositsPage> {
     const query = new URLSearchParams({
       ...{ type: 'INCOMING', sortOrder: 'asc', limit: String(pageSize), startDate: from.toISOString() },
@@ -74,7 +74,7 @@ export class UpstreamDeposits {
     };
   }
 
-  /** Moves a deposit from the customer's account there to the platform's own, which payments are paid from. */
+  /** Moves a deposit from the customer's account upstream to the platform's own, from which payments are paid. */
   async take({ id, amount, currency, heldAt }: DepositToTake): Promise<TakenDeposit> {
     try {
       const own = await this.#accounts.internalId(currency);
@@ -89,7 +89,7 @@ export class UpstreamDeposits {
   }
 }
 
-/** Money for a customer is a deposit, whatever its payer wrote. Money of orders and sweeps is for the platform. */
+/** Returns whether a record is a deposit, as is all money for a customer, whatever its memo; not orders or sweeps. */
 function isDeposit(record: IncomingRecord): boolean {
   if (isWithin(record)) return false;
   return Boolean(record.platformCustomerId) || orderIdIn(record.description) === undefined;

@@ -5,8 +5,8 @@ import type { UpstreamClient } from './upstream-client.ts';
 import { customerPage, customerRecord } from './upstream-records.ts';
 
 /**
- * Has upstream check the identity of a customer: it gets a customer of the same name there, a new one for each name.
- * @param checkInMs after how long a customer with a pending check there is asked about again
+ * Has upstream check a customer's identity, by creating a customer of the same name there, a new one for each name.
+ * @param checkInMs the delay before a pending check is queried again
  */
 export async function checkIdentity(
   client: UpstreamClient,
@@ -21,12 +21,12 @@ export async function checkIdentity(
 
 type Named = Omit<IdentityRequest, 'attempts'>;
 
-/** Returns the customer there of one of ours, created now if the rail was connected after it. */
+/** Returns the upstream counterpart of a customer, which is created now if the rail was connected later. */
 export async function customerThere(client: UpstreamClient, customer: Named): Promise<{ readonly id: string }> {
   return (await readCustomer(client, customer)) ?? (await makeCustomer(client, customer));
 }
 
-/** Reads the customer there of an earlier check: the same request again would get the first answer. */
+/** Reads the upstream customer of an earlier check. Repeating the creation would return its first response. */
 async function readCustomer(client: UpstreamClient, customer: Named) {
   const query = new URLSearchParams({ platformCustomerId: nameThere(customer) });
   const [found, another] = (await client.get(`/customers?${query}`, customerPage)).data;
@@ -47,7 +47,7 @@ function makeCustomer(client: UpstreamClient, customer: Named) {
   return client.post('/customers', customerRecord, { body, key: `customer-${platformCustomerId}` });
 }
 
-/** Returns upstream's name for the customer: our uuid, and a part that changes with the name. */
+/** Returns the customer's name for upstream: the gateway's uuid, and a part that changes with the customer's name. */
 function nameThere({ customerId, name }: Named): string {
   return `${customerId}-${hash('sha256', name ?? '').slice(0, 8)}`;
 }

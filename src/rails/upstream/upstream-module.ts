@@ -32,7 +32,7 @@ const settingsSchema = z
 
 type UpstreamSettings = z.infer<typeof settingsSchema>;
 
-/** Reads a stored connection to an upstream service. @throws RangeError that says what is wrong, without secrets */
+/** Parses a stored connection to an upstream service. @throws RangeError that describes the fault, without secrets */
 export function parseConnection(text: string): UpstreamConnection {
   let value: unknown;
   try {
@@ -55,7 +55,7 @@ export function parseConnection(text: string): UpstreamConnection {
   return parsed.data;
 }
 
-/** The module of the rail whose provider is another service of the specified REST interface (docs/rails.md). */
+/** The module of the rail whose provider is another service with the specified REST API (docs/rails.md). */
 export const upstreamModule: RailModule = {
   railPort: 1,
   name: 'upstream',

@@ -8,12 +8,12 @@ export function orderIdIn(description: string | undefined): string | undefined {
   return /^order ([0-9a-f-]{36})$/.exec(description ?? '')?.[1];
 }
 
-/** The memo of a transfer upstream that moves a deposit from the customer's account there to the platform's own. */
+/** Returns the memo of an upstream transfer that moves a deposit from the customer's account to the platform's own. */
 export function sweepMemo(depositId: string): string {
   return `deposit ${depositId}`;
 }
 
-/** The memo of a transfer upstream that funds an order to a UMA address, or returns its unused money. */
+/** Returns the memo of an upstream transfer that funds an order to a UMA address, or returns its unused money. */
 export function fundingMemo(orderId: string): string {
   return `funding of ${orderId}`;
 }
@@ -23,14 +23,14 @@ export function unusedMemo(orderId: string): string {
 
 type Ends = Pick<TransactionRecord, 'description' | 'source' | 'destination'>;
 
-/** Returns whether a payment only moves money between the platform's accounts there, whatever its payer wrote. */
+/** Returns whether a payment only moves money between the platform's upstream accounts, whatever its payer wrote. */
 export function isWithin({ description, source, destination }: Ends): boolean {
   const isOwn = (end: TransactionRecord['source']) => end?.accountId?.startsWith('InternalAccount:') === true;
   const isOurs = /^(deposit|funding of|unused of) [0-9a-f-]{36}$/.test(description ?? '');
   return isOurs && isOwn(source) && isOwn(destination);
 }
 
-/** Reads a page of the account's transactions at the upstream service, oldest first. */
+/** Reads a page of the account's transactions upstream, oldest first. */
 export async function readMovements(client: UpstreamClient, request: MovementsRequest): Promise<MovementsPage> {
   const query = new URLSearchParams({
     startDate: request.from.toISOString(),
@@ -55,14 +55,14 @@ export const states: Readonly<Record<TransactionRecord['status'], RailMovement['
   REFUNDED: 'RETURNED',
 };
 
-/** Returns whether a payment has begun: that of a quote which was not executed moves nothing. */
+/** Returns whether a payment has begun: the payment of an unexecuted quote moves no money. */
 export function hasBegun({ status, quoteId }: TransactionRecord): boolean {
   return quoteId === undefined || (status !== 'PENDING' && status !== 'EXPIRED');
 }
 
 function movementOf(transaction: TransactionRecord): RailMovement {
   const { id, type, createdAt, status, description, receivedAmount, sentAmount } = transaction;
-  // An outgoing payment has moved what it took from the account there.
+  // An outgoing payment has moved the amount that it took from the account there.
   const moved = type === 'OUTGOING' ? (sentAmount ?? receivedAmount) : receivedAmount;
   return {
     orderId: orderIdIn(description),

@@ -7,24 +7,24 @@ import { hasBegun } from './upstream-movements.ts';
 import { quoteRecord, type TransactionRecord, transactionPage, transactionRecord } from './upstream-records.ts';
 import type { UpstreamUma } from './upstream-uma.ts';
 
-/** The times of the orders of an upstream rail, in milliseconds. */
+/** The time settings of an upstream rail's orders, in milliseconds. */
 export interface UpstreamTimes {
-  /** After how long an order under way is asked about again. */
+  /** The delay before an order under way is queried again. */
   readonly pollMs: number;
-  /** How long after its settlement a payment may come back, and is asked about once more. */
+  /** How long after its settlement a payment may come back; it is then queried once more. */
   readonly watchMs: number;
 }
 
-/** The age of an order, in milliseconds, beyond which it is not sent: upstream forgets its keys after thirty days. */
+/** The maximum age of an order that is still sent, in milliseconds: upstream forgets its keys after thirty days. */
 const maxSendAgeMs = 25 * 86_400_000;
 
-/** How much the clock of the upstream service may differ from ours, in milliseconds: an hour. */
+/** The maximum difference between upstream's clock and the gateway's, in milliseconds: an hour. */
 const clocksDifferMs = 3_600_000;
 
-/** Upstream's immediate answer about a payment, which need not name what it takes (specification 2.6). */
+/** Upstream's immediate response about a payment, which may omit the amount that it takes (specification 2.6). */
 type Sent = Pick<TransactionRecord, 'id' | 'sentAmount'>;
 
-/** Sends the orders of a platform to its upstream service, and asks about them. It has no state of its own. */
+/** Sends a platform's orders to its upstream service, and queries them. It keeps no state of its own. */
 export class UpstreamOrders {
   readonly #client: UpstreamClient;
   readonly #accounts: UpstreamAccounts;
@@ -38,7 +38,7 @@ export class UpstreamOrders {
     this.#times = times;
   }
 
-  /** Pays out of the platform's internal account upstream. Money that stays here moves nothing there. */
+  /** Pays out of the platform's internal account upstream. For money that stays here, nothing moves upstream. */
   async payOut(order: RailOrder): Promise<RailOutcome> {
     const { account, lock } = order;
     if (lock && order.umaAddress !== undefined) return this.#payUma(order, lock);
@@ -47,7 +47,7 @@ export class UpstreamOrders {
     return this.#perform(order, () => this.#transferOut(order, account, order.id, memoOf('order', order)));
   }
 
-  /** Pays to a UMA address from a customer's account there, which gets the money first, and returns it if it stays. */
+  /** Pays to a UMA address from a customer's upstream account, which is funded first and returns unused money. */
   async #payUma(order: RailOrder, lock: RateLock): Promise<RailOutcome> {
     let isFunded = order.settled;
     const fund = async () => {
@@ -73,21 +73,21 @@ export class UpstreamOrders {
     });
   }
 
-  /** Finds an order by its memo among the payments upstream, and sends nothing. Undefined where it is unknown. */
+  /** Finds an order by its memo among the payments upstream, without sending it. Undefined if it is unknown. */
   async find(order: RailOrder): Promise<RailOutcome | undefined> {
     if (!order.account && !order.lock) return order.umaAddress === undefined ? { kind: 'settled' } : noUma;
     const found = await this.#findTransaction(order);
     return found && this.#outcomeOfOrder(order, found);
   }
 
-  /** Finds the payment of an order there by its memo, among those of its external account if it has one. */
+  /** Finds an order's payment upstream by its memo, among those of its external account if it has one. */
   async #findTransaction(order: RailOrder): Promise<TransactionRecord | undefined> {
     const query = new URLSearchParams({
       type: order.kind === 'PAYOUT' ? 'OUTGOING' : 'INCOMING',
       ...(await this.#counterpartyOf(order)),
       // The clocks of both services may differ.
       startDate: new Date(Date.now() - order.ageMs - clocksDifferMs).toISOString(),
-      // The payment of an old order is near the beginning of the list, and that of a new one near its end.
+      // The payment of an old order is near the start of the list, and that of a new one near its end.
       sortOrder: order.ageMs > clocksDifferMs ? 'asc' : 'desc',
       limit: '100',
     });
@@ -100,11 +100,11 @@ export class UpstreamOrders {
     }
   }
 
-  /** The filter for payments to or from the other account of an order. What is converted goes to the platform's own. */
+  /** Returns the filter for payments to or from an order's other account. Conversions go to the platform's own. */
   async #counterpartyOf({ kind, account, umaAddress, currency }: RailOrder): Promise<Record<string, string>> {
     if (!account) return { receiverAccountIdentifier: umaAddress ?? (await this.#accounts.internalId(currency)) };
     const id = await unlessRefused(this.#accounts.externalId(account, currency), undefined);
-    // Upstream no longer knows the account: the order is looked for among all payments.
+    // Upstream no longer knows the account, so the order is searched for among all payments.
     if (id === undefined) return {};
     return kind === 'PAYOUT' ? { receiverAccountIdentifier: id } : { senderAccountIdentifier: id };
   }
@@ -120,13 +120,13 @@ export class UpstreamOrders {
     if (order.ageMs > maxSendAgeMs)
       throw new Error('the order is too old to be sent again with its idempotency key: an operator must decide');
     try {
-      // The same key again returns the first answer, so the current state is read separately.
+      // A repeated key returns the first response, so the current state is read separately.
       const { id, sentAmount } = await send();
       const transaction = await this.#client.get(`/transactions/${encodeURIComponent(id)}`, transactionRecord);
       return await this.#outcomeOfOrder(order, { sentAmount, ...transaction });
     } catch (error) {
       if (!(error instanceof UpstreamRefusal)) throw error;
-      // Nothing was made under this key, and the refusal is stored under it: nothing will be.
+      // Nothing was created under this key, and the refusal is stored under it, so nothing ever will be.
       const explanation = `refused by the upstream service: ${error.message} (${error.code})`;
       return { kind: 'failed', explanation, ...(error.code === 'QUOTE_EXPIRED' && { failureReason: 'QUOTE_EXPIRED' }) };
     }
@@ -139,7 +139,7 @@ export class UpstreamOrders {
     return { kind: 'contradiction', explanation: 'the upstream service no longer has this payment' };
   }
 
-  /** Executes the quote upstream that has locked the rate of an order, after `prepare`. */
+  /** Executes the upstream quote that has locked an order's rate, after `prepare`. */
   async #execute(order: RailOrder, { reference }: RateLock, prepare?: () => Promise<void>): Promise<Sent> {
     try {
       await prepare?.();
@@ -150,10 +150,10 @@ export class UpstreamOrders {
     } catch (error) {
       const isUnknown = error instanceof UpstreamRefusal && error.code === 'QUOTE_NOT_FOUND';
       if (!isUnknown && !(error instanceof UpstreamFault && executedBefore.has(error.code))) throw error;
-      // The order was executed before with another quote: the database here was restored to an earlier moment.
+      // The order was already executed with another quote, before the database here was restored to an earlier moment.
       const found = await this.#findTransaction(order);
       if (found) return found;
-      // Upstream was restored to an earlier moment. It may have paid by then, so this is no refusal.
+      // Upstream was restored to an earlier moment. It may already have paid, so this is not a refusal.
       if (isUnknown)
         throw new Error('the upstream service no longer knows the quote that it has locked: an operator must decide');
       throw error;
@@ -188,7 +188,7 @@ export class UpstreamOrders {
       case 'REJECTED':
         return settled ? { kind: 'contradiction', explanation } : { kind: 'rejected', explanation };
       case 'REFUNDED':
-        // If its settlement was never seen, it only counts as not delivered.
+        // If its settlement was never seen, it only counts as undelivered.
         return settled ? { kind: 'returned', explanation } : { kind: 'failed', explanation };
       case 'FAILED':
       case 'EXPIRED':
@@ -204,7 +204,7 @@ export class UpstreamOrders {
     return this.#client.transfer('out', { from, to, amount, memo, key });
   }
 
-  /** Returns whether money was refunded for an unsettled order: its process may have died right after. */
+  /** Returns whether money was refunded for an unsettled order, whose process may have died right afterwards. */
   async #wasGivenBack(order: RailOrder): Promise<boolean> {
     if (order.settled || !order.account) return false;
     const account = await this.#accounts.externalId(order.account, order.currency);
@@ -214,17 +214,17 @@ export class UpstreamOrders {
   }
 }
 
-/** The codes for a key that has executed another quote, and for a quote that was executed. */
+/** The codes for a key that has executed a different quote, and for a quote that has already been executed. */
 const executedBefore: ReadonlySet<string> = new Set(['IDEMPOTENCY_MISMATCH', 'CONFLICT']);
 
-/** What a payout took from the account upstream, if reported. A collection takes nothing there. */
+/** Returns the amount that a payout took from the upstream account, if reported. A collection takes nothing there. */
 function sentOf(kind: RailOrder['kind'], lock: RateLock | undefined, sentAmount: TransactionRecord['sentAmount']) {
   return (lock || kind === 'PAYOUT') && sentAmount && { sent: BigInt(sentAmount.amount) };
 }
 
 const noUma: RailOutcome = { kind: 'failed', explanation: 'the upstream rail does not pay to UMA addresses' };
 
-/** The memo of a payment upstream: it names our order for people and for reconciliation. */
+/** Returns the memo of an upstream payment, which names the order for operators and reconciliation. */
 function memoOf(what: 'order' | 'return of', { id }: RailOrder): string {
   return `${what} ${id}`;
 }

@@ -5,13 +5,13 @@ import { decimalOf } from './upstream-rates.ts';
 import { type QuoteRecord, quoteRecord } from './upstream-records.ts';
 import type { UpstreamUma } from './upstream-uma.ts';
 
-/** The fraction of an upstream quote's lifetime that is promised here: the rest is for its execution. */
+/** The fraction of an upstream quote's lifetime that is promised here; the rest is for its execution. */
 const promisedShare = 0.9;
 
 /**
- * Locks a rate by a quote upstream: from the platform's internal account in the sending currency, to the external account
- * or to the platform's own internal account in the receiving currency (decision 83). Its memo names the order that will
- * execute it.
+ * Locks a rate through an upstream quote: from the platform's internal account in the sending currency, to the external
+ * account or to the platform's own internal account in the receiving currency (decision 83). Its memo names the order
+ * that will execute it.
  */
 export async function lockRate(
   client: UpstreamClient,
@@ -34,7 +34,7 @@ export async function lockRate(
   }
 }
 
-/** Returns the parties of a quote there from the platform's own account, to an account outside or to another one of its own. */
+/** Returns the parties of an upstream quote: the platform's own account, and an external or another own account. */
 async function parties(accounts: UpstreamAccounts, { sending, receiving, account }: LockRequest) {
   const source = await accounts.internalId(sending.code).catch(noAccount);
   const destination = account
@@ -58,7 +58,7 @@ const causes: ReadonlyMap<string, Extract<LockAnswer, { kind: 'refused' }>['beca
   ['SELF_PAYMENT', 'SENDER'],
 ]);
 
-/** A currency that the platform has no account in upstream cannot be converted. */
+/** Refuses a currency in which the platform has no account upstream, since it cannot be converted. */
 function noAccount(error: unknown): never {
   if (error instanceof UpstreamRefusal) throw new UpstreamRefusal('INVALID_CURRENCY', error.message);
   throw error;
@@ -69,7 +69,7 @@ function lockedBy(quote: QuoteRecord, { sending, receiving }: LockRequest): Lock
   if (sendingCurrency.code !== sending.code || receivingCurrency.code !== receiving.code) {
     throw new Error(`upstream has quoted ${sendingCurrency.code} to ${receivingCurrency.code}`);
   }
-  // Both times are by upstream's clock, which may differ from ours: only the time between them counts.
+  // Both times are by upstream's clock, which may differ from the gateway's, so only their difference counts.
   const lifeMs = new Date(expiresAt).getTime() - new Date(createdAt).getTime();
   return {
     kind: 'locked',

@@ -15,10 +15,10 @@ import type { RateTerms } from '../rail.ts';
 import { type UpstreamClient, unlessRefused } from './upstream-client.ts';
 import { rateList } from './upstream-records.ts';
 
-/** The decimal places of a variable fee rate that is found from amounts. */
+/** The decimal places of a variable fee rate that is derived from amounts. */
 const feePlaces = 6;
 
-/** Reads the current terms of a conversion from upstream's list of rates; undefined where it does not convert them. */
+/** Reads the current terms of a conversion from upstream's rates; undefined if upstream does not convert the pair. */
 export async function readTerms(
   client: UpstreamClient,
   sending: Currency,
@@ -50,7 +50,7 @@ function shareOf(part: number, of: number): string {
   return toDecimal(multiply(whole(units), tenTo(-feePlaces)), rateDigits);
 }
 
-/** Writes a JSON number as a plain decimal: a small one has an exponent. */
+/** Formats a JSON number as a plain decimal: small numbers would have an exponent. */
 export function decimalOf(value: number): string {
   const [digits = '0', exponent = '0'] = String(value).split('e');
   return toDecimal(multiply(add(parseDecimal(digits), whole(0n)), tenTo(Number(exponent))), rateDigits, ratePlaces);

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** The parts of the specified records that the upstream rail reads. Other fields may be there. */
+/** The parts of the specified records that the upstream rail reads. Other fields are allowed. */
 
 const wholeAmount = z.number().int().nonnegative();
 
 const amount = z.object({ amount: wholeAmount, currency: z.object({ code: z.string() }) });
 
-/** An end of a payment there: an account, or a UMA address. */
+/** One side of an upstream payment: an account, or a UMA address. */
 const end = z.object({ accountId: z.string().optional(), umaAddress: z.string().optional() });
 
 export const transactionRecord = z.object({

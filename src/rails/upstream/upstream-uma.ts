@@ -6,7 +6,7 @@ import { customerThere } from './upstream-identity.ts';
 import { fundingMemo, unusedMemo } from './upstream-movements.ts';
 import { internalAccountList, paidFromQuote, receiverRecord } from './upstream-records.ts';
 
-/** Payments to UMA addresses by upstream (decision 92), each from the account there of our customer's counterpart. */
+/** Payments to UMA addresses through upstream (decision 92), each from the account of its customer's counterpart. */
 export class UpstreamUma {
   readonly #client: UpstreamClient;
   readonly #accounts: UpstreamAccounts;
@@ -16,7 +16,7 @@ export class UpstreamUma {
     this.#accounts = accounts;
   }
 
-  /** Looks a receiver up there. Undefined where nobody receives at the address. */
+  /** Looks up a receiver upstream. Undefined if the address has none. */
   async lookUp(umaAddress: string): Promise<UmaReceiver | undefined> {
     const found = await unlessRefused(this.#receiver(umaAddress), undefined);
     if (!found) return undefined;
@@ -31,7 +31,7 @@ export class UpstreamUma {
   }
 
   /**
-   * Returns the parties of a quote there to a UMA address: the sender's customer, and the receiver, looked up again.
+   * Returns the parties of an upstream quote to a UMA address: the sender's customer, and the freshly found receiver.
    */
   async parties({ address, sender }: UmaPayment, { sending, receiving }: Pick<LockRequest, 'sending' | 'receiving'>) {
     const { id: customerId } = await customerThere(this.#client, sender);
@@ -47,19 +47,19 @@ export class UpstreamUma {
     };
   }
 
-  /** Moves the amount of an order to the account that its quote there is paid from, once. */
+  /** Moves the amount of an order, once, to the account from which its upstream quote is paid. */
   async fund(order: RailOrder, lock: RateLock): Promise<void> {
     const { own, customers } = await this.#accountsOf(lock);
     await this.#move(own, customers, lock.sent, fundingMemo(order.id));
   }
 
-  /** Moves back the unused money of an order whose payment has ended there, once. */
+  /** Moves back, once, the unused money of an order whose upstream payment has ended. */
   async takeBack(order: RailOrder, lock: RateLock): Promise<void> {
     const { own, customers } = await this.#accountsOf(lock);
     await this.#move(customers, own, lock.sent, unusedMemo(order.id));
   }
 
-  /** Returns the account that pays a quote there, and the platform's own in the same currency. */
+  /** Returns the account that pays an upstream quote, and the platform's own account in the same currency. */
   async #accountsOf({ reference }: RateLock) {
     const path = `/quotes/${encodeURIComponent(reference)}`;
     const { source, sendingCurrency } = await this.#client.get(path, paidFromQuote);
@@ -71,7 +71,7 @@ export class UpstreamUma {
     return this.#client.get(`/receiver/${encodeURIComponent(umaAddress)}${query}`, receiverRecord);
   }
 
-  /** Moves money between two accounts there. Its memo is also its key. */
+  /** Moves money between two accounts upstream. The memo also serves as the idempotency key. */
   async #move(from: string, to: string, amount: bigint, memo: string): Promise<void> {
     await this.#client.transfer('internal', { from, to, amount, memo, key: memo.replaceAll(' ', '-') });
   }

@@ -19,17 +19,17 @@ const messageSchema = z.object({
     .optional(),
 });
 
-/** The statuses upstream of a payment whose money was returned. */
+/** The upstream statuses of a payment whose money was returned. */
 const returnStatuses: ReadonlySet<string> = new Set(['REFUNDED', 'FAILED', 'REJECTED']);
 
-/** Returns a header field that occurs once. */
+/** Returns a header field that occurs exactly once. */
 function fieldOf({ headers }: RailWebhook, name: string): string | undefined {
   const field = headers[name];
   return typeof field === 'string' ? field : undefined;
 }
 
 /**
- * Checks the signature of a webhook (standardwebhooks.com), and that it was sent within the last five minutes.
+ * Verifies the signature of a webhook (standardwebhooks.com), and that it was sent within the last five minutes.
  * @param secret that of the platform's webhook endpoint upstream; without one no webhook is accepted
  * @returns undefined for a webhook that upstream did not sign with this secret
  * @throws InexactJson for a signed one with duplicate members or inexact numbers
@@ -53,7 +53,7 @@ export function verifyWebhook(secret: string | undefined, webhook: RailWebhook):
 }
 
 /**
- * Returns whether upstream asks for the approval of a payment to a customer there: it is decided later, and elsewhere.
+ * Returns whether upstream requests approval of a payment to a customer there, which is decided later and elsewhere.
  * @throws InexactJson
  */
 function asksForApproval(body: Uint8Array): boolean {
@@ -61,7 +61,7 @@ function asksForApproval(body: Uint8Array): boolean {
   return data?.type === 'INCOMING_PAYMENT' && data.transaction?.status === 'PENDING';
 }
 
-/** Reads a webhook: about our orders, deposits, or the identity of a customer. Nothing else is news. */
+/** Reads the news in a webhook, about orders, deposits or a customer's identity; empty for any other webhook. */
 export function newsIn(body: Uint8Array): readonly RailNews[] {
   const parsed = messageSchema.safeParse(jsonIn(body));
   const transaction = parsed.data?.transaction;
@@ -73,7 +73,7 @@ export function newsIn(body: Uint8Array): readonly RailNews[] {
   const { description, status, platformCustomerId } = transaction;
   const isIncoming = parsed.data?.type === 'INCOMING_PAYMENT';
   const orderId = orderIdIn(description);
-  // Money for a customer there does not belong to an order of ours, whatever its payer wrote.
+  // Money for a customer upstream does not belong to a gateway order, whatever its payer wrote.
   if (orderId !== undefined && !(isIncoming && platformCustomerId)) {
     return [{ kind: 'order', orderId, mayHaveReturned: returnStatuses.has(status) }];
   }

@@ -4,9 +4,9 @@ import type { Rate } from '../rates.ts';
 import { RateLimited } from './rate-limits.ts';
 import { type Clock, secondsUntil, TokenBucket } from './token-bucket.ts';
 
-/** The most addresses whose failures are counted. The least recently seen is forgotten. */
+/** The maximum number of addresses whose failures are counted. The least recently seen is dropped. */
 const maxAddresses = 20_000;
-/** The shortest time between two log lines about a slowed-down address, in milliseconds. */
+/** The minimum time between two log lines about a slowed-down address, in milliseconds. */
 const logMs = 60_000;
 
 interface Attempts {
@@ -16,8 +16,8 @@ interface Attempts {
 }
 
 /**
- * Slows down guessing of credentials: only a limited number of wrong ones a minute is looked up for each address. All others are
- * refused without a lookup, and so are valid ones that were never seen before.
+ * Slows down the guessing of credentials. Each address gets a limited number of lookups of wrong credentials per
+ * minute. Beyond that, all unknown credentials are refused without a lookup, including valid ones not seen before.
  */
 export class CredentialBrake {
   readonly #rate: Rate;
@@ -25,7 +25,7 @@ export class CredentialBrake {
   readonly #now: Clock;
   readonly #attempts = boundedCache<Attempts>(maxAddresses);
 
-  /** @param perMinute how many wrong credentials an address may try at once, and per minute */
+  /** @param perMinute the number of wrong credentials that an address may try at once, and per minute */
   constructor(perMinute: number, log: Logger, now: Clock) {
     this.#rate = { perSecond: perMinute / 60, burst: perMinute };
     this.#log = log;
@@ -33,9 +33,9 @@ export class CredentialBrake {
   }
 
   /**
-   * Begins an attempt with credentials that are not known. It counts as a failure until `succeed` says otherwise, so that
-   * many at once are counted, too.
-   * @throws RateLimited when too many from this address were wrong
+   * Begins an attempt with unknown credentials. It counts as a failure until `succeed` is called, so that concurrent
+   * attempts are counted, too.
+   * @throws RateLimited when this address has sent too many wrong credentials
    */
   begin(address: string): { succeed(): void } {
     const now = this.#now();
@@ -50,7 +50,7 @@ export class CredentialBrake {
     return { succeed: () => bucket.putBack() };
   }
 
-  /** Counts a failure of credentials that no call has announced before. */
+  /** Counts a failure of credentials for which `begin` was not called. */
   fail(address: string): void {
     const { bucket } = this.#attemptsOf(address, this.#now());
     if (bucket.tokens >= 1) bucket.take();

@@ -4,9 +4,9 @@ import type { Rate, Rates } from '../rates.ts';
 import type { Viewer } from '../viewer.ts';
 import { type Clock, secondsUntil, TokenBucket } from './token-bucket.ts';
 
-/** The error of a request that exceeds a rate limit. Nothing has happened. */
+/** The error for a request that exceeds a rate limit. The request had no effect. */
 export class RateLimited extends Error {
-  /** The whole seconds after which the same request may succeed. */
+  /** The number of whole seconds after which the same request may succeed. */
   readonly retryAfter: number;
 
   constructor(message: string, retryAfter: number) {
@@ -24,39 +24,41 @@ interface Quota {
 
 export interface RateDecision {
   readonly refusal: RateLimited | undefined;
-  /** The limits that the request counts against; none where nothing is limited. */
+  /** The limits that the request counts against; empty if none applies. */
   readonly quotas: readonly Quota[];
 }
 
-/** The most buckets of each kind. The least recently used is dropped, and would start full again. */
+/** The maximum number of buckets of each kind. The least recently used is dropped, and would start full again. */
 const maxBuckets = { platform: 10_000, token: 20_000 } as const;
 
 /**
- * Limits the rates of requests by token buckets (docs/limits.md): one for each platform, API token and client token. The
- * buckets are in memory, so each instance counts for itself.
+ * Limits request rates with token buckets (docs/limits.md): one for each platform, API token and client token. The
+ * buckets are in memory, so each instance counts separately.
  */
 export class RateLimits {
   readonly #rates: Rates;
   readonly #now: Clock;
   readonly #platforms = boundedCache<TokenBucket>(maxBuckets.platform);
-  /** Separate from the buckets of client tokens, so that a platform with very many apps evicts no API token's bucket. */
+  /**
+   * Kept apart from the buckets of client tokens, so that a platform with many apps does not evict API tokens' buckets.
+   */
   readonly #apiTokens = boundedCache<TokenBucket>(maxBuckets.token);
   readonly #clientTokens = boundedCache<TokenBucket>(maxBuckets.token);
 
-  /** Takes the default limits, for platforms without their own. */
+  /** @param rates the default limits, for platforms without their own */
   constructor(rates: Rates, now: Clock) {
     this.#rates = rates;
     this.#now = now;
   }
 
-  /** Counts a request. One that is refused counts against no limit. */
+  /** Counts a request. A refused request counts against no limit. */
   count(viewer: Viewer): RateDecision {
     return take(this.#quotasOf(viewer), () => 1);
   }
 
   /**
-   * Charges a counted request for more when it turns out to be as much work as several. Where too few are left it is refused
-   * and charged nothing. A charge beyond the capacity of a bucket takes a full one.
+   * Charges a counted request for further requests when it turns out to be as expensive as several. If too few are
+   * left, it is refused and not charged. A charge beyond the capacity of a bucket empties a full one.
    */
   countMore(viewer: Viewer, requests: number): RateDecision {
     const quotas = this.#quotasOf(viewer);
@@ -109,7 +111,7 @@ const owners = {
 function refusalOf(lacking: readonly Quota[], wantedOf: (rate: Rate) => number): RateLimited {
   const waits = lacking.map(({ bucket, rate }) => secondsUntil(wantedOf(rate), bucket.tokens, rate));
   const longest = waits.indexOf(Math.max(...waits));
-  // Only a request that lacks tokens is refused, so there is a longest wait.
+  // A request is refused only if it lacks tokens, so a longest wait exists.
   const { name, rate } = lacking[longest] as Quota;
   return new RateLimited(
     `${owners[name]} has made too many requests: at most ${rate.perSecond} a second and ${rate.burst} at once`,
@@ -118,8 +120,8 @@ function refusalOf(lacking: readonly Quota[], wantedOf: (rate: Rate) => number):
 }
 
 /**
- * Returns the header fields RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers): all limits, and the state
- * of the one with the fewest requests left. `w` is how many seconds an empty bucket takes to be full, `t` how many this one.
+ * Returns the header fields RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers): all limits, and the
+ * state of the one with the fewest requests left. `w` is the number of seconds to refill an empty bucket, `t` this one.
  */
 export function rateLimitFields([first, second]: readonly Quota[]): { policy: string; state: string } | undefined {
   if (!first) return undefined;

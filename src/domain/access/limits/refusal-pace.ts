@@ -3,28 +3,27 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { boundedCache } from '../../../core/bounded-cache.ts';
 import type { Clock } from './token-bucket.ts';
 
-/** How many refusals for one source are sent at once, and how many a second beyond them. */
+/** The number of refusals to one source that are sent at once, and per second beyond that. */
 const refusalRate = { atOnce: 50, perSecond: 20 } as const;
-/** How long a refusal waits at most, in milliseconds: less than clients usually wait for an answer. */
+/** The longest that a refusal is delayed, in milliseconds: less than clients usually wait for a response. */
 const maxWaitMs = 12_000;
-/** Refusals that would wait for longer are spread over the last part of this time, in milliseconds. */
+/** Refusals that would be delayed longer are spread over the last part of the delay, of this length in milliseconds. */
 const spreadMs = 3_000;
-/** The golden ratio: its multiples without their whole parts are spread evenly, however many there are. */
+/** The golden ratio: the fractional parts of its multiples are evenly distributed, however many there are. */
 const goldenRatio = (Math.sqrt(5) - 1) / 2;
-/** The most sources whose refusals are counted. */
+/** The maximum number of sources whose refusals are counted. */
 const maxSources = 10_000;
 
 interface Source {
-  /** When the next one would be due if each came at its time. */
+  /** When the next refusal would be due at an even pace. */
   due: number;
-  /** How many waited for the longest time. */
+  /** The number of refusals delayed by the maximum. */
   longest: number;
 }
 
 /**
- * Slows down refusals for a source that keeps sending in spite of them. A refusal costs little, but a client that sends its
- * next request as soon as it is refused would get tens of thousands of them a second, and everybody else would wait behind
- * these.
+ * Slows down refusals to a source that keeps sending despite them. A refusal is cheap, but a client that sends its next
+ * request as soon as it is refused could receive tens of thousands per second, and delay everybody else.
  */
 export class RefusalPace {
   readonly #now: Clock;
@@ -33,7 +32,7 @@ export class RefusalPace {
 
   constructor(now: Clock) {
     this.#now = now;
-    // At most one refusal per connection waits for it.
+    // At most one refusal per connection waits on the signal.
     setMaxListeners(0, this.#ended.signal);
   }
 
@@ -48,8 +47,8 @@ export class RefusalPace {
   }
 
   /**
-   * Returns how many milliseconds the next refusal for a source waits. The first ones do not wait. Many that arrive together are not
-   * sent together either: their clients would all come again at one moment.
+   * Returns the delay of the next refusal to a source, in milliseconds. The first ones are not delayed. Refusals that
+   * arrive together are sent at different times: otherwise their clients would all retry at the same moment.
    */
   next(key: string): number {
     const now = this.#now();

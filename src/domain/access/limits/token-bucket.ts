@@ -1,9 +1,9 @@
 import type { Rate } from '../rates.ts';
 
-/** Returns a monotonic time in milliseconds, from any origin. */
+/** Returns a monotonic time in milliseconds, from an arbitrary origin. */
 export type Clock = () => number;
 
-/** A token bucket: holds at most `burst` tokens, and gains `perSecond` of them a second. It starts full. */
+/** A token bucket: holds at most `burst` tokens and gains `perSecond` tokens per second. It starts full. */
 export class TokenBucket {
   #tokens: number;
   #at: number;
@@ -13,7 +13,7 @@ export class TokenBucket {
     this.#at = now;
   }
 
-  /** The number of tokens at the last refill, less those taken since. */
+  /** The number of tokens at the last refill, minus those taken since. */
   get tokens(): number {
     return this.#tokens;
   }

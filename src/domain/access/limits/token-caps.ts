@@ -1,13 +1,13 @@
 import type { Viewer } from '../viewer.ts';
 import { RateLimited } from './rate-limits.ts';
 
-/** How many of something (sockets, streams) one API token and one client token may have at once. */
+/** The number of resources (sockets, streams) that one API token and one client token may hold at once. */
 export interface Cap {
   readonly apiToken: number;
   readonly clientToken: number;
 }
 
-/** The seconds after which a refused client may try again: it must first end one of its own. */
+/** The seconds after which a refused client may retry. It must first close one of its own. */
 const retryAfter = 1;
 
 export class TokenCap {
@@ -15,7 +15,7 @@ export class TokenCap {
   readonly #cap: Cap;
   readonly #open = new Map<string, number>();
 
-  /** @param things what is counted, in the words of the refusal */
+  /** @param things the counted resource, as worded in the refusal */
   constructor(things: string, cap: Cap) {
     this.#things = things;
     this.#cap = cap;
@@ -27,7 +27,7 @@ export class TokenCap {
 
   /**
    * Counts one more.
-   * @returns the function that ends it; further calls of it do nothing. An error where the token has as many as it may
+   * @returns the function that releases it, which is idempotent; an error if the token has reached its cap
    */
   open(viewer: Viewer): (() => void) | RateLimited {
     const { kind, tokenId } = viewer;

@@ -5,14 +5,14 @@ import type { FundingRequest, PaymentInstruction } from '../../rail.ts';
 import { digitsOf, seedOf } from './seed.ts';
 
 /**
- * The sandbox's bank accounts: one for each quote and account. Numbers have the check digits of their formats, so that a
- * client's validation accepts them. Bank codes belong to no real bank.
+ * The sandbox's bank accounts: one per quote and account. Numbers have the check digits of their formats, so that
+ * clients' validation accepts them. Bank codes belong to no real bank.
  */
 
 const bankName = 'Sandbox Bank';
 const swiftBic = 'SBOXMTMT';
 
-/** Makes a US account. The routing number is a well-known one with a valid checksum. */
+/** Creates a US account. The routing number is a well-known one with a valid checksum. */
 export function usAccount({ owner, reference }: FundingRequest): PaymentInstruction {
   const accountNumber = digitsOf(seedOf(owner, 'US_ACCOUNT'), 17);
   return {
@@ -25,14 +25,14 @@ export function usAccount({ owner, reference }: FundingRequest): PaymentInstruct
   };
 }
 
-/** Makes an IBAN for euros. It is one of Malta, whose 18 digits of account number give every quote its own. */
+/** Creates an IBAN for euros. It is Maltese, because an account number of 18 digits gives every quote its own. */
 export function ibanAccount({ owner, reference }: FundingRequest): PaymentInstruction {
   const iban = composeIBAN({ countryCode: 'MT', bban: `SBOX00001${digitsOf(seedOf(owner, 'IBAN'), 18)}` });
   if (iban === null) throw new Error('the sandbox bank code does not make a valid IBAN');
   return { accountType: 'IBAN', iban, swiftBic, reference };
 }
 
-/** The clearing house of many Mexican virtual accounts, and Mexico City. */
+/** The codes of the clearing house of many Mexican virtual accounts, and of Mexico City. */
 const clabeBank = 646;
 const clabeCity = 180;
 
@@ -41,7 +41,7 @@ export function clabeAccount({ owner, reference }: FundingRequest): PaymentInstr
   return { accountType: 'CLABE', clabeNumber: clabe.calculate(clabeBank, clabeCity, account), reference };
 }
 
-/** Makes a random PIX key for Brazilian reais. It belongs to the payment alone and needs no reference. */
+/** Creates a random PIX key for Brazilian reais. It belongs to one payment, and needs no reference. */
 export function pixKey({ owner }: FundingRequest): PaymentInstruction {
   return {
     accountType: 'PIX',
@@ -51,15 +51,15 @@ export function pixKey({ owner }: FundingRequest): PaymentInstruction {
   };
 }
 
-/** Makes a UPI address for Indian rupees. It belongs to the payment alone and needs no reference. */
+/** Creates a UPI address for Indian rupees. It belongs to one payment, and needs no reference. */
 export function upiAddress({ owner }: FundingRequest): PaymentInstruction {
   return { accountType: 'UPI', vpa: `pay.${seedOf(owner, 'UPI').toString('hex').slice(0, 24)}@sandbox` };
 }
 
-/** A bank code that is in no list of Nigerian banks. */
+/** A bank code that no list of Nigerian banks contains. */
 const ngnBank = '999';
 
-/** Makes an account for Nigerian naira: nine digits, and the check digit of the NUBAN standard of the central bank. */
+/** Creates an account for Nigerian naira: nine digits, and the check digit of the central bank's NUBAN standard. */
 export function ngnAccount({ owner, reference }: FundingRequest): PaymentInstruction {
   const serial = digitsOf(seedOf(owner, 'NGN_ACCOUNT'), 9);
   const weights = [3, 7, 3];

@@ -1,11 +1,11 @@
-/** The parts of `invoices` (BOLT 11 payment requests) that are used here; the package has no types of its own. */
+/** The parts of `invoices` (BOLT 11 payment requests) that are used here; the package has no types. */
 declare module 'invoices' {
   interface UnsignedRequest {
     /** The signed data, in hex. */
     readonly hash: string;
     /** The part before the separator: network and amount. */
     readonly hrp: string;
-    /** Everything else but the signature, as 5-bit words. */
+    /** Everything except the signature, as 5-bit words. */
     readonly tags: number[];
   }
 
@@ -21,7 +21,7 @@ declare module 'invoices' {
       readonly features: readonly { readonly bit: number }[];
       /** The payment hash, as hex. */
       readonly id: string;
-      /** Thousandths of a satoshi, as digits; any amount when left out. */
+      /** Thousandths of a satoshi, as digits; any amount if omitted. */
       readonly mtokens?: string | undefined;
       readonly network: 'bitcoin' | 'testnet' | 'regtest' | 'signet';
       /** The payment secret, as hex. */

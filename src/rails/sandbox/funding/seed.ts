@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Derives 32 bytes for one purpose of one quote or account: always the same for the same owner, so nothing is stored, and never
- * the same for two. They serve as a private key where a payment instruction needs one.
+ * Derives 32 bytes for one purpose of one quote or account. Identical owners and purposes produce identical bytes, so
+ * nothing is stored; different ones differ. They serve as a private key if a payment instruction needs one.
  */
 export function seedOf(owner: string, purpose: string): Buffer {
   return createHash('sha256').update(`sandbox funding ${purpose} ${owner}`).digest();

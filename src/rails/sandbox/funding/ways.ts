@@ -23,7 +23,7 @@ import { seedOf } from './seed.ts';
 
 type Way = (request: FundingRequest) => PaymentInstruction;
 
-/** The payment instructions of each currency (specification 1, decision 49). The interface has no account for yen. */
+/** The payment instructions of each currency (specification 1, decision 49). The API has no account type for yen. */
 const ways: Readonly<Record<CurrencyCode, readonly Way[]>> = {
   USD: [usAccount],
   EUR: [ibanAccount],
@@ -41,12 +41,12 @@ const ways: Readonly<Record<CurrencyCode, readonly Way[]>> = {
   USDT: [tronWallet, solanaWallet],
 };
 
-/** Returns all payment instructions for a request; none for a currency without a form of account in the sandbox. */
+/** Returns all payment instructions for a request; none for a currency without an account type in the sandbox. */
 export function waysToPay(request: FundingRequest): PaymentInstruction[] {
   return ways[request.currency.code].map((way) => way(request));
 }
 
-/** Addresses for stablecoins. Each belongs to a key pair of its own, derived from the owner's seed. */
+/** Addresses for stablecoins. Each has its own key pair, derived from the owner's seed. */
 
 function solanaWallet({ owner, currency }: FundingRequest): PaymentInstruction {
   const key = ed25519.getPublicKey(seedOf(owner, 'SOLANA_WALLET'));
@@ -61,11 +61,11 @@ function polygonWallet({ owner, currency }: FundingRequest): PaymentInstruction 
   return { accountType: 'POLYGON_WALLET', address: evmAddress(owner, 'POLYGON_WALLET'), assetType: currency.code };
 }
 
-/** The first byte of the addresses of Tron, which base 58 shows as T. */
+/** The first byte of Tron addresses, which base 58 shows as T. */
 const tronNetwork = 0x41;
 
 /**
- * Makes a Tron address for USDT: the 20 bytes of an EVM address behind the network's byte, in base 58 with checksum.
+ * Creates a Tron address for USDT: the network's byte and the 20 bytes of an EVM address, in base 58 with a checksum.
  */
 function tronWallet({ owner, currency }: FundingRequest): PaymentInstruction {
   const bytes = Uint8Array.of(tronNetwork, ...keyHash(owner, 'TRON_WALLET'));
@@ -85,7 +85,7 @@ function evmAddress(owner: string, purpose: string): string {
 /** The features that a payer must support (BOLT 9): onion messages in TLV, and the payment secret. */
 const features = [{ bit: 8 }, { bit: 14 }];
 
-/** The lifetime of an account's invoice, which states no amount and should not expire: BOLT 11 demands an expiry. */
+/** The lifetime of an account's invoice, which has no amount and should not expire: BOLT 11 requires an expiry. */
 const accountInvoiceMs = 10 * 365 * 24 * 3_600_000;
 
 const millisatoshis = 1_000n;
@@ -94,7 +94,7 @@ function lightning(request: FundingRequest): PaymentInstruction {
   return { accountType: 'LIGHTNING', invoice: invoiceOf(request, 'LIGHTNING') };
 }
 
-/** Makes a wallet for bitcoin on the second-layer network: an address (bech32m) and an invoice for the same wallets. */
+/** Creates a bitcoin wallet on the second-layer network: an address (bech32m), and an invoice for the same wallets. */
 function layer2Wallet(request: FundingRequest): PaymentInstruction {
   const key = secp256k1.getPublicKey(seedOf(request.owner, 'LAYER2_WALLET'));
   return {
@@ -105,7 +105,7 @@ function layer2Wallet(request: FundingRequest): PaymentInstruction {
   };
 }
 
-/** Makes a signed BOLT 11 invoice that expires with the quote, on regtest, where no real wallet pays it. */
+/** Creates a signed BOLT 11 invoice that expires with the quote, on regtest, where no real wallet can pay it. */
 function invoiceOf({ owner, reference, amount, createdAt, expiresAt }: FundingRequest, purpose: string): string {
   const key = seedOf(owner, purpose);
   const destination = hex.encode(secp256k1.getPublicKey(key));
