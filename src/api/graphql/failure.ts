@@ -26,7 +26,7 @@ export function failure(
   });
 }
 
-/** Creates the error of a request that violates GraphQL over HTTP. Unless `spec`, its status is that of all media types. */
+/** Creates the error of a request that violates GraphQL over HTTP. All media types use its status unless `spec`. */
 export function badRequest(
   message: string,
   more: {

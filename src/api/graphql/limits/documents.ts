@@ -125,7 +125,7 @@ export function removeSuggestions(errors: readonly GraphQLError[]): void {
   for (const error of errors) error.message = error.message.replace(suggestion, '');
 }
 
-/** Finds @skip and @include on a subscription's root field: forbidden (2025 spec, 5.2.4.1), they break graphql-js 16. */
+/** Finds @skip and @include on a subscription's root field: forbidden (5.2.4.1, 2025), they break graphql-js 16. */
 function findConditionalRoots({ definitions }: DocumentNode): GraphQLError[] {
   const fragments = new Map(
     definitions.flatMap((node) =>
