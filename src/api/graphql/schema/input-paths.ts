@@ -45,7 +45,7 @@ export const inputPaths: { readonly [Name in Operation]?: readonly PathMapping[]
 };
 
 /**
- * Converts a path in a command's input to the mutation's argument, such as `["input", "source", "account", "accountId"]`.
+ * Converts a path in a command's input to its mutation's argument, as in `["input", "source", "account", "accountId"]`.
  * A scenario is a separate argument, except in the mutations of the sandbox, where it is a field of the input.
  */
 export function argumentPath(name: Operation, path: FieldPath, input: unknown): FieldPath {

@@ -31,7 +31,7 @@ export interface Follower {
 }
 
 /**
- * Executes the events of subscriptions once for all that would get the same result: same document and variables, callers
+ * Executes the events of subscriptions once for all that get the same result: the same document and variables, callers
  * with the same visibility and permissions. A thousand followers of a subject cost one execution and serialization.
  */
 export class SharedResults {

@@ -40,7 +40,7 @@ function labelOf({ document, operationName }: ExecutionArgs): string {
 
 /**
  * Returns the result of an operation, or TIMEOUT if it takes longer than `limitMs`: a query, a mutation, or opening
- * a stream (an open one has no limit). The database ends its own statements after 10 s; a mutation may still take effect.
+ * a stream (an open one has no limit). The database ends statements after 10 s; a mutation may still take effect.
  * @param on.onTimeout called when the time limit is reached
  * @param on.onLateResult called with a result that arrives after the limit
  */
