@@ -140,7 +140,6 @@ export interface Shown {
   readonly metricsUrl: string | undefined;
 }
 
-/** The platform of the local sandbox. */
 export interface SandboxPlatform {
   readonly credentials: { readonly clientId: string; readonly secret: string };
   /** The customer whose wallet is shown. */

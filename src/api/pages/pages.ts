@@ -67,7 +67,7 @@ export async function openPages(shown: Shown): Promise<Pages> {
     ...(shown.sandbox ? ['wallet'] : []),
     ...(shown.documents ? ['console'] : []),
   ]);
-  // At the first request for one, since few starts are followed by any.
+  // Built at the first request for a page, since most processes never get one.
   let docs: Promise<Docs> | undefined;
   return {
     async answer(request, response, path) {

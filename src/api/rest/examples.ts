@@ -187,7 +187,7 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
   },
 };
 
-/** Steps for finding a platform's real ids: where ids are in the response to a GET, or its item with the most. */
+/** Steps for finding a platform's real ids: their place in a GET's response, or in its item with the largest `most`. */
 export const exampleGuide = {
   unique: '1001',
   ids: [

@@ -141,7 +141,7 @@ function serveDocument(app: RestApp): void {
   });
 }
 
-/** Parses the body, and makes the later validation use the result. */
+/** Parses the body, and provides the result to later validation. */
 async function readJson(request: HonoRequest): Promise<unknown> {
   const text = bodyText(new Uint8Array(await request.arrayBuffer()));
   if (text === undefined) throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not valid UTF-8');

@@ -141,7 +141,7 @@ function measureAnew(request: DocumentRequest): Measure & { readonly hasVariable
 
 /** The counts of a selection set with fragments expanded, relative to its own level, so equal wherever it is spread. */
 interface Expansion extends SelectionCost {
-  /** Levels of fields. */
+  /** Levels of nested fields. */
   readonly depth: number;
   /** Fragments directly inside one another, counted from here. */
   readonly leadingFragments: number;

@@ -160,7 +160,6 @@ declare global {
         type: ObjectRef<Types, unknown>,
         options: Options & ManyOptions,
       ): FieldRef<Types, never, Kind>;
-      /** A page of a list. */
       page(list: RowList<Types>, options: PageOptions<Types>): FieldRef<Types, never, Kind>;
       /** The row with a public id that the caller sends, if the caller may see it. */
       byId(

@@ -16,7 +16,6 @@ export interface SocketOperation extends Prepared {
   readonly extra: Extra;
   /** The description of the message in the log. */
   readonly facts: RequestFacts;
-  /** The key by which its stream resumes. */
   readonly resumeKey: ResumeKey | undefined;
   /** Its turn, which ends when it is answered or its stream is open. */
   readonly turn: WorkTurn;

@@ -110,12 +110,10 @@ const bounds =
 /** The metadata of a record in a response. */
 export const metadata = map.optional().describe("The platform's own key-value pairs; absent if there are none.");
 
-/** The metadata of a new record. */
 export const newMetadata = sentMap
   .optional()
   .describe(`Key-value pairs of your own to store with the object, visible to apps and in webhooks. ${bounds}`);
 
-/** The metadata of a changed record. */
 export const changedMetadata = changed(sentMap).describe(
   `Key-value pairs of your own, which replace all that are stored with the object; {} or null removes them. ${bounds}`,
 );

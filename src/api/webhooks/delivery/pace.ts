@@ -1,6 +1,6 @@
 /** The seconds between a failed attempt and the next: ten attempts over about three days. */
 const schedule = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const;
-/** The maximum random variation of a pause, so that deliveries that failed together are not retried together. */
+/** The fraction by which a pause may vary at random: deliveries that failed together are not retried together. */
 const jitter = 0.2;
 /** The maximum number of seconds that a receiver's Retry-After header can set. */
 const maxRetryAfter = 86_400;
@@ -14,7 +14,7 @@ export interface Pace {
   readonly leaseMs: number;
   /** How long an endpoint may fail, without any success, before it is disabled. */
   readonly disableAfterMs: number;
-  /** How long the previous secret still signs after a rotation. */
+  /** How long the previous secret is still used to sign after a rotation. */
   readonly rotationMs: number;
   /** Returns the milliseconds until the next attempt (`retryAfter`: the receiver's, in seconds); undefined if none. */
   nextInMs(failures: number, retryAfter: number | undefined): number | undefined;

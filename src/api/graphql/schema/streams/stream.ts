@@ -25,7 +25,7 @@ export interface Message {
   readonly position: FeedPosition;
 }
 
-/** A message about a row: a change, or the current state, which is shown without an event. */
+/** A message about a row: a change, or the current state, which has no event to show. */
 export interface RowUpdate<Noun extends FollowedNoun> extends Message {
   readonly row: SnapshotRows[Noun];
   readonly change: Event | undefined;
