@@ -207,8 +207,7 @@ function listLength(value: ArgumentValue): number {
 
 /**
  * Clamps a size to 1 to `maxRows`. Coercion and the resolver refuse negative, fractional and absurd sizes later; here
- * they must not lower the cost or make it NaN. A size of 0 counts as 1, since one row is read to see whether any
- * exists.
+ * they must not lower the cost or make it NaN. A size of 0 counts as 1, since one row is read to see if any exists.
  */
 function clampSize(size: number): number {
   return size >= 1 ? Math.min(Math.ceil(size), maxRows) : 1;

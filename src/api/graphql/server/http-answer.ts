@@ -24,9 +24,8 @@ export function answerOf(answer: ExecutionResult | TextAnswer, type: JsonType) {
 }
 
 /**
- * Returns the status of a response with errors as GraphQL over HTTP defines it: 294 beside data, except as
- * application/json, and otherwise the status of its errors. An unreachable database has changed nothing: 503, though an
- * executor writes nulls as data.
+ * Returns the status of a response with errors, as defined by GraphQL over HTTP: 294 beside data, except as
+ * application/json, else that of its errors. With an unreachable database, which changes nothing, null data is a 503.
  */
 function statusOf({ data, errors = [] }: ExecutionResult, type: JsonType): number {
   const isUnavailable = errors.some(({ extensions }) => extensions.code === 'SERVICE_UNAVAILABLE');
