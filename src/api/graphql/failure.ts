@@ -2,19 +2,19 @@ import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { RateLimited } from '../../domain/access/limits/rate-limits.ts';
 import { EventsUndone } from '../../domain/events/cursor.ts';
 
-/** The HTTP status of a request error: `spec` marks those that stay 200 as application/json. */
+/** The HTTP status of a request error: with `spec`, the error keeps 200 as application/json. */
 export interface HttpStatus {
   readonly status: number;
   readonly spec?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The status of a document that cannot be parsed, and of a request without a value that its operation must have. */
+/** The status of a document that cannot be parsed, and of a request that lacks the value of a required variable. */
 export const incompleteStatus: HttpStatus = { status: 400, spec: true };
-/** The status of a document or variables that are well formed, and that the schema or the limits do not allow. */
+/** The status of a well-formed document or variables that the schema or the limits do not allow. */
 export const unprocessableStatus: HttpStatus = { status: 422, spec: true };
 
-/** Creates an error for `errors[]` with a code that clients can act on. Outside mutations every refusal is one of these. */
+/** Creates an error for `errors[]` with a code that clients can act on, as for every refusal outside mutations. */
 export function failure(
   code: string,
   message: string,
@@ -26,7 +26,7 @@ export function failure(
   });
 }
 
-/** Creates the error of a request that breaks GraphQL over HTTP. Its status holds for every media type, unless `spec` is set. */
+/** Creates the error of a request that violates GraphQL over HTTP. All media types use its status unless `spec`. */
 export function badRequest(
   message: string,
   more: {
@@ -38,7 +38,7 @@ export function badRequest(
   return new GraphQLError(message, { extensions: { code, ...details, http: { status: 400, ...http } } });
 }
 
-/** Creates the error of an operation that was not begun because of too many others. Nothing has happened. */
+/** Creates the error of an operation that was not started because too many others were running. It changed nothing. */
 export function rateLimited({ message, retryAfter }: RateLimited): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'RATE_LIMITED', retryAfter } });
 }
@@ -53,7 +53,7 @@ export function tooManyRequests({ message, retryAfter }: RateLimited): GraphQLEr
   });
 }
 
-/** Creates the error of a field that has not begun when the client is gone or the time is over. */
+/** Creates the error of a field that had not started when the client left or the time ran out. */
 export function abandoned(): GraphQLError {
   return failure('TIMEOUT', 'the client disconnected or the operation timed out before this field began');
 }
@@ -62,7 +62,7 @@ export function invalidInput(message: string, field: string): GraphQLError {
   return failure('INVALID_INPUT', message, { field });
 }
 
-/** Creates the error of a cursor of the feed whose event a restore of the database has undone. */
+/** Creates the error of a feed cursor whose event was undone by a restore of the database. */
 export function cursorUndone(field: string): GraphQLError {
   return failure('CURSOR_EXPIRED', new EventsUndone(`the change at the cursor in ${field}`).message, { field });
 }

@@ -12,18 +12,18 @@ export interface PageArgs {
 export type CursorArgument = 'after' | 'before';
 
 /**
- * Parses the arguments of a list: which of its rows to read, and in which order. Section 4 of the Relay specification
- * (https://relay.dev/graphql/connections.htm) defines them: the rows after `after` and before `before`, and of those the
- * first or the last few.
+ * Parses a list's arguments: which rows to read, and in which order. Section 4 of the Relay specification
+ * (https://relay.dev/graphql/connections.htm) defines them: the rows after `after` and before `before`, and of those
+ * the first or the last few.
  *
- * - A cursor names a position in the order of the list. It stays valid when its row no longer matches the filter, or is gone.
- * - Between cursors that cross there is nothing. Taken literally, the specification would ignore `before` where `after` has
- *   removed its row; graphql-relay, its own implementation, also answers nothing.
- * - Without `first` and `last` the size is the default: the rows right before `before` where that is the only cursor,
- *   else the first ones.
+ * - A cursor names a position in the list's order. It stays valid when its row no longer matches the filter or is gone.
+ * - Crossed cursors return nothing. Taken literally, the specification would ignore `before` if `after` has removed its
+ *   row; graphql-relay, the reference implementation, also returns nothing.
+ * - Without `first` and `last` the size is the default: the rows right before `before` if that is the only cursor,
+ *   otherwise the first ones.
  *
- * @throws GraphQLError INVALID_INPUT for a size outside 0 to 100, for `first` with `last`, and for a cursor that is not of
- *   this list
+ * @throws GraphQLError INVALID_INPUT for a size outside 0 to 100, for `first` with `last`, and for a cursor of a
+ *   different list
  */
 export function parsePage<Key>(
   args: PageArgs,

@@ -4,8 +4,8 @@ import { dotted, type FieldPath, Refusal, type RefusalCode } from '../../core/re
 import { invalidInput } from './failure.ts';
 
 /**
- * Marks a value that its scalar cannot parse. GraphQL would answer a document with such a value by an error without data. A
- * mutation refuses it like any other invalid field, and every other field reports it as its error.
+ * Marks a value that its scalar cannot parse. GraphQL would reject the whole document with an error and no data.
+ * Instead, a mutation refuses the value like any other invalid field, and any other field reports it as its error.
  */
 export class WrongValue {
   readonly code: RefusalCode;
@@ -17,7 +17,7 @@ export class WrongValue {
   }
 }
 
-/** Returns the refusal of all wrong values and overlong lists in a mutation's input; undefined without any. */
+/** Returns the refusal of all wrong values and overlong lists in a mutation's input; undefined if there are none. */
 export function wrongValuesRefusal(input: unknown): Refusal | undefined {
   const errors = [...wrongValuesIn(input)].map(({ path, value: { code, message } }) => ({ path, code, message }));
   const [first] = errors;
@@ -27,7 +27,7 @@ export function wrongValuesRefusal(input: unknown): Refusal | undefined {
   return new Refusal(code, message, { path: first.path, errors });
 }
 
-/** Returns the error of the first wrong value, or overlong list, in a field's arguments; undefined without any. */
+/** Returns the error of the first wrong value or overlong list in a field's arguments; undefined if there is none. */
 export function wrongArgument(args: object): GraphQLError | undefined {
   for (const { path, value } of wrongValuesIn(args)) return invalidInput(value.message, dotted(path));
   return undefined;

@@ -10,17 +10,17 @@ import type { InFlight, WatchedResponse } from './in-flight.ts';
 import { type Api, answer, busy, type EarlyRefusal, formBody, refuse, unavailable } from './refusals.ts';
 import { wrongFormOf } from './request-form.ts';
 
-/** The steps before a request is processed: its connection is tracked, its body read, and its number in flight limited. */
+/** Components that admit a request: they track its connection, read its body, and limit the number in flight. */
 export interface Admission {
   readonly bodies: BodyReader;
   readonly inFlight: InFlight;
   readonly callers: Callers;
   readonly connections: Connections;
-  /** How many milliseconds an admitted request may take until its answer begins, whatever it waits for. */
+  /** The time limit of an admitted request until its response begins, in milliseconds, including all waits. */
   readonly requestMs: number;
 }
 
-/** Answers an admitted request. Its body is undefined when it was too long. */
+/** Handles an admitted request. Its body is undefined if it was too long. */
 export interface Service {
   readonly api: Api;
   /** Whether it serves requests without our credentials. If not, it refuses them, with a delay. */
@@ -33,9 +33,9 @@ export interface Service {
 }
 
 /**
- * Admits a request by its form, its credentials and its limits, in the order of docs/limits.md, and passes it to its API; or
- * refuses it. A request of a known caller is refused before its body is read. One of an unknown caller counts once there is
- * capacity to look it up.
+ * Admits a request by its form, credentials and limits, in the order of docs/limits.md, and passes it to its API, or
+ * refuses it. A known caller's request is refused before its body is read; an unknown caller's request is counted once
+ * there is capacity to look the caller up.
  */
 export async function admit(
   admission: Admission,
@@ -64,7 +64,7 @@ export async function admit(
   if (body === 'EVICTED') return refuseLate(busy);
   const tenant = callers.tenantOf(request, caller);
   const slot = inFlight.admit(response, tenant);
-  // For a platform that is alone, late refusals would only hold its own connections.
+  // For a platform that is alone, delayed refusals would only hold its own connections.
   if (!slot) return inFlight.isAlone(tenant) ? refuse(response, api, busy) : refuseLate(busy);
   beginDeadline(requestMs);
   let step: 'waiting' | 'working' | 'refusing' = 'waiting';
@@ -84,7 +84,7 @@ export async function admit(
   });
   await within(requestMs + graceMs, processed).catch((error: unknown) => {
     if (!(error instanceof TooLate)) throw error;
-    // A stream, or a long answer, has begun; or a refusal waits for its time.
+    // A stream or a long response has begun, or a refusal is being delayed.
     if (response.headersSent || step === 'refusing') return processed;
     if (step === 'waiting') refuse(response, api, busy);
     else answerLate(request, response, api);
@@ -92,10 +92,10 @@ export async function admit(
   });
 }
 
-/** How many milliseconds after its deadline a request still waits for its API's own answer. */
+/** How long a request waits for its API's own response after its deadline, in milliseconds. */
 const graceMs = 250;
 
-/** Answers a request whose API has not answered in time: what it changes may have happened. */
+/** Responds to a request whose API missed the deadline: its changes may have been made. */
 function answerLate({ method }: IncomingMessage, response: ServerResponse, api: Api): void {
   const { message, code } = outcomeUnknown();
   if (api === 'GRAPHQL') answer(response, 504, { errors: [{ message, extensions: { code: 'TIMEOUT' } }] });
@@ -103,7 +103,7 @@ function answerLate({ method }: IncomingMessage, response: ServerResponse, api: 
   else answer(response, 504, { status: 504, code, message, details: { reason: message } });
 }
 
-/** Refuses a request by its form alone: counted by no rate limit, but delayed for a source that sends many. */
+/** Refuses a request by its form alone: not counted by rate limits, but delayed for a source that sends many. */
 export async function refuseForm(
   { callers }: Admission,
   request: IncomingMessage,

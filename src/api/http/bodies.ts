@@ -2,17 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BoundedWaits } from './bounded-waits.ts';
 import { endGently, lingerMs } from './connections.ts';
 
-/** The most bytes that a request's body may have. */
+/** The maximum size of a request's body, in bytes. */
 export const bodyBytes = 100 * 1024;
 
-/** The most bodies read at once, of platforms with their apps and of strangers: at most 100 MB of partial bodies. */
+/** The maximum number of bodies read at once, of platforms with their apps and of strangers: 100 MB at most. */
 export const maxReads = 900;
 export const maxStrangers = 100;
 
 /** The number of chunks after which they are joined: many small chunks take far more memory than their bytes. */
 const maxChunks = 64;
 
-/** A request's whole body, or why it is missing: it is over the limit, or its read was evicted in favour of others. */
+/** A request's whole body, or why it is missing: it exceeds the limit, or its read was evicted in favour of others. */
 export type Body = Buffer | 'TOO_LONG' | 'EVICTED';
 
 const empty = Buffer.alloc(0);
@@ -22,8 +22,8 @@ export function isTooLong({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Leaves the body of a refused request unread until `discardRest`, if nobody has begun to read it. A body that declares too
- * great a length is not read to its end, so the response ends the connection.
+ * Leaves the body of a refused request unread until `discardRest`, unless a read has begun. A body whose declared
+ * length is too great is not read to its end, so the response ends the connection.
  */
 export function holdBody(request: IncomingMessage, response: ServerResponse): void {
   if (!request.complete) request.socket.pause();
@@ -31,8 +31,8 @@ export function holdBody(request: IncomingMessage, response: ServerResponse): vo
 }
 
 /**
- * Reads and discards the rest of a body, so that the response arrives and the connection serves the next request. Where more
- * comes than a body may have, the connection is cut soon after the response.
+ * Reads and discards the rest of a body, so that the response arrives and the connection serves the next request. If
+ * the rest exceeds the body limit, the connection is cut soon after the response.
  */
 export function discardRest(request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
@@ -44,31 +44,31 @@ export function discardRest(request: IncomingMessage, response: ServerResponse):
     bytes += chunk.length;
     if (isOver || bytes <= bodyBytes) return;
     isOver = true;
-    // Not at once: the stream asks for more when this returns.
+    // Not at once: the stream requests more when this returns.
     setImmediate(() => socket.pause());
     if (response.writableFinished) cut();
     else response.once('finish', cut);
   });
 }
 
-/** Makes the response to a body that is too long end the connection, on which the rest of it is under way. */
+/** Makes the response to a body that is too long end the connection, since the rest of the body is under way. */
 function endWithResponse({ socket }: IncomingMessage, response: ServerResponse): void {
   response.setHeader('connection', 'close');
   endGently(socket);
 }
 
 interface Senders {
-  /** Returns the platform, if its credentials were valid a moment ago; undefined where that is unknown. */
+  /** Returns the platform, if its credentials were valid a moment ago; undefined if that is unknown. */
   known(request: IncomingMessage): string | undefined;
   /** Authenticates the request. Returns the platform, or undefined for a stranger. */
   lookUp(request: IncomingMessage): Promise<string | undefined>;
 }
 
 /**
- * Reads whole bodies of requests. A client may send its body slowly, up to the server's `requestTimeout`, without delaying
- * others. With too many reads under way the oldest is evicted: among strangers one of a stranger, among platforms one of the
- * platform that has the most. Most bodies arrive in one chunk with their headers, long before they could be evicted, however
- * many others are slow.
+ * Reads whole request bodies. A client may send its body slowly, up to the server's `requestTimeout`, without delaying
+ * others. If too many reads are under way, the oldest is evicted: among strangers one of a stranger, among platforms
+ * one of the platform with the most. Most bodies arrive in one chunk with their headers, long before they could be
+ * evicted, however many others are slow.
  */
 export class BodyReader {
   readonly #reads = new BoundedWaits(maxReads);
@@ -79,7 +79,7 @@ export class BodyReader {
     this.#senders = senders;
   }
 
-  /** Reads a body; discards the rest of one too long or evicted. Throws when the client aborts the request. */
+  /** Reads a body; discards the rest if it is too long or evicted. Throws if the client aborts the request. */
   async read(request: IncomingMessage, response: ServerResponse): Promise<Body> {
     const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
     if (length === '0' && encoding === undefined) return empty;
@@ -95,7 +95,7 @@ export class BodyReader {
       let bytes = 0;
       let isOver = false;
       const end = (body?: Body) => {
-        // 'close' follows also after a complete body.
+        // 'close' is also emitted after a complete body.
         if (isOver) return;
         isOver = true;
         endWait();
@@ -114,7 +114,7 @@ export class BodyReader {
       const evict = () => end('EVICTED');
       const known = this.#senders.known(request);
       let endWait = known === undefined ? this.#ofStrangers.begin(evict) : this.#reads.begin(evict, known);
-      // Most bodies arrive at once. Only for one that does not, asking the database for the sender is worth it.
+      // Most bodies arrive at once. Only for one that does not is it worth looking up the sender in the database.
       if (known === undefined && request.headers.authorization !== undefined) {
         setImmediate(async () => {
           const platform = isOver ? undefined : await this.#senders.lookUp(request).catch(() => undefined);

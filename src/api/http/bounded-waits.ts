@@ -1,4 +1,4 @@
-/** A limited number of waits for clients. A new one beyond it evicts the oldest of the group that has the most. */
+/** Limits the number of concurrent waits for clients. One too many evicts the oldest of the group with the most. */
 export class BoundedWaits {
   readonly #max: number;
   readonly #maxOfGroup: number;
@@ -6,18 +6,18 @@ export class BoundedWaits {
   /** The eviction callbacks by group, oldest first. */
   readonly #groups = new Map<string, Set<() => void>>();
 
-  /** @param maxOfGroup the most that one group may have, for `tryBegin` */
+  /** @param maxOfGroup the maximum of one group, for `tryBegin` */
   constructor(max: number, maxOfGroup = max) {
     this.#max = max;
     this.#maxOfGroup = maxOfGroup;
   }
 
-  /** Begins a wait, like the method below; undefined where its group has the maximum. */
+  /** Begins a wait, like the method below; undefined if its group has the maximum. */
   tryBegin(onEvict: () => void, group: string): (() => void) | undefined {
     return (this.#groups.get(group)?.size ?? 0) >= this.#maxOfGroup ? undefined : this.begin(onEvict, group);
   }
 
-  /** Begins a wait of a group, where it matters, that `onEvict` ends early. Returns the function that ends it. */
+  /** Begins a wait, of a group if that matters, which `onEvict` ends early. Returns the function that ends it. */
   begin(onEvict: () => void, group = ''): () => void {
     // A new function, since two waits may have the same callback.
     const evict = () => onEvict();

@@ -22,7 +22,7 @@ interface Known {
   readonly at: number;
 }
 
-/** How long credentials of a connection count as valid, in ms: only for counting. The APIs authenticate each request. */
+/** How long a connection's credentials count as valid, in ms. For counting only: the APIs authenticate each request. */
 const knownMs = 1_000;
 
 export interface CallerOptions {
@@ -33,7 +33,7 @@ export interface CallerOptions {
   readonly now: Clock;
 }
 
-/** Finds the caller of a request before its API processes it: whose share and whose rate limits it uses. */
+/** Identifies the caller of a request before its API processes it, to choose its share and its rate limits. */
 export class Callers {
   readonly #options: CallerOptions;
   readonly #known = new WeakMap<Socket, Known>();
@@ -42,7 +42,7 @@ export class Callers {
     this.#options = options;
   }
 
-  /** Returns the caller of a request whose credentials were valid a moment ago, without the database; else undefined. */
+  /** Returns the caller of a request whose credentials were valid a moment ago, if known without the database. */
   find(request: IncomingMessage): Viewer | undefined {
     const {
       headers: { authorization },
@@ -61,9 +61,9 @@ export class Callers {
   }
 
   /**
-   * Returns whose share of the capacity a request uses: that of the platform whose credentials were valid a moment ago or
-   * earlier on the same connection, or else that of its address. Wrong credentials cannot use the share of a platform, and new
-   * ones for each request get one share only.
+   * Returns the tenant whose share of the capacity a request uses: the platform whose credentials were valid a moment
+   * ago or earlier on the same connection, or else its address. Wrong credentials cannot use a platform's share, and
+   * sending new ones with each request gets only one share.
    */
   tenantOf(request: IncomingMessage, caller: Viewer | undefined): Tenant {
     if (caller) return { key: caller.platformId, isPlatform: true };
@@ -81,8 +81,8 @@ export class Callers {
   }
 
   /**
-   * Returns the platform of a request from the database; undefined where its credentials are wrong. Wrong credentials are then
-   * removed from the request, as by `identify`.
+   * Returns the platform of a request from the database; undefined if its credentials are wrong. Wrong credentials are
+   * then removed from the request, as in `identify`.
    * @throws RateLimited for an address with too many wrong credentials
    */
   async lookUp(request: IncomingMessage): Promise<string | undefined> {
@@ -95,7 +95,7 @@ export class Callers {
     return viewer?.platformId;
   }
 
-  /** Counts a request of a caller, and sets the header fields that say how many more it may send. */
+  /** Counts a request of a caller, and sets the header fields that announce how many more it may send. */
   count(caller: Viewer, response: ServerResponse): EarlyRefusal | undefined {
     const { refusal, quotas } = this.#options.limits.count(caller);
     const fields = rateLimitFields(quotas);
@@ -112,8 +112,8 @@ export class Callers {
   }
 
   /**
-   * Authenticates and counts a request whose caller `find` does not know. Wrong credentials are removed from the request: its
-   * API refuses it as one without credentials, and does not look them up again.
+   * Authenticates and counts a request whose caller is unknown to `find`. Wrong credentials are removed from the
+   * request: its API refuses it as one without credentials, and does not look them up again.
    * @returns the refusal of a request beyond the limit; STRANGER for a request without valid credentials
    */
   async identify(request: IncomingMessage, response: ServerResponse): Promise<EarlyRefusal | 'STRANGER' | undefined> {
@@ -130,7 +130,7 @@ export class Callers {
     } catch (error) {
       if (error instanceof RateLimited) return tooMany(error);
       const refusal = refusalIn(error);
-      // A failure of the service: its API meets it again, and presents it.
+      // A failure of the service: its API encounters it again and presents it.
       return refusal && unavailable(refusal.message);
     }
   }

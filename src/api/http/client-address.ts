@@ -3,13 +3,13 @@ import type { Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { type Address, isWithin, type Range } from '../../core/address-ranges.ts';
 
-/** Returns the address of a request's client, as limits by address count it: an IPv4 address, or the /64 network of IPv6. */
+/** Returns a client's address as counted by limits: an IPv4 address, or the /64 network of an IPv6 address. */
 export type AddressOf = (request: IncomingMessage) => string;
 
 /**
- * Returns the function that finds the address of a client. Behind trusted proxies it is the last address in X-Forwarded-For
- * that does not belong to a trusted proxy: each proxy appends its client, and everything before that may be forged.
- * @param trusted the ranges of the proxies; none: the header is not read
+ * Returns the function that finds a client's address. Behind trusted proxies it is the last one in X-Forwarded-For
+ * that does not belong to a trusted proxy: each proxy appends its client, and anything before that may be forged.
+ * @param trusted the ranges of the proxies; if empty, the header is not read
  */
 export function addressFinder(trusted: readonly Range[]): AddressOf {
   const isTrusted = isWithin(trusted);
@@ -19,7 +19,7 @@ export function addressFinder(trusted: readonly Range[]): AddressOf {
     const hops = trusted.length === 0 ? [] : String(headers['x-forwarded-for'] ?? '').split(',');
     while (hops.length > 0 && isTrusted(client)) {
       const hop = hops.pop()?.trim() ?? '';
-      // Anything that is not an address was written by the client itself: the proxy after it is the best known.
+      // A value that is not an address was written by the client: use the closest proxy.
       if (!ipaddr.isValid(hop)) break;
       client = ipaddr.process(hop);
     }
@@ -27,7 +27,7 @@ export function addressFinder(trusted: readonly Range[]): AddressOf {
   };
 }
 
-/** Returns the function that finds the address of the client of a connection: undefined for a trusted proxy. */
+/** Returns the function that finds the address of a connection's client; undefined for a trusted proxy. */
 export function directAddressFinder(trusted: readonly Range[]): (socket: Socket) => string | undefined {
   const isTrusted = isWithin(trusted);
   return ({ remoteAddress = '' }) => {
@@ -37,7 +37,7 @@ export function directAddressFinder(trusted: readonly Range[]): (socket: Socket)
   };
 }
 
-/** An IPv6 client has a /64 network of its own, with more addresses than can be counted. */
+/** Each IPv6 client has a /64 network, with more addresses than can be counted. */
 function networkOf(address: Address): string {
   if (address instanceof ipaddr.IPv4) return address.toString();
   return `${new ipaddr.IPv6([...address.parts.slice(0, 4), 0, 0, 0, 0])}/64`;

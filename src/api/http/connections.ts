@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import { BoundedWaits } from './bounded-waits.ts';
 
 export interface ConnectionLimits {
-  /** The most of the instance: at most half for strangers (without valid credentials), a quarter for one address. */
+  /** The maximum per instance: at most half for strangers (without valid credentials), a quarter for one address. */
   readonly most: number;
-  /** Returns the address of a client; undefined for a trusted proxy, which has clients of its own. */
+  /** Returns the address of a client; undefined for a trusted proxy, which has its own clients. */
   readonly addressOf: (socket: Socket) => string | undefined;
   /** Called for each connection that is closed at once. */
   readonly onRefusal: (address: string | undefined) => void;
@@ -16,26 +16,26 @@ interface Connection {
   /** The responses that are not complete. */
   readonly open: Set<ServerResponse>;
   latest: ServerResponse | undefined;
-  /** The time in milliseconds when it was accepted, or its last response was complete. */
+  /** The time in milliseconds when it was accepted, or when its last response was completed. */
   usedAt: number;
-  /** The response that says `Connection: close`, once it is certain which one will. */
+  /** The response with `Connection: close`, once it is certain which one that is. */
   last: ServerResponse | undefined;
   upgraded: boolean;
   /** Ends the wait of a stranger's connection. */
   endStranger: (() => void) | undefined;
 }
 
-/** How many milliseconds a connection that was ended waits for its client to close it. */
+/** How long an ended connection waits for its client to close it, in milliseconds. */
 export const lingerMs = 500;
 
 /** Tracks the connections of a server, limits them, and ends them when it stops. */
 export class Connections {
   readonly #limits: ConnectionLimits;
-  /** Beyond their number the oldest one of the address with the most is closed. */
+  /** Above the limit, the oldest one of the address with the most is closed. */
   readonly #strangers: BoundedWaits;
   readonly #all = new Map<Socket, Connection>();
   #announcing = false;
-  /** How many milliseconds a connection may be idle; undefined, without limit, while the port is open. */
+  /** How long a connection may be idle, in milliseconds; undefined (no limit) while the port is open. */
   #idleMs: number | undefined;
   #ended: (() => void) | undefined;
 
@@ -47,17 +47,17 @@ export class Connections {
       const connection = this.#all.get(socket);
       if (connection) connection.upgraded = true;
     });
-    // Node closes idle connections at the moment when the port closes. A request on its way over one of them would be
-    // lost, so `end` closes them instead.
+    // Node closes idle connections when the port closes. A request on its way over one of them would be lost, so `end`
+    // closes them instead.
     server.closeIdleConnections = () => undefined;
   }
 
-  /** Whether responses announce the end of their connections, because the server stops. */
+  /** Whether responses announce the end of their connections, because the server is stopping. */
   get announcing(): boolean {
     return this.#announcing;
   }
 
-  /** Counts a response as open. Returns false where its request follows the connection's last one (RFC 9112, 9.6). */
+  /** Counts a response as open. Returns false if its request follows the connection's last one (RFC 9112, 9.6). */
   begin(request: IncomingMessage, response: ServerResponse): boolean {
     const connection = this.#all.get(request.socket);
     if (!connection || connection.last) {
@@ -143,12 +143,12 @@ export class Connections {
   }
 }
 
-/** Makes a response, or a later one of its connection, say `Connection: close`: the first whose headers are written. */
+/** Adds `Connection: close` to a response, or to a later one of its connection: the first whose headers are written. */
 function announceEnd(connection: Connection, response: ServerResponse): void {
   // Passes all arguments on: one signature cannot express the overloads of writeHead.
   const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
   response.writeHead = ((...args: unknown[]) => {
-    // A response whose headers are already sent cannot say it; a later request, or the idle limit, ends the connection.
+    // A response whose headers are sent cannot announce it; a later request, or the idle limit, ends the connection.
     if (!connection.latest?.headersSent) connection.last ??= connection.latest;
     if (connection.last !== response || response.headersSent) return writeHead(...args);
     response.setHeader('Connection', 'close');
@@ -157,9 +157,9 @@ function announceEnd(connection: Connection, response: ServerResponse): void {
   }) as typeof response.writeHead;
 }
 
-/** Makes a connection wait for the client's end (RFC 9112, 9.6): data at a closed socket resets it, and a response is lost. */
+/** Makes a connection wait for the client's end (RFC 9112, 9.6): data for a closed socket would reset it. */
 export function endGently(socket: Socket): void {
-  // Called by Node after a response that said `Connection: close`.
+  // Called by Node after a response with `Connection: close`.
   socket.destroySoon = () => {
     socket.end();
     setTimeout(() => socket.destroy(), lingerMs).unref();

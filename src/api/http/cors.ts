@@ -8,27 +8,27 @@ import { TokenBucket } from '../../domain/access/limits/token-bucket.ts';
 interface OriginOptions {
   /** The origins of the setting CORS_ORIGINS, or `*` for all. */
   readonly origins: readonly string[];
-  /** Whether pages that this machine serves may, on any port: for the sandbox, for apps under development. */
+  /** Whether pages served by this machine may, on any port: for apps under development in the sandbox. */
   readonly loopback: boolean;
   readonly log: Logger;
 }
 
-/** The answer to a preflight request: the methods and headers that a page of another origin may use. */
+/** The response to a preflight request: the methods and headers that a page of another origin may use. */
 const allowed = {
   'access-control-allow-methods': 'GET, POST, QUERY, PATCH, DELETE, OPTIONS',
   'access-control-allow-headers': [
     'authorization, content-type, accept, idempotency-key, if-match, last-event-id, payments-read-after',
-    // Apollo's clients send them: for their servers' protection against forged requests, and to name themselves.
+    // Apollo's clients send them to prevent forged requests to their servers, and to identify themselves.
     'apollo-require-preflight, apollographql-client-name, apollographql-client-version',
     'x-apollo-operation-id, x-apollo-operation-name',
   ].join(', '),
   'access-control-max-age': '600',
 } as const;
 
-/** How often refused origins are logged: each once per interval, in milliseconds, and a limited number a minute in all. */
+/** The limits on logging refused origins: each once per interval, in milliseconds, and a maximum per minute in all. */
 const logging = { max: 1_000, ttl: 600_000, perMinute: 20 } as const;
 
-/** Decides for each request whether the page that sends it may read the answer, and logs the origins that may not. */
+/** Decides whether the page that sends a request may read the response, and logs the origins that may not. */
 export class Origins {
   readonly #options: OriginOptions;
   readonly #logged = boundedCache<true>(logging.max, logging.ttl);
@@ -39,7 +39,7 @@ export class Origins {
     this.#options = options;
   }
 
-  /** Returns whether a request comes from an own page, a page of an allowed origin, or no page at all. */
+  /** Returns whether a request comes from one of our pages, a page of an allowed origin, or no page at all. */
   accepts({ headers: { origin, host } }: IncomingMessage): boolean {
     if (origin === undefined) return true;
     const { origins, loopback } = this.#options;
@@ -53,7 +53,7 @@ export class Origins {
   /**
    * Sets the headers that tell a browser whether a page of another origin may read the response, and answers preflight
    * requests.
-   * @returns whether the request was a preflight, which is answered now
+   * @returns whether the request was a preflight, which has been answered
    */
   answer(request: IncomingMessage, response: ServerResponse): boolean {
     const { origin } = request.headers;
@@ -87,10 +87,10 @@ export class Origins {
   }
 }
 
-/** The policy of responses that are not pages, which have their own: nothing is run, loaded or framed. */
+/** The policy of responses that are not pages (pages have their own): nothing is run, loaded or framed. */
 const nothingRuns = "default-src 'none'; frame-ancestors 'none'";
 
-/** Sets the headers that protect a response in a browser: no sniffing, framing, scripts or caching. Handlers may differ. */
+/** Sets headers that protect a response in a browser: no sniffing, framing, scripts or caching. Handlers may differ. */
 export function protectResponse(response: ServerResponse): void {
   response.setHeader('x-content-type-options', 'nosniff');
   response.setHeader('content-security-policy', nothingRuns);
@@ -99,13 +99,13 @@ export function protectResponse(response: ServerResponse): void {
 
 /**
  * Returns whether a request names this machine in its Host header. A foreign page can make its own name point here (DNS
- * rebinding) and would then be of the same origin as the service; its requests carry that name.
+ * rebinding) and would then have the same origin as the service; its requests carry that name.
  */
 export function namesThisMachine({ headers: { host = '' } }: IncomingMessage): boolean {
   return isThisMachine(URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : '');
 }
 
-/** Returns whether a host name, as a URL has it, always refers to that machine. */
+/** Returns whether a host name, in its URL form, always refers to that machine. */
 function isThisMachine(name: string): boolean {
   if (isIPv4(name)) return name.startsWith('127.');
   return name === '[::1]' || name === 'localhost' || name.endsWith('.localhost');

@@ -13,19 +13,19 @@ export interface AdmissionLimits {
 
 /** The divisor of `maxInFlight` while processing is slow. */
 const slowDivisor = 8;
-/** The number of requests over which the processing time is averaged, approximately. */
+/** The approximate number of requests over which the processing time is averaged. */
 const averageWindow = 32;
-/** The most complete responses that wait in memory for their clients to read them. */
+/** The maximum number of complete responses that wait in memory for their clients to read them. */
 const maxUnread = 256;
 
 /**
- * Admission control: limits the requests that are processed at once. A request beyond the limit is refused at once, since in a
- * queue all would be late. The right limit depends on the machine and the requests, so the processing time decides: while its
- * average is above `slowMs`, only an eighth of `maxInFlight` is admitted, at least one. A request counts from the end of its
- * body to the end of its response, whether or not its client reads that. A stream counts until it begins, since after that it
- * mostly waits. A request that waits for an external service (core/outside-wait.ts) does not count. At the limit, a tenant that
- * uses less than its share is admitted anyway, up to twice `maxInFlight` in all: nobody is refused because of another's load.
- * The shares are equal, among the tenants that have requests in flight.
+ * Controls admission: limits the requests processed at once. One beyond the limit is refused at once, since in a
+ * queue all would be late. The right limit depends on the machine and the requests, so the processing time decides:
+ * while its average is above `slowMs`, only an eighth of `maxInFlight` is admitted, at least one. A request counts from
+ * the end of its body to the end of its response, whether or not its client reads it. A stream counts until it begins,
+ * since it then mostly waits. Waits for an external service (core/outside-wait.ts) do not count. At the limit, a tenant
+ * below its share is admitted anyway, up to twice `maxInFlight` in all: one tenant's load does not cause another's
+ * refusals. Shares are equal, among tenants with requests in flight.
  */
 export class InFlight {
   readonly #limits: AdmissionLimits;
@@ -40,8 +40,8 @@ export class InFlight {
 
   /**
    * Admits a request, which then counts until its response ends or is aborted.
-   * @param tenant whose share it uses (callers.ts)
-   * @returns the admitted request, or undefined when there are too many
+   * @param tenant the tenant whose share it uses (callers.ts)
+   * @returns the admitted request, or undefined if there are too many
    */
   admit(response: WatchedResponse, tenant: Tenant): AdmittedRequest | undefined {
     const { count, averageMs } = this.#load;
@@ -64,7 +64,7 @@ export class InFlight {
     const { count, byTenant } = this.#load;
     const own = byTenant.get(tenant) ?? 0;
     const tenants = byTenant.size + (own === 0 ? 1 : 0);
-    // Not twice the limit: requests admitted before processing became slow may be more than that.
+    // Not twice the limit: more requests than that may have been admitted before processing became slow.
     return own < limit / tenants && tenants > 1 && count < 2 * this.#limits.maxInFlight;
   }
 }
@@ -91,7 +91,7 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
   readonly #load: Load;
   readonly #unread: BoundedWaits;
   readonly #turns: Turns;
-  /** When the processing began, less the time of waits for external services. */
+  /** When the processing began, shifted by the time of waits for external services. */
   #start = performance.now();
   #isCounted = false;
   #isAtWork = false;
@@ -113,7 +113,7 @@ class AdmittedRequest implements ResponseWatcher, RequestSlot {
     if (response.closed) this.#close();
   }
 
-  /** Waits for its turn among its tenant's requests; undefined without a wait, which is no processing time. */
+  /** Waits for its turn among its tenant's requests; undefined without a wait. The wait is not processing time. */
   turn(): Promise<void> | undefined {
     const begin = () => {
       if (this.#isFinished) this.#turns.end(this.#tenant);
@@ -217,14 +217,14 @@ interface ResponseWatcher {
 }
 
 /**
- * A response that reports when its headers are written and when it is complete. Node has no such events: 'finish' comes
- * when all has been sent, after other responses of the connection and as fast as the client reads.
+ * A response that reports when its headers are written and when it is complete. Node has no such events: 'finish' is
+ * emitted when everything has been sent, after earlier responses on the connection and as fast as the client reads.
  */
 export class WatchedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-  /** An object: functions in a field of each response survive V8's young collections with all they hold (bench/LOG.md). */
+  /** An object: V8's young collections keep functions stored in response fields, with all they hold (bench/LOG.md). */
   watcher: ResponseWatcher | undefined;
 
-  // Both pass all arguments on: one signature cannot express the overloads of Node's.
+  // Both pass on all arguments: one signature cannot express the overloads of Node's.
   override writeHead(...args: unknown[]): this {
     const result = (super.writeHead as (...args: unknown[]) => this).apply(this, args);
     this.watcher?.onHeaders(this.#contentType(args.at(-1)));
@@ -236,7 +236,7 @@ export class WatchedResponse<Request extends IncomingMessage = IncomingMessage> 
     return (super.end as (...args: unknown[]) => this).apply(this, args);
   }
 
-  /** Returns the Content-Type, also of headers passed to writeHead, which getHeader does not know. */
+  /** Returns the Content-Type, including one passed to writeHead, which getHeader does not know. */
   #contentType(headers: unknown): string {
     for (const name in Object(headers)) {
       if (name.toLowerCase() === 'content-type') return String((headers as Record<string, unknown>)[name]);

@@ -4,7 +4,7 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 
 /** The number of sockets that listen at the address: each accepts one connection per turn of the event loop. */
 const sockets = process.platform === 'linux' ? 8 : 1;
-/** The most connections that wait at each socket to be accepted; the system may allow fewer. */
+/** The maximum number of connections waiting to be accepted at each socket; the system may allow fewer. */
 const backlog = 1024;
 
 /** An address at which a server listens. */
@@ -15,10 +15,10 @@ interface Listening {
 }
 
 /**
- * Starts to listen at host and port: on Linux on several sockets, over which the system spreads connections. One socket
+ * Listens at a host and port: on Linux with several sockets, over which the system spreads connections. A socket
  * accepts one connection per turn of the event loop. Under load a turn takes tens of milliseconds: with one socket the
- * last of a thousand simultaneous clients would wait for more than ten seconds, unseen by the admission control.
- * @param port 0 for any free one
+ * last of a thousand simultaneous clients would wait for over ten seconds, unseen by the admission control.
+ * @param port 0 for any free port
  * @throws Error EADDRINUSE and similar errors of the system
  */
 export async function listen(server: Server, host: string, port: number): Promise<Listening> {
@@ -26,11 +26,11 @@ export async function listen(server: Server, host: string, port: number): Promis
     await listenAt(server, { host, port, backlog });
     return { port: portOf(server), close: () => closePort(server, [server]) };
   }
-  // A port that the system chooses is not in use by another process.
+  // A port chosen by the system is not in use by another process.
   if (port === 0) return listenOnAll(server, host, port);
   return withPortLock(port, async () => {
-    // Sockets that share a port would share it with another process of this user too. An exclusive socket shows first
-    // whether it is in use.
+    // Sockets that share a port would also share it with another process of this user. An exclusive socket first checks
+    // whether the port is in use.
     const exclusive = net.createServer();
     await listenAt(exclusive, { host, port });
     await closed(exclusive);
@@ -41,7 +41,7 @@ export async function listen(server: Server, host: string, port: number): Promis
 async function listenOnAll(server: Server, host: string, port: number): Promise<Listening> {
   await listenAt(server, { host, port, backlog, reusePort: true });
   const actualPort = portOf(server);
-  // Connections with the options of node:http's own, passed to the server.
+  // Connections with the same options as node:http's own, passed to the server.
   const others = Array.from({ length: sockets - 1 }, () =>
     net.createServer({ allowHalfOpen: true, noDelay: true, ...keepAlive }, (socket) =>
       server.emit('connection', socket),
@@ -51,12 +51,12 @@ async function listenOnAll(server: Server, host: string, port: number): Promise<
   return { port: actualPort, close: () => closePort(server, [server, ...others]) };
 }
 
-/** How many milliseconds `closePort` waits at most for a quiet turn of the event loop, and how long such a turn may take. */
+/** How long `closePort` waits for a quiet turn of the event loop, and the longest such turn, in milliseconds. */
 const closingMs = { max: 100, quiet: 0.5 } as const;
 
 /**
- * Closes listening sockets. The system resets connections that wait there to be accepted. So it closes after a turn of the
- * event loop that accepted none and was so short that none is likely to have come meanwhile.
+ * Closes listening sockets. The system resets connections that wait there to be accepted, so this closes after a turn
+ * of the event loop that accepted none and was so short that none is likely to have arrived meanwhile.
  */
 async function closePort(server: Server, listeners: readonly net.Server[]): Promise<void> {
   const deadline = performance.now() + closingMs.max;
@@ -76,15 +76,15 @@ async function closePort(server: Server, listeners: readonly net.Server[]): Prom
   for (const listener of listeners) listener.close();
 }
 
-/** The milliseconds between two tries to get the lock, which is held for a few, and the time limit of the tries. */
+/** The milliseconds between two attempts to get the lock (held for a few), and the time limit of the attempts. */
 const lockMs = { retry: 10, max: 5_000 } as const;
 
 /**
- * Runs `work` in one process at a time: of several that start at the same moment none would listen yet when another
- * checks the port. The lock is an abstract Unix socket, which the system frees when its process ends, and which belongs to
- * the same network namespace as the port. Its name has the port without the host: different hosts can be the same address,
- * or include it.
- * @throws Error EADDRINUSE when the lock is not free in time
+ * Runs `work` in one process at a time: of several that start simultaneously, none would be listening yet when another
+ * checks the port. The lock is an abstract Unix socket, which the system frees when its process ends, and which has the
+ * same network namespace as the port. Its name has the port without the host, since different hosts can be the same
+ * address or include it.
+ * @throws Error EADDRINUSE if the lock is not free in time
  */
 async function withPortLock<Result>(port: number, work: () => Promise<Result>): Promise<Result> {
   const lock = await lockPort(port, performance.now() + lockMs.max);
@@ -123,7 +123,7 @@ function listenAt(server: net.Server, options: ListenOptions): Promise<void> {
 }
 
 function portOf(server: net.Server): number {
-  // A server that listens at host and port has an address of this kind.
+  // A server that listens at a host and port has an address of this kind.
   return (server.address() as AddressInfo).port;
 }
 

@@ -13,13 +13,13 @@ import { bodyBytes } from './bodies.ts';
 import type { AddressOf } from './client-address.ts';
 import { answer, inexactMessage, refuse, tooMany, unavailable } from './refusals.ts';
 
-/** The addresses for webhooks of rails' providers: `/rails/Platform:…/webhooks`. */
+/** The paths for webhooks of rails' providers: `/rails/Platform:…/webhooks`. */
 const addressForm = /^\/rails\/([^/]{1,100})\/webhooks$/;
 
-/** For how many senders, and how many milliseconds, valid signatures are remembered. */
+/** The number of senders whose valid signatures are remembered, and for how many milliseconds. */
 const proven = { max: 10_000, ttlMs: 3_600_000 } as const;
 
-/** How long a refusal takes, in milliseconds: longer than finding the reason, so that its timing reveals nothing. */
+/** The duration of a refusal, in milliseconds: longer than finding the reason, so that its timing reveals nothing. */
 const defaultRefusalMs = 100;
 
 interface ProviderWebhookOptions {
@@ -35,12 +35,12 @@ interface ProviderWebhookOptions {
 }
 
 /**
- * Answers webhooks of the providers of rails. A message is answered with 200 once it is stored. Without a valid signature it
- * gets 401: the same answer, in the same time, for known and unknown platforms. Wrong signatures count against their address.
+ * Handles webhooks of the providers of rails. Returns 200 once a message is stored, and 401 without a valid signature:
+ * the same response, in the same time, for known and unknown platforms. Wrong signatures count against their address.
  */
 export class ProviderWebhooks {
   readonly #options: ProviderWebhookOptions;
-  /** Addresses with valid signatures for a platform: the brake does not stop them, whoever else sends from there. */
+  /** Addresses with valid signatures for a platform: they are not slowed down, whoever else sends from there. */
   readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
   constructor(options: ProviderWebhookOptions) {
@@ -51,7 +51,7 @@ export class ProviderWebhooks {
     return addressForm.test(path);
   }
 
-  /** @param body undefined where it was too long */
+  /** @param body undefined if it was too long */
   async answer(request: IncomingMessage, response: ServerResponse, body: Buffer | undefined): Promise<void> {
     const [path = ''] = (request.url ?? '').split('?', 1);
     if (request.method !== 'POST') {

@@ -3,10 +3,10 @@ import type { InexactJson } from '../../core/json.ts';
 import type { RateLimited } from '../../domain/access/limits/rate-limits.ts';
 import { earlyRefusals } from '../../infra/instruments/instruments.ts';
 
-/** The API that a request is for, which decides the form of errors. */
+/** The API that a request is for, which determines the form of errors. */
 export type Api = 'GRAPHQL' | 'REST';
 
-/** Why a request is refused before its API sees it. The same request may succeed after `retryAfter` seconds. */
+/** Why a request is refused before it reaches its API. The same request may succeed after `retryAfter` seconds. */
 export interface EarlyRefusal {
   readonly status: 429 | 503;
   readonly code: 'RATE_LIMITED' | 'SERVICE_UNAVAILABLE';
@@ -25,10 +25,10 @@ export function tooMany({ message, retryAfter }: RateLimited): EarlyRefusal {
   return { status: 429, code: 'RATE_LIMITED', message, retryAfter };
 }
 
-/** The most seconds that a stream refused for load waits longer than other requests: many reconnect at once. */
+/** The maximum extra wait, in seconds, of a stream refused because of load: many reconnect at once. */
 const streamSpreadSeconds = 5;
 
-/** The codes of malformed requests, by their status: of both APIs. */
+/** The codes of malformed requests by status, for both APIs. */
 const formCodes = {
   400: { REST: 'INVALID_REQUEST_FORMAT', GRAPHQL: 'BAD_REQUEST' },
   413: { REST: 'PAYLOAD_TOO_LARGE', GRAPHQL: 'PAYLOAD_TOO_LARGE' },
@@ -45,7 +45,7 @@ export function formBody(
     : { errors: [{ message, extensions: { code } }] };
 }
 
-/** Answers a request that was not processed: the client may send it again. */
+/** Responds to a request that was not processed: the client may send it again. */
 export function refuse(response: ServerResponse, api: Api, refusal: EarlyRefusal): void {
   const { status, code, message } = refusal;
   earlyRefusals.inc({ code });
@@ -60,7 +60,7 @@ export function refuse(response: ServerResponse, api: Api, refusal: EarlyRefusal
   answer(response, status, body);
 }
 
-/** Returns the body of the refusal of a signed message whose JSON cannot be represented exactly. */
+/** Returns the response body that refuses a signed message whose JSON cannot be represented exactly. */
 export function inexactMessage({ message }: InexactJson) {
   return { status: 400, code: 'INVALID_INPUT', message };
 }

@@ -5,14 +5,14 @@ import { inRequestSpan } from '../../infra/instruments/spans.ts';
 import type { AddressOf } from './client-address.ts';
 
 export interface RequestLogOptions {
-  /** Where each request is logged when its response ends; undefined for no such log. */
+  /** Where each request is logged when its response ends; undefined to log none. */
   readonly log: Logger | undefined;
   readonly addressOf: AddressOf;
 }
 
 /**
- * Runs the work of a request under its id (`X-Request-Id`, or a new one), which the response and all lines of the log have. Logs
- * the request, where that is wanted: its path without the query, which may have a document in it.
+ * Runs the work of a request under its id (`X-Request-Id`, or a new one), which the response and all log lines include.
+ * Logs the request, if enabled: its path without the query, which may contain a document.
  */
 export function asLoggedRequest<T>(
   request: IncomingMessage,

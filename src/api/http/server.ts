@@ -30,13 +30,13 @@ import { tooLong } from './request-form.ts';
 import { asLoggedRequest, type RequestLogOptions } from './request-log.ts';
 
 interface HttpOptions {
-  /** How many milliseconds a request may take, from the arrival of its body until its answer begins. */
+  /** The time limit of a request, in milliseconds, from the arrival of its body until its response begins. */
   readonly requestMs: number;
   readonly host: string;
   readonly port: number;
   readonly graphql: GraphqlServer;
   readonly callers: CallerOptions;
-  /** Event streams with a connection for each operation. */
+  /** Event streams with one connection per operation. */
   readonly distinctConnections: DistinctConnections;
   readonly origins: Origins;
   readonly rest: RestServer;
@@ -49,13 +49,13 @@ interface HttpOptions {
   /** The limits of requests in flight; one beyond them gets 503 and may be sent again. */
   readonly admission: AdmissionLimits;
   readonly connections: ConnectionLimits;
-  /** For tests only: whether Yoga answers every request, even those that could bypass it. */
+  /** For tests only: whether Yoga handles every request, even those that could bypass it. */
   readonly throughYoga?: boolean | undefined;
-  /** For tests only: how many milliseconds a client has for its headers. */
+  /** For tests only: how long a client has for its headers, in milliseconds. */
   readonly headersMs?: number | undefined;
 }
 
-/** The most bytes of a request's headers, and the most milliseconds for a request, its headers, a first byte. */
+/** The maximum bytes of a request's headers, and the time limits (ms) of a request, its headers and its first byte. */
 const connectionLimits = {
   maxHeaderSize: 16 * 1024,
   requestTimeout: 30_000,
@@ -64,9 +64,9 @@ const connectionLimits = {
 } as const;
 
 /**
- * How long an idle connection stays open, in milliseconds: longer than balancers keep theirs (60 s of AWS and nginx, 75 s of others), so
- * that none sends a request on a connection that is being closed, and longer than the heartbeats of streams. Clients are told some
- * seconds less in Keep-Alive, so that they give a connection up first.
+ * How long an idle connection stays open, in milliseconds: longer than load balancers keep theirs (60 s for AWS and
+ * nginx, 75 s for others), so that none sends a request on a closing connection, and longer than the heartbeats of
+ * streams. Keep-Alive tells clients a few seconds less, so that they give up a connection first.
  */
 const idleLimits = { keepAliveTimeout: 80_000, keepAliveTimeoutBuffer: 5_000 } as const;
 
@@ -103,7 +103,7 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
     callers,
     requestMs: options.requestMs,
   };
-  /** The requests that arrived while the port closes. */
+  /** The requests that arrived while the port was closing. */
   let waiting: (() => void)[] | undefined;
   server.on('request', (request, response) => {
     if (!connections.begin(request, response)) return;
@@ -113,7 +113,7 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
         dispatch(options, admission, request, response),
       ).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
     if (waiting) waiting.push(answer);
-    // Of requests that arrive together the last one ends the connection: read all before answering the first.
+    // Of requests that arrive together the last one ends the connection: read all before responding to the first.
     else if (connections.announcing) setImmediate(answer);
     else answer();
   });
@@ -130,7 +130,7 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
     noteKnown: (socket) => connections.noteKnown(socket),
     announceStop: () => connections.announceEnd(),
     async close() {
-      // A client that gets its response now would reconnect to a port that is closing.
+      // A client that received its response now would reconnect to a port that is closing.
       waiting = [];
       await listening.close();
       for (const answer of waiting) setImmediate(answer);
@@ -141,7 +141,7 @@ export async function startHttpServer(options: HttpOptions): Promise<HttpServer>
   };
 }
 
-/** The address that libraries for event streams expect: another name of /graphql. */
+/** The path that event stream libraries expect: an alias of /graphql. */
 const streamPath = '/graphql/stream';
 const graphqlPaths: ReadonlySet<string> = new Set(['/graphql', streamPath]);
 
@@ -183,10 +183,10 @@ function refuseHost(response: ServerResponse): void {
   answer(response, 421, { status: 421, code: 'MISDIRECTED_REQUEST', message, errors: [{ message }] });
 }
 
-/** The methods of GraphQL's address (RFC 9110, 10.2.1). */
+/** The methods of the GraphQL path (RFC 9110, 10.2.1). */
 const allow = [...graphqlMethods, 'OPTIONS'].join(', ');
 
-/** Returns the methods and media types that GraphQL accepts, for the headers of its answers (RFC 10008, 3). */
+/** Returns the methods and media types that GraphQL accepts, for the headers of its responses (RFC 10008, 3). */
 function describeGraphql({ method }: IncomingMessage, response: ServerResponse): void {
   if (method === 'OPTIONS' || !graphqlMethods.has(method ?? '')) response.setHeader('allow', allow);
   if (method === 'OPTIONS' || method === 'QUERY') response.setHeader('accept-query', 'application/json');
@@ -222,7 +222,7 @@ async function answerGraphql(
   if (request.url?.startsWith(streamPath)) request.url = `/graphql${request.url.slice(streamPath.length)}`;
   const types = acceptedTypes(request);
   if (types.includes(eventStream)) {
-    // The status of a stream is 200 once it has begun: refuse unknown credentials before.
+    // The status of a stream is 200 once it has begun: refuse unknown credentials first.
     const viewer = await options.callers.credentials
       .authenticate(request.headers.authorization)
       .catch(() => 'UNAVAILABLE' as const);
@@ -238,12 +238,12 @@ async function answerGraphql(
     : answerByYoga(graphql, request, response, { type, body });
 }
 
-/** Refuses a request to GraphQL whose method or media type is not served. */
+/** Refuses a GraphQL request with an unsupported method or media type. */
 function refuseMethod(response: ServerResponse, status: number, code: string, message: string): void {
   answer(response, status, { errors: [{ message, extensions: { code } }] });
 }
 
-/** Refuses a request to GraphQL without valid credentials. Nothing of it has been read but its header fields. */
+/** Refuses a GraphQL request without valid credentials. Only its header fields have been read. */
 function refuseStranger(request: IncomingMessage, response: ServerResponse): void {
   const type = acceptedTypes(request).find((one) => one !== eventStream);
   answer(response, 401, { errors: [withoutStatus(unauthenticated())] }, type);

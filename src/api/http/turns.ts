@@ -9,20 +9,20 @@ export interface Tenant {
 
 interface AtWork {
   count: number;
-  /** The requests that wait for their turn, the first one first. */
+  /** The requests that wait for their turn, in order. */
   readonly waiting: (() => void)[];
 }
 
 /** The fraction of a platform's turns in which expensive work may be done. */
 const expensivePart = 1 / 4;
 
-/** How long after a request of another platform, in milliseconds, a platform counts as not alone. */
+/** How long a platform counts as not alone after another platform's request, in milliseconds. */
 const sharedMs = 1_000;
 
 /**
- * Lets the requests of several tenants take turns. While other platforms send requests, too, only a few requests of a tenant
- * are processed at once; the rest wait. So the event loop does little for one tenant before it sees another one's request, and
- * a connection to the database is left for others. A platform that is alone waits only beyond a much higher limit.
+ * Lets the requests of several tenants take turns. While other platforms send requests, only a few requests of a tenant
+ * are processed at once; the rest wait. So the event loop does little for one tenant before it sees another's request,
+ * and a database connection is left for others. A platform that is alone waits only beyond a much higher limit.
  */
 export class Turns {
   readonly #most: number;
@@ -30,20 +30,20 @@ export class Turns {
   readonly #atWork = new Map<string, AtWork>();
   /** The same for expensive work, by platform. */
   readonly #atExpensiveWork = new Map<string, AtWork>();
-  /** Work that has waited and has its turn now. */
+  /** Work that has waited and whose turn has come. */
   readonly #beginning: (() => void)[] = [];
   #lastPlatform: string | undefined;
-  /** When its last request came. */
+  /** When its last request arrived. */
   #lastAt = Number.NEGATIVE_INFINITY;
   #sharedUntil = 0;
 
-  /** `most` requests of one tenant are processed at once; of a platform that is alone, `mostAlone`. */
+  /** Processes up to `most` requests of one tenant at once, or `mostAlone` of a platform that is alone. */
   constructor(most: number, mostAlone: number) {
     this.#most = most;
     this.#mostAlone = mostAlone;
   }
 
-  /** Waits for a turn of a platform, for an operation on a connection with several, or for a message of a stream. */
+  /** Waits for a platform's turn, for one of several operations on a connection, or for a message of a stream. */
   async takeTurn(platformId: string): Promise<WorkTurn> {
     const tenant = { key: platformId, isPlatform: true };
     await this.begin(tenant);
@@ -60,9 +60,9 @@ export class Turns {
   }
 
   /**
-   * Begins expensive work of a request that has its turn; `endExpensive` must follow. A statement that reads very much occupies
-   * a processor of the database: while other platforms send requests, a platform does only a little of this at once.
-   * @returns the wait for it; undefined where it need not wait
+   * Begins expensive work of a request that has its turn; `endExpensive` must follow. A statement that reads very much
+   * occupies a database processor, so while other platforms send requests, a platform does little of this at once.
+   * @returns the wait for it; undefined if it need not wait
    */
   beginExpensive(platformId: string): Promise<void> | undefined {
     const own = of(this.#atExpensiveWork, platformId);
@@ -82,7 +82,7 @@ export class Turns {
     return key === this.#lastPlatform ? !this.#isShared : performance.now() >= this.#lastAt + sharedMs;
   }
 
-  /** Whether platforms take turns now: several of them send requests. */
+  /** Returns whether platforms take turns now: several of them send requests. */
   get #isShared(): boolean {
     return performance.now() < this.#sharedUntil;
   }
@@ -106,7 +106,7 @@ export class Turns {
     return isPlatform && !this.#isShared ? this.#mostAlone : this.#most;
   }
 
-  /** Ends one piece of work, and begins those that wait, up to a number at once. */
+  /** Ends one piece of work, and begins waiting ones, up to a maximum at once. */
   #endIn(atWork: Map<string, AtWork>, key: string, most: number): void {
     const own = of(atWork, key);
     own.count -= 1;
@@ -119,7 +119,7 @@ export class Turns {
     if (own.count === 0) atWork.delete(key);
   }
 
-  /** Begins waiting work, one piece in each round of the event loop: requests of others are seen in between. */
+  /** Begins waiting work, one piece per turn of the event loop: requests of others are seen in between. */
   #beginSoon(next: () => void): void {
     if (this.#beginning.push(next) === 1) setImmediate(this.#beginNext);
   }

@@ -8,7 +8,7 @@ export const bundleFolder = path.resolve(import.meta.dirname, '../../../dist/pag
 export interface Bundle {
   /** A hash of all its sources. */
   readonly inputs: string;
-  /** The names of the files of each page, by the name of the page: those it loads first, and all that it may load. */
+  /** The file names of each page, by page name: those that it loads first, and all that it may load. */
   readonly pages: Readonly<Record<string, PageFiles & { readonly files: readonly string[] }>>;
 }
 
@@ -25,7 +25,7 @@ const types: Readonly<Record<string, string>> = {
   '.ttf': 'font/ttf',
 };
 
-/** The files of the pages that are shown. Each was compressed at the installation, and is sent that way. */
+/** Serves the files of the enabled pages. Each was compressed during installation, and is sent that way. */
 export class Assets {
   readonly #pages: Bundle['pages'];
   /** The contents of files that were requested before, by name: a request then needs no disk read. */
@@ -36,13 +36,13 @@ export class Assets {
     this.#contents = new Map(shown.flatMap((page) => pages[page]?.files ?? []).map((name) => [name, undefined]));
   }
 
-  /** Reads the assets that the installation has built, of the pages that are shown: without them there are none. */
+  /** Reads the assets of the enabled pages that the installation has built; there are none without enabled pages. */
   static async open(shown: readonly string[]): Promise<Assets> {
     const text = await readFile(path.join(bundleFolder, 'bundle.json'), 'utf8').catch(() => undefined);
     return new Assets(text === undefined ? {} : (JSON.parse(text) as Bundle).pages, shown);
   }
 
-  /** Returns the addresses of the files that a page loads first; undefined where there are none. */
+  /** Returns the URLs of the files that a page loads first; undefined if there are none. */
   of(page: string): PageFiles | undefined {
     const found = this.#pages[page];
     return (
@@ -53,7 +53,7 @@ export class Assets {
     );
   }
 
-  /** Answers a request for a file. Returns false where no shown page has one of this name. */
+  /** Responds to a request for a file. Returns false if no enabled page has one with this name. */
   async answer(request: IncomingMessage, response: ServerResponse, name: string): Promise<boolean> {
     if (!this.#contents.has(name)) return false;
     const reading = this.#contents.get(name) ?? readFile(path.join(bundleFolder, `${name}.gz`));
@@ -64,7 +64,7 @@ export class Assets {
       'content-length': body.length,
       // Its name contains a hash of its content, so it never changes.
       'cache-control': 'public, max-age=31536000, immutable',
-      // Regardless of Accept-Encoding: every browser supports it, and decompressing it for others would be work for strangers.
+      // Regardless of Accept-Encoding: every browser supports it, and decompressing it would be work for strangers.
       'content-encoding': 'gzip',
     });
     response.end(request.method === 'HEAD' ? undefined : body);

@@ -6,7 +6,7 @@ import { gzip } from 'node:zlib';
 import type { Metafile } from 'esbuild';
 import { type Bundle, bundleFolder } from './assets.ts';
 
-// `npm run pages`, which an installation runs: bundles the scripts of the pages, and compresses them once. It does nothing if
+// `npm run pages`, run by the installation: bundles the scripts of the pages, and compresses them once. Does nothing if
 // the sources have not changed.
 
 const root = path.resolve(import.meta.dirname, '../../..');
@@ -32,7 +32,7 @@ async function hashOfSources(): Promise<string> {
     for await (const file of glob(source, { cwd: root, withFileTypes: true })) {
       if (file.isFile()) names.push(path.join(file.parentPath, file.name));
     }
-    // A folder that was moved: its changes would no longer be noticed.
+    // The folder has moved: changes in it would no longer be noticed.
     if (names.length === before) throw new Error(`no sources of the pages are found at ${source}`);
   }
   for (const name of names.sort()) hash.update(path.relative(root, name)).update(await readFile(name));
@@ -84,7 +84,7 @@ async function bundle(inputs: string, folder: string): Promise<Bundle> {
   return { inputs, pages: Object.fromEntries(pages) };
 }
 
-/** Returns files, and everything they load: at once, later, or from their styles. */
+/** Returns files and everything they load: at once, later, or from their styles. */
 function loadedBy(
   { outputs }: Pick<Metafile, 'outputs'>,
   files: readonly string[],
@@ -98,7 +98,7 @@ function loadedBy(
   return known;
 }
 
-/** Returns whether the packages of pages are installed: they are optional, and an image for production leaves them out. */
+/** Returns whether the packages of pages are installed: they are optional, and production images leave them out. */
 function hasPackages(): boolean {
   try {
     import.meta.resolve('esbuild');

@@ -1,15 +1,15 @@
 import { anchorOf, type Section } from './markdown.ts';
 
-/** A section of a page that has all words of a search. */
+/** A section of a page that contains all words of a search. */
 export interface Found extends Section {
   readonly file: string;
-  /** What stands around the first of the words. */
+  /** The text around the first of the words. */
   readonly excerpt: string;
 }
 
 const mostFound = 20;
 
-/** Finds the sections of pages (Markdown by path) that have all words, those with a word in the heading first. */
+/** Finds the sections of pages (Markdown by path) that contain all words, those with a word in the heading first. */
 export function search(pages: ReadonlyMap<string, string>, words: string): readonly Found[] {
   const terms = words.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 10);
   if (terms.length === 0) return [];
@@ -19,7 +19,7 @@ export function search(pages: ReadonlyMap<string, string>, words: string): reado
       if (!terms.every((term) => all.includes(term))) return [];
       const rank = terms.reduce((sum, term) => sum + (heading.includes(term) ? 100 : 0) + all.split(term).length, 0);
       const first = Math.max(0, body.toLowerCase().indexOf(terms[0] ?? ''));
-      // Whole words, without the marks of Markdown.
+      // Whole words, without Markdown markup.
       const around = body.slice(Math.max(0, first - 80), first + 160).replaceAll(/[`*|#]|\]\([^)]*\)|\[/g, '');
       const excerpt = around.replace(/^\S*\s+(?=.{80})|\s+\S*$/gs, ' ').trim();
       return [{ file, title, anchor: anchorOf(title), excerpt, rank }];

@@ -5,30 +5,30 @@ import { type Found, search } from './docs-search.ts';
 import { type Page, plainPage } from './layout.ts';
 import { renderMarkdown } from './markdown.ts';
 
-/** Where the documentation is shown: each file below here at its path in the repository, so that links between them work. */
+/** The root of the documentation: each file is shown below it at its repository path, so that links work. */
 export const docsPath = '/docs';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 
-/** The files of the repository that are documentation, or that it refers to. */
+/** The repository's documentation, and the files that it refers to. */
 const documented = [
   ...['*.md', 'docs/**/*', 'bench/*.md', 'src/**/*.md', 'schema.graphql', 'LICENSE', 'Dockerfile'],
-  // By their endings: deploy/compose/secrets holds passwords and keys, in files without one.
+  // By extension: deploy/compose/secrets holds passwords and keys, in files without one.
   'deploy/**/*.{json,service,sh,yaml,yml}',
 ];
 
 export interface Docs {
-  /** Makes the page of a file, or the list of all. Undefined where there is none at this path. */
+  /** Builds the page of a file, or the list of all pages; undefined if there is none at this path. */
   page(requested: string): Promise<Page | undefined>;
-  /** Makes the page of what a search finds. */
+  /** Builds the page of search results. */
   found(words: string): Promise<Page>;
-  /** Reads a page in Markdown, or the list of all, for programs. Undefined where there is none at this path. */
+  /** Reads a page in Markdown, or the list of all pages, for programs; undefined if there is none at this path. */
   text(requested: string): Promise<string | undefined>;
-  /** Reads a picture (PNG) that a page shows. Undefined where there is none at this path. */
+  /** Reads a picture (PNG) that a page shows; undefined if there is none at this path. */
   picture(requested: string): Promise<Buffer | undefined>;
 }
 
-/** The pages by who reads them, in the order of reading. Those that are left out come last. */
+/** The pages by audience, in reading order. Pages not listed come last. */
 const readers: readonly (readonly [reader: string, files: readonly string[]])[] = [
   ['Try it', ['README.md', 'docs/guides/first-five-minutes.md', 'docs/guides/concepts.md', 'docs/guides/glossary.md']],
   [
@@ -74,7 +74,7 @@ const readers: readonly (readonly [reader: string, files: readonly string[]])[] 
 const isPicture = (file: string) => file.endsWith('.png');
 const isPage = (file: string) => file.endsWith('.md');
 
-/** Finds the files of the documentation. Each is read when it is first asked for. */
+/** Finds the files of the documentation. Each is read when it is first requested. */
 export async function openDocs(): Promise<Docs> {
   const files = new Set<string>();
   for await (const file of glob(documented, { cwd: root, withFileTypes: true })) {
@@ -120,7 +120,7 @@ export async function openDocs(): Promise<Docs> {
   };
 }
 
-/** Makes a function that creates each value once and caches it. */
+/** Returns a function that creates each value once and caches it. */
 function once<Thing>(make: (name: string) => Promise<Thing>): (name: string) => Promise<Thing> {
   const made = new Map<string, Promise<Thing>>();
   return (name) => {
@@ -192,7 +192,7 @@ function foundPage(words: string, found: readonly Found[], titles: Titles): Page
   );
 }
 
-/** Lists the pages for programs that read, as llms.txt has it. Each of them is Markdown for whoever does not ask for HTML. */
+/** Lists the pages for programs, in the form of llms.txt. Each is Markdown for clients that do not request HTML. */
 function listText(groups: Groups, titles: Titles): string {
   const lists = groups.map(
     ([reader, pages]) =>

@@ -11,7 +11,7 @@ interface Link {
   readonly path: string;
   readonly name: string;
   readonly about: string;
-  /** A page for people; data that a browser can show; or an API. */
+  /** A human-readable page; data that a browser can show; or an API. */
   readonly kind: 'PAGE' | 'DATA' | 'API';
 }
 
@@ -63,7 +63,7 @@ ${credentials(shown, port)}
 </main>`;
 }
 
-/** Leads a newcomer through the service: a payment, its events, a cut network, a failure and its reason. */
+/** Guides a newcomer through the service: a payment, its events, a network outage, a failure and its reason. */
 function firstMinutes({ sandbox, lab, documents }: Shown) {
   if (!sandbox || !lab) return '';
   return html`<section aria-labelledby="first">

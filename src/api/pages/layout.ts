@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { html, raw } from 'hono/html';
 import type { Assets } from './assets.ts';
 
-/** A part of a page, its texts escaped. */
+/** A part of a page, with its texts escaped. */
 export type Html = ReturnType<typeof html>;
 
 export interface Page {
@@ -11,7 +11,7 @@ export interface Page {
   readonly policy: string;
 }
 
-/** Makes a page that runs nothing and loads only pictures of its own: a title, its contents, and the style that all such pages have. */
+/** Builds a page without scripts that loads only its own pictures: a title, its contents, and the common style. */
 export function plainPage(title: string, contents: Html): Page {
   return {
     html: html`<!doctype html>
@@ -41,11 +41,11 @@ interface Bundled {
   readonly settings?: object;
   /** The contents before its element. */
   readonly before?: Html;
-  /** The alternative for browsers that run no scripts, or without a bundle. */
+  /** The alternative for browsers without scripts, or if there is no bundle. */
   readonly otherwise?: Html;
 }
 
-/** Makes a page that runs its own files, or says that there are none. */
+/** Builds a page that runs its own files, or reports that they are missing. */
 export function bundledPage(assets: Assets, { name, title, settings, before, otherwise }: Bundled): Page {
   const files = assets.of(name);
   if (!files) {
@@ -78,7 +78,7 @@ ${before}
   };
 }
 
-/** Makes the policy of a page that runs its own files: it loads nothing else, and talks to this server alone. */
+/** Builds the policy of a page that runs its own files: it loads nothing else, and connects only to this server. */
 const scriptPolicy = (name: Bundled['name']) =>
   [
     "default-src 'none'",
@@ -104,7 +104,7 @@ export async function sendPage(response: ServerResponse, status: number, { html,
     .end(response.req.method === 'HEAD' ? undefined : body);
 }
 
-/** The picture of the pages in a browser's tabs: a coin. */
+/** The icon of the pages in browser tabs: a coin. */
 export const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='7' fill='%230b6bcb'/%3E%3Cpath d='M5 6h6M5 10h6' stroke='white' stroke-width='1.6'/%3E%3C/svg%3E";
 
@@ -140,7 +140,6 @@ export interface Shown {
   readonly metricsUrl: string | undefined;
 }
 
-/** The platform of the local sandbox. */
 export interface SandboxPlatform {
   readonly credentials: { readonly clientId: string; readonly secret: string };
   /** The customer whose wallet is shown. */

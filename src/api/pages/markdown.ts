@@ -3,20 +3,20 @@ import MarkdownIt from 'markdown-it';
 
 interface RenderedPage {
   readonly html: string;
-  /** Its sections: the headings of the second level. */
+  /** Its sections: the second-level headings. */
   readonly sections: readonly Section[];
 }
 
-/** A heading, and what the page has below it. */
+/** A heading, and the content below it. */
 export interface Section {
   readonly title: string;
-  /** The anchor of the heading, as GitHub makes it. */
+  /** The anchor of the heading, in GitHub's form. */
   readonly anchor: string;
 }
 
 /**
- * Renders Markdown without HTML of its own: a tag in a text is shown as text. A link to a file that is not shown, such as one of
- * the sources, is shown as its text.
+ * Renders Markdown without embedded HTML: tags are shown as text. A link to a file that is not shown, such as a source
+ * file, is shown as its text.
  * @param file its path in the repository
  * @param known the files that are shown
  */
@@ -31,7 +31,7 @@ export function renderMarkdown(text: string, file: string, known: ReadonlySet<st
     if (tokens[index]?.tag === 'h2') sections.push({ title, anchor });
     return renderer.renderToken(tokens, index, options);
   };
-  // Of the links that are open: whether each leads anywhere.
+  // For each open link, whether it has a target.
   const leads: boolean[] = [];
   rules.link_open = (tokens, index, options, _env, renderer) => {
     const [address = ''] = String(tokens[index]?.attrGet('href') ?? '').split('#');

@@ -6,7 +6,7 @@ import { consolePath, frontLinks, frontPage } from './front.ts';
 import { bundledPage, type Page, plainPage, type Shown, sendPage } from './layout.ts';
 import { answerWalletToken } from './wallet-token.ts';
 
-/** Makes the page for an unknown path, which names the pages that exist. */
+/** Builds the page for an unknown path, which lists the pages that exist. */
 function notFoundPage(path: string, shown: Shown): Page {
   const pages = frontLinks(shown).filter(({ kind }) => kind === 'PAGE');
   return plainPage(
@@ -40,7 +40,7 @@ export function labPage(assets: Assets, { sandbox, documents }: Shown): Page {
 
 const openApiPath = '/2025-10-13/openapi.json';
 
-/** Makes the page of the REST API's console, in which requests can be tried. */
+/** Builds the page of the REST API's console, in which requests can be tried. */
 function consolePage(assets: Assets, { sandbox }: Shown): Page {
   return bundledPage(assets, {
     name: 'console',
@@ -52,22 +52,22 @@ function consolePage(assets: Assets, { sandbox }: Shown): Page {
 }
 
 export interface Pages {
-  /** Answers a GET or HEAD of a page, or of a file that one loads. Returns whether there is one at this path. */
+  /** Responds to a GET or HEAD of a page, or of a file that one loads. Returns whether there is one at this path. */
   answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
-  /** Answers a POST for a page's own server. Returns false at other paths. */
+  /** Responds to a POST to a page's own server. Returns false for other paths. */
   answerPost(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
-  /** Answers a request that nothing else has answered: a browser's with a page. Returns false for other clients. */
+  /** Responds to an unhandled request: to a browser's with a page. Returns false for other clients. */
   answerWrongPath(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean>;
 }
 
-/** Opens the pages: the front page, and what the settings show. */
+/** Creates the pages: the front page, and those that the settings enable. */
 export async function openPages(shown: Shown): Promise<Pages> {
   const assets = await Assets.open([
     ...(shown.lab ? labFiles : []),
     ...(shown.sandbox ? ['wallet'] : []),
     ...(shown.documents ? ['console'] : []),
   ]);
-  // At the first request for one, since few starts are followed by any.
+  // Built at the first request for a page, since most processes never get one.
   let docs: Promise<Docs> | undefined;
   return {
     async answer(request, response, path) {
@@ -84,7 +84,7 @@ export async function openPages(shown: Shown): Promise<Pages> {
         await sendPage(response, 200, consolePage(assets, shown));
         return true;
       }
-      // Where GraphiQL is looked for.
+      // The path at which users look for GraphiQL.
       if (path === '/graphql' && shown.lab && wantsPage(request)) {
         response.writeHead(302, { location: `/lab${new URL(request.url ?? '/', 'http://localhost').search}` }).end();
         return true;
@@ -118,7 +118,7 @@ function wantsPage({ headers: { accept } }: IncomingMessage): boolean {
 /** The list of the documentation's pages, where programs look for it (llmstxt.org). */
 const listPath = '/llms.txt';
 
-/** Answers with a page of the documentation: as HTML for browsers, as Markdown for programs. */
+/** Responds with a page of the documentation: as HTML for browsers, as Markdown for programs. */
 async function answerDocs(
   request: IncomingMessage,
   response: ServerResponse,

@@ -9,8 +9,8 @@ const mutation = `mutation ($input: CreateClientTokenInput!) {
 }`;
 
 /**
- * Answers POST /wallet/token: the small server that every wallet needs. It has the platform's credentials, knows the signed-in
- * user (in the sandbox always the sample customer), and gets a client token over the public API. The wallet sees nothing else.
+ * Responds to POST /wallet/token as the small server that every wallet needs. It has the platform's credentials and the
+ * signed-in user (in the sandbox the sample customer), and gets a client token over the public API for the wallet.
  */
 export async function answerWalletToken(
   request: IncomingMessage,

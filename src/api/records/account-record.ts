@@ -4,7 +4,7 @@ import { type Account, trustedJson } from '../../infra/database/rows.ts';
 import { addressRecord, amountRecord, frozenRecord, metadataRecord, withoutNulls } from './fields.ts';
 import { instructionRecords } from './instruction-record.ts';
 
-/** The type of an account, its details under their names, and for bank accounts their owner. */
+/** The type of an account, its details under their names and, for bank accounts, their owner. */
 export interface AccountInfoRecord {
   readonly accountType: NonNullable<Account['accountType']>;
   readonly beneficiary?: ReturnType<typeof beneficiaryRecord>;
@@ -28,7 +28,7 @@ export function internalAccountRecord(row: Account) {
 /** Converts a row to the record of an external account (specification 2.9), whose parts the table guarantees. */
 export function externalAccountRecord(row: Account) {
   if (row.status === null || row.accountType === null) throw new Error(`account ${row.id} is not an external account`);
-  // createExternalAccount has stored these forms.
+  // createExternalAccount stores them in these forms.
   const info = trustedJson<Readonly<Record<string, string>>>(row.accountInfo);
   const beneficiary = trustedJson<Beneficiary | null>(row.beneficiary);
   return {
@@ -53,7 +53,7 @@ export function externalAccountRecord(row: Account) {
   };
 }
 
-/** A beneficiary was checked when it was stored: it has the fields of a person or those of a company. */
+/** A beneficiary was checked when it was stored: it has the fields of either a person or a company. */
 function beneficiaryRecord({ address, ...owner }: Beneficiary) {
   return { ...withoutNulls(owner), ...(address && { address: addressRecord(address) }) };
 }

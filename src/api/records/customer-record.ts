@@ -16,7 +16,7 @@ export const individualTypes = [
 
 /** Converts a row to a customer's record (specification 2.8, decision 47), without unknown fields (decision 13). */
 export function customerRecord(row: Customer) {
-  // createCustomer has stored address and owners in these forms.
+  // createCustomer stores the address and owners in these forms.
   const address = trustedJson<Address | null>(row.address);
   const common = {
     id: publicId('Customer', row.id),

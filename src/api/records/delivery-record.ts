@@ -1,7 +1,7 @@
 import { publicId } from '../../core/ids.ts';
 import type { Prisma } from '../../infra/database/generated/client/client.ts';
 
-/** The data for a record of a delivery besides its row. */
+/** The data for a delivery's record in addition to its row. */
 export const deliveryParts = {
   event: { select: { id: true, type: true } },
   attempts: { orderBy: { number: 'asc' } },

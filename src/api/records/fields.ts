@@ -3,7 +3,7 @@ import type { Metadata } from '../../domain/commands/metadata.ts';
 import type { Address } from '../../domain/commands/people.ts';
 import { trustedJson } from '../../infra/database/rows.ts';
 
-/** The fields that several records have in the same form. Unknown ones are left out (decision 13). */
+/** Defines the fields that several records have in the same form. Unknown ones are left out (decision 13). */
 
 /** Returns an object without its null fields. */
 export function withoutNulls<T extends object>(record: T): { [K in keyof T]: Exclude<T[K], null> } {
@@ -12,14 +12,14 @@ export function withoutNulls<T extends object>(record: T): { [K in keyof T]: Exc
   };
 }
 
-/** Returns since when a customer or an account is frozen; nothing where it is not (decision 78). */
+/** Returns the time since when a customer or an account is frozen; nothing if it is not (decision 78). */
 export function frozenRecord({ frozenAt }: { readonly frozenAt: Date | null }): { readonly frozenAt?: string } {
   return frozenAt === null ? {} : { frozenAt: frozenAt.toISOString() };
 }
 
-/** Returns the metadata of a row; nothing where it has none. */
+/** Returns the metadata of a row; nothing if it has none. */
 export function metadataRecord({ metadata }: { readonly metadata: unknown }): { readonly metadata?: Metadata } {
-  // checkMetadata has checked that it has this form.
+  // checkMetadata has checked its form.
   const noted = trustedJson<Metadata | null>(metadata);
   return noted ? { metadata: noted } : {};
 }
@@ -29,9 +29,9 @@ export function addressRecord(address: Address) {
   return withoutNulls(address);
 }
 
-/** The error for an amount that a JSON number cannot represent exactly: amounts are never rounded. */
+/** Thrown for an amount that a JSON number cannot represent exactly: amounts are never rounded. */
 export class UnrepresentableAmount extends RangeError {
-  /** The public id of the record with this amount, where it is known. */
+  /** The public id of the record with this amount, if known. */
   readonly of: string | undefined;
 
   constructor(amount: bigint, of?: string) {
@@ -42,7 +42,7 @@ export class UnrepresentableAmount extends RangeError {
   }
 }
 
-/** Converts smallest units to a JSON integer, of the record with an id. Throws UnrepresentableAmount beyond 2^53. */
+/** Converts smallest units of a record to a JSON integer. Throws UnrepresentableAmount beyond 2^53. */
 export function jsonInteger(amount: bigint, of?: string): number {
   if (!isJsonInteger(amount)) throw new UnrepresentableAmount(amount, of);
   return Number(amount);
@@ -58,7 +58,7 @@ export function jsonNumber(decimal: string): number {
   return Number(decimal);
 }
 
-/** Returns the currency of a stored code, with all four fields (specification 2.1, decision 14). The tables accept only known codes. */
+/** Returns a stored code's currency with all four fields (specification 2.1, decision 14). Stored codes are known. */
 export function currencyRecord(code: string) {
   const currency = currencyOf(code);
   if (!currency) throw new Error(`unknown currency ${code}`);

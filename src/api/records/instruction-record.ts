@@ -2,7 +2,7 @@ import type { ExternalAccountType } from '../../infra/database/generated/client/
 import { trustedJson } from '../../infra/database/rows.ts';
 import { withoutNulls } from './fields.ts';
 
-/** A payment instruction with both forms (decision 10): flat (specification 2.4), and `accountOrWalletInfo`. */
+/** A payment instruction in both forms (decision 10): flat (specification 2.4), and `accountOrWalletInfo`. */
 interface InstructionRecord {
   readonly accountType: ExternalAccountType;
   readonly accountNumber?: string;
@@ -14,13 +14,13 @@ interface InstructionRecord {
   readonly accountOrWalletInfo: { readonly accountType: ExternalAccountType; readonly [field: string]: string };
 }
 
-/** The types that the specification shows flat, with their flat fields. */
+/** The types that have a flat form in the specification, with their flat fields. */
 const flat: Readonly<Record<string, readonly string[]>> = {
   US_ACCOUNT: ['accountNumber', 'routingNumber', 'bankName'],
   LAYER2_WALLET: ['address', 'invoice'],
 };
 
-/** Converts the instructions of the rail, as the tables store them, to records. */
+/** Converts the rail's instructions, as stored in the tables, to records. */
 export function instructionRecords(column: unknown): InstructionRecord[] {
   const instructions =
     trustedJson<readonly { readonly accountType: ExternalAccountType; readonly [field: string]: string }[]>(column);

@@ -4,8 +4,8 @@ import type { Lookup } from '../../infra/database/rows.ts';
 import { amountRecord, currencyRecord, jsonInteger, jsonNumber } from './fields.ts';
 
 /**
- * Converts a row to the record of a lookup: the fields of specification 2.10, and those that decision 11 adds. The
- * constraints are those of the preferred currency, `min` and `max` are in the smallest unit of theirs.
+ * Converts a row to the record of a lookup: the fields of specification 2.10, and those added by decision 11. The
+ * constraints are those of the preferred currency; `min` and `max` are in its smallest unit.
  * @throws UnrepresentableAmount beyond 2^53
  */
 export function lookupRecord(row: Lookup) {
@@ -39,8 +39,8 @@ export function lookupRecord(row: Lookup) {
 }
 
 /**
- * Adds to the record of a lookup what clients of the older form of the request read: each currency as `currency`, and every field that
- * the receiver asks for, with whether it is required (decision 11).
+ * Adds the fields that clients of the older request form read to the record of a lookup: each currency as `currency`,
+ * and every field that the receiver requests, with whether it is required (decision 11).
  * @throws UnrepresentableAmount beyond 2^53
  */
 export function umaLookupRecord(row: Lookup) {

@@ -5,8 +5,8 @@ import type { Quote, Transaction } from '../../infra/database/rows.ts';
 import { type Queryable, statement } from '../../infra/database/statement.ts';
 
 /**
- * The fields of a payment's record that come from other rows. All are fixed when those rows are created, so a record made later
- * from an earlier state of the payment equals the record of that time: a replayed answer is the first one, byte for byte.
+ * The fields of a payment's record that come from other rows. All are fixed when those rows are created, so a record
+ * built later from an earlier state of the payment equals the original: a replay is identical, byte for byte.
  */
 export interface PaymentParties {
   readonly customer: { readonly platformCustomerId: string } | null;
@@ -45,8 +45,8 @@ export async function readPaymentParties(on: Queryable, payment: PartyColumns): 
 type SourceColumns = Pick<Quote | Transaction, 'sourceKind' | 'sourceAccountId' | 'customerId'>;
 
 /**
- * Returns the source of a payment (specification 2.7), or undefined where it is not known. `withCustomer` adds the paying
- * customer of an account, as quotes have it. An account has its own currency; `currency` is that of any other source.
+ * Returns the source of a payment (specification 2.7), or undefined if it is unknown. `withCustomer` adds the customer
+ * who pays from an account, as in quotes. An account has its own currency; `currency` is that of any other source.
  */
 export function sourceRecord(
   payment: SourceColumns,
@@ -62,7 +62,7 @@ export function sourceRecord(
         sourceType: 'ACCOUNT' as const,
         accountId: accountPublicId(parties.sourceAccount.kind, payment.sourceAccountId),
         ...(options.withCustomer && customer),
-        // What arrives from an account here may arrive in another currency, and only the sender has the sent amount.
+        // Funds from an account here may arrive in another currency, and only the sender has the sent amount.
         currency: parties.sourceAccount.currency,
       };
     case 'REALTIME_FUNDING':
@@ -76,7 +76,7 @@ export function sourceRecord(
 
 type DestinationColumns = Pick<Quote | Transaction, 'destinationAccountId' | 'destinationUmaAddress'>;
 
-/** Returns the destination of a payment (specification 2.7). The constraints of the tables guarantee that it has one. */
+/** Returns the destination of a payment (specification 2.7), which the constraints of the tables guarantee. */
 export function destinationRecord(payment: DestinationColumns, parties: PaymentParties, currency: string) {
   const { destinationUmaAddress: umaAddress, destinationAccountId } = payment;
   if (umaAddress !== null) return { destinationType: 'UMA_ADDRESS' as const, umaAddress, currency };

@@ -43,7 +43,7 @@ interface RateDetailsRecord {
 const decimals = ['counterpartyMultiplier', 'serviceApiMultiplier', 'serviceApiVariableFeeRate'] as const;
 const amounts = ['counterpartyFixedFee', 'serviceApiFixedFee', 'serviceApiVariableFeeAmount'] as const;
 
-/** Converts rate details as createQuote stored them: decimals and amounts are strings of digits. */
+/** Converts rate details as stored by createQuote: decimals and amounts are strings of digits. */
 export function rateDetailsRecord(column: unknown): RateDetailsRecord | undefined {
   if (typeof column !== 'object' || column === null) return undefined;
   const values = trustedJson<Readonly<Record<string, string | null | undefined>>>(column);

@@ -5,8 +5,8 @@ import { destinationRecord, type PaymentParties, sourceRecord } from './payment-
 import { rateDetailsRecord } from './quote-record.ts';
 
 /**
- * Converts a row to the record of a payment, in REST's answers and in the bodies of webhooks (specification 2.6, decisions 3
- * and 13). Unknown fields are left out, except `settledAt` and the two ids of a platform's own payment, which are null.
+ * Converts a row to the record of a payment, in REST responses and webhook bodies (specification 2.6, decisions 3 and
+ * 13). Unknown fields are left out, except `settledAt` and the two ids of a platform's own payment, which are null.
  * @throws UnrepresentableAmount beyond 2^53
  */
 export function transactionRecord(row: Transaction, parties: PaymentParties) {

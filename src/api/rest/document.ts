@@ -20,7 +20,7 @@ const tags = {
   Sandbox: 'Simulated deposits, incoming payments and identity checks.',
 } as const;
 
-/** Makes the OpenAPI 3.1 document of the definitions that validate the requests. Call it once, after all are added. */
+/** Builds the OpenAPI 3.1 document from the definitions that validate the requests. Call it once all are added. */
 export function restDocument(app: RestApp): Document {
   const registry = app.openAPIRegistry;
   registry.registerComponent('securitySchemes', 'token', {
@@ -64,11 +64,11 @@ export function restDocument(app: RestApp): Document {
   const paths = Object.entries(document.paths ?? {}).map(
     ([path, item]) => [path.slice(restPrefix.length), withExamples(item)] as const,
   );
-  // The console replaces the ids of the examples by those of the platform.
+  // The console replaces the ids of the examples with those of the platform.
   return { ...document, paths: Object.fromEntries(paths), 'x-example-guide': exampleGuide };
 }
 
-/** Writes references as OpenAPI 3.1 can, with description and null, without `allOf`, of which generators make `A & unknown`. */
+/** Writes references in OpenAPI 3.1 form, with description and null, without `allOf` (generated as `A & unknown`). */
 function plain<Part>(part: Part): Part {
   if (typeof part !== 'object' || part === null) return part;
   if (Array.isArray(part)) return part.map(plain) as Part;
@@ -79,7 +79,7 @@ function plain<Part>(part: Part): Part {
   if (allOf?.length === 2 && reference?.$ref && more) {
     const { type, ...beside } = more;
     const own = { ...rest, ...beside };
-    // What it is of the type that it refers to, or null.
+    // The referenced type (or null), with its own keywords.
     return (Array.isArray(type) ? { anyOf: [reference, { type: 'null' }], ...own } : { ...reference, ...own }) as Part;
   }
   return Object.fromEntries(Object.entries(part).map(([name, value]) => [name, plain(value)])) as Part;

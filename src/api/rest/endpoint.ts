@@ -17,7 +17,7 @@ import { ErrorBody } from './errors.ts';
 import { headerPaths } from './input-paths.ts';
 import { onReplicas } from './replica-reads.ts';
 
-// The common parts of the endpoints' definitions.
+// Defines the common parts of the endpoints.
 
 interface Documentation {
   readonly operationId: string;
@@ -26,7 +26,7 @@ interface Documentation {
   readonly description?: string;
 }
 
-/** The documentation of a command. Its id is the command's name, if left out. */
+/** The documentation of a command. Its id defaults to the command's name. */
 type CommandDocumentation = Omit<Documentation, 'operationId'> & { readonly operationId?: string };
 
 /** Defines an endpoint that reads: any token with VIEW may call it. */
@@ -41,8 +41,8 @@ export function lookupEndpoint(documentation: Documentation) {
 
 /**
  * Defines an endpoint that changes something.
- * @param operation the command's name in every API, which determines its permission and the scope of its idempotency keys
- *   (decision 6)
+ * @param operation the command's name in every API, which determines its permission and the scope of its idempotency
+ *   keys (decision 6)
  */
 export function commandEndpoint(operation: Operation, documentation: CommandDocumentation) {
   return {
@@ -63,7 +63,7 @@ export function settingsEndpoint(operation: Operation, documentation: Documentat
 
 const ifMatchParameter = { $ref: '#/components/parameters/IfMatch' };
 
-/** Refuses a viewer who may not run an operation, or may not see the record in its answer (decision 62). */
+/** Refuses a viewer who may not run an operation, or may not see the record in its response (decision 62). */
 function mayRun(operation: Operation): MiddlewareHandler<RestEnvironment> {
   return allow((viewer) => {
     authorize(viewer, operation);
@@ -82,7 +82,7 @@ export function managementEndpoint(documentation: Documentation) {
   return { ...documentation, middleware: [allow((viewer) => requirePermission(viewer, 'MANAGE'))] };
 }
 
-/** Refuses a viewer before its request is validated: only permitted callers learn what is wrong with it. */
+/** Refuses a viewer before the request is validated: only permitted callers learn what is wrong with it. */
 function allow(check: (viewer: Viewer) => void): MiddlewareHandler<RestEnvironment> {
   return async (context, next) => {
     check(context.get('viewer'));
@@ -136,7 +136,7 @@ export function body<Schema extends z.ZodType>(schema: Schema) {
   return { required: true as const, content: { 'application/json': { schema } } };
 }
 
-/** Defines an optional JSON body: a request without one means the same as `{}`. */
+/** Defines an optional JSON body: a request without one is equivalent to `{}`. */
 export function optionalBody<Schema extends z.ZodType>(schema: Schema) {
   return { required: false as const, content: { 'application/json': { schema } } };
 }
@@ -162,12 +162,12 @@ const reasons: Readonly<Record<number, string>> = {
 
 type ErrorStatus = 404 | 409 | 410 | 412 | 413 | 415 | 501 | 504;
 
-/** Defines an endpoint's error responses, with those of every endpoint. Handlers throw them, so no result type lists them. */
+/** Defines an endpoint's error responses, including the common ones. Handlers throw them; no result type has them. */
 export function readErrors(...statuses: ErrorStatus[]): Record<never, never> {
   return errorsOf([400, 401, 403, 429, 500, 503, ...statuses]);
 }
 
-/** Defines the error responses of a command, as `readErrors` does: the given ones, and those that every command has. */
+/** Defines a command's error responses, like `readErrors`: the given ones, and those that every command has. */
 export function commandErrors(...statuses: ErrorStatus[]): Record<never, never> {
   return errorsOf([400, 401, 403, 409, 413, 415, 422, 429, 500, 503, 504, ...statuses]);
 }
@@ -180,7 +180,7 @@ function errorsOf(statuses: readonly number[]): Record<never, never> {
 
 /**
  * Runs the command of a request and returns its row.
- * @param paths where the request has fields at other paths than the command's input (input-paths.ts)
+ * @param paths the paths of fields that differ between the request and the command's input (input-paths.ts)
  * @throws Refusal of the command, with the path in the request
  */
 export async function command<Row>(

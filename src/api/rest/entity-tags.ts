@@ -2,16 +2,16 @@ import type { Context } from 'hono';
 import { Refusal } from '../../core/refusal.ts';
 import type { RestEnvironment } from './environment.ts';
 
-// Entity tags (RFC 9110, 8.8.3) of records that have versions, and what If-Match demands of them (13.1.1).
+// Implements entity tags (RFC 9110, 8.8.3) of records with versions, and If-Match (13.1.1).
 
-/** The header that names the tag of the record that a request changes, as errors name it. */
+/** The header with the tag of the record that a request changes, as named in errors. */
 export const ifMatch = 'If-Match';
 
 export function setTag(context: Context<RestEnvironment>, tag: string | number): void {
   context.header('ETag', `"${tag}"`);
 }
 
-/** Returns the entity tag that a request demands; undefined for none or `*`. Weak ones match nothing; several throw. */
+/** Returns the entity tag that a request requires; undefined for none or `*`. Weak tags never match; several throw. */
 export function demandedTag(context: Context<RestEnvironment>): string | undefined {
   const field = context.req.header(ifMatch)?.trim();
   if (field === undefined || field === '*') return undefined;
@@ -21,7 +21,7 @@ export function demandedTag(context: Context<RestEnvironment>): string | undefin
   throw new Refusal('INVALID_INPUT', 'expected a single entity tag, as returned in ETag, or *', { path: [ifMatch] });
 }
 
-/** Returns the version that a request demands of the record that it changes; 0, which none has, for a tag of no version. */
+/** Returns the version that a request requires of its record; 0, which no record has, for a tag without a version. */
 export function demandedVersion(context: Context<RestEnvironment>): number | undefined {
   const tag = demandedTag(context);
   return tag === undefined ? undefined : /^[1-9]\d{0,8}$/.test(tag) ? Number(tag) : 0;

@@ -24,7 +24,7 @@ interface FieldError {
   readonly message: string;
 }
 
-/** The error codes of REST, with their HTTP status, beside those of the domain's refusals (decision 46). */
+/** The REST error codes with their HTTP status, in addition to those of the domain's refusals (decision 46). */
 const ownCodes = {
   INVALID_REQUEST_FORMAT: 400,
   UNAUTHORIZED: 401,
@@ -35,10 +35,10 @@ const ownCodes = {
   NOT_IMPLEMENTED: 501,
 } as const;
 
-/** A code that an error body can have. */
+/** A code that can appear in an error body. */
 export type ErrorCode = keyof typeof ownCodes | keyof typeof refusals;
 
-/** Every code that an error body can have, for the document. */
+/** Every code that can appear in an error body, for the document. */
 export const errorCodes = [...Object.keys(ownCodes), ...Object.keys(refusals)] as [ErrorCode, ...ErrorCode[]];
 
 /** The body of every error response (decision 46). */
@@ -106,7 +106,7 @@ const amountFields: ReadonlySet<unknown> = new Set([
   'receivingCurrencyAmount',
 ]);
 
-/** Makes the error of invalid parameters or an invalid body: fields of the body by path, parameters by name. */
+/** Creates the error of invalid parameters or an invalid body: fields of the body by path, parameters by name. */
 export function invalidRequest(issues: readonly core.$ZodIssue[], data: unknown, isBody: boolean): RestError {
   const all = issues.flatMap((issue) => describe(isBody ? issue : { ...issue, path: issue.path.slice(0, 1) }, data));
   const distinct = all.filter(
@@ -120,7 +120,7 @@ export function invalidRequest(issues: readonly core.$ZodIssue[], data: unknown,
   return new RestError(codes.size === 1 && firstCode ? firstCode : 'INVALID_INPUT', message, { errors });
 }
 
-/** Makes the error for a body whose JSON no value represents as it is written. */
+/** Creates the error of a body whose JSON no value represents exactly as written. */
 export function inexactBody({ path, reason, isTooLarge }: InexactJson): RestError {
   const field = dotted(path) || 'body';
   const code = codeOf({ code: isTooLarge ? 'too_big' : 'custom' }, path.map(String), false);
@@ -192,7 +192,7 @@ function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-/** Makes the response for a thrown error: a refusal with its code, a bug without its details, which are logged. */
+/** Creates the response for a thrown error: a refusal with its code, a bug without its details, which are logged. */
 export function presentError(thrown: unknown, context: Context<RestEnvironment>, log: Logger): Response {
   const refusal = refusalIn(thrown);
   if (refusal) return presentRefusal(context.get('tookEffect') ? refusalAfterEffect(refusal) : refusal, context);
@@ -204,12 +204,12 @@ export function presentError(thrown: unknown, context: Context<RestEnvironment>,
   const { status, code, message } = error;
   return context.json(
     { status, code, message, details: details ?? { reason: message, ...error.facts } },
-    // The library wants one of the codes that have a body, and every refusal's is one.
+    // The library expects a status that allows a body, which every refusal's does.
     { status: status as 400, headers: { ...error.headers } },
   );
 }
 
-/** Replaces a refusal that says that nothing has happened, for a command that has taken effect. */
+/** Replaces a refusal that claims that nothing has happened, for a command that has taken effect. */
 function refusalAfterEffect(refusal: Refusal): Refusal {
   return refusal.code === 'SERVICE_UNAVAILABLE' ? outcomeUnknown() : refusal;
 }
@@ -219,7 +219,7 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   if (thrown instanceof HTTPException && thrown.status === 400) {
     return new RestError('INVALID_REQUEST_FORMAT', 'the body is not well-formed JSON');
   }
-  // An empty body of another type: a non-empty one is refused before (src/api/rest/server.ts).
+  // An empty body of a different type: a non-empty one was refused earlier (src/api/rest/server.ts).
   if (thrown instanceof HTTPException && thrown.status === 415) {
     return new RestError('INVALID_REQUEST_FORMAT', 'a request body must be application/json', { status: 415 });
   }
@@ -233,12 +233,12 @@ function asRestError(thrown: unknown, log: Logger): RestError {
   return new RestError('INTERNAL_ERROR', 'Internal error. It has been logged.');
 }
 
-/** Returns digits as the JSON number that is exactly this, or as text where there is none. */
+/** Converts digits to the exactly equal JSON number, or to text if there is none. */
 const inJson = (digits: string) => (isJsonInteger(BigInt(digits)) ? Number(digits) : digits);
 
-/** Returns the facts of a refusal with amounts as REST has them. One that a JSON number cannot represent is text. */
+/** Returns a refusal's facts with amounts in REST form. An amount that a JSON number cannot represent is text. */
 function inRestTerms({ code, details }: Refusal): RefusalDetails {
-  // planRefusal has made them of these types.
+  // planRefusal creates them with these types.
   const { balances } = details as Partial<CustomerUse>;
   const { limit } = details as Partial<ExceededLimit>;
   if (code === 'LIMIT_EXCEEDED' && limit) {
@@ -263,12 +263,12 @@ function inRestTerms({ code, details }: Refusal): RefusalDetails {
   };
 }
 
-/** Makes the response for a refusal of the domain. A header marks the repeat of a stored one (decision 6). */
+/** Creates the response for a refusal of the domain. A header marks the repeat of a stored one (decision 6). */
 function presentRefusal(refusal: Refusal, context: Context): Response {
   const { path, retryAfter, errors: _errors, ...facts } = inRestTerms(refusal);
   const field = path && dotted(path);
   const { code, message } = refusal;
-  // As RFC 9110 demands where If-Match does not hold (13.1.1).
+  // As RFC 9110 requires if the If-Match condition is false (13.1.1).
   const status = path?.[0] === ifMatch && code === 'CONFLICT' ? 412 : refusals[code];
   const errors = invalidFieldsOf(refusal).map((one) => ({
     field: dotted(one.path),

@@ -6,11 +6,11 @@ interface Example {
   readonly value: object;
 }
 
-/** Other ids of the same type than those of `exampleId`. */
+/** Ids of the same type as those of `exampleId`, but different. */
 const another = (type: string) => exampleId(type).replace(/.$/, '3');
 
 const [customer, account, payee] = ['Customer', 'InternalAccount', 'ExternalAccount'].map(exampleId);
-/** A bank account in the payer's currency, and the account of the platform. */
+/** A bank account in the payer's currency, and the platform's account. */
 const [ownBank, platformAccount] = [another('ExternalAccount'), another('InternalAccount')];
 
 const person = { fullName: 'Grace Hopper', birthDate: '1990-12-10', nationality: 'US' };
@@ -37,7 +37,7 @@ const ibanAccount = {
 };
 const document = '{ viewer { kind } }';
 
-/** Request bodies that the sandbox accepts, by operation id, with ids of `exampleId`. `1001` marks names taken once. */
+/** Request bodies that the sandbox accepts, by operation id, with ids of `exampleId`. `1001` marks single-use names. */
 export const examples: Readonly<Record<string, Readonly<Record<string, Example>>>> = {
   createQuote: {
     fromAccount: {
@@ -187,7 +187,7 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
   },
 };
 
-/** How to find a platform's real ids, step by step: where ids stand in the answer to a GET, or its item with most. */
+/** Steps for finding a platform's real ids: their place in a GET's response, or in its item with the largest `most`. */
 export const exampleGuide = {
   unique: '1001',
   ids: [

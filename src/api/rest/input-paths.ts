@@ -9,13 +9,13 @@ import type { LookUpReceiver } from '../../domain/receivers/lookups.ts';
 import type { Transfer } from '../../domain/transfers/transfer.ts';
 import { ifMatch } from './entity-tags.ts';
 
-// Tables of the paths at which a command's input and the REST request have the same field: first the command's path, then
+// Tables that map the path of a field in a command's input to its path in the REST request: first the command's, then
 // the request's. A field that is not listed has the same path in both.
 
-/** The table of requests that have every field at the command's path. */
+/** The table of requests in which every field has the command's path. */
 export const samePaths: PathTable = [];
 
-/** The table of what comes in header fields, for every command. */
+/** The table of fields that are sent as headers, for every command. */
 export const headerPaths: PathTable = [
   [['idempotencyKey'], ['Idempotency-Key']],
   [['expectedVersion'], [ifMatch]],
@@ -65,7 +65,7 @@ export const ratesPaths: PathTable<RatesQuery> = [
 
 export const lookupPaths: PathTable<LookUpReceiver> = [[['umaAddress'], ['receiverUmaAddress']]];
 
-/** The table of the parties that a quote takes from its lookup: a currency in the request selects the source account. */
+/** The table of parties that a quote takes from its lookup: a currency in the request selects the source account. */
 export const lookupPartiesPaths: PathTable = [[['currency'], ['sendingCurrencyCode']]];
 
 /** The fields of a quote request on which its paths depend. */
@@ -77,7 +77,7 @@ interface QuoteBody {
   readonly senderUserInfo?: object | undefined;
 }
 
-/** Returns the table of a quote request, which depends on the fields that it has. */
+/** Returns the table of a quote request, which depends on its fields. */
 export function quotePaths(body: QuoteBody): PathTable<CreateQuote> {
   const { source, destination, receivingCurrencyCode, senderCustomerInfo, senderUserInfo } = body;
   const table: (readonly [PathTable<CreateQuote>[number][0], FieldPath])[] = [];
@@ -88,7 +88,7 @@ export function quotePaths(body: QuoteBody): PathTable<CreateQuote> {
     table.push([['destination', 'currency'], ['receivingCurrencyCode']]);
   const field = !senderCustomerInfo && senderUserInfo ? 'senderUserInfo' : 'senderCustomerInfo';
   table.push([['senderCustomerInfo'], [field]]);
-  // A fact has its name in an object, and its position in the list of the command.
+  // A fact is identified by name in an object, and by position in the command's list.
   for (const [position, name] of Object.keys(senderCustomerInfo ?? senderUserInfo ?? {}).entries()) {
     table.push([
       ['senderCustomerInfo', position],

@@ -21,9 +21,9 @@ import { jsonResponse, readErrors, type viewEndpoint } from './endpoint.ts';
 import type { RestEnvironment } from './environment.ts';
 import { listOf } from './schemas/fields.ts';
 
-// The common parts of all lists (specification 4.0).
+// Defines the common parts of all lists (specification 4.0).
 
-/** The parameter for the size of a page: digits only, within its bounds. */
+/** The page size parameter: digits only, within its bounds. */
 const limit = z
   .string()
   .regex(/^\d{1,9}$/, `must be an integer from 1 to ${maxPageSize}`)
@@ -39,7 +39,7 @@ const limit = z
     example: defaultPageSize,
   });
 
-/** The query parameters of every list in pages. */
+/** The query parameters of every paged list. */
 const pageParameters = {
   limit,
   cursor: z.string().optional().describe('The `nextCursor` of the previous page.'),
@@ -61,13 +61,13 @@ export function requiredMoment(description: string) {
   return timestamp.openapi({ type: 'string', format: 'date-time', description });
 }
 
-/** The parameters of lists that say when a record was created. */
+/** The list parameters for the time of a record's creation. */
 export const createdParameters = {
   createdAfter: moment('Created at this time or later.'),
   createdBefore: moment('Created at this time or earlier.'),
 };
 
-/** The parameters of lists that say when a record last changed. */
+/** The list parameters for the time of a record's last change. */
 export const updatedParameters = {
   updatedAfter: moment('Last changed at this time or later.'),
   updatedBefore: moment('Last changed at this time or earlier.'),
@@ -95,7 +95,7 @@ export function choice(description: string) {
     .openapi({ type: 'boolean', description });
 }
 
-/** Defines an amount as a parameter, in smallest units. */
+/** Defines an amount parameter, in smallest units. */
 export function amountParameter(description: string) {
   return z
     .string()
@@ -141,15 +141,14 @@ interface ListEndpoint<Path extends string, Filters extends z.ZodRawShape, Item 
 }
 
 /**
- * The most rows that are counted. A longer list has no `totalCount`, which is optional (specification 4.0): counting a
- * million rows takes a hundred times as long as reading a page. GraphQL returns the number on request.
+ * The maximum number of rows that are counted. A longer list has no `totalCount`, which is optional (specification
+ * 4.0): counting a million rows takes a hundred times as long as reading a page. GraphQL returns the number on request.
  */
 const maxCount = 10_000;
 
 /**
- * The lists that were longer than `maxCount`, by name and conditions: they are not counted again for a minute. Counting
- * takes more than half of the time of a response. A list that has become shorter is without its total for a minute at
- * most.
+ * The lists that exceeded `maxCount`, by name and conditions: they are not counted again for a minute. Counting takes
+ * more than half of the time of a response. A list that has become shorter lacks its total for at most a minute.
  */
 const longLists = new LRUCache<string, true>({
   maxSize: 1_000_000,
@@ -157,7 +156,7 @@ const longLists = new LRUCache<string, true>({
   ttl: 60_000,
 });
 
-/** Defines an endpoint that lists in pages: its filters with `limit` and `cursor`, and the envelope of specification 4.0. */
+/** Defines a paged list endpoint: its filters with `limit` and `cursor`, and the envelope (specification 4.0). */
 export function pagedEndpoint<Path extends string, Filters extends z.ZodRawShape, Item extends z.ZodType>({
   access,
   path,
@@ -215,10 +214,10 @@ interface ListQuery {
   readonly orderBy?: ListOrder | undefined;
 }
 
-/** The reader of a page: the caller, and how its cursors are made. */
+/** The reader of a page: the caller, and how its cursors are created. */
 type Reader = Pick<RestEnvironment['Variables'], 'viewer' | 'cursors'>;
 
-/** Reads the parameters of a page. Throws INVALID_INPUT for a cursor that is not of this list (decision 17). */
+/** Reads the parameters of a page. Throws INVALID_INPUT for a cursor of a different list (decision 17). */
 function requestedPage<Key>(
   list: string,
   { viewer, cursors }: Reader,
@@ -242,7 +241,7 @@ function requestedPage<Key>(
 
 type PageQuery<Where> = ReturnType<typeof pageQuery<Where, unknown>>;
 
-/** A list in pages: how to read its rows, and how to present them. */
+/** A paged list: how to read its rows, and how to present them. */
 interface ListOf<Filter, Where, Row, Item> {
   /** The name in its cursors, which the GraphQL list with that name accepts too. */
   readonly name: string;
@@ -252,7 +251,7 @@ interface ListOf<Filter, Where, Row, Item> {
   readonly record: (row: Row) => Item;
 }
 
-/** Makes the list of a noun's rows, with the additional fields that their records need. */
+/** Defines the list of a noun's rows, with the additional fields that their records need. */
 export function rowList<N extends Noun, Filter, More extends object, Item>(
   database: Database,
   noun: N,
@@ -300,7 +299,7 @@ export async function readPage<Filter, Where, Row extends OrderedRow, Item>(
   };
 }
 
-/** Counts the matching rows; undefined where there are more than `maxCount`. */
+/** Counts the matching rows; undefined if there are more than `maxCount`. */
 async function countUnlessLong<Where>(
   { name, count }: Pick<ListOf<never, Where, never, unknown>, 'name' | 'count'>,
   where: Where,

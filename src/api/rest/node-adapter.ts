@@ -3,9 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { outsideWait } from '../../core/outside-wait.ts';
 import { acceptsEncoding, sendAnswer } from '../http/bodies/answer.ts';
 
-/** The information that a handler gets besides the request. */
+/** The information that a handler receives in addition to the request. */
 export interface RestBindings {
-  /** Whether the body was longer than the limit and is missing. */
+  /** Whether the body exceeded the limit and is missing. */
   readonly bodyTooLarge: boolean;
 }
 
@@ -14,10 +14,10 @@ type FetchHandler = (request: Request, bindings: RestBindings) => Response | Pro
 /** The base of request URLs. No handler uses the host: a client could set it to anything. */
 const origin = 'http://localhost';
 
-/** The methods that a Request cannot have. They are handled as OPTIONS: no path has it, and so the response is the same. */
+/** The methods that a Request cannot have, handled as OPTIONS: no path supports it, so the response is the same. */
 const forbiddenMethods: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
-/** Answers a request of `node:http`, whose body has been read (undefined: too long), by a fetch handler. */
+/** Responds to a `node:http` request, whose body has been read (undefined: too long), through a fetch handler. */
 export async function answerByFetch(
   handle: FetchHandler,
   incoming: IncomingMessage,
@@ -55,7 +55,7 @@ const streamedTypes = /^(text\/csv|application\/xml)\b/;
 /** The longest wait for a client that reads nothing of a stream, in milliseconds. */
 const drainMs = 60_000;
 
-/** Sends a body as fast as it is read. Where it fails or nobody reads for `drainMs`, the connection ends before the end. */
+/** Sends a body as fast as it is read. If it fails or is not read for `drainMs`, the connection ends early. */
 async function sendStream(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
   for await (const chunk of body) {
     if (response.destroyed) return;
@@ -64,7 +64,7 @@ async function sendStream(body: ReadableStream<Uint8Array>, response: ServerResp
   response.end();
 }
 
-/** Waits until a client has read the written data; not for one that has disconnected. */
+/** Waits until a client has read the written data, unless it has disconnected. */
 async function drained(response: ServerResponse): Promise<void> {
   const waiting = new AbortController();
   const timer = setTimeout(() => response.destroy(), drainMs);

@@ -4,7 +4,7 @@ import { Refusal } from '../../core/refusal.ts';
 import { readAfterHeader, readAfterOf } from '../../domain/events/read-after.ts';
 import type { RestEnvironment } from './environment.ts';
 
-/** The field of a request that sets what its reads must include, as errors name it. */
+/** The request field that sets which writes its reads must include, as named in errors. */
 const field = 'Payments-Read-After';
 
 /** Lets a read-only endpoint read from replicas, if there are any. */
@@ -20,7 +20,7 @@ export const onReplicas: MiddlewareHandler<RestEnvironment> = async (context, ne
   return replicas.reading(platformId, isPage ? undefined : token, () => next());
 };
 
-/** Adds the token for later reads to the answer of a possible write. */
+/** Adds the token for later reads to the response of a possible write. */
 export const withReadToken: MiddlewareHandler<RestEnvironment> = async (context, next) => {
   await next();
   const replicas = context.get('replicas');

@@ -34,21 +34,21 @@ import { withoutNulls } from './schemas/fields.ts';
 interface RestOptions extends RestModules, DocumentModules {
   readonly tokens: ApiTokens;
   readonly replicas: Replicas | undefined;
-  /** The most bytes that a body may have. */
+  /** The maximum size of a body, in bytes. */
   readonly bodyBytes: number;
   /** Whether strangers may read the OpenAPI document and its page. */
   readonly openapi: boolean;
   readonly log: Logger;
 }
 
-/** Answers a request below `/2025-10-13` whose body has been read; the body is undefined when it was too long. */
+/** Responds to a request below `/2025-10-13` whose body has been read; the body is undefined if it was too long. */
 export type RestServer = (
   request: IncomingMessage,
   response: ServerResponse,
   body: Buffer | undefined,
 ) => Promise<void>;
 
-/** Makes the REST server (specification 4): a second API beside GraphQL on the same domain. */
+/** Creates the REST server (specification 4): a second API beside GraphQL on the same domain. */
 export function createRestServer(options: RestOptions): RestServer {
   const app = restApp(options);
   return (request, response, body) => answerByFetch(app.fetch, request, response, body);
@@ -58,7 +58,7 @@ function restApp(options: RestOptions): RestApp {
   const { payments, webhooks, tokens, replicas, bodyBytes, openapi, log } = options;
   const root = rootApp(log);
   root.use('*', async (context, next) => {
-    // The path as it is defined, with the names of its parameters: there are few.
+    // The path as defined, with the names of its parameters, to keep the labels few.
     const path = matchedRoutes(context).findLast((route) => !route.path.endsWith('*'))?.path ?? 'none';
     const operation = `${context.req.method} ${path}`;
     noteOperation(operation);
@@ -95,11 +95,11 @@ function restApp(options: RestOptions): RestApp {
     if (context.req.raw.body) checkStorable(await readJson(context.req));
     await next();
   });
-  // Fixed paths before those with a parameter in the same segment.
+  // Fixed paths come before those with a parameter in the same segment.
   internalAccountEndpoints(app, payments);
   externalAccountEndpoints(app, payments);
   statementEndpoints(app, payments);
-  // Their other methods, too, or DELETE /customers/external-accounts would delete a customer with that id.
+  // Their other methods, too; otherwise DELETE /customers/external-accounts would delete a customer with that id.
   refuseOtherMethods(app);
   customerEndpoints(app, payments);
   quoteEndpoints(app, payments);
@@ -118,7 +118,7 @@ function restApp(options: RestOptions): RestApp {
   return root;
 }
 
-/** Makes the router of all paths, which presents errors. */
+/** Creates the router of all paths, which presents errors. */
 function rootApp(log: Logger): RestApp {
   const root = newRestApp();
   root.onError((error, context) => presentError(error, context, log));
@@ -130,8 +130,8 @@ function rootApp(log: Logger): RestApp {
 
 /**
  * Serves the OpenAPI document. It needs no credentials, since it contains nothing about any platform. Its page is
- * src/api/pages/pages.ts. It is made at the first request, when all endpoints are defined: that takes as long as the rest of
- * a start.
+ * src/api/pages/pages.ts. It is built at the first request, once all endpoints are defined: building takes as long as
+ * the rest of startup.
  */
 function serveDocument(app: RestApp): void {
   let document: ReturnType<typeof restDocument> | undefined;
@@ -141,12 +141,12 @@ function serveDocument(app: RestApp): void {
   });
 }
 
-/** Parses the body, and makes the later validation use the result. */
+/** Parses the body, and provides the result to later validation. */
 async function readJson(request: HonoRequest): Promise<unknown> {
   const text = bodyText(new Uint8Array(await request.arrayBuffer()));
   if (text === undefined) throw new RestError('INVALID_REQUEST_FORMAT', 'the body is not valid UTF-8');
   const parsed = parsedBody(text);
-  // A PATCH empties by null what its schema says.
+  // In a PATCH, null clears the fields for which its schema allows that.
   const json = request.method === 'PATCH' ? parsed : withoutNulls(parsed);
   request.json = async <T>() => json as T;
   return json;
@@ -161,7 +161,7 @@ function parsedBody(text: string): unknown {
   }
 }
 
-/** Answers 405 to other methods of the paths that have been added so far. */
+/** Responds with 405 to other methods of the paths that have been added so far. */
 function refuseOtherMethods(app: RestApp): void {
   const methods = new Map<string, Set<string>>();
   for (const { path, method } of app.routes) {

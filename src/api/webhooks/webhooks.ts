@@ -15,18 +15,18 @@ export interface Webhooks {
   readonly loopback: boolean;
   /** Encrypts the signing secrets; undefined without a key, and then there are no endpoints. */
   readonly box: SecretBox | undefined;
-  /** Where each attempt is logged; undefined for no such log. */
+  /** Where each attempt is logged; undefined to log none. */
   readonly attemptLog: Logger | undefined;
-  /** How many webhook tests wait for their receivers, by platform (test-event.ts). */
+  /** The number of webhook tests that wait for their receivers, by platform (test-event.ts). */
   readonly waitingTests: Map<string, number>;
 }
 
 interface WebhookSettings {
   /** 32 bytes in base64 or hex. */
   readonly SECRET_KEY?: Buffer | undefined;
-  /** Other keys that stored secrets may be encrypted with. */
+  /** Other keys with which stored secrets may be encrypted. */
   readonly SECRET_KEY_FALLBACKS?: readonly Buffer[];
-  /** The factor by which retries and other intervals are shorter: 1 outside development. */
+  /** The factor by which retries and other intervals are shortened: 1 outside development. */
   readonly WEBHOOK_TIME_SCALE: number;
   readonly WEBHOOK_LOOPBACK: boolean;
   /** Whether each attempt is logged. */
@@ -54,7 +54,7 @@ export function loopbackAllowed(webhooks: Webhooks, environment: Tenant['environ
   return webhooks.loopback && environment === 'SANDBOX';
 }
 
-/** Returns the box that encrypts signing secrets. Throws SERVICE_UNAVAILABLE where no key is set. */
+/** Returns the box that encrypts signing secrets. Throws SERVICE_UNAVAILABLE if no key is set. */
 export function requireBox(webhooks: Webhooks): SecretBox {
   if (!webhooks.box)
     throw new Refusal('SERVICE_UNAVAILABLE', 'webhooks are not set up on this instance: SECRET_KEY is not set');
@@ -76,5 +76,5 @@ export const webhookTypes = [
   'TEST',
 ] as const satisfies readonly EventType[];
 
-/** The same types as a list in SQL. No event of a delivery is among them: each delivery would make another one. */
+/** The same types as a list in SQL. Events of deliveries are not among them: each delivery would create another one. */
 export const webhookTypesSql = webhookTypes.map((type) => `'${type}'`).join(', ');

@@ -2,25 +2,25 @@ import { hash as digest } from 'node:crypto';
 import { z } from 'zod';
 import { Refusal } from '../../../core/refusal.ts';
 
-/** A document with the hash of its text, under which clients send it. */
+/** A document, and the hash of its text by which clients refer to it. */
 export interface HashedDocument {
   readonly hash: string;
   readonly text: string;
 }
 
-/** The manifest that @apollo/generate-persisted-query-manifest and the tools for Kotlin and iOS write. */
+/** The manifest written by @apollo/generate-persisted-query-manifest and the Kotlin and iOS tools. */
 const apolloManifest = z.object({
   format: z.literal('apollo-persisted-query-manifest'),
   version: z.literal(1),
   operations: z.array(z.object({ id: z.string(), body: z.string() })),
 });
 
-/** What relay-compiler (`persistConfig`) and the client preset of GraphQL Code Generator (`persistedDocuments`) write: texts by their hashes. */
+/** Texts by hash, as written by relay-compiler and GraphQL Code Generator's client preset (`persistedDocuments`). */
 const textsByHash = z.record(z.string(), z.string());
 
 const algorithms: Readonly<Record<number, string>> = { 32: 'md5', 40: 'sha1', 64: 'sha256' };
 
-/** Reads a manifest in a form that tools write. Throws INVALID_INPUT for another, or where a name is not its text's hash. */
+/** Reads a manifest in any known format. Throws INVALID_INPUT for any other, or if a name is not its text's hash. */
 export function readManifest(json: object): readonly HashedDocument[] {
   return documentsIn(json).map(({ hash: given, text }) => {
     const hash = plainHash(given);
@@ -45,17 +45,17 @@ function documentsIn(json: object): readonly HashedDocument[] {
   );
 }
 
-/** Returns a hash as it is stored: in lower case, without the prefix of GraphQL over HTTP (`sha256:`). */
+/** Returns a hash in its stored form: lower case, without the GraphQL over HTTP prefix (`sha256:`). */
 export function plainHash(given: string): string {
   return given.replace(/^sha256:/, '').toLowerCase();
 }
 
-/** Returns whether a text is the hash of some document, in hex. */
+/** Returns whether a text has the form of a document hash in hex. */
 export function isHash(text: string): boolean {
   return text.length in algorithms && /^[0-9a-f]+$/.test(text);
 }
 
-/** Returns whether a text has this hash, whose length gives its algorithm. */
+/** Returns whether a text has this hash. The hash's length determines the algorithm. */
 export function isHashOf(hash: string, text: string): boolean {
   const algorithm = algorithms[hash.length];
   return algorithm !== undefined && digest(algorithm, text, 'hex') === hash;

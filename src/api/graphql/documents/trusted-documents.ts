@@ -12,14 +12,14 @@ import { statement } from '../../../infra/database/statement.ts';
 import { inTransaction } from '../../../infra/database/transaction.ts';
 import { type HashedDocument, isHash } from './manifest.ts';
 
-/** The most documents of a platform: many versions of several apps. */
+/** The maximum number of documents of a platform: many versions of several apps. */
 export const maxDocuments = 10_000;
 
 /** How long an instance trusts its cache, in milliseconds, for known and for unknown documents. */
 const cacheMs = { found: 10_000, absent: 1_000 } as const;
-/** The most that is cached, in characters of texts. */
+/** The capacity of the cache, in characters of text. */
 const cacheSize = 2 ** 24;
-/** What one entry weighs besides its text. */
+/** The weight of an entry in addition to its text. */
 const entrySize = 200;
 
 const registerStatement = statement<{ hash: string }>(
@@ -28,17 +28,17 @@ const registerStatement = statement<{ hash: string }>(
    select $1, * from unnest($2::text[], $3::text[], $4::bytea[]) on conflict do nothing returning hash`,
 );
 
-/** A cache entry: the text of a document, or that it is not registered. */
+/** A cache entry: the text of a document, or the fact that it is not registered. */
 interface Known {
   readonly text: string | undefined;
 }
 
-/** Returns the SHA-256 of a document without what GraphQL ignores: white space, commas and comments. */
+/** Returns the SHA-256 of a document without the tokens that GraphQL ignores: white space, commas and comments. */
 export function documentDigest(text: string): Buffer {
   return digestOf('sha256', stripIgnoredCharacters(text), 'buffer');
 }
 
-/** The documents that platforms have registered. The text of a document never changes. */
+/** Stores the documents that platforms have registered. The text of a document never changes. */
 export class TrustedDocuments {
   readonly #database: Database;
   readonly #known = new LRUCache<string, Known>({
@@ -50,13 +50,13 @@ export class TrustedDocuments {
     this.#database = database;
   }
 
-  /** Returns the text of the document with this hash; undefined where the platform has registered none. */
+  /** Returns the text of the document with this hash; undefined if the platform has not registered it. */
   async find(platformId: string, hash: string): Promise<string | undefined> {
-    // No other text can be the hash of a document, and it may be one that the database cannot compare.
+    // Only such a text can be a document's hash, and the database may be unable to compare any other.
     return isHash(hash) ? this.#lookUp(platformId, `hash ${hash}`, { hash }) : undefined;
   }
 
-  /** Returns whether the platform has registered a document: its digest is that of `documentDigest`. */
+  /** Returns whether a platform has registered the document with this digest (see `documentDigest`). */
   async has(platformId: string, digest: Buffer): Promise<boolean> {
     const where = { digest: new Uint8Array(digest) };
     return (await this.#lookUp(platformId, `digest ${digest.toString('base64')}`, where)) !== undefined;
@@ -81,8 +81,8 @@ export class TrustedDocuments {
   /**
    * Registers documents. A registered document stays unchanged.
    * @param problemIn returns why a document could not be executed, or undefined
-   * @returns how many are new
-   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents). Then none is registered
+   * @returns the number of new documents
+   * @throws Refusal FORBIDDEN, INVALID_INPUT (a document cannot be executed; too many documents). Registers none then
    */
   async register(
     caller: Caller,
@@ -124,7 +124,7 @@ export class TrustedDocuments {
     this.#forget(platformId);
   }
 
-  /** Returns all documents of the caller's platform, in the order of their hashes. */
+  /** Returns all documents of the caller's platform, ordered by hash. */
   list({ platformId }: Caller): Promise<Pick<TrustedDocument, 'hash' | 'createdAt'>[]> {
     return this.#database.prisma.trustedDocument.findMany({
       where: { platformId },
@@ -133,7 +133,7 @@ export class TrustedDocuments {
     });
   }
 
-  /** Drops the cache entries of a platform. Those of other instances expire. */
+  /** Drops a platform's cache entries. Those of other instances expire. */
   #forget(platformId: string): void {
     for (const key of this.#known.keys()) if (key.startsWith(platformId)) this.#known.delete(key);
   }

@@ -3,14 +3,14 @@ import { type GraphQLNamedType, type GraphQLSchema, isAbstractType, isObjectType
 /** The cost of a selection set for one row. */
 interface Cost {
   readonly cost: number;
-  /** The part of the cost that a list has once, not for each of its rows. */
+  /** The part of the cost that a list incurs once, rather than for each of its rows. */
   readonly once: number;
   readonly costliest: CostlyField | undefined;
 }
 
 /** The cost of a selection set for every row, and the additional cost for rows of one object type. */
 export interface SelectionCost extends Cost {
-  /** By the name of the object type; undefined where no fragment is on some types alone. */
+  /** By the name of the object type; undefined if no fragment applies only to certain types. */
   readonly alternatives: ReadonlyMap<string, Cost> | undefined;
 }
 
@@ -26,7 +26,7 @@ export function addAlternatives(
   return sum;
 }
 
-/** Returns the cost of a fragment on a type for the selection set that has it, whose rows are of `parent`. */
+/** Returns the cost of a fragment on a type for the enclosing selection set, whose rows are of `parent`. */
 export function costInFragment(
   schema: GraphQLSchema,
   inner: SelectionCost,
@@ -34,14 +34,14 @@ export function costInFragment(
   parent: GraphQLNamedType | undefined,
 ): SelectionCost {
   const types = possibleTypes(schema, on);
-  // Every row of the parent has it; or that is unknown.
+  // Every row of the parent matches, or the type is unknown.
   if (!types || on === parent || (isAbstractType(on) && isObjectType(parent) && schema.isSubType(on, parent)))
     return inner;
   const alternatives = new Map(types.map((name) => [name, ofType(inner, name)]));
   return { ...noCost, alternatives };
 }
 
-/** Returns the cost for a row of the most expensive type: a row has one type, and only the fragments on that. */
+/** Returns the cost of a row of the most expensive type: a row has one type, and only that type's fragments apply. */
 export function dearestCost(schema: GraphQLSchema, sum: SelectionCost, type: GraphQLNamedType | undefined): Cost {
   if (!sum.alternatives) return sum;
   const types = possibleTypes(schema, type) ?? [...sum.alternatives.keys()];
@@ -65,16 +65,16 @@ function add(one: Cost, other: Cost): Cost {
   };
 }
 
-/** The most expensive field of a selection set, with the most expensive one below it. */
+/** The most expensive field of a selection set, and the most expensive field below it. */
 export interface CostlyField {
   readonly responseKey: string;
-  /** Its cost including everything below it, where the selection set around it is read once. */
+  /** Its cost including everything below it, if the enclosing selection set is read once. */
   readonly cost: number;
-  /** Whether it is a list whose arguments say how many rows it can have. */
+  /** Whether it is a list whose arguments determine its maximum number of rows. */
   readonly isSized: boolean;
-  /** Whether it occurs once in a list, not for each of its rows. */
+  /** Whether it occurs once in a list rather than in each of its rows. */
   readonly isOnce: boolean;
-  /** How often its own selection set is counted, except for what occurs once. */
+  /** How often its own selection set is counted, apart from fields that occur once. */
   readonly times: number;
   readonly below: CostlyField | undefined;
 }
@@ -87,9 +87,9 @@ export interface CostlyPath {
 }
 
 /**
- * Finds what makes a document expensive: it follows the costliest fields down for as long as one makes up more than half of the
- * cost above it, and returns the last list, or field with a price of its own, on the way. Fewer of those rows, or fewer fields of each, help most. Without a list on
- * the way it returns the costliest root field.
+ * Finds what makes a document expensive. Follows the costliest field down as long as it accounts for more than half of
+ * the cost above it, and returns the last list, or field with its own price, on that path: fewer rows or fewer fields
+ * there help most. Returns the costliest root field if the path has no list.
  */
 export function costliestPath(root: CostlyField): CostlyPath {
   const path = [root.responseKey];

@@ -1,4 +1,4 @@
-/** The limits of one document, checked before it is validated (documents.ts). */
+/** Defines the limits of one document, which are checked before validation (documents.ts). */
 import {
   type DocumentNode,
   type FieldNode,
@@ -22,30 +22,30 @@ export const documentBudget = {
   directives: 20,
   mutationFields: 5,
   /**
-   * More than the cost of a page of 100 payments with its total count and all that an app shows of each: customer, both
-   * accounts, all amounts with their currencies, the quote (19,200; 15,200 of it for the page, answered in 50 ms). The worst documents found at this limit, lists of
-   * lists with the ledger entries of each row, took 0.7 to 1.2 s on two shared cores, 0.35 s of it the server's processor, and
-   * answered 3.2 MB, or 4.2 MB with `__typename` everywhere. A hundred rows in each of a hundred are refused.
+   * Exceeds the cost of a page of 100 payments with its total count and all that an app shows of each: customer, both
+   * accounts, all amounts with currencies, the quote (19,200; 15,200 for the page, answered in 50 ms). The worst
+   * documents found, lists of lists with ledger entries, took 0.7 to 1.2 s on two shared cores (0.35 s in this process)
+   * for 3.2 MB, or 4.2 MB with `__typename` throughout. A hundred rows in each of a hundred are refused.
    */
   cost: 25_000,
 } as const satisfies Record<keyof DocumentSize, number>;
 
 /**
- * The most tokens that are parsed. A selection set has at least three, two braces and a selection, so a client library that
- * adds `__typename` to each makes a document longer by a third at most. That is allowed: after parsing, only the tokens that
- * count are compared with `documentBudget.tokens`.
+ * The maximum number of tokens that are parsed. A selection set has at least three (two braces and a selection), so a
+ * client that adds `__typename` to each lengthens a document by at most a third. That is allowed: after parsing, only
+ * the tokens that count are compared with `documentBudget.tokens`.
  */
 export const maxTokensParsed = Math.ceil((documentBudget.tokens * 4) / 3);
 
 type BudgetLimit = keyof typeof documentBudget;
 
 /**
- * Checks a document against the limits, before it is validated. Returns one COST_LIMIT_EXCEEDED for each limit that it breaks, or
- * INTROSPECTION_DISABLED where it selects from the schema and `introspection` is off; nothing where it may be validated.
+ * Checks a document against the limits before validation. Returns a COST_LIMIT_EXCEEDED for each limit exceeded, or
+ * INTROSPECTION_DISABLED if it selects from the schema and `introspection` is off; otherwise nothing.
  *
- * With `introspection` on, the standard introspection query is exempt: what graphql-js' `getIntrospectionQuery` prints under any
- * of its options, apart from the operation's name, aliases, white space and comments. In all other documents `__schema` and
- * `__type` count like ordinary fields.
+ * With `introspection` on, the standard introspection query is exempt: the output of graphql-js'
+ * `getIntrospectionQuery` under any options, apart from operation name, aliases, white space and comments. In all other
+ * documents `__schema` and `__type` count like ordinary fields.
  */
 export function checkBudget(request: DocumentRequest & { readonly introspection: boolean }): GraphQLError[] {
   const { size, costliest, schemaField } = measureDocument(request);
@@ -59,7 +59,7 @@ export function checkBudget(request: DocumentRequest & { readonly introspection:
   );
 }
 
-/** Creates the refusal of a document that breaks a limit; `actual` is the document's own value, where known. */
+/** Creates the refusal of a document that exceeds a limit; `actual` is the document's own value, if known. */
 export function budgetExceeded(budget: BudgetLimit, actual?: number): GraphQLError {
   const value = isExact(actual) ? `: it has ${actual}` : '';
   return limitExceeded(budget, value, isExact(actual) ? { actual } : {});
@@ -79,7 +79,7 @@ function limitExceeded(budget: BudgetLimit, value: string, details: object): Gra
   });
 }
 
-/** Returns whether a count is exact: beyond 2^53 it is approximate, or infinite. */
+/** Returns whether a count is exact: beyond 2^53 it is approximate or infinite. */
 function isExact(count: number | undefined): count is number {
   return Number.isSafeInteger(count);
 }
@@ -93,10 +93,10 @@ function introspectionDisabled(field: FieldNode): GraphQLError {
   });
 }
 
-/** `getIntrospectionQuery` throws beyond this `typeDepth`. */
+/** `getIntrospectionQuery` throws above this `typeDepth`. */
 const maxTypeDepth = 100;
 
-/** Derives from a document the options that would print it, prints the standard query with them, and compares the two. */
+/** Derives the options of a standard query from a document, prints the query with them, and compares the two. */
 function isStandardIntrospection(document: DocumentNode): boolean {
   const text = normalizedText(document);
   const typeDepth = text.split('ofType').length - 1;

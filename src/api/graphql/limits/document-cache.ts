@@ -3,22 +3,22 @@ import { LRUCache } from 'lru-cache';
 import { maxTokensParsed } from './budget.ts';
 
 /**
- * The caches of documents and plans. Each is bounded by the weight of its entries, since anyone, strangers too, can send
- * documents that never come again. All other data about a document is in WeakMaps on its tree, and goes with it. The weights
- * were measured on documents of 14 to 2,000 tokens; the documents of apps have some 50.
+ * Creates the caches of documents and plans. Each is bounded by the weight of its entries, since anyone, even without
+ * credentials, can send documents that are never sent again. All other data about a document is in WeakMaps keyed by
+ * its tree, and is collected with it. The weights were measured on 14 to 2,000 tokens; an app's document has about 50.
  */
 
 const mebibyte = 2 ** 20;
 const kibibyte = 2 ** 10;
 
 function tokensOf(document: DocumentNode): number {
-  // The parser sets it; its type is optional for trees made in other ways.
+  // The parser sets it; the type is optional because trees can be built without a parser.
   return document.tokenCount ?? maxTokensParsed;
 }
 
 /**
- * Creates the cache of parsed documents by their text, with space for more than a thousand of apps. The weight of one is its
- * text twice, its tree and its validity. Malformed documents are not cached: parsing them stops at the first error.
+ * Creates the cache of parsed documents by text, with space for more than a thousand app documents. An entry weighs
+ * twice its text, its tree and its validity. Malformed documents are not cached: parsing stops at the first error.
  */
 export function documentCache(): LRUCache<string, DocumentNode> {
   return new LRUCache({
@@ -27,7 +27,7 @@ export function documentCache(): LRUCache<string, DocumentNode> {
   });
 }
 
-/** Creates the cache of query plans by their keys, with space for about eight hundred. */
+/** Creates the cache of query plans by key, with space for about eight hundred. */
 export function planCache<Plan extends object>() {
   const plans = new LRUCache<string, Plan>({ maxSize: 16 * mebibyte });
   return {

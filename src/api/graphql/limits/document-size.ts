@@ -1,4 +1,4 @@
-/** Counts what a parsed document selects, fragments expanded, before it is validated. The limits are in `budget.ts`. */
+/** Counts the selections of a parsed document, fragments expanded, before validation. The limits are in `budget.ts`. */
 import {
   type DocumentNode,
   type FieldNode,
@@ -24,47 +24,48 @@ import {
 import { isConnection, listSizes, ownCosts, type SentDocument } from './list-sizes.ts';
 
 /**
- * The size of a document: of each count the largest that one of its operations (or fragments) reaches, used or not. Beyond 2^53
- * a count is approximate, or infinite.
+ * The size of a document: each count is the largest of any of its operations or fragments, used or not. Beyond 2^53 a
+ * count is approximate or infinite.
  *
- * Client libraries add `__typename` to every selection set, so one in each, without an alias, is not counted: a document is as
- * large with them as without. One that is alone in its selection set does count as a field, though it costs nothing: otherwise
- * fragments of nothing else could double one another without end, and whatever expands fragments would expand them all.
+ * Client libraries add `__typename` to every selection set, so one in each, without an alias, is not counted: it does
+ * not change a document's size. One that is alone in its selection set does count as a field, at no cost: otherwise
+ * fragments of nothing else could double one another without end, and code that expands fragments would expand all.
  */
 export interface DocumentSize {
-  /** Lexical tokens as written in the whole document, without white space and comments: the limit on the body's size bounds those. */
+  /** Tokens of the whole document as written, without white space and comments, which the body's size limit bounds. */
   tokens: number;
-  /** Fields inside fields with fragments expanded, or fragments directly inside fragments, whichever goes deeper. */
+  /** Nesting of fields with fragments expanded, or of fragments directly inside fragments, whichever is deeper. */
   depth: number;
   /** Field selections with fragments expanded. */
   fields: number;
-  /** Aliases with fragments expanded, or as written in the whole document, whichever are more. */
+  /** Aliases with fragments expanded, or as written in the whole document, whichever is more. */
   aliases: number;
   /** Directives as written in the whole document. */
   directives: number;
-  /** Fields on the root of a mutation with fragments expanded, without `__typename`. */
+  /** Fields on a mutation's root with fragments expanded, without `__typename`. */
   mutationFields: number;
   /**
-   * The price of each field (its extension `price`), and 1 for each value of the lists in its arguments. The fields in a list count once for
-   * each row that its arguments allow (list-sizes.ts), and of fragments on different types those on the most expensive (alternatives.ts).
+   * The price of each field (its extension `price`), plus 1 for each value of a list in its arguments. A list's fields
+   * count once for each row that its arguments allow (list-sizes.ts); of fragments on different types only the most
+   * expensive type's fields count (alternatives.ts).
    */
   cost: number;
 }
 
-/** A document that need not be valid, as it was sent. */
+/** A document as it was sent, possibly invalid. */
 export interface DocumentRequest extends SentDocument {
   readonly schema: GraphQLSchema;
 }
 
 interface Measure {
   readonly size: DocumentSize;
-  /** The most expensive root field; undefined where nothing costs anything. */
+  /** The most expensive root field; undefined if nothing has a cost. */
   readonly costliest: CostlyField | undefined;
   /** The first `__schema` or `__type` in the document, if any. */
   readonly schemaField: FieldNode | undefined;
 }
 
-/** A measure, and the variables that it is valid for. */
+/** A measure, and the variables for which it is valid. */
 interface Measured {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
@@ -72,13 +73,13 @@ interface Measured {
   readonly measure: Measure;
 }
 
-/** The measures of documents whose page sizes are not variables: always the same, whichever operation is run. */
+/** The measures of documents whose page sizes are not variables: independent of the operation that is run. */
 const measures = new WeakMap<DocumentNode, Measured>();
 
-/** The measures of all others, kept as long as the variables of their request: it asks several times. */
+/** The measures of all other documents, kept as long as the request's variables: a request needs them several times. */
 const measuresWithVariables = new WeakMap<object, Measured>();
 
-/** Measures a document in time linear in what is written: each fragment is counted once, however often it is spread. */
+/** Measures a document in time linear in its text: each fragment is counted once, however often it is spread. */
 export function measureDocument(request: DocumentRequest): Measure {
   const { schema, document, operationName, variables } = request;
   const cached = measures.get(document);
@@ -131,22 +132,22 @@ function measureAnew(request: DocumentRequest): Measure & { readonly hasVariable
     if (dearest.cost > size.cost) costliest = dearest.costliest;
     size.cost = Math.max(size.cost, dearest.cost);
   }
-  // The parser sets it; its type is optional for trees made in other ways.
+  // The parser sets it; the type is optional because trees can be built without a parser.
   size.tokens = (document.tokenCount ?? 0) - pass.freeTypenames;
   size.aliases = Math.max(size.aliases, pass.aliasesWritten);
   size.directives = pass.directivesWritten;
   return { size, costliest, schemaField: pass.schemaField, hasVariableSizes: pass.hasVariableSizes };
 }
 
-/** The counts of a selection set with its fragments expanded, relative to its own level: the same wherever it is spread. */
+/** The counts of a selection set with fragments expanded, relative to its own level, so equal wherever it is spread. */
 interface Expansion extends SelectionCost {
-  /** Levels of fields. */
+  /** Levels of nested fields. */
   readonly depth: number;
   /** Fragments directly inside one another, counted from here. */
   readonly leadingFragments: number;
-  /** The longest such run anywhere below: fields alone would let fragments nest without end. */
+  /** The longest such chain anywhere below: a limit on fields alone would not bound the nesting of fragments. */
   readonly nestedFragments: number;
-  /** Fields of this very level, without `__typename`. */
+  /** Fields at this level, without `__typename`. */
   readonly ownFields: number;
   readonly fields: number;
   readonly aliases: number;
@@ -162,26 +163,26 @@ const nothing: Expansion = {
   aliases: 0,
 };
 
-/** A field that adds a level, and to no other count. */
+/** A field that adds a level and no other count. */
 const uncounted: Expansion = { ...nothing, depth: 1 };
 
-/** A field without subfields, as most are. Shared: documents with variable sizes are measured for every request. */
+/** A field without subfields, the common case. Shared, since documents with variable sizes are measured per request. */
 const leaf: Expansion = { ...uncounted, ownFields: 1, fields: 1, cost: 1 };
 const aliasedLeaf: Expansion = { ...leaf, aliases: 1 };
 
-/** The state of one pass over a document: its lookup tables, and its counts so far. */
+/** The state of one pass over a document: its lookup tables and its counts so far. */
 interface Pass {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly sizeOf: ReturnType<typeof listSizes>;
   readonly ownCostOf: ReturnType<typeof ownCosts>;
-  /** Whether a variable gives the size of one of the lists so far, or what its arguments cost. */
+  /** Whether a variable determines the size of a list counted so far, or the cost of its arguments. */
   hasVariableSizes: boolean;
-  /** By definition, since an invalid document may use a name twice. Holds `nothing` while a fragment is being counted: that ends a cycle. */
+  /** By definition: an invalid document may reuse a name. Is `nothing` while a fragment is counted, to end cycles. */
   readonly expansions: Map<FragmentDefinitionNode, Expansion>;
   aliasesWritten: number;
   directivesWritten: number;
-  /** `__typename`s that are not counted, as written in the whole document. */
+  /** Uncounted `__typename`s, as written in the whole document. */
   freeTypenames: number;
   schemaField: FieldNode | undefined;
 }
@@ -213,7 +214,7 @@ function expand(pass: Pass, selectionSet: SelectionSetNode, parent: GraphQLNamed
 
 function isPlainTypename(selection: SelectionNode): boolean {
   if (selection.kind !== Kind.FIELD || selection.alias) return false;
-  // With fields of its own it is invalid, but those fields count.
+  // A leaf with subfields is invalid, but they count.
   return selection.name.value === '__typename' && !selection.selectionSet;
 }
 
@@ -256,10 +257,10 @@ function inFragment(
   return { ...inner, ...costInFragment(schema, inner, on, parent), leadingFragments, nestedFragments };
 }
 
-/** The price of a field that its type does not have. */
+/** The price of a field that is not defined on its type. */
 const ofUnknown = { cost: 1, isVariable: false };
 
-/** Counts a field. One that the type does not have counts like any other, its children with it: validation comes later. */
+/** Counts a field. One that is not defined on the type counts too, with its children: validation comes later. */
 function expandField(pass: Pass, field: FieldNode, parent: GraphQLNamedType | undefined): Expansion {
   const name = field.name.value;
   const alias = field.alias === undefined ? 0 : 1;

@@ -21,13 +21,13 @@ const maxErrors = 10;
 
 interface DocumentsOptions {
   readonly schema: GraphQLSchema;
-  /** Whether clients may read the schema. Otherwise it stays secret: no `__schema`, no `__type`, no suggestions. */
+  /** Whether clients may read the schema. If not, it stays secret: no `__schema`, no `__type`, no suggestions. */
   readonly introspection: boolean;
   /** The validation rules; by default those of the GraphQL specification. */
   readonly rules?: readonly ValidationRule[];
 }
 
-/** Parses, limits and validates documents, on every transport, cached. Limits are checked each time: variables count. */
+/** Parses, limits and validates documents of every transport, with a cache. Limits are checked for each request. */
 export class Documents {
   readonly #options: DocumentsOptions;
   readonly #parsed = documentCache();
@@ -37,7 +37,7 @@ export class Documents {
     this.#options = options;
   }
 
-  /** Parses a document. Throws GRAPHQL_PARSE_FAILED, or COST_LIMIT_EXCEEDED for more tokens than are parsed. */
+  /** Parses a document. Throws GRAPHQL_PARSE_FAILED, or COST_LIMIT_EXCEEDED if it has too many tokens to parse. */
   parse(text: string): DocumentNode {
     const cached = this.#parsed.get(text);
     if (cached) return cached;
@@ -46,7 +46,7 @@ export class Documents {
     return document;
   }
 
-  /** Returns the refusals of the budget; without any, the errors of validation, which runs only then. */
+  /** Returns the budget's refusals or, if there are none, the errors of validation, which only runs then. */
   check({ document, operationName, variables }: SentDocument): readonly GraphQLError[] {
     const { schema, introspection } = this.#options;
     const refusals = checkBudget({ schema, document, operationName, variables, introspection });
@@ -56,7 +56,7 @@ export class Documents {
       : errors;
   }
 
-  /** Returns why a document can never be executed, whatever its variables: undefined where it can. */
+  /** Returns why a document can never be executed, whatever its variables; undefined if it can. */
   problemIn(text: string): string | undefined {
     try {
       return this.#validate(this.parse(text))[0]?.message;
@@ -85,7 +85,7 @@ export class Documents {
   }
 }
 
-/** Tells whether the operation of a request has a variable that must have a value, and has none. */
+/** Returns whether a required variable of a request's operation lacks a value. */
 function lacksVariable({ document, operationName, variables }: SentDocument): boolean {
   return (getOperationAST(document, operationName)?.variableDefinitions ?? []).some(
     ({ type, defaultValue, variable }) =>
@@ -112,20 +112,20 @@ function parseDocument(text: string): DocumentNode {
   }
 }
 
-/** Recognises graphql-js' error for too many tokens. Only its text differs from other syntax errors (with a typo, "more that", that may be corrected). */
+/** Recognises graphql-js' error for too many tokens by its text (a typo, "more that", may be corrected upstream). */
 function isTokenLimit({ message }: GraphQLError): boolean {
   return /^Syntax Error: Document contains more tha[tn] \d+ tokens\./.test(message);
 }
 
-/** graphql-js ends a message with one sentence: ` Did you mean "a", "b", or "c"?` */
+/** The sentence that graphql-js appends to a message: ` Did you mean "a", "b", or "c"?` */
 const suggestion = / Did you mean [^?]+\?$/;
 
-/** Removes the suggestions of the executor, which names what `hideSuggestions` hides when it coerces variables. */
+/** Removes the executor's suggestions: coercing variables, it names what `hideSuggestions` hides. */
 export function removeSuggestions(errors: readonly GraphQLError[]): void {
   for (const error of errors) error.message = error.message.replace(suggestion, '');
 }
 
-/** Finds @skip and @include on a subscription's root field: forbidden since September 2025 (5.2.4.1), they break graphql-js 16. */
+/** Finds @skip and @include on a subscription's root field: forbidden (5.2.4.1, 2025), they break graphql-js 16. */
 function findConditionalRoots({ definitions }: DocumentNode): GraphQLError[] {
   const fragments = new Map(
     definitions.flatMap((node) =>

@@ -1,4 +1,4 @@
-/** Reads from a document how many rows its lists can have, and what its arguments cost, before it is validated. */
+/** Computes from a document its maximum list sizes and the cost of its arguments, before validation. */
 import {
   type DocumentNode,
   type FieldNode,
@@ -27,13 +27,13 @@ declare module 'graphql' {
 
 export interface SentDocument {
   readonly document: DocumentNode;
-  /** The operation to run, where there are several: its variable defaults are used. */
+  /** The operation to run, if there are several: its variable defaults are used. */
   readonly operationName?: string | null | undefined;
-  /** As the client sent them, not coerced. */
+  /** As sent by the client, not coerced. */
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-/** The number of rows that a list can have, by its arguments. */
+/** The maximum number of rows of a list, from its arguments. */
 interface ListSize {
   readonly rows: number;
   readonly isVariable: boolean;
@@ -44,12 +44,12 @@ const maxRows = 1_000_000;
 
 /**
  * Returns a function that computes the size of each list of a document.
- * - A connection, which is any type with `edges` and `pageInfo`, can have `first` or `last` rows, or the default size.
- * - A list with an argument that is a list (`nodes(ids:)`) has a row for each value in it. A repeated value counts again: it is
- *   read once, but answered each time. Ten times what one id may select took 1.3 s of the processor and answered 17 MB, and
+ * - A connection (any type with `edges` and `pageInfo`) can have `first` or `last` rows, or the default size.
+ * - A list with a list argument (`nodes(ids:)`) has a row for each value. A repeated value counts again: it is read
+ *   once, but returned each time. Ten times the maximum selection of one id took 1.3 s of CPU and returned 17 MB, and
  *   there may be a hundred ids.
- * - For other lists, and for fields that are not lists, it returns undefined: those lists are short, and their fields count
- *   once.
+ * - For other lists and for fields that are not lists it returns undefined: such lists are short, and their fields
+ *   count once.
  */
 export function listSizes(
   request: SentDocument,
@@ -95,7 +95,7 @@ export function isConnection(type: GraphQLNamedType | undefined): boolean {
 /** An argument as it was sent, not coerced: written in the document, or the value of a variable. */
 type ArgumentValue = { readonly written: ValueNode | undefined } | { readonly sent: unknown };
 
-/** Returns a function that resolves variables: to the value that was sent, else to the default. */
+/** Returns a function that resolves a variable to the value that was sent, or else to the default. */
 function argumentReader({ document, operationName, variables }: SentDocument): (value: ValueNode) => ArgumentValue {
   const defaults = new Map(
     getOperationAST(document, operationName)?.variableDefinitions?.map((definition) => [
@@ -110,19 +110,19 @@ function argumentReader({ document, operationName, variables }: SentDocument): (
   };
 }
 
-/** The price of a field without its subfields. */
+/** Returns the price of a field without its subfields. */
 interface OwnCost {
   readonly cost: number;
   readonly isVariable: boolean;
 }
 
-/** Returns a function that prices a field: for itself, the values in the lists of its arguments, and its search. */
+/** Returns a function that prices a field: its own price, the values in its list arguments, and its search. */
 export function ownCosts(
   request: SentDocument,
 ): (field: FieldNode, definition: GraphQLField<unknown, unknown>) => OwnCost {
   const argumentValue = argumentReader(request);
 
-  /** Returns a value as JSON would have it, not coerced. */
+  /** Returns a value in its JSON form, not coerced. */
   function plain(value: ValueNode): unknown {
     switch (value.kind) {
       case Kind.VARIABLE: {
@@ -192,22 +192,22 @@ function hasList(type: GraphQLInputType): boolean {
   return known;
 }
 
-/** Returns a page size; undefined where the value is not a number, which coercion refuses later. */
+/** Returns a page size; undefined if the value is not a number, which coercion refuses later. */
 function pageSize(value: ArgumentValue): number | undefined {
   if ('sent' in value) return typeof value.sent === 'number' ? clampSize(value.sent) : undefined;
   const { written } = value;
   return written?.kind === Kind.INT || written?.kind === Kind.FLOAT ? clampSize(Number(written.value)) : undefined;
 }
 
-/** Counts the values of a list. Coercion makes a list of one of any other value. */
+/** Counts the values of a list. Coercion turns any other value into a list of one. */
 function listLength(value: ArgumentValue): number {
   if ('sent' in value) return clampSize(Array.isArray(value.sent) ? value.sent.length : 1);
   return clampSize(value.written?.kind === Kind.LIST ? value.written.values.length : 1);
 }
 
 /**
- * Limits a size to 1 up to `maxRows`. Coercion and the resolver refuse negative, fractional and absurd sizes later; here they
- * must only not lower the cost or make it NaN. A size of 0 counts as 1, since one row is read to see whether there is any.
+ * Clamps a size to 1 to `maxRows`. Coercion and the resolver refuse negative, fractional and absurd sizes later; here
+ * they must not lower the cost or make it NaN. A size of 0 counts as 1, since one row is read to see if any exists.
  */
 function clampSize(size: number): number {
   return size >= 1 ? Math.min(Math.ceil(size), maxRows) : 1;

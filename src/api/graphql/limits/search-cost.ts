@@ -1,22 +1,22 @@
 import { type GraphQLField, getNullableType, isInputObjectType } from 'graphql';
 
 /**
- * How the rows of a list are found by one field of its filter:
+ * How a field of a list's filter finds the rows:
  *
- * - `one`: an index has the one row, or the few, with a value of it;
- * - `index`: an index has the rows with one value of it in the order of their creation, other than false;
- * - `created`: a range of the order of creation;
- * - `updated`: a range of the order of the last change;
- * - `any`: it leaves no rows out;
- * - `kind`: of a customer's rows there are few INTERNAL ones, which an index has, and all others are EXTERNAL.
+ * - `one`: an index finds the one row, or the few rows, with the value;
+ * - `index`: an index has the rows with the value (other than false) in order of creation;
+ * - `created`: a range in order of creation;
+ * - `updated`: a range in order of last change;
+ * - `any`: it excludes no rows;
+ * - `kind`: few of a customer's rows are INTERNAL, which an index has; all others are EXTERNAL.
  *
- * By any other field they are searched for.
+ * Any other field requires a search.
  */
 export type FoundBy = 'one' | 'index' | 'created' | 'updated' | 'any' | 'kind';
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** The extra cost of searching for its rows, and whether the list belongs to a parent, by which it is found. */
+    /** The extra cost of searching for its rows, and whether the list belongs to a parent that narrows the search. */
     search?: { readonly price: number; readonly isBelow: boolean };
   }
   interface GraphQLInputFieldExtensions {
@@ -25,9 +25,9 @@ declare module 'graphql' {
 }
 
 /**
- * Returns the extra cost of finding the rows of a list by its arguments `filter` and `orderBy`: nothing where one index has
- * just these rows in their order. Two conditions need a search, however selective each of them is: all rows that meet one may
- * be read before one is found that meets the other. A parent counts as a condition, and so does any order but that of creation.
+ * Returns the extra cost of finding a list's rows by its arguments `filter` and `orderBy`: zero if a single index has
+ * exactly these rows in their order. Two conditions require a search, however selective each is: all rows that meet one
+ * may be read before any meets the other. A parent counts as a condition, as does any order other than creation.
  */
 export function searchCost(
   definition: GraphQLField<unknown, unknown>,

@@ -10,14 +10,14 @@ import {
 import { fieldName } from '../../../infra/database/rows.ts';
 import { plainReadText } from './reads.ts';
 
-/** The alias that stands for the row while the columns of its fields are found. */
+/** The alias that stands for the row while the columns of its fields are determined. */
 const row = 'the_row';
-/** How deep the objects are that are made of the same row. */
+/** The maximum nesting depth of objects that are read from the same row. */
 const maxDepth = 4;
 
 const known = new WeakMap<GraphQLObjectType, ReadonlyMap<string, readonly string[]>>();
 
-/** Returns the names of the fields of a type that differ between two rows of its table: by the columns of their reads. */
+/** Returns the names of a type's fields that differ between two rows of its table, judged by the columns they read. */
 export function changedFields(
   schema: GraphQLSchema,
   type: GraphQLObjectType,

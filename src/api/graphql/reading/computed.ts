@@ -10,37 +10,37 @@ import { instant, leaf, type Read } from './reads.ts';
 import { literal } from './sql.ts';
 
 /**
- * Fields with a `resolve` of their own: it makes the value while the answer is finished, of the columns that the field's `select`
- * names, or of the JSON value that has the field. So it has no second definition in SQL.
+ * Defines fields with their own `resolve`, which computes the value while the answer is completed, from the columns in
+ * the field's `select` or from the JSON value that has the field. So SQL needs no second definition.
  */
 
-/** The columns that a field selects: of its row, and of those that relations lead to. */
+/** The columns that a field selects, from its own row and from rows that relations lead to. */
 export interface Select {
   readonly [name: string]: true | { readonly select: Select };
 }
 
-/** What the resolver of a computed field knows: of the context, the caller and how its cursors are made. */
+/** The part of the context that a computed field's resolver receives: the caller, and how its cursors are built. */
 interface Known {
   readonly viewer: Viewer;
   readonly payments: { readonly cursors: Cursors };
 }
 
-/** The resolver of a computed field. It is synchronous. */
+/** The resolver of a computed field, which is synchronous. */
 type Resolve = (row: unknown, args: object, context: Known) => unknown;
 
 type Field = GraphQLField<unknown, unknown>;
 
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
-    /** The function of the database that makes the same of the columns of `select` as `resolve` does. */
+    /** The database function that computes the same value from the columns of `select` as `resolve` does. */
     sqlFunction?: string;
   }
 }
 
-/** Names the function of the database (prisma/functions) that does what `resolve` does: `...alsoInDatabase('account_name')`. */
+/** Names the function (prisma/functions) that computes the same as `resolve`: `...alsoInDatabase('account_name')`. */
 export const alsoInDatabase = (sqlFunction: string) => ({ extensions: { sqlFunction } }) as const;
 
-/** Writes JSON of what is selected of a row. Integers and decimals become text: a JSON number is rounded when it is parsed. */
+/** Writes the JSON of a row's selection. Integers and decimals become text, since parsing would round JSON numbers. */
 function selectedJson(model: string, select: Select, row: string): string {
   const pairs = Object.entries(select).map(([name, selected]) => {
     const relation = relationOf(model, name);
@@ -57,7 +57,7 @@ function selectedJson(model: string, select: Select, row: string): string {
   return `json_build_object(${pairs.join(', ')})`;
 }
 
-/** Returns a function that makes what is selected of a row, as Prisma would read it, from that JSON. */
+/** Returns a function that converts that JSON to the selection as Prisma would return it. */
 function reviverFor(model: string, select: Select): (json: unknown) => unknown {
   const steps = Object.entries(select).flatMap(([name, selected]) => {
     const relation = relationOf(model, name);
@@ -66,14 +66,14 @@ function reviverFor(model: string, select: Select): (json: unknown) => unknown {
     return revive ? [[name, revive] as const] : [];
   });
   return (json) => {
-    // The object is this answer's alone.
+    // The object belongs to this answer alone.
     const row = json as Record<string, unknown> | null;
     if (row) for (const [name, revive] of steps) if (row[name] !== null) row[name] = revive(row[name]);
     return row;
   };
 }
 
-/** Returns a function that makes the JSON form of a value of a type. */
+/** Returns a function that converts a value of a type to its JSON form. */
 function serializerOf(type: GraphQLOutputType): (value: unknown) => unknown {
   const nullable = getNullableType(type);
   const one = isListType(nullable)
@@ -120,12 +120,12 @@ function placeholder(
   );
 }
 
-/** Reads a field of no column, or of one column of an enum: it is computed for each value when the schema is built. */
+/** Reads a field that uses no column, or one enum column: its values are computed when the schema is built. */
 function tabulated(model: string, field: Field, select: Select, resolve: Resolve): Read | undefined {
   const [name, ...more] = Object.keys(select);
   if (more.length > 0 || resolve.length > 1) return undefined;
   const serialize = serializerOf(field.type);
-  // The compiler does not know that a resolver with one parameter needs no more.
+  // The compiler does not know that a resolver with one parameter needs no others.
   const jsonFor = (row: object) => literal(JSON.stringify(serialize(resolve(row, {}, undefined as unknown as Known))));
   if (name === undefined) {
     const constant = jsonFor({});

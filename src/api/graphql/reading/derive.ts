@@ -20,8 +20,8 @@ import { priceOf, searchPriceOf } from './prices.ts';
 import { exposedRead, leaf, memberObject, type Read, type TypeRead } from './reads.ts';
 
 /**
- * Makes the reads of all fields from what the schema's files declare: the columns that they expose, the words of schema/words.ts,
- * and `select` with `resolve`. A field that no statement can read, below one that is read, stops the start of the service.
+ * Derives the reads of all fields from what the schema's files declare: exposed columns, the words of schema/words.ts,
+ * and `select` with `resolve`. Startup fails if a field below a read one cannot be read by a statement.
  */
 
 type Field = GraphQLField<unknown, unknown>;
@@ -30,11 +30,11 @@ type Fields = GraphQLObjectType | GraphQLInterfaceType;
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs> {
     read?: Read;
-    /** The column, or the member of a JSON value, that the field shows. */
+    /** The column, or the member of a JSON value, that the field exposes. */
     pothosExposedField?: string;
-    /** The options that the schema's file gives the field. */
+    /** The options given to the field in the schema's file. */
     pothosOptions?: { readonly authScopes?: unknown; readonly select?: unknown; readonly resolve?: unknown };
-    /** Whether graphql-js executes the field: no statement reads it. */
+    /** Whether graphql-js executes the field, which no statement reads. */
     executed?: true;
   }
 }
@@ -42,10 +42,10 @@ declare module 'graphql' {
 /** Marks a field that graphql-js executes, whatever its type: `...executed`. */
 export const executed = { extensions: { executed: true } } as const;
 
-/** Marks a field that graphql-js executes and that sends statements of its own: `...executedRead`. */
+/** Marks a field that graphql-js executes and that sends its own statements: `...executedRead`. */
 export const executedRead = { extensions: { executed: true, costs: 'read' } } as const;
 
-/** Returns the model whose rows are values of a type. The plug-in of Prisma stores it here, which it does not document. */
+/** Returns the model whose rows are values of a type. The Prisma plug-in stores it here, which is undocumented. */
 export function modelOf(type: GraphQLNamedType): string | undefined {
   return type.extensions.pothosPrismaModel as string | undefined;
 }
@@ -88,7 +88,7 @@ function deriveMade(type: Fields, field: Field): void {
   if (made && !field.extensions.read) setRead(field, made({ model: modelOf(type), field }));
 }
 
-/** graphql-js copies the extensions of each field when it makes a type: they are this schema's alone. */
+/** Stores a field's read. graphql-js copies a field's extensions for each type, so they belong to this schema alone. */
 function setRead(field: Field, read: Read): void {
   Object.assign(field.extensions, { read });
 }
@@ -110,11 +110,11 @@ function readOf(type: GraphQLObjectType, field: Field): Read {
       throw new Error(`${model} has no column ${exposed}`);
     return exposedRead(field, exposed);
   }
-  // An id that the relay plug-in has made of the row's own.
+  // An id that the relay plug-in has derived from the row's own.
   if (model !== undefined && field.name === 'id' && typeReadOf(type)?.visible) return leaf.id(type.name);
   if (typeof resolve !== 'function' || !isLeafType(getNamedType(field.type)))
     throw notReadable(`${type.name}.${field.name}`);
-  // A resolver of a row, or of a JSON value, as its builder has checked.
+  // A resolver of a row or of a JSON value, which its builder has checked.
   if (model === undefined) return computedOfValue(field, resolve as never);
   if (typeof select !== 'object' || select === null) throw notReadable(`${type.name}.${field.name}`);
   return computedOfRow(model, field, select as Select, resolve as never);
@@ -126,7 +126,7 @@ function notReadable(field: string): Error {
   );
 }
 
-/** @throws Error for a type whose rows can be read by their ids, and of which nothing says who may see which of them */
+/** @throws Error for a type whose rows can be read by id but that has no rule for who may see them */
 function requireRules(schema: GraphQLSchema, { name, extensions: { read } }: Field): void {
   if (read?.kind !== 'node') return;
   for (const one of read.types) {

@@ -15,7 +15,7 @@ import { type MadeRead, rowThere } from './kinds.ts';
 import { byNumber, type Env, type KeyRun, type PageKey, type Read } from './reads.ts';
 import { literal, type Sql, sql } from './sql.ts';
 
-/** The model of the row that an event of each type is about; the event's snapshot is that row as of the change. */
+/** The model of the row that each type of event is about; the event's snapshot is that row as of the change. */
 export const modelOfEvent = {
   OUTGOING_PAYMENT: 'Transaction',
   INCOMING_PAYMENT: 'Transaction',
@@ -30,12 +30,12 @@ export const modelOfEvent = {
   TEST: undefined,
 } as const satisfies Record<EventRow['type'], keyof SnapshotRows | undefined>;
 
-/** Returns the row that changed, as of the change, when it is of this model. The database makes the snapshot in this form. */
+/** Returns the row that changed, as of the change, if of this model. The database writes snapshots in this form. */
 export function snapshotOf<M extends keyof SnapshotRows>(event: EventRow, model: M): SnapshotRows[M] | null {
   return modelOfEvent[event.type] === model ? rowFromSnapshot(model, event.snapshot) : null;
 }
 
-/** How the feed is read: in the order of its numbers, with what changed as of the change. */
+/** Defines how the feed is read: ordered by sequence number, with the changed row as of the change. */
 
 export const feedOrder: PageKey = {
   ...byNumber('sequence', { of: sequenceIn, sortOrder: 'ASC' }),
@@ -43,7 +43,7 @@ export const feedOrder: PageKey = {
   textOf: ({ sequence, epoch }) => (epoch === null ? String(sequence) : `${sequence}:${epoch}`),
 };
 
-/** Returns the sequence of a position in the feed. One that a restore has undone is refused: a page would skip others. */
+/** Returns the sequence of a feed position. One undone by a restore is refused: its page would skip other events. */
 function sequenceIn(text: string, run: KeyRun, argument: CursorArgument): bigint {
   const position = feedPosition(text);
   run.require({
@@ -54,7 +54,7 @@ function sequenceIn(text: string, run: KeyRun, argument: CursorArgument): bigint
   return position.sequence;
 }
 
-/** A model whose rows events are about. */
+/** A model whose rows are the subject of events. */
 export type Changed = 'Transaction' | 'Quote' | 'Customer' | 'Account' | 'WebhookDelivery';
 
 /** Writes the list of event types that are about rows of a model. */
@@ -63,19 +63,19 @@ const typesOf = (model: Changed) =>
     .flatMap(([type, of]) => (of === model ? [literal(type)] : []))
     .join(', ');
 
-/** Writes the FROM clause for the row that changed, as of the change, when it is of this model. */
+/** Writes the FROM clause for the row that changed, as of the change, if it is of this model. */
 const snapshot =
   (model: Changed) =>
   ({ row }: Env, alias: string): Sql => [
     `jsonb_populate_record(null::${tableOf(model)}, ${row}.snapshot) ${alias} where ${row}.type in (${typesOf(model)})`,
   ];
 
-/** The row that changed, as of the change, when it is of this model. */
+/** The row that changed, as of the change, if it is of this model. */
 export const changedRow =
   (model: Changed): MadeRead =>
   () => ({ kind: 'row', costs: 'past', from: snapshot(model) });
 
-/** The row that changed, or else the one that the event refers to, as it is now, where the caller may see it. */
+/** The current version of the row that changed, or else of the one the event refers to, if the caller may see it. */
 export const changedOrNow =
   (model: Changed, relation: string, visible: (viewer: Viewer) => object): MadeRead =>
   () => {
@@ -107,14 +107,14 @@ export const changedSubject: MadeRead = () => ({
   },
 });
 
-/** The data for the body of a webhook, as the database returns it. */
+/** The data for the body of a webhook, as returned by the database. */
 interface Material {
   readonly event: Record<string, unknown>;
   readonly related: RelatedFields;
 }
 
 const bodyOf = (cursors: Cursors) => (material: unknown) => {
-  // What the read below brings.
+  // The columns returned by the read below.
   const { event, related } = material as Material;
   return webhookText(cursors, rowFromFields('Event', event), related);
 };

@@ -3,27 +3,27 @@ import { currencyOf, formatMoney } from '../../../core/currencies.ts';
 import { invalidInput } from '../failure.ts';
 import { type Run, type Sql, sql } from './sql.ts';
 
-/** Placeholders in the database's JSON, between control characters, which JSON escapes: only this process knows the values. */
+/** Placeholders in the database's JSON, between control characters (escaped in JSON), for values known only here. */
 
 const delimiter = '\u0001';
 
-/** A timeline lacks a change that is committed and not sequenced yet, which takes a moment. */
+/** Thrown if a timeline lacks a change that is committed but not sequenced yet, which takes a moment. */
 export class NotSequenced extends Error {}
 
-/** SQL of the placeholder before the part of a timeline that can be read, where the timeline is not complete. */
+/** The SQL of the placeholder before the readable part of an incomplete timeline. */
 export const notSequencedPlaceholder = `chr(1) || 'later' || chr(1)`;
 
-/** Writes SQL of the placeholder for an amount, formatted for people in the locale that `note` stored under this number. */
+/** Writes the SQL placeholder of an amount, formatted in the locale that `note` stored under this number. */
 export function formattedPlaceholder(amount: string, currency: string, locale: number): string {
   return `concat(chr(1), 'money ', ${amount}, ' ', ${currency}, ' ${locale}', chr(1))`;
 }
 
-/** Writes SQL of the placeholder for what a function makes of a JSON value. A run stores the function by `note`, under a number. */
+/** Writes the SQL placeholder of a computed value. `note` stores the function in the run under a number. */
 export function computedPlaceholder(json: Sql, note: (run: Run) => number): Sql {
   return sql`concat(chr(1), 'computed ', ${json}, ' ${(run) => String(note(run))}', chr(1))`;
 }
 
-/** Writes SQL of the placeholder for the cursor, in quotes, of a position in a list. */
+/** Writes the SQL placeholder of the cursor, in quotes, of a position in a list. */
 export function cursorPlaceholder(list: string, position: Sql): Sql {
   return sql`chr(1) || 'cursor ${list} ' || ${position} || chr(1)`;
 }
@@ -33,22 +33,22 @@ const placeholders = new RegExp(`${delimiter}([^${delimiter}]*)${delimiter}`, 'g
 /** The key of a JSON object that represents an error: no field can have this name. */
 const errorKey = '!';
 
-/** The values that a run stores until its answer is finished. */
+/** The values that a run stores until its answer is complete. */
 export interface Notes extends Pick<Run, 'viewer' | 'cursors'> {
   readonly notes: readonly unknown[];
   /** The errors in the answer, numbered from 0: an object with such a number under `errorKey` stands for one. */
   readonly errors: GraphQLError[];
 }
 
-/** Stores an error, and returns the JSON that represents it. */
+/** Stores an error and returns the JSON that represents it. */
 export function errorJson(error: GraphQLError, { errors }: Pick<Notes, 'errors'>): string {
   return `{"${errorKey}":${errors.push(error) - 1}}`;
 }
 
 /**
- * Replaces the placeholders of an answer by their values.
- * @param isLast whether a timeline is taken as it is, though it is not complete
- * @throws NotSequenced for a timeline that is not complete
+ * Replaces the placeholders of an answer with their values.
+ * @param isLast whether to accept an incomplete timeline
+ * @throws NotSequenced for an incomplete timeline
  */
 export function fillPlaceholders(json: string, run: Notes, isLast: boolean): string {
   if (!json.includes(delimiter)) return json;
@@ -67,14 +67,14 @@ export function fillPlaceholders(json: string, run: Notes, isLast: boolean): str
   });
 }
 
-/** Returns the JSON of what the function of a placeholder makes of its JSON value. */
+/** Returns the JSON of what a placeholder's function computes from its JSON value. */
 function computed(placeholder: string, { notes }: Notes): string {
   const end = placeholder.lastIndexOf(' ');
   const compute = notes[Number(placeholder.slice(end))] as (value: unknown) => unknown;
   return JSON.stringify(compute(JSON.parse(placeholder.slice('computed '.length, end))));
 }
 
-/** Parses an answer, with GraphQLErrors for the objects that stand for them: the executor throws those. */
+/** Parses an answer, turning the objects that stand for errors into GraphQLErrors, which the executor throws. */
 export function parseAnswer(json: string, { errors }: Pick<Notes, 'errors'>): unknown {
   if (errors.length === 0) return JSON.parse(json);
   return JSON.parse(json, (_key, value) =>

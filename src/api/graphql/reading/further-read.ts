@@ -9,9 +9,9 @@ import {
 import { Planner } from './plan.ts';
 
 /**
- * Finds a field below the one being resolved that only a plan can read, rather than a resolver from the row that it has.
- * @param showsExisting whether the rows that it has were there before: then every field of theirs counts, but for their ids
- * @returns the first such field, as `Type.field`; undefined where there is none
+ * Finds a field below the one being resolved that needs a plan: a resolver cannot compute it from the available row.
+ * @param showsExisting whether the available rows existed before: then all their fields count, except their ids
+ * @returns the first such field, as `Type.field`; undefined if there is none
  */
 export function findFurtherRead(info: GraphQLResolveInfo, showsExisting: boolean): string | undefined {
   const { schema } = info;
@@ -31,7 +31,7 @@ export function findFurtherRead(info: GraphQLResolveInfo, showsExisting: boolean
   return find(getNamedType(info.returnType), selectionsOf(info));
 }
 
-/** Returns the names of the fields that a document selects of the object being resolved. */
+/** Returns the names of the fields that a document selects from the object being resolved. */
 export function selectedNames(info: GraphQLResolveInfo): ReadonlySet<string> {
   const type = getNamedType(info.returnType);
   if (!isObjectType(type)) throw new Error(`${type.name} is not an object type`);

@@ -20,16 +20,16 @@ import {
 import { type Env, leaf, type PageRead, type Read, type Sql, sql } from './reads.ts';
 import { literal } from './sql.ts';
 
-/** The SQL of each kind of value that a field can be declared to be (schema/words.ts): here alone, for all fields of the kind. */
+/** Defines the SQL of each kind of value that a field can be declared as (schema/words.ts), in one place per kind. */
 
-/** The data about a field from which its read is made. */
+/** The data about a field from which its read is built. */
 export interface FieldOf {
   /** The model whose rows have the field; undefined for a value, and for the rows of a query. */
   readonly model: string | undefined;
   readonly field: GraphQLField<unknown, unknown>;
 }
 
-/** Makes the read of a field from its declaration. */
+/** Builds the read of a field from its declaration. */
 export type MadeRead = (of: FieldOf) => Read;
 
 type Visible = (viewer: Viewer) => object;
@@ -40,7 +40,7 @@ declare module 'graphql' {
   }
 }
 
-/** Money: an amount and its currency; null where either is, or where a row that the caller may not see decides. */
+/** Money: an amount and its currency; null if either is null, or if it depends on a row that the caller may not see. */
 export const moneyAt =
   (amount: Path, currency: Path, seen?: { readonly relation: string; readonly visible: Visible }): MadeRead =>
   ({ model }) => {
@@ -68,7 +68,7 @@ export const currencyAt =
   (code: Path): MadeRead =>
   ({ model }) => ({ kind: 'value', env: (env) => ({ code: textAt(model, code)(env) }) });
 
-/** A value that is made of several columns; null where the first of them, which is JSON, is. */
+/** A value built from several columns; null if the first of them, a JSON column, is null. */
 export const madeOf =
   (parts: Readonly<Record<string, Steps>>): MadeRead =>
   ({ model }) => {
@@ -84,7 +84,7 @@ export const madeOf =
 
 const isNull = (json: string): Sql => [`coalesce(jsonb_typeof(${json}), 'null') = 'null'`];
 
-/** What lies in a JSON value: text, an object or a list, as the field's type says. */
+/** The content of a JSON value: text, an object or a list, according to the field's type. */
 export const inJson =
   (path: Steps): MadeRead =>
   ({ model, field }) => {
@@ -116,7 +116,7 @@ export const entriesOf =
     }),
   });
 
-/** What a table of the domain has for each value of a list, which leaves out the values that it does not have. */
+/** The domain table's entries for the values of a list; values without an entry are left out. */
 export const fromTable =
   (column: string, table: ReadonlyMap<string, object>): MadeRead =>
   () => ({
@@ -130,11 +130,11 @@ export const fromTable =
     }),
   });
 
-/** Writes a value as JSON; whole numbers of any size as text. */
+/** Writes a value as JSON, with integers of any size as text. */
 const jsonOf = (value: unknown) =>
   `${literal(JSON.stringify(value, (_key, one: unknown) => (typeof one === 'bigint' ? String(one) : one)))}::jsonb`;
 
-/** The same row, shown as another type; null where a column is. */
+/** The same row, shown as another type; null if a column is null. */
 export const sameRowUnless =
   (column?: string): MadeRead =>
   () => ({
@@ -143,7 +143,7 @@ export const sameRowUnless =
     ...(column !== undefined && { unless: ({ row }: Env) => [`${row}.${columnName(column)} is null`] }),
   });
 
-/** A public id, of a column with a uuid, or of several columns. */
+/** A public id, from a uuid column or from several columns. */
 export const publicIdOf =
   (type: string, columns: readonly string[]): MadeRead =>
   () =>
@@ -152,7 +152,7 @@ export const publicIdOf =
       return [`'"${type}:' || ${parts.join(" || '.' || ")} || '"'`];
     });
 
-/** Text that is null while another column has a value of its enum. */
+/** Text that is null while another column has a certain enum value. */
 export const nullWhile =
   ([other, value]: readonly [string, string], column: string): MadeRead =>
   () =>
@@ -160,7 +160,7 @@ export const nullWhile =
       `case when ${row}.${columnName(other)} <> ${literal(value)} then to_json(${row}.${columnName(column)})::text end`,
     ]);
 
-/** Writes the FROM clause for the row that relations lead to, one after another. Whoever may see the first row may see it, unless `visible` says who may. */
+/** Writes the FROM clause for the row at the end of relations; it is visible like the first row, unless `visible`. */
 export function rowThere(
   model: string | undefined,
   path: readonly string[],
@@ -174,7 +174,7 @@ export function rowThere(
   );
   const { type, relationFromFields: own = [] } = last;
   return ({ row = '' }, alias) => {
-    // The relations before the last lead to its foreign key, which the compiler cannot know of a list.
+    // The relations before the last lead to its foreign key, which the compiler cannot infer for a list.
     const join =
       before.length === 0
         ? joinOf(last, row, alias)
@@ -193,7 +193,7 @@ export const meets =
   ({ model = '' }) =>
     leaf.of(({ row = '' }) => [(run) => `(${conditionsOf(model, row, where, run)})::text`]);
 
-/** The one row of the field's model that the caller may see. */
+/** The single row of the field's model that the caller may see. */
 export const rowSeen =
   (visible: Visible): MadeRead =>
   ({ field }) => {
@@ -207,16 +207,16 @@ export const rowSeen =
 
 /** Which rows of a relation a field shows, and in which order. */
 export interface ManyOptions {
-  /** The columns that order them: of the first relation first. */
+  /** The columns that order them, those of the first relation first. */
   readonly orderBy: readonly string[];
-  /** The values of an enum that a column of theirs has. */
+  /** The enum values to which a column restricts the rows. */
   readonly only?: readonly [column: string, values: readonly string[]];
   readonly visible?: Visible;
-  /** The column in which some row has the parent's value, or a later one, once all rows are visible. */
+  /** The column in which some row reaches or exceeds the parent's value once all rows are visible. */
   readonly completeBy?: string;
 }
 
-/** All rows that a relation leads to, or that a second relation of those leads to. */
+/** All rows that a relation leads to, or that a second relation leads to from those. */
 export const rowsAt =
   ([first = '', second]: readonly string[], { orderBy, only, visible, completeBy }: ManyOptions): MadeRead =>
   ({ model }) => {
@@ -244,7 +244,7 @@ export const rowsAt =
     };
   };
 
-/** Finds the rows that a row has by one of these relations. */
+/** Finds the rows that belong to a row by one of these relations. */
 export function rowsBelow(
   model: string | undefined,
   relations: readonly string[],
@@ -254,7 +254,7 @@ export function rowsBelow(
     columns.map((column) => [`${alias}.platform_id = ${row}.platform_id and ${oneOfFew(alias, column, `${row}.id`)}`]);
 }
 
-/** A page of a list: of those of its rows that relations lead to, if there are any. */
+/** A page of a list, restricted to rows that relations lead to, if any are given. */
 export const pageBelow =
   (read: PageRead, relations: readonly string[]): MadeRead =>
   ({ model }) =>
@@ -265,14 +265,14 @@ const currencyOf = (property: 'name' | 'symbol' | 'decimals'): Read => {
   return leaf.of((env) => [`case ${env.code} ${cases.join(' ')} end`]);
 };
 
-/** SQL cases from a currency's code to its smallest unit in major units: a numeric whose scale is the currency's decimals. */
+/** SQL cases from a currency code to its smallest unit in major units: a numeric with the scale of the currency. */
 const smallestUnit = currencies
   .map(
     ({ code, decimals }) => `when ${literal(code)} then ${decimals === 0 ? '1' : `0.${'1'.padStart(decimals, '0')}`}`,
   )
   .join(' ');
 
-/** The reads of the fields of values that the reader makes of SQL alone. */
+/** The reads of value fields that consist of SQL alone. */
 export const valueFields: Readonly<Record<string, Readonly<Record<string, Read>>>> = {
   Currency: {
     code: leaf.of((env) => [`'"' || ${env.code} || '"'`]),
@@ -290,12 +290,12 @@ export const valueFields: Readonly<Record<string, Readonly<Record<string, Read>>
   },
 };
 
-/** How policies are read. */
+/** Defines how policies are read. */
 
-/** The limits of a policy, with what a function of the database says is used of each. */
+/** The limits of a policy, each with its used amount as computed by a database function. */
 export const limitsOf: MadeRead = () => ({
   kind: 'values',
-  // What has been paid since is seldom summed up.
+  // Payments made since are seldom summed up.
   costs: 'past',
   from: ({ row }, alias) => ({
     from: [
@@ -306,7 +306,7 @@ export const limitsOf: MadeRead = () => ({
   }),
 });
 
-/** The policy of the row, where the viewer may see it. */
+/** The policy of the row, if the viewer may see it. */
 export const policyOf: MadeRead = () => ({
   kind: 'row',
   from: ({ row = '' }, alias) =>

@@ -2,7 +2,7 @@ import { joinSql, literal, Part, type Run, type Sql, sql } from './sql.ts';
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** The ids of a run: as sent, and for known types the uuids, by type. */
+/** The ids of a run: as sent and, for known types, the uuids by type. */
 interface NodeQuery {
   readonly ids: readonly string[];
   readonly uuids: ReadonlyMap<string, readonly string[]>;
@@ -11,13 +11,13 @@ interface NodeQuery {
 interface NodeLookup {
   readonly isList: boolean;
   readonly types: readonly string[];
-  /** Returns the public ids of a run; one where it is no list. */
+  /** Returns the public ids of a run; a single one if it has no list. */
   readonly idsOf: (run: Run) => readonly string[];
-  /** Writes the query for the rows of a type that have these uuids, with columns `json` and `id`. */
+  /** Writes the query for a type's rows with these uuids, with the columns `json` and `id`. */
   readonly rowsOf: (type: string, uuidsOf: (run: Run) => readonly string[]) => Sql;
 }
 
-/** Writes SQL that reads the rows behind public ids: one, or a list in the order of its ids, each row read once. */
+/** Writes SQL that reads the rows behind public ids: one, or a list in the order of the ids, reading each row once. */
 export function nodesSql({ isList, types, idsOf, rowsOf }: NodeLookup): Sql {
   const cacheKey = {};
   const queryOf = (run: Run): NodeQuery => run.once(cacheKey, () => groupByType(idsOf(run), types));
@@ -36,7 +36,7 @@ export function nodesSql({ isList, types, idsOf, rowsOf }: NodeLookup): Sql {
       const parts = Array.from(uuids.keys(), (type): Sql => [tables.get(type) ?? '']);
       if (!isList) return parts[0] ?? `'null'`;
       if (parts.length === 0) return literal(`[${ids.map(() => 'null').join(',')}]`);
-      // An id that is not ours may have characters that Postgres refuses.
+      // A foreign id may contain characters that Postgres rejects.
       const idList = run.bind(ids.map((id) => (isGrouped(id, uuids) ? id : '')));
       return sql`(select '[' || coalesce(string_agg(coalesce(r.json, 'null'), ',' order by u.position), '') || ']' from unnest(${idList}::text[]) with ordinality as u(id, position) left join (${joinSql(parts, ' union all ')}) r on r.id = u.id)`;
     },

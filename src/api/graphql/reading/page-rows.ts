@@ -21,16 +21,16 @@ interface PageQuery {
   readonly where: object;
 }
 
-/** Writes what depends on the arguments of a connection: conditions, sizes, orders and cursors. */
+/** Writes the parts of a connection's SQL that depend on its arguments: conditions, sizes, orders and cursors. */
 export class PageArguments {
   readonly size: Piece = (run) => String(this.#query(run).page.size);
-  /** One row more than the page size, which shows whether there are more. */
+  /** The page size plus one: the extra row shows whether there are more. */
   readonly limit: Piece = (run) => String(this.#query(run).page.size + 1);
-  /** The order in which the rows were read and are returned; their numbers are `n`. */
+  /** The order of the returned rows, relative to the order in which they were read and numbered as `n`. */
   readonly answerOrder: Piece = (run) => (this.#query(run).page.backward ? 'desc' : 'asc');
   /** The opposite of `answerOrder`. */
   readonly reverseOrder: Piece = (run) => (this.#query(run).page.backward ? 'asc' : 'desc');
-  /** Adds no text, but throws where the arguments are wrong: for a page of which no rows are read. */
+  /** Adds no text, but throws if the arguments are invalid: for a page that reads no rows. */
   readonly check: Piece = (run) => (this.#query(run) ? '' : '');
   readonly #connection: ConnectionField;
   readonly #keyOf: (args: Readonly<Record<string, unknown>>) => PageKey;
@@ -52,7 +52,7 @@ export class PageArguments {
     };
   }
 
-  /** Writes the FROM clause of the rows from which the page takes its own, in their order. */
+  /** Writes the FROM clause of the rows that the page is taken from, in order. */
   onPage(alias: string): Sql {
     return this.#rows(alias, ({ page: { bound, read, size }, key: { columns } }) => ({
       bound,
@@ -60,12 +60,12 @@ export class PageArguments {
     }));
   }
 
-  /** Writes the FROM clause of all rows that match, on any page. */
+  /** Writes the FROM clause of all matching rows, on any page. */
   onAnyPage(alias: string): Sql {
     return this.#rows(alias, () => ({}));
   }
 
-  /** Writes JSON that says whether a row matches on the other side of the page's cursor; `alias` is that row's. */
+  /** Writes JSON for whether a row, with alias `alias`, matches on the other side of the page's cursor. */
   hasBeyond(alias: string): Sql {
     const exists = new Part(
       sql`(exists (select from ${this.#rows(alias, ({ page: { beyond } }) => ({ bound: beyond }))}))::text`,
@@ -73,7 +73,7 @@ export class PageArguments {
     return [(run) => (this.#query(run).page.beyond === undefined ? `'false'` : [exists])];
   }
 
-  /** Writes one expression for pages that are read from the start of the list, another for those from its end. */
+  /** Writes one expression for pages read from the start of the list, and another for pages read from its end. */
   byDirection(forward: Sql, backward: Sql): Sql {
     const [forwardPart, backwardPart] = [new Part(forward), new Part(backward)];
     return [(run) => [this.#query(run).page.backward ? backwardPart : forwardPart]];
@@ -113,7 +113,7 @@ export class PageArguments {
   }
 }
 
-/** The rows of a page, read once and aggregated as the document selects. The last may be beyond the page's size. */
+/** The rows of a page, read once and aggregated as the document selects. The last may exceed the page size. */
 export class PageRows {
   readonly #args: PageArguments;
   /** The alias of a row of the table. */
@@ -157,14 +157,14 @@ export class PageRows {
     return this.#firstCursor(this.#args.reverseOrder);
   }
 
-  /** Writes the query that reads the rows and returns an expression over them. Where it uses none, no rows are read. */
+  /** Writes the query that reads the rows and returns an expression over them. Reads none if it uses none. */
   read(expression: Sql): Sql {
     if (!this.#isUsed) return [this.#args.check, ...expression];
     const { limit } = this.#args;
     const [row, rows] = [this.#row, this.#rows];
     const columns = this.#columns.flatMap((column) => [', ', ...column]);
     const selected = sql`select ${this.#args.keyText(row)} as k${columns} from ${this.#args.onPage(row)} order by ${this.#args.readOrder(row)} limit ${limit}`;
-    // `having` makes one row of them, even where a run selects no aggregate.
+    // `having` yields a single row, even if a run selects no aggregate.
     return sql`(select ${expression} from (select ${rows}s.*, row_number() over () as n from (${selected}) ${rows}s) ${rows} having true)`;
   }
 

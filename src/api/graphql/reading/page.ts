@@ -17,8 +17,8 @@ interface PageOptions {
 }
 
 /**
- * Writes the SQL of a connection: its page's rows, one more than its size to tell whether there is more, the total count, and
- * whether there is anything on the other side of its cursor, each only where the document selects it.
+ * Writes the SQL of a connection: the page's rows plus one (which shows whether there are more), the total count, and
+ * whether rows exist on the other side of its cursor; each only if the document selects it.
  */
 export function pageSql(planner: DocumentWalker, { selected, read, env }: PageOptions): Sql {
   const { field, node, below } = selected;

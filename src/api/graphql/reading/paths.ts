@@ -4,11 +4,11 @@ import { columnName } from '../../../infra/database/rows.ts';
 import type { Env } from './reads.ts';
 import { literal } from './sql.ts';
 
-/** How the relations of the data model are joined in SQL. */
+/** Writes the SQL joins for the relations of the data model. */
 
 const models = getDatamodel().datamodel.models;
 
-/** The fields by which other models refer to a row of a model: its key. (The view of events has only unique fields.) */
+/** The fields by which other models refer to a model's rows: its key. (The view of events has only unique fields.) */
 function keyOf(model: string): readonly string[] {
   const {
     fields = [],
@@ -22,7 +22,7 @@ function keyOf(model: string): readonly string[] {
   return primaryKey?.fields ?? uniqueIndexes[0]?.fields ?? fields.filter(({ isId }) => isId).map(({ name }) => name);
 }
 
-/** Returns a relation of a model; undefined where the model has none of this name. */
+/** Returns a relation of a model; undefined if the model has none with this name. */
 export function relationOf(model: string, name: string): ModelField | undefined {
   const field = fieldsOfModel(model).get(name);
   return field?.kind === 'object' ? field : undefined;
@@ -34,7 +34,7 @@ export function requireRelation(model: string | undefined, name: string): ModelF
   return relation;
 }
 
-/** Returns the columns of a relation, in pairs: those of the row that has it, and of the one that it leads to. */
+/** Returns the column pairs of a relation: a column of the row that has it, and one of the row that it leads to. */
 export function pairsOf(relation: ModelField): readonly (readonly [here: string, there: string])[] {
   const { type, relationName, relationFromFields: own = [] } = relation;
   if (own.length > 0) {
@@ -49,22 +49,22 @@ export function pairsOf(relation: ModelField): readonly (readonly [here: string,
   return (back.relationFromFields ?? []).map((field, position) => [key[position] ?? '', field]);
 }
 
-/** Writes the condition that joins a row and the one that it has by a relation. */
+/** Writes the condition that joins a row and the row that has it by a relation. */
 export function joinOf(relation: ModelField, row: string, there: string): string {
   return pairsOf(relation)
     .map(([from, to]) => `${there}.${columnName(to)} = ${row}.${columnName(from)}`)
     .join(' and ');
 }
 
-/** Returns the column by which the rows that a relation leads to refer to the one that has it. */
+/** Returns the column in which the rows of a relation refer to the row that has it. */
 export function referringColumn(relation: ModelField): string {
   return columnName(pairsOf(relation).at(-1)?.[1] ?? '');
 }
 
-/** Where a value lies: a column, or a column of the row that a relation leads to, or a member of a JSON value. */
+/** The location of a value: a column, a column of a related row, or a member of a JSON value. */
 export type Steps = string | readonly [string, ...string[]];
 
-/** The first of several values that is not null. */
+/** The first non-null value of several. */
 interface FirstOf {
   readonly firstOf: readonly string[];
 }
@@ -79,11 +79,11 @@ const stepsOf = (path: Steps): readonly string[] => (typeof path === 'string' ? 
 
 export function valueAt(value: unknown, path: Path): unknown {
   if (isChoice(path)) return path.firstOf.map((one) => valueAt(value, one)).find((one) => one !== null) ?? null;
-  // Whatever has members is an object.
+  // A value with members is an object.
   return stepsOf(path).reduce<unknown>((at, step) => (at as Record<string, unknown> | null)?.[step] ?? null, value);
 }
 
-/** Returns SQL of what lies at a path, as text where it is in a JSON value. */
+/** Returns the SQL of the value at a path, as text if it is in a JSON value. */
 export function textAt(model: string | undefined, path: Path): (env: Env) => string {
   if (isChoice(path)) return (env) => `coalesce(${path.firstOf.map((one) => textAt(model, one)(env)).join(', ')})`;
   return (env) => at(model, stepsOf(path), env, '->>');
@@ -93,7 +93,7 @@ export function jsonAt(model: string | undefined, path: Steps): (env: Env) => st
   return (env) => at(model, stepsOf(path), env, '->');
 }
 
-/** Tells whether text at a path is a member of a JSON value. */
+/** Returns whether the text at a path is a member of a JSON value. */
 export const isMember = (path: Path, env: Env): boolean =>
   !isChoice(path) && (env.json !== undefined || (typeof path !== 'string' && path.length > 1));
 

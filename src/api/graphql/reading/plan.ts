@@ -31,9 +31,9 @@ import { concatenate, inScope, type JsonPart, joinSql, literal, Part, type Run, 
 interface PlannerOptions {
   readonly schema: GraphQLSchema;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
-  /** The values of variables, for @skip and @include: a plan is for one set of them. */
+  /** The values of variables, for @skip and @include: a plan is valid for one set of them. */
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Whether each object has the name of its type under `typeKey`, by which the executor knows its type. */
+  /** Whether each object has its type's name under `typeKey`, from which the executor determines the type. */
   readonly isTyped: boolean;
 }
 
@@ -41,8 +41,8 @@ interface PlannerOptions {
 export const typeKey = '';
 
 /**
- * Walks the selections of a document and writes the SQL that makes the answer. What differs between runs (arguments, variables,
- * the caller) is a piece of SQL that each run fills in, so one plan serves all of them.
+ * Walks the selections of a document and writes the SQL that produces the answer. The parts that differ between runs
+ * (arguments, variables, the caller) are pieces of SQL that each run fills in, so one plan serves all runs.
  */
 export class Planner implements DocumentWalker {
   readonly #options: PlannerOptions;
@@ -57,7 +57,7 @@ export class Planner implements DocumentWalker {
     return `t${this.#aliases}`;
   }
 
-  /** Returns the fields that are selected of a type, in the order of the answer. Those with the same response key are merged. */
+  /** Returns the selected fields of a type in response order. Fields with the same response key are merged. */
   selectedFields(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): SelectedField[] {
     const fieldsByKey = new Map<
       string,
@@ -155,7 +155,7 @@ export class Planner implements DocumentWalker {
     const { field, node } = selected;
     if (!field || !read) throw new LeftToExecutor(`${node.name.value} is resolved`);
     const value = this.#read(selected, field, read, env);
-    // Guarded: when its arguments are wrong, the run puts an error in place of this field and reads the others.
+    // Guarded: if its arguments are invalid, the run replaces this field with an error and reads the others.
     return field.args.length === 0 ? value : [new Part(value, { isGuarded: true })];
   }
 
@@ -210,7 +210,7 @@ export class Planner implements DocumentWalker {
     return sql`(select ${json} from ${rows.from})`;
   }
 
-  /** Writes the rows behind public ids: one, or a list in the order of its ids, each row read once. */
+  /** Writes the rows behind public ids: one, or a list in the order of the ids, reading each row once. */
   #node({ field, node, below }: SelectedField, { types, idsFromRun }: Extract<Read, { kind: 'node' }>): Sql {
     if (!field) throw new LeftToExecutor('nothing to read');
     const isList = idsFromRun || isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
@@ -238,12 +238,12 @@ export class Planner implements DocumentWalker {
   }
 }
 
-/** Leaves a field that needs a permission of its own to the executor, which checks permissions. */
+/** Leaves a field with its own permission to the executor, which checks permissions. */
 function assertUnrestricted({ key, field }: SelectedField): void {
   if (field?.extensions.pothosOptions?.authScopes) throw new LeftToExecutor(`${key} needs a permission`);
 }
 
-/** Writes the condition on rows of a type, where its interface says which of them are. */
+/** Writes the condition on a type's rows, if its interface determines which rows belong to it. */
 function onlyOf(type: GraphQLObjectType, alias: string): string {
   for (const { variants } of type.getInterfaces().map((one) => typeReadOf(one) ?? {})) {
     const [value] = Object.entries(variants?.types ?? {}).find(([, name]) => name === type.name) ?? [];

@@ -10,9 +10,9 @@ import type { Model } from './reads.ts';
 import { runField } from './run.ts';
 import { stockNode } from './stock.ts';
 
-/** What a plan has read for the executor, in the form of the answer: resolvers pick its fields by their response keys. */
+/** An object that a plan has read for the executor, in response form: resolvers pick its fields by response key. */
 interface Planned {
-  /** The name of its type, under the key that no field can have. */
+  /** The name of its type, under a key that no field can have. */
   readonly '': string;
   readonly [responseKey: string]: unknown;
 }
@@ -22,8 +22,8 @@ export function isPlanned(value: unknown): value is Planned {
 }
 
 /**
- * Reads a field with all that the document selects below it, in one statement. It is a field of the query, or of a row that no
- * plan has read (the result of a command, a snapshot of the feed).
+ * Reads a field with everything that the document selects below it, in one statement. The field belongs to the query,
+ * or to a row that no plan has read (the result of a command, a snapshot of the feed).
  */
 export async function readField(
   parent: unknown,
@@ -37,8 +37,8 @@ export async function readField(
 }
 
 /**
- * Resolves a field to a row that a message of a stream has. Where the document selects more than the row has, it reads all of
- * that in one statement; where this fails, the row's fields read what they need, and report their own errors.
+ * Resolves a field to a row that a message of a stream has. If the document selects more than the row has, reads all of
+ * it in one statement; if this fails, the row's fields read what they need and report their own errors.
  */
 export async function readAround<Row extends object>(
   model: Model,
@@ -49,15 +49,15 @@ export async function readAround<Row extends object>(
 ): Promise<Row> {
   if (!isNeeded || context.isStock) return row;
   const read = runField(context, info, { row: { table: tableOf(model), json: rowJson(row) } });
-  // What a plan has read stands for the row: resolvers pick from either.
+  // The planned object stands for the row: resolvers pick from either.
   return read.catch(() => row) as Promise<Row>;
 }
 
-/** Serializes a row of the domain as JSON of its columns, from which Postgres makes the row again. */
+/** Serializes a row of the domain as JSON of its columns, from which Postgres reconstructs the row. */
 function rowJson(row: object): string {
   return JSON.stringify(
     Object.fromEntries(Object.entries(row).map(([field, value]) => [columnName(field), value])),
-    // Bytes are secrets, which no field shows.
+    // Bytes are secrets, which no field exposes.
     (_key, value: unknown) =>
       typeof value === 'bigint' ? value.toString() : value instanceof Uint8Array ? undefined : value,
   );
@@ -66,9 +66,9 @@ function rowJson(row: object): string {
 const loaders = new WeakMap<Context, WeakMap<object, DataLoader<string, Planned | null>>>();
 
 /**
- * Reads the row behind a public id of one of these types, with what the field selects of it. Calls of the same field at the same
- * time are one statement.
- * @returns null where the caller sees no such row
+ * Reads the row behind a public id of one of these types, with the field's selections. Simultaneous calls for the same
+ * field share one statement.
+ * @returns null if the caller may see no such row
  */
 export function readNode(
   id: string,
@@ -83,9 +83,9 @@ export function readNode(
   loaders.set(context, byNode);
   const read = async (ids: readonly string[]) =>
     (await runField(context, info, { nodes: { types, ids } })) as (Planned | null)[];
-  // No cache: the context of a subscription lives long, and rows change.
+  // No cache: a subscription's context is long-lived, and rows change.
   const loader = byNode.get(node) ?? new DataLoader(read, { cache: false });
   byNode.set(node, loader);
-  // What a plan has read stands for the row of any type.
+  // The planned object stands for the row, whatever its type.
   return loader.load(id) as Promise<never>;
 }

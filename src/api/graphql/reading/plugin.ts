@@ -28,22 +28,22 @@ declare global {
 type Resolver<Types extends SchemaTypes> = GraphQLFieldResolver<unknown, Types['Context'], object>;
 
 /**
- * Makes the reads of the schema's fields when it is built, and the executor take what a plan has read: a field by its response
- * key, a type by its name. It is the first plug-in, so its resolvers are around those of the others.
+ * Derives the reads of the fields when the schema is built, and lets the executor use planned objects: a field by its
+ * response key, a type by its name. It is the first plug-in, so its resolvers wrap those of the others.
  */
 export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
-  /** Says in the description of each list that a client sends how long it may be: `wrongArgument` checks it. */
+  /** Adds the maximum length to the description of each list in an input: `wrongArgument` enforces it. */
   override onInputFieldConfig(field: PothosInputFieldConfig<Types>): PothosInputFieldConfig<Types> {
     if (field.type.kind !== 'List') return field;
     const description = `${field.description ?? ''} At most ${maxListLength}.`.trim();
     return { ...field, description };
   }
 
-  /** Reads a relation, and whatever else its row does not have, by a statement of its own, where no plan has read it. */
+  /** Reads a relation, and anything else that its row lacks, with its own statement if no plan has read it. */
   override onOutputFieldConfig(field: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
     // The input of a mutation is checked after its permission (schema/mutation.ts).
     if (field.kind === 'Mutation' || field.kind === 'Subscription') return field;
-    // The plug-in of Prisma keeps the relation of `t.relation` here, which it does not document.
+    // The Prisma plug-in stores the relation of `t.relation` here, which is undocumented.
     const { pothosPrismaRelationField: relation } = (field.extensions ?? {}) as {
       readonly pothosPrismaRelationField?: { readonly name: string };
     };
@@ -63,9 +63,9 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
   }
 
   /**
-   * Takes a field of what a plan has read. A row that is there (the result of a command, a snapshot of the feed) is resolved by the
-   * field's own resolver: the plug-in of Prisma would read the row again, and so show it as it is now. Only what its row does not
-   * have is left to the plug-in, in a stock execution.
+   * Takes a field from a planned object. An available row (a command's result, a snapshot of the feed) is resolved by
+   * the field's own resolver: the Prisma plug-in would read the row again, and so show its current state. Only values
+   * that the row lacks are left to the plug-in, in a stock execution.
    */
   override wrapResolve(resolver: Resolver<Types>, field: PothosOutputFieldConfig<Types>): Resolver<Types> {
     const isRoot = ['Query', 'Mutation', 'Subscription'].includes(field.kind);
@@ -99,10 +99,10 @@ export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> 
   }
 }
 
-/** Every operation has the context of this service, which a plug-in of Pothos does not know. */
+/** Returns whether an execution is stock. Every operation has this service's context, which Pothos does not know. */
 const isStock = (context: object) => (context as Context).isStock === true;
 
-/** Tells whether a field shows a relation of its row, or is computed from one. */
+/** Returns whether a field shows a relation of its row, or is computed from one. */
 function needsOtherRows<Types extends SchemaTypes>({
   extensions,
   pothosOptions,
@@ -112,7 +112,7 @@ function needsOtherRows<Types extends SchemaTypes>({
   return isNested || extensions?.pothosPrismaRelationField !== undefined;
 }
 
-/** Makes a field report an argument that is none of its scalar, before its resolver gets it. */
+/** Makes a field report an argument that its scalar does not accept, before the resolver receives it. */
 function withSoundArguments<Types extends SchemaTypes>(
   resolver: Resolver<Types>,
   { args: declared }: PothosOutputFieldConfig<Types>,

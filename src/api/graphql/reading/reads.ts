@@ -6,23 +6,23 @@ import { columnName, fieldName } from '../../../infra/database/rows.ts';
 import type { CursorArgument } from '../paging.ts';
 import { literal, Part, type Piece, type Run, Shared, type Sql, sql } from './sql.ts';
 
-/** How a plan reads fields: the `read` of each, made by derive.ts, writes SQL. Without one, graphql-js executes the document. */
+/** Defines how a plan reads fields: `read` (derive.ts) writes SQL; without one, graphql-js executes the document. */
 
 export type Model = Prisma.ModelName;
 
-/** The environment of a value: the SQL expressions that it is made from. `row`: the alias of a table's row. `json`: a jsonb value. */
+/** The SQL expressions from which a value is computed. `row`: the alias of a table's row. `json`: a jsonb value. */
 export type Env = Readonly<Record<string, string>>;
 
-/** How a field is read, and what that costs where it is more than for others of its kind. */
+/** How a field is read, and its cost if that is above average for its kind. */
 export type Read = {
   readonly costs?: Costs;
-  /** In how many ways the rows of a list or a sum are found, where they are found in several. */
+  /** The number of ways to find the rows of a list or a sum, if there are several. */
   readonly ways?: number;
 } /** A scalar or an enum: JSON as text, or SQL's null. */ & (
   | { readonly kind: 'leaf'; readonly sql: (env: Env, args: ArgumentsOf) => Sql }
-  /** An object made of the same row. Null where `unless` holds. */
+  /** An object built from the same row. Null if `unless` holds. */
   | { readonly kind: 'value'; readonly env: (env: Env) => Env; readonly unless?: (env: Env) => Sql }
-  /** A list of objects made from the rows of a query: `from` is its FROM clause, with its order. */
+  /** A list of objects built from the rows of a query: `from` is its FROM clause, with its order. */
   | {
       readonly kind: 'values';
       readonly from: (env: Env, alias: string, args: ArgumentsOf) => Rows;
@@ -32,20 +32,20 @@ export type Read = {
   | { readonly kind: 'row'; readonly from: (env: Env, alias: string, args: ArgumentsOf) => Sql }
   /** A row of the first of these types that has one, or null. */
   | { readonly kind: 'rowOf'; readonly types: Readonly<Record<string, (env: Env, alias: string) => Sql>> }
-  /** A page of rows. `list` is the name in its cursors; `where`: the rows that the caller may see and the filter matches. */
+  /** A page of rows. `list` is the name in its cursors; `where` selects visible rows that match the filter. */
   | {
       readonly kind: 'page';
       readonly list: string;
       readonly model: Model;
-      /** What orders the rows in a run with these arguments, where it is not their id. */
+      /** The order of rows in a run with these arguments, unless it is by id. */
       readonly key?: (args: Readonly<Record<string, unknown>>) => PageKey;
       readonly where: (viewer: Viewer, args: Readonly<Record<string, unknown>>) => object;
-      /** Which of the parent's rows the arguments ask for, where only `of` knows it in SQL. */
+      /** The parent's rows that the arguments select, if only `of` can express it in SQL. */
       readonly within?: (args: Readonly<Record<string, unknown>>) => object;
       /** Finds the rows that belong to the parent, in one or several ways (database/list-rows.ts). */
       readonly of?: (env: Env, alias: string, args: ArgumentsOf) => readonly Sql[];
     }
-  /** The row behind a public id, of one of these types, or those behind a list of ids: from the field's arguments, or from the run. */
+  /** The rows of these types behind a public id or a list of ids, taken from the field's arguments or from the run. */
   | { readonly kind: 'node'; readonly types: readonly string[]; readonly idsFromRun?: true }
 );
 
@@ -55,26 +55,26 @@ export interface PageKey {
   readonly columns: readonly string[];
   /** Writes the position of a row, which its cursor encrypts. */
   readonly text: (row: string) => string;
-  /** Returns the same of a row that was read. */
+  /** Returns the position of a row that was read. */
   readonly textOf: (row: Readonly<Record<string, unknown>>) => string;
-  /** Returns the key that a position names, the value of an argument; undefined where it is of another order. */
+  /** Returns the key that a position in an argument names; undefined if the position belongs to a different order. */
   readonly of: (position: string, run: KeyRun, argument: CursorArgument) => unknown;
   /** Returns the condition for rows whose keys lie within a bound. */
   readonly within: (bound: KeyBound<never>) => object;
-  /** The order where no argument says it: newest first, if left out. */
+  /** The order if no argument sets it; newest first, if left out. */
   readonly sortOrder?: 'ASC' | 'DESC';
 }
 
-/** What the key in a cursor is read with. */
+/** The part of a run that reads the key in a cursor. */
 export type KeyRun = Pick<Run, 'viewer' | 'cursors' | 'require'>;
 
-/** Returns the key in a cursor; undefined where the cursor is not of this list and order. */
+/** Returns the key in a cursor; undefined if the cursor belongs to a different list or order. */
 export function keyIn({ list }: PageRead, key: PageKey, run: KeyRun, cursor: string, argument: CursorArgument) {
   const position = run.cursors.read(list, run.viewer.platformId, cursor);
   return position === undefined ? undefined : key.of(position, run, argument);
 }
 
-/** The order of a list's rows by their creation. */
+/** The order of a list's rows by creation. */
 export const byId: PageKey = {
   columns: ['id'],
   text: (row) => `${row}.id`,
@@ -83,7 +83,7 @@ export const byId: PageKey = {
   within: (bound) => rowOrders.CREATED.within(bound),
 };
 
-/** The order of a list's rows by their last change. */
+/** The order of a list's rows by last change. */
 export const byChange: PageKey = {
   columns: ['updated_at', 'id'],
   text: (row) => `(extract(epoch from ${row}.updated_at) * 1000)::bigint::text || ':' || ${row}.id`,
@@ -93,7 +93,7 @@ export const byChange: PageKey = {
   within: (bound) => rowOrders.UPDATED.within(bound),
 };
 
-/** Returns the order of rows by one column whose values are whole numbers, for the key of a page. */
+/** Returns the order of rows by one integer column, for the key of a page. */
 export const byNumber = (column: string, key: Pick<PageKey, 'of' | 'sortOrder'>): PageKey => ({
   ...key,
   columns: [column],
@@ -109,32 +109,32 @@ export interface Rows {
   readonly from: Sql;
   readonly orderBy: string;
   readonly env: Env;
-  /** Tells whether all rows are there (a committed change may not be sequenced yet): else the run reads again. */
+  /** SQL for whether all rows are visible (a committed change may lack a sequence); if not, the run reads again. */
   readonly isComplete?: string;
 }
 
 /** How a type's variant is determined, and who may see its rows. */
 export interface TypeRead {
-  /** The condition on rows that a viewer may see: a type with one can be read by the ids of its rows. */
+  /** The condition on rows that a viewer may see: rows of a type that has one can be read by id. */
   readonly visible?: (viewer: Viewer) => object;
-  /** Of an abstract type: where each value has what names its type, and the types by that. */
+  /** For an abstract type: the location of the discriminator in a value, and the types by its values. */
   readonly variants?: { readonly by: string; readonly types: Readonly<Record<string, string>> };
 }
 
 const column = (env: Env, name: string) => `${env.row}.${name}`;
 
-/** Writes the JSON of a value that needs no escaping: ids, digits, names of enums. */
+/** Writes the JSON of a value that needs no escaping: ids, digits, enum names. */
 const quoted = (expression: string) => `'"' || ${expression} || '"'`;
 
-/** The reads of scalars and enums, from columns unless they say otherwise. */
+/** The reads of scalars and enums, from columns unless noted otherwise. */
 export const leaf = {
-  /** Text with its escapes, or a list as a JSON array. */
+  /** Text with escapes, or a list as a JSON array. */
   text: (name: string): Read => ({ kind: 'leaf', sql: (env) => [`to_json(${column(env, name)})::text`] }),
-  /** A value of a fixed set, which needs no escaping: of an enum, or a currency's code. */
+  /** A value from a fixed set, which needs no escaping: an enum value or a currency code. */
   enumValue: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(column(env, name))] }),
   /** A number or a boolean, as in JSON. */
   plain: (name: string): Read => ({ kind: 'leaf', sql: (env) => [`${column(env, name)}::text`] }),
-  /** A whole number as a string of digits. */
+  /** An integer as a string of digits. */
   digits: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(column(env, name))] }),
   /** A decimal without trailing zeros. */
   decimal: (name: string): Read => ({ kind: 'leaf', sql: (env) => [quoted(`trim_scale(${column(env, name)})`)] }),
@@ -167,7 +167,7 @@ export const memberObject = (name: string): Read => ({
 /** Reads an object from the same row as its parent. */
 export const sameRow: Read = { kind: 'value', env: (env) => env };
 
-/** Returns how to read a field that only shows a column, or a member of a JSON value, by the field's type. */
+/** Returns the read of a field that exposes a column, or a member of a JSON value, according to the field's type. */
 export function exposedRead(field: GraphQLField<unknown, unknown>, name: string): Read {
   const ofColumn = columnRead(field, columnName(name));
   return leaf.of((env, args) => (env.json === undefined ? ofColumn(env, args) : [member(env.json, name)]));
@@ -180,7 +180,7 @@ function columnRead(field: GraphQLField<unknown, unknown>, column: string): (env
     : isEnumType(type)
       ? leaf.enumValue(column)
       : columnReads[type.name]?.(column);
-  // Whatever else is text must be escaped: only names of enum values may stand in JSON as they are.
+  // All other text must be escaped: only enum names may appear in JSON unchanged.
   if (read?.kind !== 'leaf') throw new Error(`no plan reads the scalar ${type.name} of ${field.name}`);
   return read.sql;
 }
@@ -216,7 +216,7 @@ export function plainReadText(read: Read, row = 'r'): string {
       return Object.values(read.types)
         .map((from) => plainText(from(env, 'x')))
         .join(' ');
-    // Lists and other nodes are not made of the row.
+    // Lists and other nodes are not computed from the row.
     case 'page':
     case 'node':
       return '';
@@ -236,7 +236,7 @@ function plainText(sql: Sql): string {
 
 export type { FoundBy } from '../limits/search-cost.ts';
 
-/** Reads that cost more than a column although their kind does not say so (prices.ts). */
+/** Reads that cost more than a column although their kind does not show it (prices.ts). */
 export type Costs = 'rows' | 'legs' | 'past' | 'read' | 'all' | 'sums';
 
 declare module 'graphql' {

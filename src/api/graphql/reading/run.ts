@@ -31,7 +31,7 @@ interface RunInput {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly row?: string | undefined;
   readonly ids?: readonly string[] | undefined;
-  /** Whether requirements hold, by their keys, as far as that has been found out. */
+  /** Whether requirements hold, by key, as far as they have been checked. */
   readonly known?: ReadonlyMap<string, boolean>;
   /** Further arguments of one field. */
   readonly given?: { readonly node: FieldNode; readonly args: Readonly<Record<string, unknown>> } | undefined;
@@ -50,7 +50,7 @@ class BoundRun extends Binding implements Run, Notes {
   readonly #variables: Readonly<Record<string, unknown>>;
   readonly #known: RunInput['known'];
   readonly #given: RunInput['given'];
-  /** The results of `once`. Not in a WeakMap of the plan's: V8's young collections keep the values of those (bench/LOG.md). */
+  /** The results of `once`. Not in the plan's WeakMap, whose values survive V8's young collections (bench/LOG.md). */
   readonly #cache = new Map<object, unknown>();
 
   constructor(context: Context, { variables, row, ids = [], known, given }: RunInput) {
@@ -98,16 +98,16 @@ class BoundRun extends Binding implements Run, Notes {
   }
 }
 
-/** The plan of a query whose whole answer the database makes: a statement whose one value is its `data`, as JSON. */
+/** The plan of a query that the database answers entirely: a statement that returns its `data` as JSON. */
 interface QueryPlan {
   readonly statement: PlanStatement;
   readonly operation: OperationDefinitionNode;
 }
 
-/** Plans by the document's number, operation and values of directives' variables; null where a field is resolved in JavaScript. */
+/** Plans by document number, operation and directive variables; null if a field is resolved in JavaScript. */
 const queryPlans = planCache<{ readonly plan: QueryPlan | null }>();
 
-/** The data from which the keys of plans are made. */
+/** The data from which the keys of plans are built. */
 interface DocumentInfo {
   readonly number: number;
   /** The variables of directives: their values are part of a plan's key. */
@@ -117,7 +117,7 @@ interface DocumentInfo {
 const documentInfos = new WeakMap<DocumentNode | OperationDefinitionNode, DocumentInfo>();
 let lastNumber = 0;
 
-/** Returns the info of a document, or of one of its operations, whose `parts` are the definitions that can have selections. */
+/** Returns the info of a document or one of its operations; `parts` are the definitions that can have selections. */
 function documentInfoOf(
   document: DocumentNode | OperationDefinitionNode,
   parts: () => readonly (OperationDefinitionNode | FragmentDefinitionNode | DocumentNode)[],
@@ -146,7 +146,7 @@ function findDirectiveVariables(
   return [...names];
 }
 
-/** Returns the plan of a query, cached after its first use; undefined where a field is resolved in JavaScript. */
+/** Returns the plan of a query, cached after its first use; undefined if a field is resolved in JavaScript. */
 export function planQuery({ schema, document, operationName, variableValues }: ExecutionArgs): QueryPlan | undefined {
   const { number, directiveVariables } = documentInfoOf(document, () => [document]);
   const directiveValues = directiveVariables.map((name) => conditionKey(variableValues?.[name])).join(' ');
@@ -159,7 +159,7 @@ export function planQuery({ schema, document, operationName, variableValues }: E
   return cached.plan ?? undefined;
 }
 
-/** Returns the part of a plan's key for the value of a condition. It comes as the client sent it: any JSON may be there. */
+/** Returns the part of a plan's key for a condition's value, as sent by the client: it may be any JSON. */
 function conditionKey(value: unknown): string {
   return typeof value === 'boolean' || value === undefined ? String(value) : 'invalid';
 }
@@ -187,7 +187,7 @@ function makePlan({ schema, document, operationName, variableValues }: Execution
 /**
  * Runs the plan of a query.
  * @returns its `data`, as JSON
- * @throws LeftToExecutor where the executor must run the query: it reports what is wrong with the variables or arguments
+ * @throws LeftToExecutor if the executor must run the query, which reports errors in the variables or arguments
  */
 export async function runQuery(
   { statement, operation }: QueryPlan,
@@ -201,7 +201,7 @@ export async function runQuery(
   return answer.json;
 }
 
-/** The plans of fields, by their first node and then by all else that decides a plan: several fragments may select a field. */
+/** Plans of fields, by first node, then by all else that determines a plan: several fragments may select one. */
 const fieldPlans = new WeakMap<FieldNode, Map<string, PlanStatement>>();
 
 const numbers = new WeakMap<FieldNode, number>();
@@ -216,20 +216,20 @@ function nodeNumber(node: FieldNode): number {
   return number;
 }
 
-/** Where the read of a field starts: from a row that we have, or from rows named by public ids. Neither for a field of the query. */
+/** The starting point of a field's read: an available row, or rows named by public ids. Neither for a query field. */
 interface FieldRead {
   /** The row that has the field, as the columns of a table in JSON; undefined for a field of the query. */
   readonly row?: { readonly table: string; readonly json: string } | undefined;
-  /** Rows to read by their public ids, instead of the field's own way. */
+  /** Rows to read by their public ids, instead of the field's own read. */
   readonly nodes?: { readonly types: readonly string[]; readonly ids: readonly string[] } | undefined;
-  /** Arguments that the field does not have in the document: those of the stream that it belongs to. */
+  /** Arguments that the field lacks in the document: those of the stream that it belongs to. */
   readonly given?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Why the plans of whole queries failed, by the context of their operation. */
+/** The reasons why the plans of whole queries failed, by the context of their operation. */
 const faults = new WeakMap<Context, unknown>();
 
-/** Reads one field, with all below it, in one statement, for the executor: objects name their types, errors stand in place. */
+/** Reads a field and everything below it in one statement, for the executor: with type names, and errors in place. */
 export async function runField(
   context: Context,
   info: GraphQLResolveInfo,
@@ -281,18 +281,18 @@ export async function runField(
   return parseAnswer(answer.json, answer);
 }
 
-/** Replaces an answer with more bytes than the run may read by '', so that it stays in the database. */
+/** Replaces an answer that exceeds the run's byte limit with '', so that it stays in the database. */
 function withinLimit(read: Sql): Sql {
-  // Without the offset Postgres would make the answer once to count it and once more to send it.
+  // Without the offset Postgres would compute the answer twice: once to count it and once to send it.
   return sql`select case when octet_length(a.json) > ${(run) => run.bind(run.maxBytes)}::int then '' else a.json end from (${read} offset 0) a`;
 }
 
-/** Records why the plan of a whole query has failed: the fields that the executor then runs fail alike, without another statement. */
+/** Records why a query's plan failed: fields that the executor then runs fail alike, without another statement. */
 export function recordFault(context: Context, fault: unknown): void {
   faults.set(context, fault);
 }
 
-/** The longest wait for a change that is committed and not sequenced yet: usually it takes a few milliseconds. */
+/** The longest wait for a change that is committed but not sequenced yet: usually it takes a few milliseconds. */
 const sequencingTimeoutMs = 2_000;
 
 async function runStatement(

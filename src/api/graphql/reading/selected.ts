@@ -2,10 +2,10 @@ import type { FieldNode, GraphQLCompositeType, GraphQLField, GraphQLObjectType, 
 import type { Env } from './reads.ts';
 import type { Sql } from './sql.ts';
 
-/** A document cannot be read by a plan: a field of it is resolved in JavaScript. */
+/** Thrown if a plan cannot read a document, since one of its fields is resolved in JavaScript. */
 export class LeftToExecutor extends Error {}
 
-/** A field of the answer, by its response key, with the selection sets below it. */
+/** A field of the response, by response key, with the selection sets below it. */
 export interface SelectedField {
   readonly key: string;
   readonly field: GraphQLField<unknown, unknown> | undefined;
@@ -13,12 +13,12 @@ export interface SelectedField {
   readonly below: readonly SelectionSetNode[];
 }
 
-/** The part of the planner that code for one kind of read needs (page.ts). */
+/** The part of the planner that the code for one kind of read needs (page.ts). */
 export interface DocumentWalker {
   /** Returns an alias for a table, unique in the plan. */
   alias(): string;
-  /** Writes the JSON of a value of a type, with the fields that are selected. */
+  /** Writes the JSON of a value of a type, with its selected fields. */
   value(type: GraphQLCompositeType, sets: readonly SelectionSetNode[], env: Env): Sql;
-  /** Writes an object of the answer; `each` writes the value of one field. */
+  /** Writes an object of the response; `each` writes the value of one field. */
   object(type: GraphQLObjectType, sets: readonly SelectionSetNode[], each: (selected: SelectedField) => Sql): Sql;
 }

@@ -4,12 +4,12 @@ import type { Viewer } from '../../../domain/access/viewer.ts';
 import type { Binding } from '../../../infra/database/conditions.ts';
 import type { Queryable } from '../../../infra/database/statement.ts';
 
-/** What must hold in the database before the statement of a run. */
+/** A condition that must hold in the database before the statement of a run. */
 export interface Requirement {
   /** The requirement as text; equal requirements have equal texts. */
   readonly key: string;
   readonly holds: (on: Queryable) => Promise<boolean>;
-  /** Creates the error where it does not hold. */
+  /** Creates the error if it does not hold. */
   readonly refusal: () => GraphQLError;
 }
 
@@ -17,28 +17,28 @@ export interface Requirement {
 export interface Run extends Binding {
   readonly viewer: Viewer;
   readonly cursors: Cursors;
-  /** The public ids to read, where they come from no argument. */
+  /** The public ids to read, if they do not come from an argument. */
   readonly ids: readonly string[];
   /** The row that has the field, as the columns of its table in JSON. */
   readonly row: string | undefined;
-  /** The most that the answer may have, in bytes. */
+  /** The maximum size of the answer, in bytes. */
   readonly maxBytes: number;
   /** Returns the arguments of a field, with the variables of this run. */
   args(field: GraphQLField<unknown, unknown>, node: FieldNode): Readonly<Record<string, unknown>>;
   /** Returns the value that `make` returned at the first call with this owner. */
   once<Value>(owner: object, make: () => Value): Value;
-  /** Stores a value until the answer is finished, and returns its number. */
+  /** Stores a value until the answer is complete, and returns its number. */
   note(value: unknown): number;
-  /** Requires what the statement relies on, which is found out before it runs: where it does not hold, this refusal. */
+  /** Adds a requirement of the statement, checked before it runs; if it does not hold, the run throws its refusal. */
   require(requirement: Requirement): void;
-  /** Returns SQL of the JSON that stands for an error (finish.ts). */
+  /** Returns the SQL of the JSON that stands for an error (finish.ts). */
   refuse(error: GraphQLError): string;
 }
 
-/** A piece of SQL: text, a function of the run, a part, or a query that is run once in its scope. */
+/** A piece of SQL: text, a function of the run, a part, or a query that runs once in its scope. */
 export type Piece = string | ((run: Run) => string | Sql) | Part | Shared | Scope;
 
-/** SQL in pieces, as few as possible. */
+/** SQL in as few pieces as possible. */
 export type Sql = readonly Piece[];
 
 let lastPart = 0;
@@ -46,7 +46,7 @@ let lastPart = 0;
 /** SQL that is complete when it is planned, and that a run includes or leaves out as a whole. */
 export class Part {
   readonly sql: Sql;
-  /** Whether a GraphQLError within the part replaces it, and the rest of the statement stays. */
+  /** Whether a GraphQLError within the part replaces only the part, and the rest of the statement stays. */
   readonly isGuarded: boolean;
   readonly number: number;
 
@@ -58,7 +58,7 @@ export class Part {
   }
 }
 
-/** A query that stands for a table in a FROM clause. Where a scope has the same query several times, Postgres runs it once. */
+/** A query that stands for a table in a FROM clause. Postgres runs identical queries of a scope once. */
 export class Shared {
   readonly query: Sql;
 
@@ -67,7 +67,7 @@ export class Shared {
   }
 }
 
-/** An expression within which the same query is run once: an object of the answer. */
+/** An expression within which identical queries run once: an object of the response. */
 export class Scope {
   readonly expression: Sql;
 
@@ -76,14 +76,14 @@ export class Scope {
   }
 }
 
-/** Makes a scope of an expression that has shared queries, outside of the scopes within it. */
+/** Creates a scope from an expression with shared queries, outside the scopes within it. */
 export function inScope(expression: Sql): Sql {
   const hasShared = (sql: Sql): boolean =>
     sql.some((piece) => piece instanceof Shared || (piece instanceof Part && hasShared(piece.sql)));
   return hasShared(expression) ? [new Scope(expression)] : expression;
 }
 
-/** Builds SQL from text and pieces. Adjacent text is merged into one string, so that running a plan is mostly concatenation. */
+/** Builds SQL from text and pieces. Adjacent text is merged, so running a plan is mostly concatenation. */
 export function sql(strings: TemplateStringsArray, ...values: readonly (string | number | Piece | Sql)[]): Sql {
   const pieces: Piece[] = [];
   for (const [at, text] of strings.entries()) {
@@ -122,12 +122,12 @@ function mergeText(pieces: readonly Piece[]): Sql {
   return result;
 }
 
-/** How many texts of a statement are cached: each order of paging and each set of arguments that are left out has its own. */
+/** The number of cached texts per statement: each paging order and each set of omitted arguments has its own. */
 const maxTexts = 8;
 
 /**
- * The statement of a plan. Little of its text differs between runs. That little is the key of a cache of whole texts: a run then
- * concatenates nothing, and the same string finds its prepared statement at once (database.ts).
+ * The statement of a plan. Little of its text differs between runs. Those differences are the key of a cache of whole
+ * texts: a run then concatenates nothing, and an identical string finds its prepared statement at once (database.ts).
  */
 export class PlanStatement {
   readonly #sql: Sql;
@@ -153,9 +153,9 @@ export class PlanStatement {
 /** A shared query with the run's values. */
 interface SharedText {
   readonly text: string;
-  /** The text with the values in place of their parameters: the same for the same query. */
+  /** The text with the values in place of their parameters. Identical queries have identical text. */
   readonly meaning: string;
-  /** Where it is read, among the texts of the statement. */
+  /** The places where it is read, among the texts of the statement. */
   places: readonly number[];
 }
 
@@ -163,10 +163,10 @@ interface SharedText {
 class StatementDraft {
   readonly #texts: string[] = [];
   #key = '';
-  /** The shared queries of the present scope. */
+  /** The shared queries of the current scope. */
   #shared: SharedText[] = [];
 
-  /** All that the run has decided about the text: two texts of a statement with the same key are the same. */
+  /** Everything that the run determines about the text: texts of a statement with the same key are identical. */
   get key(): string {
     return this.#key;
   }
@@ -189,10 +189,10 @@ class StatementDraft {
     else this.#addScope(piece, run);
   }
 
-  /** Adds text that the run has made: all of it belongs to the key. */
+  /** Adds text that depends on the run: all of it belongs to the key. */
   #addRunText(sqlOfRun: string | Sql, run: Run): void {
     if (typeof sqlOfRun === 'string') {
-      // The length before it makes the key unambiguous.
+      // The length prefix makes the key unambiguous.
       this.#key += `${sqlOfRun.length}:${sqlOfRun}`;
       this.#texts.push(sqlOfRun);
       return;
@@ -269,13 +269,13 @@ export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** A part of JSON under construction: text that is known, or an expression whose value is JSON as text and never null. */
+/** A part of JSON under construction: known text, or an expression whose value is JSON as text and never null. */
 export type JsonPart = { readonly text: string } | { readonly of: Sql };
 
-/** The most arguments that a function of Postgres takes. */
+/** The maximum number of arguments of a Postgres function. */
 const maxArguments = 90;
 
-/** Writes an expression that concatenates parts of JSON. `concat` writes them one after another; `||` would copy at each step. */
+/** Writes an expression that concatenates parts of JSON, with one `concat`; `||` would copy at each step. */
 export function concatenate(parts: readonly JsonPart[]): Sql {
   const pieces: Sql[] = [];
   let text = '';

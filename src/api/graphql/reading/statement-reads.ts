@@ -8,9 +8,9 @@ import { type MadeRead, rowsBelow } from './kinds.ts';
 import { type ArgumentsOf, byNumber, type Env, type PageRead, type Piece, type Run, sql } from './reads.ts';
 import { Shared, textOfRun } from './sql.ts';
 
-/** How account statements are read: their entries and totals. */
+/** Defines how account statements are read: their entries and totals. */
 
-/** Writes a moment of the arguments; null where it is not given. */
+/** Writes a moment from the arguments; null if it is not given. */
 const moment =
   (args: ArgumentsOf, name: keyof Period) =>
   (run: Run): string =>
@@ -23,7 +23,7 @@ function periodOf(args: Readonly<Record<string, unknown>>): Partial<Period> {
   return { ...(from && { from }), ...(to && { to }) };
 }
 
-/** The entries of an account, in the order in which they changed its balance: each has another version of the account. */
+/** The entries of an account, in the order in which they changed its balance: each has its own account version. */
 export const entriesRead: PageRead = {
   kind: 'page',
   list: 'LedgerEntry',
@@ -49,7 +49,7 @@ export const entriesRead: PageRead = {
 
 const entryOrder = byNumber('account_version', { of: Number });
 
-/** The period of a statement, and the versions of the account at both of its ends. */
+/** The period of a statement, and the versions of the account at both ends. */
 export const statementRow: MadeRead = () => ({
   kind: 'row',
   from: ({ row = '' }, alias, args) =>
@@ -70,7 +70,7 @@ export const statementBalance =
     };
   };
 
-/** The sum of the entries of a statement that come in, or go out. */
+/** The sum of a statement's incoming or outgoing entries. */
 export const statementSum =
   (sign: '>' | '<'): MadeRead =>
   () => ({
@@ -84,7 +84,7 @@ export const statementSum =
       ])} ${alias}`,
   });
 
-/** The totals of the payments that the field's filter matches, of those that relations lead to, by status, direction and currency. */
+/** The totals of the related payments that the field's filter matches, by status, direction and currency. */
 export const totalsOf =
   (...relations: readonly string[]): MadeRead =>
   ({ model }) => {

@@ -13,14 +13,14 @@ import { byId, type KeyRun, keyIn, type PageRead } from './reads.ts';
 import type { Requirement } from './sql.ts';
 
 /**
- * The stock way to read: graphql-js executes the document, and the fields that have rows ask Prisma for them, each with what
- * Prisma's plug-in makes of the selections below it. It is for tests and developers: it sends a statement for each parent.
+ * Reads in the stock way: graphql-js executes the document, and fields with rows read them through Prisma, each with
+ * what Prisma's plug-in derives from its selections. For tests and developers: it sends a statement per parent.
  */
 
 type Row = Readonly<Record<string, unknown>>;
 type Visible = (viewer: Viewer) => object;
 
-/** The part of a delegate of Prisma's client that is used here, the same for all models. */
+/** The part of a Prisma client's delegate that is used here, the same for all models. */
 interface Delegate {
   findFirst(args: object): Promise<Row | null>;
   findMany(args: object): Promise<Row[]>;
@@ -29,11 +29,11 @@ interface Delegate {
 
 function delegateOf({ payments }: Context, model: string): Delegate {
   const name = model.charAt(0).toLowerCase() + model.slice(1);
-  // Each model of the data model has a delegate of this name.
+  // Each model of the data model has a delegate with this name.
   return payments.database.prisma[name as 'customer'] as unknown as Delegate;
 }
 
-/** Replaces the moment of the statement, for which Prisma has no word, by the present one. */
+/** Replaces the moment of the statement, which Prisma cannot express, with the current time. */
 const withNow = <Where>(where: Where): Where =>
   where === 'now'
     ? (new Date() as Where)
@@ -43,13 +43,13 @@ const withNow = <Where>(where: Where): Where =>
         ? (Object.fromEntries(Object.entries(where as object).map(([key, value]) => [key, withNow(value)])) as Where)
         : where;
 
-/** Returns the condition for the rows that a row has by a relation; undefined where it has none. */
+/** Returns the condition for the rows that belong to a row by a relation; undefined if it has none. */
 function whereBelow(model: string | undefined, name: string, row: Row): Record<string, unknown> | undefined {
   const pairs = pairsOf(requireRelation(model, name)).map(([here, there]) => [there, row[here]] as const);
   return pairs.some(([, value]) => value === null) ? undefined : Object.fromEntries(pairs);
 }
 
-/** Reads the row that relations lead to, one after another, where the caller may see it. */
+/** Reads the row at the end of a chain of relations, if the caller may see it. */
 export async function stockRow(
   path: readonly string[],
   visible: Visible | undefined,
@@ -63,7 +63,7 @@ export async function stockRow(
     model = requireRelation(model, name).type;
     if (!where) return null;
     const isLast = position === path.length - 1;
-    // What only asks whether the caller may see the row selects nothing of it.
+    // A check whether the caller may see the row selects nothing from it.
     const isShown = isLast && modelOf(getNamedType(info.returnType)) === model;
     at = await delegateOf(context, model).findFirst({
       ...(isShown && queryFromInfo({ context, info })),
@@ -105,7 +105,7 @@ export async function stockRows(
   return rows;
 }
 
-/** Reads the row with a public id of one of these types, where the caller may see it. */
+/** Reads the row with a public id of one of these types, if the caller may see it. */
 export async function stockNode(
   id: string,
   types: readonly string[],
@@ -122,12 +122,12 @@ export async function stockNode(
     ...queryFromInfo({ context, info, ...(isAbstractType(getNamedType(info.returnType)) && { typeName }) }),
     where: { AND: [{ id: uuid }, visible(context.viewer)] },
   });
-  // A type of the schema, of which the compiler knows only those of models.
+  // A type of the schema; the compiler knows only those of models.
   if (row) brandWithType(row, typeName as never);
   return row && isOfType(row, typeName, info) ? row : null;
 }
 
-/** Tells whether a row is of a type, where several types have the rows of a table. */
+/** Returns whether a row is of a type, if several types share a table. */
 function isOfType(row: Row, typeName: string, { schema }: GraphQLResolveInfo): boolean {
   const type = schema.getType(typeName);
   const interfaces = type && 'getInterfaces' in type ? type.getInterfaces() : [];
@@ -137,7 +137,7 @@ function isOfType(row: Row, typeName: string, { schema }: GraphQLResolveInfo): b
   });
 }
 
-/** Reads a page of a list: of those of its rows that relations of a row lead to. */
+/** Reads a page of a list, restricted to rows that relations of a row lead to. */
 export async function stockPage(
   read: PageRead,
   relations: readonly string[],
@@ -189,7 +189,7 @@ export async function stockPage(
 
 const clients = new WeakMap<PrismaClient, PrismaClient>();
 
-/** Returns a client that finds unique rows one by one: a batch of Prisma would run for the platform of the first who asked. */
+/** Returns a client that finds unique rows one by one: Prisma would batch them for the first caller's platform. */
 export function unbatched(prisma: PrismaClient): PrismaClient {
   const known = clients.get(prisma);
   if (known) return known;

@@ -5,7 +5,7 @@ import { LeftToExecutor } from './selected.ts';
 
 type Extensions = NonNullable<ExecutionResult['extensions']>;
 
-/** An answer that the database has written whole: its text is sent as it is, and parsed only where it is needed as data. */
+/** An answer written entirely by the database: its text is sent unchanged, and parsed only if it is needed as data. */
 export class TextAnswer {
   readonly #data: string;
   readonly #extensions: Extensions | undefined;
@@ -32,8 +32,8 @@ export class TextAnswer {
 }
 
 /**
- * Answers a query by one statement, where the database can make the whole answer. Returns undefined for all other operations,
- * and where the statement fails: the executor then runs the operation, and reports errors with their locations.
+ * Answers a query with one statement, if the database can produce the whole answer. Returns undefined for all other
+ * operations, and if the statement fails: the executor then runs the operation, and reports errors with locations.
  */
 export async function answerByPlan(args: ExecutionArgs, context: Context): Promise<TextAnswer | undefined> {
   if (!context.viewer.permissions.includes('VIEW')) return undefined;

@@ -36,7 +36,7 @@ interface SchemaConfig {
 export type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaConfig>;
 export type InputBuilder = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
 
-/** The builder of the schema. Its types are in the files of their nouns. */
+/** The builder of the schema. Types are defined in the file of their noun. */
 export const builder = new SchemaBuilder<SchemaConfig>({
   plugins: [ReadingPlugin, ScopeAuthPlugin, RelayPlugin, PrismaPlugin, WordsPlugin],
   defaultFieldNullability: false,

@@ -16,11 +16,11 @@ import {
 } from './enums.ts';
 
 /**
- * The filter inputs of lists. payments/filters.ts turns them into conditions. Ranges have one form: `createdAfter` and
- * `createdBefore`, `updatedAfter` and `updatedBefore` for moments, `min` and `max` for amounts, and both ends belong to them.
+ * Defines the filter inputs of lists, which payments/filters.ts turns into conditions. Ranges have one form,
+ * inclusive at both ends: `createdAfter`/`createdBefore`, `updatedAfter`/`updatedBefore`, and for amounts `min`/`max`.
  */
 
-/** Describes a field of a filter by which the rows of the list are found: by all others they are searched for, which costs more. */
+/** Describes a filter field that finds the list's rows; filtering by any other field searches, which costs more. */
 export const found = (by: FoundBy, description: string) => ({ description, extensions: { foundBy: by } }) as const;
 
 const createdIn = (t: InputBuilder, rows: string) => ({
@@ -176,7 +176,7 @@ export const ClientTokenFilter = builder.inputType('ClientTokenFilter', {
 export const WebhookDeliveryFilter = builder.inputType('WebhookDeliveryFilter', {
   description: 'Conditions on webhook deliveries.',
   fields: (t) => ({
-    // An index has those that are not DELIVERED, and nearly all others are.
+    // An index covers the deliveries that are not DELIVERED; nearly all others are.
     status: t.field({
       type: [WebhookDeliveryStatus],
       ...found('any', 'Webhook deliveries with any of these statuses.'),

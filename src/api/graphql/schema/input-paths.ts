@@ -1,12 +1,12 @@
 import { type FieldPath, translatePath } from '../../../core/refusal.ts';
 import type { Operation } from '../../../domain/access/operations.ts';
 
-/** Stands for the one field that a @oneOf input object has. */
+/** Stands for the single field of a @oneOf input object. */
 const chosenField = Symbol('chosen');
 
 type PathMapping = readonly [domain: FieldPath, input: readonly (string | typeof chosenField)[]];
 
-/** Where paths of a mutation's input differ from its command's: a @oneOf object has one more level, some names are REST's. */
+/** Paths that differ between a mutation's input and its command's: @oneOf adds a level, and some names are REST's. */
 export const inputPaths: { readonly [Name in Operation]?: readonly PathMapping[] } = {
   createQuote: [
     [['source'], ['source', chosenField]],
@@ -45,8 +45,8 @@ export const inputPaths: { readonly [Name in Operation]?: readonly PathMapping[]
 };
 
 /**
- * Converts a path of a command's input to the path of the mutation's argument: `["input", "source", "account", "accountId"]`.
- * A scenario is an argument of its own, except in the mutations of the sandbox, where it is a field of the input.
+ * Converts a path in a command's input to its mutation's argument, as in `["input", "source", "account", "accountId"]`.
+ * A scenario is a separate argument, except in the mutations of the sandbox, where it is a field of the input.
  */
 export function argumentPath(name: Operation, path: FieldPath, input: unknown): FieldPath {
   if (path[0] === 'sandboxScenario' && !name.startsWith('sandbox')) return path;
@@ -54,11 +54,11 @@ export function argumentPath(name: Operation, path: FieldPath, input: unknown): 
   return ['input', ...inForm(metadataPath(translatePath(path, table), input), input)];
 }
 
-/** Replaces a key of metadata by the position of its entry: commands have a map, and mutations a list. */
+/** Replaces a key of metadata by the position of its entry: commands take a map, mutations a list. */
 function metadataPath(path: FieldPath, input: unknown): FieldPath {
   const [field, key] = path;
   if (field !== 'metadata' || typeof key !== 'string') return path;
-  // Whatever takes metadata takes it in this form, and the command has checked the input's own.
+  // All inputs with metadata take it in this form, and the command has checked the input's own fields.
   const { metadata } = input as { readonly metadata: readonly { readonly key: string }[] };
   return [field, metadata.findIndex((entry) => entry.key === key)];
 }
@@ -70,7 +70,7 @@ function inForm(path: FieldPath, input: unknown): FieldPath {
   return form === 'units' || form === 'decimal' ? [...path, form] : path;
 }
 
-/** Replaces `chosenField` by the field that the input has there. The path ends early where the input has none. */
+/** Replaces `chosenField` by the field that the input has there. The path ends early if the input has none. */
 function pathInInput(steps: PathMapping[1], input: unknown): string[] {
   const path: string[] = [];
   let value = input;

@@ -31,7 +31,7 @@ export const listArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Fi
   }),
 });
 
-/** Returns the arguments of a list with a filter, which can be ordered by creation or by last change. */
+/** Returns the arguments of a list with a filter that can be ordered by creation or by last change. */
 const orderedListArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Filter>) => ({
   ...listArgs(t, filter),
   orderBy: t({
@@ -42,13 +42,13 @@ const orderedListArgs = <Filter>(t: ArgBuilder, filter: InputObjectRef<Types, Fi
   }),
 });
 
-/** A row of a list that is ordered by ids. */
+/** A row of a list that is ordered by id. */
 export interface Identified {
   readonly platformId: string;
   readonly id: string;
 }
 
-/** The edge type of a list, and how an edge is made beside a page of the list. */
+/** The edge type of a list, and the function that creates a cursor for an edge outside a page. */
 interface ListEdge {
   readonly options: { readonly type: EdgeRef; readonly description: string };
   readonly cursorOf: (payments: Payments, row: Identified) => string;
@@ -58,7 +58,7 @@ type EdgeRef = ObjectRef<Types, { readonly cursor: string; readonly node: unknow
 
 const edges = new Map<unknown, ListEdge>();
 
-/** Returns the edge of the list whose rows are of a type; undefined where there is none. */
+/** Returns the edge of the list with rows of this type; undefined if there is none. */
 export function edgeOf(type: unknown): ListEdge | undefined {
   return edges.get(type);
 }
@@ -67,29 +67,29 @@ const edgeDescription =
   'The same object as an edge of its list, to insert it into a cached list. The cursor is for the default order, by creation.';
 
 interface ListOptions<Filter> {
-  /** The name of its rows, in those of its types and in its cursors. */
+  /** The name of its rows, used in its type names and cursors. */
   readonly name: string;
-  /** The model of its rows: that of its name, if left out. */
+  /** The model of its rows; the one named `name`, if left out. */
   readonly model?: Model;
   readonly visible: (viewer: Viewer) => object;
-  /** The input by which a caller filters it, and the rows that this matches. */
+  /** The input that filters the list, and the conditions that it translates to. */
   readonly filter?: InputObjectRef<Types, Filter>;
   readonly where?: (viewer: Viewer, filter: Filter | null | undefined) => object;
-  /** Whether it can be ordered by the last change of its rows, too. */
+  /** Whether it can also be ordered by the last change of its rows. */
   readonly isOrdered?: boolean;
-  /** What orders it, where it has one order that is not that of ids. */
+  /** The sort key, if the list has a single order other than by id. */
   readonly key?: PageKey;
-  /** The name of the list in its cursors, where it is another. */
+  /** The name of the list in its cursors, if different. */
   readonly cursors?: string;
   readonly page: string;
   readonly edge: string;
   readonly totalCount?: string;
-  /** The types that implement that of its rows. */
+  /** The types that implement the type of its rows. */
   readonly variants?: readonly unknown[];
   readonly args?: (t: ArgBuilder) => InputFieldMap;
 }
 
-/** Adds a list of rows, with the types of its pages and edges: `t.page` shows it. */
+/** Adds a list of rows with its page and edge types, for use with `t.page`. */
 export function listOf<Row, Filter = never>(
   type: ObjectRef<Types, Row> | InterfaceRef<Types, Row>,
   options: ListOptions<Filter>,
@@ -105,7 +105,7 @@ export function listOf<Row, Filter = never>(
       list: cursors,
       model,
       ...(order && { key: order }),
-      // The arguments below.
+      // The arguments defined below.
       where: (viewer, args) => ({ AND: [visible(viewer), where(viewer, args.filter as Filter)] }),
     },
     args: options.args ?? ((t) => (filter ? (isOrdered ? orderedListArgs : listArgs)(t, filter) : pageArgs(t))),

@@ -16,7 +16,7 @@ import { Transaction } from './nouns.ts';
 import { asArgumentError, asUserError, isUserError, type MemberName, memberNameOf, memberTypes } from './refusals.ts';
 import { SandboxScenarioInput } from './scenario.ts';
 
-/** Describes the field that tells the service's clock, for every type whose fields may count down. */
+/** Describes the field with the service's clock, for every type whose fields may count down. */
 export const serverTime = {
   type: 'DateTime',
   extensions: { costs: 'read' },
@@ -30,17 +30,17 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   readonly description: string;
   /** The input's fields, without idempotencyKey, which every input has, and expectedVersion (operations.ts). */
   readonly input: (t: InputBuilder) => Fields;
-  /** The fields of the success, without `replayed`, which every success has, and the edges of rows in lists. */
+  /** The fields of the success, without `replayed`, which every success has, and without the edges of listed rows. */
   readonly success: {
     readonly [Name in Exclude<keyof Success, 'replayed'>]: SuccessField;
   };
-  /** Whether it has a dry run: `validateOnly` in its input, and its answer in the union. */
+  /** Whether it has a dry run: `validateOnly` in its input, and the dry run's result in the union. */
   readonly validates?: true;
-  /** What a scenario of the sandbox decides, where the mutation takes one beside its input. */
+  /** What a sandbox scenario decides, if the mutation takes one beside its input. */
   readonly scenario?: string;
-  /** Whether its input must have a key: it moves money, and nothing else tells a repeat from a second payment. */
+  /** Whether a key is required: it moves money, and nothing else tells a repeat from a second payment. */
   readonly isKeyRequired?: true;
-  /** The refusals that can come, beside the common ones (input, key, permission, load). */
+  /** The possible refusals, in addition to the common ones (input, key, permission, load). */
   readonly refusals?: readonly MemberName[];
   readonly resolve: (
     input: InputShapeFromFields<Fields> & {
@@ -54,14 +54,14 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
 }
 
 interface SuccessField {
-  /** Its name in the schema, where that is another: of the row that a command returns. */
+  /** Its name in the schema, if different from the name in the command's result. */
   readonly as?: string;
   readonly type: TypeParam<Types>;
   readonly description: string;
   readonly nullable?: boolean;
 }
 
-/** Makes the fields of the edges that a success carries: of each of its rows that is in a list, and of a quote's payment. */
+/** Builds the edge fields of a success: one for each of its rows that belongs to a list, and for a quote's payment. */
 function edgesIn<Success, Field>(
   success: Readonly<Record<string, SuccessField>>,
   make: (options: object) => Field,
@@ -71,7 +71,7 @@ function edgesIn<Success, Field>(
       const edge = edgeOf(type);
       if (!edge) return [];
       const resolve = (result: Success, _args: unknown, { payments }: Context) => {
-        // A success has rows alone in the fields that have an edge.
+        // In a success, fields with an edge contain only rows.
         const node = result[field as keyof Success] as Identified | null | undefined;
         return node && { cursor: edge.cursorOf(payments, node), node };
       };
@@ -86,7 +86,7 @@ function edgesIn<Success, Field>(
   return Object.fromEntries(fields);
 }
 
-/** Makes the edge of a quote's payment, which a mutation makes or moves with it. The row is read where the document selects it. */
+/** Builds the edge of a quote's payment, which the mutation creates or moves with it. Reads the row if selected. */
 const paymentEdge =
   ({ cursorOf }: NonNullable<ReturnType<typeof edgeOf>>) =>
   ({ row: quote }: { readonly row: QuoteRow }, _args: unknown, { payments }: Context) => {
@@ -116,7 +116,7 @@ const commonRefusals: readonly MemberName[] = [
 const validateOnly =
   'Whether to validate the payment only: it is carried out and rolled back, and the result is a ValidatedPayment or the refusal. Nothing changes, and the idempotency key stays unused.';
 
-/** What a dry run of a payment would have made. */
+/** The payment that a dry run would have created. */
 export class ValidatedPayment {
   readonly row: Validated['row'];
   readonly limits: Validated['limits'];
@@ -128,7 +128,7 @@ export class ValidatedPayment {
   }
 }
 
-/** The type of the answer to a dry run; its fields are in payments/validated-payment.ts. */
+/** The result type of a dry run; its fields are in payments/validated-payment.ts. */
 export const ValidatedPaymentType = builder.objectRef<ValidatedPayment>('ValidatedPayment');
 
 /** Adds a mutation: `name(input: NameInput!): NameResult!`, whose result is a union of the success and the refusals. */
@@ -164,7 +164,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
         Object.entries<SuccessField>(options.success).map(
           ([field, { as = field, type, description, nullable = false }]) => [
             as,
-            // Each of these fields is one of the success's type, which the compiler cannot follow through the loop.
+            // Each of these is a field of the success's type, which the compiler cannot follow through the loop.
             t.field({ type, description, nullable, resolve: (result) => result[field as keyof Success] as never }),
           ],
         ),
@@ -211,7 +211,7 @@ export function mutation<Fields extends InputFieldMap, Success extends Replayabl
   );
 }
 
-/** Returns the resolver of a mutation: it runs the command, and answers a refusal as data. */
+/** Returns the resolver of a mutation: it runs the command and returns a refusal as data. */
 function resolverOf<Input, Success>(
   name: Operation,
   resolve: (input: Input, context: Context, info: GraphQLResolveInfo) => Promise<Success>,
@@ -222,7 +222,7 @@ function resolverOf<Input, Success>(
     context: Context,
     info: GraphQLResolveInfo,
   ) => {
-    // The mutations of a document run one after another: those that have not begun yet do not begin.
+    // The mutations of a document run in sequence: those that have not begun yet do not begin.
     if (context.isAbandoned()) throw abandoned();
     try {
       authorize(context.viewer, name);
@@ -251,8 +251,8 @@ function resolverOf<Input, Success>(
 }
 
 /**
- * Refuses a document that reads more than what the mutation makes or moves, for a viewer without VIEW (decision 62). It does so before the mutation
- * takes effect: afterwards the answer would be lost.
+ * Refuses a document that reads more than the mutation creates or moves, for a viewer without VIEW (decision 62). It
+ * does so before the mutation takes effect: afterwards the response would be lost.
  * @throws Refusal FORBIDDEN
  */
 function requireViewForFurtherRead({ permissions }: Viewer, name: Operation, info: GraphQLResolveInfo): void {

@@ -1,7 +1,7 @@
 import { stockNode } from '../reading/stock.ts';
 import { builder } from './builder.ts';
 
-/** The types whose rows can be read by an id. */
+/** The types whose rows can be read by id. */
 export const nodeTypes = [
   'Quote',
   'Transaction',

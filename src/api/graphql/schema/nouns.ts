@@ -9,9 +9,9 @@ import { builder } from './builder.ts';
 import { node, variantsBy } from './words.ts';
 
 /**
- * The nouns of the schema that refer to one another, with who may see their rows. Each has its fields in a file of its own. A
- * value of a noun is a whole row (the result of a command, a snapshot of the feed), or an object that a plan has read
- * (reading/planned.ts).
+ * Declares the schema's nouns that refer to one another, and who may see their rows. Each noun's fields are in its own
+ * file. A value of a noun is a whole row (the result of a command, a snapshot of the feed), or an object that a plan
+ * has read (reading/planned.ts).
  */
 
 export const Transaction = builder.prismaNode('Transaction', {

@@ -19,7 +19,7 @@ const MutationOutcome = builder.enumType('MutationOutcome', {
   } satisfies Record<Receipt['outcome'], object>,
 });
 
-/** Returns a name in camel case as that of an enum's value: createQuote is CREATE_QUOTE. */
+/** Converts a camel-case name to an enum value: createQuote to CREATE_QUOTE. */
 const inCapitals = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
 const MutationName = builder.enumType('MutationName', {

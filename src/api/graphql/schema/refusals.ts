@@ -9,7 +9,7 @@ import type { Operation } from '../../../domain/access/operations.ts';
 import { builder } from './builder.ts';
 import { argumentPath } from './input-paths.ts';
 
-/** What each code means. The compiler reports a code that is missing here. */
+/** The description of each code. The compiler reports a code that is missing here. */
 const meanings: Record<Code, string> = {
   INVALID_INPUT:
     'A field is malformed or asks for something impossible. If several fields are wrong, each has a code of its own in `fields`.',
@@ -148,7 +148,7 @@ const memberOf: Record<Code, MemberName> = {
   MISSING_MANDATORY_USER_INFO: 'InvalidInputError',
   QUOTE_REQUEST_FAILED: 'UnavailableError',
   INSUFFICIENT_BALANCE: 'InsufficientFundsError',
-  // Only in REST, whose settings name one endpoint: here a test names its endpoint, and answers its outcome.
+  // REST only, whose settings have one endpoint: here a test names its endpoint and returns the outcome.
   WEBHOOK_ENDPOINT_NOT_SET: 'NotFoundError',
   WEBHOOK_DELIVERY_ERROR: 'UnavailableError',
   FORBIDDEN: 'ForbiddenError',
@@ -206,12 +206,12 @@ export function asUserError(refusal: Refusal, name: Operation, input: unknown): 
   };
 }
 
-/** Returns fields of a command's input that are at fault, as fields of a mutation's input. */
+/** Converts the invalid fields of a command's input to fields of the mutation's input. */
 export function asRefusedFields(fields: readonly InvalidField[], name: Operation, input: unknown): RefusedField[] {
   return fields.map((field) => ({ ...field, path: argumentPath(name, field.path, input) }));
 }
 
-/** Returns the value of the union member for a refusal whose paths are those of the mutation's arguments. */
+/** Returns the union member's value for a refusal whose paths are those of the mutation's arguments. */
 export function asArgumentError(refusal: Refusal): UserError {
   const fields = invalidFieldsOf(refusal);
   return { refusal, path: fields[0]?.path ?? null, fields };

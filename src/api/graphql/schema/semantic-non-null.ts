@@ -9,7 +9,7 @@ import {
   printSchema,
 } from 'graphql';
 
-/** The directive by which Relay, Apollo and code generators know a field that only an error makes null. */
+/** The directive by which Relay, Apollo and code generators recognise a field that is null only on error. */
 export const semanticNonNull = new GraphQLDirective({
   name: 'semanticNonNull',
   description: 'The field is null only if an entry in `errors` says why.',
@@ -23,7 +23,7 @@ export const semanticNonNull = new GraphQLDirective({
   },
 });
 
-/** Makes a field of the query or a mutation nullable: one that fails is null, and those beside it are answered. */
+/** Makes a field of the query or a mutation nullable, so that one that fails is null and its siblings are returned. */
 export function failingAlone<Types extends SchemaTypes>(
   field: PothosOutputFieldConfig<Types>,
 ): PothosOutputFieldConfig<Types> {
@@ -38,7 +38,7 @@ export function printWithDirective(schema: GraphQLSchema): string {
   for (const type of [schema.getQueryType(), schema.getMutationType()]) {
     for (const { name, extensions } of Object.values(type?.getFields() ?? {})) {
       if (!extensions.directives) continue;
-      // Its name and its arguments, each on a line of its own; then its type.
+      // The field's name and arguments, each on its own line, followed by its type.
       const field = new RegExp(`(?<=^type ${type} \\{\\n[^]*?^ {2}${name}(\\(\\n[^]*?^ {2}\\))?: .*)$`, 'm');
       text = text.replace(field, ` @${semanticNonNull.name}`);
     }

@@ -35,8 +35,8 @@ import { stockNode, stockPage, stockRow, stockRows } from '../reading/stock.ts';
 import { failingAlone } from './semantic-non-null.ts';
 
 /**
- * The words of this domain for fields, beside those of Pothos: a plug-in that adds methods to its field builders. Each makes a
- * field with a resolver, and says what the field is made of, from which derive.ts makes how a statement reads it.
+ * Adds the domain's field methods to those of Pothos: a plug-in for its field builders. Each method creates a field
+ * with a resolver and declares its source, from which derive.ts derives how a statement reads it.
  */
 
 const name = 'words' as const;
@@ -44,13 +44,13 @@ export default name;
 
 type Visible = (viewer: Viewer) => object;
 
-/** The columns of a row whose values are of a type. */
+/** The columns of a row that the values of a type have. */
 type Column<Row, Value> = {
   [Name in keyof Row]-?: [Row[Name]] extends [Value] ? Name : never;
 }[keyof Row] &
   string;
 
-/** A column, or what lies behind one: a column of the row that a relation leads to, or a member of JSON. */
+/** A column, a column of a row that a relation leads to, or a member of JSON. */
 type PathTo<Row, Value> = Column<Row, Value> | readonly [string, string, ...string[]] | Exclude<Path, Steps>;
 
 interface Options {
@@ -58,7 +58,7 @@ interface Options {
   readonly nullable?: boolean | { readonly list: boolean; readonly items: boolean };
 }
 
-/** Rows of a list, as list.ts declares them. */
+/** Rows of a list, as declared by list.ts. */
 export interface RowList<Types extends SchemaTypes> {
   readonly connection: ObjectRef<Types, unknown>;
   readonly read: PageRead;
@@ -66,27 +66,27 @@ export interface RowList<Types extends SchemaTypes> {
 }
 
 interface PageOptions<Types extends SchemaTypes> extends Options {
-  /** The relations that lead to the rows; all of the list, if left out. */
+  /** The relations that lead to the rows; all rows of the list, if left out. */
   readonly of?: readonly string[];
   readonly authScopes?: Types['AuthScopes'];
 }
 
-/** The options of a type whose rows have ids of their own, for `prismaNode`: who may see them is what every node must say. */
+/** The options of a type whose rows have ids, for `prismaNode`: every node must declare who may see them. */
 export const node = (visible: Visible, description = 'The public id of the object: its type, a colon and a UUID.') => ({
   id: { resolve: (row: { readonly id: string }) => row.id, description },
-  // The plug-in's type of a unique condition is another for each model, and all of these have this key.
+  // The plug-in's type of a unique condition differs per model, and all of these have this key.
   findUnique: (uuid: string, { viewer }: { readonly viewer: Viewer }) =>
     ({ platformId_id: { platformId: viewer.platformId, id: uuid }, AND: [visible(viewer)] }) as never,
   nullable: true as const,
   extensions: { read: { visible } },
 });
 
-/** The options of a field with a resolver of its own that a query reads, too: `...made(…)`. */
+/** The options of a field with its own resolver that a query also reads: `...made(…)`. */
 export const made = (read: MadeRead) => ({ extensions: { made: read } });
 
-/** The options of an abstract type whose values are told apart by one of their columns, or members. */
+/** The options of an abstract type whose values are distinguished by one of their columns or members. */
 export const variantsBy = <Row>(by: keyof Row & string, types: Readonly<Record<string, string>>) => ({
-  // Names of the schema's types, of which the compiler knows only those of models.
+  // Names of the schema's types; the compiler knows only those of models.
   resolveType: (row: Row) => types[String(row[by])] as never,
   extensions: { read: { variants: { by, types } } },
 });
@@ -97,7 +97,7 @@ declare global {
       words: WordsPlugin<Types>;
     }
     export interface RootFieldBuilder<Types extends SchemaTypes, ParentShape, Kind extends FieldKind = FieldKind> {
-      /** An amount of money, with its currency: null where either is. */
+      /** An amount of money with its currency: null if either is null. */
       money(
         amount: PathTo<ParentShape, bigint | string | null>,
         currency: PathTo<ParentShape, string | null>,
@@ -105,70 +105,69 @@ declare global {
       ): FieldRef<Types, Money, Kind>;
       /** A currency, by its code. */
       currency(code: PathTo<ParentShape, string | null>, options: Options): FieldRef<Types, unknown, Kind>;
-      /** A value that is made of several columns; null where the first of them is. */
+      /** A value built from several columns; null if the first of them is null. */
       value<Value extends object>(
         type: ObjectRef<Types, Value>,
         parts: { readonly [Name in keyof Value & string]: Steps },
         options: Options,
       ): FieldRef<Types, Value, Kind>;
-      /** What lies in a column of JSON, in the form in which the domain has written it. */
+      /** The content of a JSON column, in the form in which the domain has written it. */
       json(
         path: (keyof ParentShape & string) | readonly [keyof ParentShape & string, ...string[]],
         type: TypeParam<Types>,
         options: Options,
       ): FieldRef<Types, unknown, Kind>;
-      /** The members of a JSON object, as a list of names and values: in its order, or sorted by name. */
+      /** The members of a JSON object as a list of names and values: in the object's order, or sorted by name. */
       entries<Name extends string, Value extends string>(
         column: keyof ParentShape & string,
         type: ObjectRef<Types, { [Part in Name | Value]: string }>,
         parts: readonly [name: Name, value: Value],
         options: Options & { readonly isSorted?: boolean },
       ): FieldRef<Types, unknown, Kind>;
-      /** The same row, shown as another type, whose fields may need other rows; null where a column is. */
+      /** The same row, shown as another type, whose fields may need other rows; null if a column is null. */
       sameRow(
         type: TypeParam<Types>,
         options: Options & { readonly nullIf?: keyof ParentShape & string; readonly needsOthers?: true },
       ): FieldRef<Types, ParentShape, Kind>;
-      /** A public id of a row of a type, whose uuid is in a column; or which several columns make. */
+      /** A public id of a type, from a uuid column or from several columns. */
       publicId(
         type: IdType,
         column: Column<ParentShape, string | null> | readonly (keyof ParentShape & string)[],
         options: Options,
       ): FieldRef<Types, unknown, Kind>;
-      /** A column that may be null in the table, and never is in rows of this type. */
+      /** A column that is nullable in the table, but never null in rows of this type. */
       required(
         column: keyof ParentShape & string,
         type: TypeParam<Types>,
         options: Options,
       ): FieldRef<Types, unknown, Kind>;
-      /** Text that is null while another column has a value. */
+      /** Text that is null while another column has a certain value. */
       nullWhile<Other extends keyof ParentShape & string>(
         other: readonly [column: Other, value: ParentShape[Other] & string],
         column: Column<ParentShape, string>,
         options: Omit<Options, 'nullable'>,
       ): FieldRef<Types, unknown, Kind>;
-      /** The row that a relation leads to, or that several lead to one after another, where the caller may see it. */
+      /** The row at the end of one or more relations, if the caller may see it. */
       seen(
         relation: string | readonly string[],
         type: TypeParam<Types>,
         visible: Visible,
         options: Omit<Options, 'nullable'>,
       ): FieldRef<Types, never, Kind>;
-      /** All rows that a relation leads to, or that a second relation of those leads to. */
+      /** All rows that a relation leads to, or that a second relation leads to from those. */
       many(
         relations: string | readonly string[],
         type: ObjectRef<Types, unknown>,
         options: Options & ManyOptions,
       ): FieldRef<Types, never, Kind>;
-      /** A page of a list. */
       page(list: RowList<Types>, options: PageOptions<Types>): FieldRef<Types, never, Kind>;
-      /** The row with a public id that the caller sends, where the caller may see it. */
+      /** The row with a public id that the caller sends, if the caller may see it. */
       byId(
         type: TypeParam<Types>,
         types: readonly IdType[],
         options: Omit<Options, 'nullable'> & { readonly id: string },
       ): FieldRef<Types, never, Kind>;
-      /** What a query of the domain makes: of a stock execution, too, unless `resolve` says how that goes. */
+      /** The result of a domain query, also in a stock execution unless `resolve` implements that. */
       fromQuery(
         type: TypeParam<Types>,
         read: MadeRead,
@@ -180,30 +179,30 @@ declare global {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** A field builder, as far as the words need it: the compiler cannot follow the types of Pothos through a method for all of them. */
+/** A field builder as far as the methods need it: the compiler cannot follow Pothos' types through a shared method. */
 interface Builder {
   field(options: object): never;
-  /** The model of its rows, where it is one of the plug-in of Prisma. */
+  /** The model of its rows, if it is a builder of the Prisma plug-in. */
   readonly model?: string;
   readonly arg: ArgBuilder<SchemaTypes> & { id(options: object): never };
 }
 
-/** Makes a field that can be resolved from its row. */
+/** Creates a field that can be resolved from its row. */
 function ofRow(t: Builder, type: unknown, made: MadeRead, options: Options, resolve: (row: Row) => unknown) {
   return t.field({ ...options, type, resolve, extensions: { made } });
 }
 
-/** How graphql-js resolves a field in a stock execution. */
+/** The resolver that graphql-js uses in a stock execution. */
 type StockResolver = (row: Row, args: Row, context: Context, info: GraphQLResolveInfo) => unknown;
 
-/** Makes a field that is read by a statement, also below a row that is there; in a stock execution, too, without `resolve`. */
+/** Creates a field that a statement reads, even below an available row and, without `resolve`, in a stock execution. */
 function ofOthers(t: Builder, type: unknown, made: MadeRead, options: Options, resolve?: StockResolver) {
   return t.field({ ...options, type, resolve, extensions: { made, isOnlyPlanned: true } });
 }
 
 const listOf = (steps: string | readonly string[]) => (typeof steps === 'string' ? [steps] : steps);
 
-/** Returns what selects the column at the end of a path. */
+/** Returns the selection of the column at the end of a path. */
 const selectOf = ([step = '', ...further]: readonly string[]): object => ({
   [step]: further.length === 0 || { select: selectOf(further) },
 });
@@ -232,7 +231,7 @@ const words = {
     return ofRow(this, 'Money', moneyAt(amount, currency), options, moneyOf);
   },
   currency(this: Builder, code: Path, options: Options) {
-    // What lies behind a relation is selected with the row.
+    // Values behind a relation are selected with the row.
     const select = Array.isArray(code) && this.model && relationOf(this.model, code[0]) && selectOf(code);
     return ofRow(this, 'Currency', currencyAt(code), { ...options, ...(select && { select }) }, (row) =>
       requiredCurrency(String(valueAt(row, code))),
@@ -268,7 +267,7 @@ const words = {
     type: unknown,
     { nullIf, needsOthers, ...options }: Options & { readonly nullIf?: string; readonly needsOthers?: true },
   ) {
-    // A copy, since Pothos marks a row that it has read as a node with its type, which is no member of a union.
+    // A copy, since Pothos marks a row read as a node with its type, which is not a member of a union.
     const shown = (row: Row) => (nullIf !== undefined && row[nullIf] === null ? null : { ...row });
     return (needsOthers ? ofOthers : ofRow)(this, type, sameRowUnless(nullIf), options, shown);
   },
@@ -315,7 +314,7 @@ const words = {
     );
   },
   page(this: Builder, { connection, read, args }: RowList<never>, { of = [], ...options }: PageOptions<never>) {
-    // The list was declared for this schema, whose types a builder of any schema does not name.
+    // The list was declared for this schema, whose types a builder of an arbitrary schema does not name.
     const all = { ...options, args: args(this.arg as never) } as Options;
     return ofOthers(this, connection, pageBelow(read, of), all, (row, ...rest) => stockPage(read, of, row, ...rest));
   },

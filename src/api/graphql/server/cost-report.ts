@@ -32,7 +32,7 @@ export function withCost(answer: ExecutionResult | TextAnswer, args: ExecutionAr
 /** The highest cost of a document that counts as one request: one read, and twenty rows with as many fields. */
 const includedCost = 800;
 
-/** How much more each further request is worth. */
+/** The additional cost covered by each further request. */
 const costOfRequest = 500;
 
 export function requestsForCost(cost: number): number {
@@ -44,7 +44,7 @@ export function requestsOf(args: ExecutionArgs): number {
   return requestsForCost(costReport(args).cost);
 }
 
-/** Returns whether an operation is a query: only then is the cost of its document its work. */
+/** Returns whether an operation is a query: only then does the cost of its document reflect its work. */
 export function isQuery({ document, operationName }: ExecutionArgs): boolean {
   return getOperationAST(document, operationName)?.operation === 'query';
 }

@@ -2,7 +2,7 @@ import type { ExecutionResult } from 'graphql';
 import { type HttpStatus, withoutStatus } from '../failure.ts';
 import { TextAnswer } from '../reading/text-answer.ts';
 
-/** The media types of answers; the first one where a client has no preference. */
+/** The media types of responses; the first is used if a client has no preference. */
 export const jsonTypes = ['application/json', 'application/graphql-response+json'] as const;
 export type JsonType = (typeof jsonTypes)[number];
 
@@ -24,8 +24,8 @@ export function answerOf(answer: ExecutionResult | TextAnswer, type: JsonType) {
 }
 
 /**
- * Returns the status of an answer with errors, as GraphQL over HTTP has it: 294 beside data, except as application/json, and otherwise
- * that of its errors. A database that was unreachable has changed nothing: 503, though an executor writes nulls as data.
+ * Returns the status of a response with errors, as defined by GraphQL over HTTP: 294 beside data, except as
+ * application/json, else that of its errors. With an unreachable database, which changes nothing, null data is a 503.
  */
 function statusOf({ data, errors = [] }: ExecutionResult, type: JsonType): number {
   const isUnavailable = errors.some(({ extensions }) => extensions.code === 'SERVICE_UNAVAILABLE');
@@ -37,7 +37,7 @@ function statusOf({ data, errors = [] }: ExecutionResult, type: JsonType): numbe
   );
 }
 
-/** Returns the highest status that errors name; 200 for those that leave application/json at it. Undefined where none names one. */
+/** Returns the highest status of the errors; 200 if they keep it as application/json. Undefined if none has one. */
 export function requestStatus({ errors = [] }: ExecutionResult, type: JsonType): number | undefined {
   let highest: number | undefined;
   for (const { extensions } of errors) {

@@ -34,7 +34,7 @@ import { type StreamMessage, streamMessages } from './stream-messages.ts';
 import { type Farewell, holdStream } from './supervise-stream.ts';
 import { timeOperation, withTimeLimit } from './time-operation.ts';
 
-/** How many streams may be opening at once. After a restart all clients reconnect, and would wait until they time out. */
+/** The maximum number of streams opening at once: after a restart all clients reconnect, and would time out. */
 const maxOpenings = 256;
 
 /** The connection of an operation: its credentials, and how to close it. */
@@ -42,15 +42,15 @@ export interface Transport {
   /** The value of HTTP's Authorization header; on a socket it came with the first message. */
   readonly authorization?: string | undefined;
   readonly session?: Session | undefined;
-  /** Closes the connection of a reader that does not keep up or cannot be served, so that it reconnects and resumes. */
+  /** Closes the connection of a reader that falls behind or cannot be served, so that it reconnects and resumes. */
   readonly closeForRetry?: () => void;
-  /** Whether the client has disconnected or ended the operation; for a transport without `response`. */
+  /** Whether the client has disconnected or ended the operation, for a transport without `response`. */
   readonly isGone?: () => boolean;
   /** The cursor after which an event stream resumes (Last-Event-ID). */
   readonly resumeAfter?: string | undefined;
-  /** Writes why the connection of an event stream is cut. */
+  /** Writes the reason before an event stream's connection is cut. */
   readonly farewell?: Farewell | undefined;
-  /** The response, over HTTP, and over SSE with a connection for each operation. */
+  /** The response, for HTTP, and for SSE with one connection per operation. */
   readonly response?: ServerResponse | undefined;
 }
 
@@ -59,22 +59,22 @@ export interface OperationsOptions {
   readonly introspection: boolean;
   /** The time limit of an operation, in milliseconds. */
   readonly operationMs: number;
-  /** Whether every answer has its document's cost, or only those of requests with `"extensions": { "cost": true }`. */
+  /** Whether every response includes its document's cost, or only on request with `"extensions": { "cost": true }`. */
   readonly reportsCost: boolean;
   readonly sent: SentDocuments;
   readonly sessions: Sessions;
   readonly replicas?: Replicas | undefined;
-  /** How many subscriptions each token may have open. */
+  /** The maximum number of open subscriptions per token. */
   readonly streams: TokenCap;
-  /** Waits for the turn of a message, among all that its platform asks for. */
+  /** Waits for the turn of a message among all work of its platform. */
   readonly takeTurn: TakeTurn;
-  /** Counts further requests, for a document that costs as much as several. Returns the error of one beyond the limit. */
+  /** Counts further requests for a document that costs as much as several. Returns the error of one over the limit. */
   readonly countMore: (context: Context, requests: number) => Promise<GraphQLError | undefined>;
   /** Limits how many expensive documents of a platform are executed at once. */
   readonly expensive: ExpensiveTurns;
-  /** Authenticates the caller. Throws a GraphQLError where the credentials are not valid. */
+  /** Authenticates the caller. Throws a GraphQLError if the credentials are invalid. */
   readonly contextOf: (transport: Transport) => Promise<Context>;
-  /** Converts an error to the one that clients see. */
+  /** Converts an error to the form that clients see. */
   readonly present: (error: unknown) => GraphQLError;
   /** The validation rules; by default those of the GraphQL specification. */
   readonly rules?: readonly ValidationRule[];
@@ -87,8 +87,8 @@ export interface Prepared extends ExecutionArgs {
 }
 
 /**
- * Runs operations, the same for every transport: authenticates the caller, parses, limits and validates the document, executes
- * or subscribes within the time limit, and converts errors to those that clients see.
+ * Runs operations identically for every transport: authenticates the caller; parses, limits and validates the document;
+ * executes or subscribes within the time limit; and converts errors to the form that clients see.
  */
 export class Operations {
   readonly documents: Documents;
@@ -103,8 +103,8 @@ export class Operations {
   }
 
   /**
-   * Authenticates an operation, and then reads, parses and validates it: strangers learn nothing of the schema, and cost no more than
-   * their refusal. Returns what to run, or the errors of an operation that cannot run.
+   * Authenticates an operation, then reads, parses and validates it: unauthenticated callers learn nothing of the
+   * schema, and cost no more than their refusal. Returns the operation to run, or the errors of one that cannot run.
    */
   async prepare(transport: Transport, read: () => SentOperation): Promise<Prepared | readonly GraphQLError[]> {
     try {
@@ -131,7 +131,7 @@ export class Operations {
         isSubscription: operation.operation === 'subscription',
       };
     } catch (error) {
-      // A response, not a failure of the connection: a syntax error, a token that has ended, or an unreachable database.
+      // A response, not a failure of the connection: a syntax error, an expired token, or an unreachable database.
       return [this.#options.present(error)];
     }
   }
@@ -153,7 +153,7 @@ export class Operations {
     return answer instanceof TextAnswer ? answer.result : answer;
   }
 
-  /** Runs a query or a mutation, for a transport that can send the text of an answer as the database has written it. */
+  /** Runs a query or a mutation, for a transport that can send a response's text as the database has written it. */
   answer(args: ExecutionArgs): Promise<ExecutionResult | TextAnswer> {
     return timeOperation(args, () => this.#answer(args));
   }
@@ -186,7 +186,7 @@ export class Operations {
   async #run(args: ExecutionArgs, context: Context, reads?: ReadScope): Promise<ExecutionResult | TextAnswer> {
     const answer = context.isStock ? undefined : await answerByPlan(args, context);
     if (answer) return answer;
-    // It may combine several reads with those of the primary, and an older one beside a newer one would contradict it.
+    // It may combine several reads with those of the primary, and older data would contradict newer data.
     reads?.requireLatest();
     if (selectsFeedCursor(args.document)) await readFeedHead(context);
     return execute(args);
@@ -249,7 +249,7 @@ export class Operations {
     return stream;
   }
 
-  /** Returns a result of a subscription as JSON, for an open connection, where an HTTP status means nothing. */
+  /** Returns a subscription's result as JSON, for an open connection, where an HTTP status means nothing. */
   #messageText(result: ExecutionResult, args: ExecutionArgs): string {
     const { errors, ...rest } = result.errors ? this.#present(result, args) : result;
     return JSON.stringify(errors ? { ...rest, errors: errors.map(withoutStatus) } : rest);

@@ -8,8 +8,8 @@ import { currentRequest, type RequestFacts } from '../../../infra/instruments/re
 import { failure, incompleteStatus, unprocessableStatus } from '../failure.ts';
 
 /**
- * Converts an error to the one that clients see: a refusal gets its code, an error of GraphQL's own stays as it is, a bug is
- * logged and shows nothing of its cause. An error that has been converted stays as it is.
+ * Converts an error to the form that clients see: a refusal gets its code, GraphQL's own errors stay unchanged, and a
+ * bug is logged without revealing its cause. An error that is already converted stays unchanged.
  */
 export function presentError(error: unknown, log: Logger): GraphQLError {
   const original = error instanceof GraphQLError ? error.originalError : error;
@@ -59,7 +59,7 @@ export function presentError(error: unknown, log: Logger): GraphQLError {
 /** The message of graphql-js about a required variable without a value. */
 const lacksValue = /^Variable "\$\w+" of (required|non-null) type /;
 
-/** The id under which the log has the error: also a client without headers, as on a socket, can name it. */
+/** The id of the error in the log, so that clients without headers, such as those of sockets, can refer to it. */
 function requestIdIn(facts: RequestFacts | undefined) {
   return facts && { requestId: facts.requestId };
 }
@@ -71,8 +71,8 @@ function isInputError({ message, path, extensions }: GraphQLError): boolean {
 }
 
 /**
- * Turns an error below a mutation's own field into OUTCOME_UNKNOWN: the mutation has taken effect, and only a part of its answer
- * has failed. SERVICE_UNAVAILABLE would say that nothing has happened, and that the client may simply retry.
+ * Turns an error below a mutation's own field into OUTCOME_UNKNOWN: the mutation has taken effect, and only part of its
+ * response failed. SERVICE_UNAVAILABLE would mean that nothing has happened and that the client may simply retry.
  */
 export function asOutcomeUnknown(error: GraphQLError): GraphQLError {
   const { message, nodes, source, positions, path, originalError } = error;
@@ -90,8 +90,8 @@ export function asOutcomeUnknown(error: GraphQLError): GraphQLError {
 }
 
 /**
- * Returns whether a stream could not be opened through no fault of its request: the database is unreachable, or too slow. Stock
- * clients take an error as final, but reconnect and resume when the connection is cut, or closed with 1013.
+ * Returns whether a stream could not be opened for reasons other than its request: the database is unreachable or too
+ * slow. Stock clients treat an error as final, but reconnect and resume if the connection is cut or closed with 1013.
  */
 export function isTemporaryFailure({ errors = [] }: ExecutionResult): boolean {
   return errors.some((error) => {

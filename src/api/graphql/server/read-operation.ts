@@ -5,21 +5,21 @@ import { bodyText } from '../../http/bodies/body.ts';
 import { badRequest } from '../failure.ts';
 import type { SentOperation } from './sent-documents.ts';
 
-/** The methods that ask for a resource and change nothing (RFC 9110, 9.2.1; RFC 10008). */
+/** The methods that query a resource without changing anything (RFC 9110, 9.2.1; RFC 10008). */
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'QUERY']);
 
 /** The methods by which operations are sent. */
 export const graphqlMethods: ReadonlySet<string> = new Set([...safeMethods, 'POST']);
 
-/** Says whether a method may only read. */
+/** Returns whether a method may only read. */
 export function isSafe(method: string | undefined): boolean {
   return method !== undefined && safeMethods.has(method);
 }
 
 /**
- * Reads the operation of a request over HTTP: of a GET from its URL, of a POST or a QUERY from its body. Members that GraphQL over HTTP
- * does not know are ignored.
- * @throws GraphQLError where the request is not one of GraphQL; it says why
+ * Reads the operation of an HTTP request: from the URL of a GET, or from the body of a POST or QUERY. Ignores members
+ * that GraphQL over HTTP does not define.
+ * @throws GraphQLError with the reason if the request is not a GraphQL request
  */
 export function readOperation({ method, url }: IncomingMessage, body: Uint8Array): SentOperation {
   if (method === 'GET' || method === 'HEAD') return readUrl(new URL(`http://localhost${url}`).searchParams);
@@ -63,7 +63,7 @@ function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Creates the error of JSON that no value represents as it is written. It names the member. */
+/** Creates the error of JSON that no value represents exactly as written. It names the member. */
 export function inexactRequest(
   { path, reason }: Pick<InexactJson, 'path' | 'reason'>,
   within: FieldPath = [],

@@ -11,7 +11,7 @@ import type { SentOperation } from './sent-documents.ts';
 
 type Answer = ExecutionResult | TextAnswer;
 
-/** Reads what the reads of an operation must include (`extensions.readAfter`, or the header). Throws INVALID_INPUT. */
+/** Reads which writes the operation's reads must include (`extensions.readAfter` or header). Throws INVALID_INPUT. */
 export function sentReadAfter(
   { viewer, payments }: Context,
   headers: IncomingHttpHeaders | undefined,
@@ -29,7 +29,7 @@ export function sentReadAfter(
   }
 }
 
-/** Runs a query on replicas (`run` gets the reads), or a mutation on the primary, whose answer has its write's token. */
+/** Runs a query on replicas (`run` gets the reads), or a mutation on the primary, whose response has a write token. */
 export async function withReplicas(
   replicas: Replicas | undefined,
   args: ExecutionArgs,
@@ -66,8 +66,8 @@ function namesCursor(document: DocumentNode): boolean {
 }
 
 /**
- * Reads the end of the feed into the context, before the operation reads anything else. A list in the same query then shows all
- * changes before that cursor. Read in parallel, a change could fall between the two and be missed by both.
+ * Reads the end of the feed into the context before the operation's other reads. A list in the same query then shows
+ * all changes before that cursor. With parallel reads, a change could fall between the two and be missed by both.
  */
 export async function readFeedHead(context: Context): Promise<void> {
   context.feedHead = await feedHead(context.payments.database, context.viewer.platformId);

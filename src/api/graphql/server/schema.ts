@@ -41,7 +41,7 @@ export const schema = builder.toSchema({
   directives: [...specifiedDirectives, semanticNonNull],
 });
 
-/** Prints the schema for schema.graphql: sorted, so that a diff shows only what has changed. */
+/** Prints the schema for schema.graphql, sorted so that a diff shows only what has changed. */
 export function printedSchema(): string {
   return `${printWithDirective(lexicographicSortSchema(schema))}\n`;
 }

@@ -5,11 +5,11 @@ import { isHashOf, plainHash } from '../documents/manifest.ts';
 import { documentDigest, type TrustedDocuments } from '../documents/trusted-documents.ts';
 import { badRequest, failure, incompleteStatus } from '../failure.ts';
 
-/** The parameters of an operation, as a client sends them. */
+/** The parameters of an operation as sent by a client. */
 export interface SentOperation {
-  /** The text of the document; absent or empty where only its hash is sent. */
+  /** The text of the document; absent or empty if only its hash is sent. */
   readonly query?: string | null | undefined;
-  /** The hash of a document, as GraphQL over HTTP has it (`sha256:…`). */
+  /** The hash of a document in the form of GraphQL over HTTP (`sha256:…`). */
   readonly documentId?: string | null | undefined;
   readonly operationName?: string | null | undefined;
   readonly variables?: Record<string, unknown> | null | undefined;
@@ -25,17 +25,17 @@ export interface OperationParams extends SentOperation {
 const rememberedSize = 2 ** 23;
 
 /**
- * Finds the text of documents that are sent by their hashes: registered ones, and in development those that a client has sent
- * before (Apollo's automatic persisted queries). It refuses what a token may not send. It holds texts only: the parsed document is in
- * the document cache, under its text.
+ * Finds the text of documents that are sent by hash: registered ones and, in development, those that a client has sent
+ * before (Apollo's automatic persisted queries). Refuses documents that a token may not send. Holds only texts: the
+ * parsed document is in the document cache, under its text.
  */
 export class SentDocuments {
   readonly #trusted: TrustedDocuments;
-  /** The texts of automatic persisted queries by platform and hash; undefined where there are none. */
+  /** The texts of automatic persisted queries by platform and hash; undefined if they are off. */
   readonly #automatic: LRUCache<string, string> | undefined;
   readonly #digests = new WeakMap<DocumentNode, Buffer>();
 
-  /** @param isAutomatic whether clients may have documents stored under their hashes without registering them */
+  /** @param isAutomatic whether clients may store documents under their hashes without registering them */
   constructor(trusted: TrustedDocuments, isAutomatic: boolean) {
     this.#trusted = trusted;
     this.#automatic = isAutomatic
@@ -45,9 +45,9 @@ export class SentDocuments {
 
   /**
    * Returns an operation with its text.
-   * @param authenticate called where it is sent by a hash, since only the caller's platform has given hashes a meaning
-   * @throws GraphQLError for an operation without a document, for a hash that is unknown or not that of the text, and what
-   *   `authenticate` throws
+   * @param authenticate called if it is sent by hash: only the caller's platform gives hashes a meaning
+   * @throws GraphQLError for an operation without a document, or a hash that is unknown or does not match the text; and
+   *   any error of `authenticate`
    */
   complete(sent: SentOperation, authenticate: () => Promise<Viewer>): OperationParams | Promise<OperationParams> {
     const hash = hashIn(sent);
@@ -70,7 +70,7 @@ export class SentDocuments {
     return { ...sent, query: text };
   }
 
-  /** Returns whether the platform of a viewer has registered a document. */
+  /** Returns whether a viewer's platform has registered a document. */
   isRegistered({ platformId }: Viewer, document: DocumentNode): Promise<boolean> {
     const digest = this.#digests.get(document) ?? documentDigest(document.loc?.source.body ?? '');
     this.#digests.set(document, digest);
@@ -94,7 +94,7 @@ export class SentDocuments {
     if (!trustedDocumentsOnly) this.#automatic?.set(keyOf(platformId, hash), text);
   }
 
-  /** Creates the error of an unknown hash in the clients' words: NotFound asks for the text, NotSupported for no more hashes. */
+  /** Creates the error of an unknown hash in Apollo's terms: NotFound requests the text, NotSupported bars hashes. */
   #unknown({ trustedDocumentsOnly }: Viewer) {
     if (trustedDocumentsOnly) {
       const message = 'no document is registered with this hash, and this token may send only registered documents';
@@ -110,7 +110,7 @@ function hasText(sent: SentOperation): sent is OperationParams {
   return typeof sent.query === 'string' && sent.query !== '';
 }
 
-/** Returns the hash by which an operation is sent: of GraphQL over HTTP, or of Apollo's extension, which others use, too. */
+/** Returns the hash of an operation: from GraphQL over HTTP, or from Apollo's extension, which others use, too. */
 function hashIn({ documentId, extensions }: SentOperation): string | undefined {
   if (documentId) return plainHash(documentId);
   const persisted = extensions?.persistedQuery;

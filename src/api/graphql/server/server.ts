@@ -21,7 +21,7 @@ import { schema } from './schema.ts';
 import { SentDocuments } from './sent-documents.ts';
 import { asResults } from './stream-messages.ts';
 
-/** Its settings: those of its operations, and what callers and contexts are made of. */
+/** The settings of its operations, and the sources of callers and contexts. */
 interface GraphqlOptions
   extends Omit<OperationsOptions, 'schema' | 'sent' | 'countMore' | 'contextOf' | 'present' | 'rules'> {
   readonly payments: Payments;
@@ -30,22 +30,22 @@ interface GraphqlOptions
   readonly clientTokens: ClientTokens;
   /** The documents that platforms have registered. */
   readonly trusted: TrustedDocuments;
-  /** Whether clients may have documents stored under their hashes. */
+  /** Whether clients may store documents under their hashes. */
   readonly automaticPersistedQueries: boolean;
   readonly limits: RateLimits;
   readonly pace: RefusalPace;
   readonly retentionDays: number;
-  /** The most that one read of an operation may bring, in bytes. */
+  /** The maximum size of one read of an operation, in bytes. */
   readonly maxAnswerBytes: number;
   readonly webhooks: Webhooks;
-  /** Whether graphql-js executes operations with Prisma alone (graphql/reading/stock.ts). */
+  /** Whether graphql-js executes operations through Prisma alone (graphql/reading/stock.ts). */
   readonly isStock: boolean;
   readonly log: Logger;
 }
 
 export interface GraphqlServer {
   readonly operations: Operations;
-  /** Answers over HTTP: event streams with a connection of their own, and unusual or malformed requests. */
+  /** Responds over HTTP: event streams with their own connection, and unusual or malformed requests. */
   readonly yoga: ReturnType<typeof createYogaServer>;
 }
 
@@ -92,7 +92,7 @@ async function countMore(
   return tooManyRequests(refusal);
 }
 
-/** What json-requests.ts passes to Yoga: the response that it writes, and the request's body. */
+/** The values that json-requests.ts passes to Yoga: the response that it writes, and the request's body. */
 interface YogaContext {
   readonly res: NonNullable<Transport['response']>;
   readonly body: Uint8Array;
@@ -121,8 +121,8 @@ function createYogaServer(operations: Operations, { log }: Pick<GraphqlOptions, 
 }
 
 /**
- * Returns a plugin that makes Yoga read, authenticate, check and answer a request as json-requests.ts does: numbers keep their digits,
- * documents may be sent by their hashes, and what is refused is refused with the same reason and status.
+ * Returns a plugin that makes Yoga read, authenticate, check and answer a request as json-requests.ts does: numbers
+ * keep their digits, documents may be sent by hash, and refusals have the same reason and status.
  */
 function usePreparation(operations: Operations): Plugin<object, YogaContext> {
   return {
@@ -172,20 +172,20 @@ export function useOperations(operations: Operations): Plugin {
   };
 }
 
-/** Refuses subscriptions over transports for one answer: streams are elsewhere, and Yoga would open one and never end it. */
+/** Refuses subscriptions over single-response transports, where Yoga would open a stream and never end it. */
 const refuseSubscriptions: Plugin = {
   onSubscribe({ setSubscribeFn }) {
     setSubscribeFn(() => ({ errors: [streamNeeded()] }));
   },
 };
 
-/** Creates the error of a subscription over a transport for one answer. */
+/** Creates the error of a subscription over a single-response transport. */
 export function streamNeeded(): GraphQLError {
   const message = 'a subscription needs an event stream (Accept: text/event-stream) or a WebSocket';
   return badRequest(message, { code: 'NOT_ACCEPTABLE', status: 406 });
 }
 
-/** Creates the error of missing, malformed, unknown or revoked credentials: one for all of them. */
+/** Creates the error of missing, malformed, unknown or revoked credentials, which is the same for all of them. */
 export function unauthenticated(): GraphQLError {
   return failure(
     'UNAUTHENTICATED',
@@ -194,7 +194,7 @@ export function unauthenticated(): GraphQLError {
   );
 }
 
-/** Creates the error of a request that cannot be authenticated, since the database is unreachable. Nothing has run. */
+/** Creates the error of a request that cannot be authenticated because the database is unreachable. Nothing has run. */
 export function unavailable(): GraphQLError {
   return badRequest(databaseAway, {
     code: 'SERVICE_UNAVAILABLE',

@@ -13,7 +13,7 @@ import { inTurn, type TakeTurn } from '../../../core/turn.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import { type Context, contextIn } from '../context.ts';
 
-/** How many results a group stores: its members get an event at about the same time, or else execute it again. */
+/** The number of results that a group stores: members receive an event at about the same time, or execute it again. */
 const maxStored = 32;
 
 /** The subscriptions that get the same result for the same event. */
@@ -25,21 +25,21 @@ interface Group {
 }
 
 export interface Follower {
-  /** Executes the subscription's document for one payload of its stream, or takes the result of another follower. Returns JSON. */
+  /** Executes the document for one payload of its stream, or takes another follower's result. Returns JSON. */
   textOf(payload: unknown): Promise<string>;
   leave(): void;
 }
 
 /**
- * Executes the events of subscriptions, once for all that would get the same: the same document and variables, on behalf of
- * callers that may see and do the same. A thousand followers of one thing cost one execution and one serialization.
+ * Executes the events of subscriptions once for all that get the same result: the same document and variables, callers
+ * with the same visibility and permissions. A thousand followers of a subject cost one execution and serialization.
  */
 export class SharedResults {
   readonly #groups = new WeakMap<OperationDefinitionNode, Map<string, Group>>();
   readonly #serialize: (result: ExecutionResult, args: ExecutionArgs) => string;
   readonly #takeTurn: TakeTurn;
 
-  /** `serialize` makes the JSON that clients get; `takeTurn` waits for an execution's turn in its platform. */
+  /** `serialize` writes the JSON that clients get; `takeTurn` waits for an execution's turn in its platform. */
   constructor(serialize: (result: ExecutionResult, args: ExecutionArgs) => string, takeTurn: TakeTurn) {
     this.#serialize = serialize;
     this.#takeTurn = takeTurn;
@@ -78,7 +78,7 @@ export class SharedResults {
 
   async #execute(args: ExecutionArgs, payload: unknown): Promise<string> {
     const { platformId } = contextIn(args).viewer;
-    // Whichever follower asks first: all belong to this platform.
+    // Any follower may be the first to ask: all belong to this platform.
     const turn = await this.#takeTurn(platformId);
     const result = await inTurn(turn, () =>
       asPlatform(platformId, async () => execute({ ...args, rootValue: payload })),
@@ -93,7 +93,7 @@ function newGroup(args: ExecutionArgs): Group {
     texts: new Map(),
     args: {
       ...args,
-      // On behalf of all members: an action of one of them ends nothing for the others.
+      // On behalf of all members: an action of one of them does not end anything for the others.
       contextValue: {
         ...contextIn(args),
         isAbandoned: () => group.members === 0,
@@ -104,10 +104,10 @@ function newGroup(args: ExecutionArgs): Group {
   return group;
 }
 
-/** Returns the key of all that decides a result besides the document: the scope, and the variables below the root. */
+/** Returns the key of all inputs to a result besides the document: the scope, and the variables below the root. */
 function groupKey(operation: OperationDefinitionNode, args: ExecutionArgs): string {
   const { document, variableValues } = args;
-  // A caller is identified by everything but its token, since anything else may decide what it sees.
+  // A caller is identified by everything except its token, since anything else may affect what it sees.
   const { tokenId: _token, makers: _makers, subject: _subject, expiresAt: _end, ...scope } = contextIn(args).viewer;
   // A missing variable differs from a null one.
   const variables = variablesBelowRoot(operation, document).map((name) =>
@@ -118,7 +118,7 @@ function groupKey(operation: OperationDefinitionNode, args: ExecutionArgs): stri
 
 const variableNames = new WeakMap<OperationDefinitionNode, readonly string[]>();
 
-/** Finds the variables that a result may depend on: all but those in arguments of the subscription's own field. */
+/** Finds the variables that a result may depend on: all except those in arguments of the subscription's own field. */
 function variablesBelowRoot(operation: OperationDefinitionNode, document: DocumentNode): readonly string[] {
   const known = variableNames.get(operation);
   if (known) return known;
@@ -129,7 +129,7 @@ function variablesBelowRoot(operation: OperationDefinitionNode, document: Docume
     ),
   );
   visit(document, {
-    // Its variables are declared there, and not used.
+    // Variables are declared there, not used.
     VariableDefinition: () => false,
     Argument: (argument) => (rootArguments.has(argument) ? false : undefined),
     Variable({ name }) {

@@ -7,7 +7,7 @@ import type { Follower } from './shared-results.ts';
 export interface StreamMessage {
   /** The whole result, as JSON. */
   readonly text: string;
-  /** Its place in the feed; undefined where it has none. */
+  /** Its position in the feed; undefined if it has none. */
   readonly cursor?: string;
   readonly position?: FeedPosition;
 }

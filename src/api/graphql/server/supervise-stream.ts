@@ -6,13 +6,13 @@ import { contextIn } from '../context.ts';
 import { failure } from '../failure.ts';
 import type { SentDocuments } from './sent-documents.ts';
 
-/** A reader that has taken nothing from its event stream for this long counts as disconnected. */
+/** The time after which a reader that has taken nothing from its event stream counts as disconnected. */
 const stallTimeoutMs = 30_000;
 
 /** The time between the last message to a reader and the close of its connection. */
 const closeDelayMs = 200;
 
-/** Writes the last message of a stream, which says why its connection is cut. */
+/** Writes the last message of a stream, which gives the reason for cutting its connection. */
 export type Farewell = (refusal: { readonly errors: readonly object[] }) => void;
 
 /** Holds an opened subscription in its connection's session. Returns its end, or why the token could not begin it. */
@@ -32,9 +32,9 @@ export async function holdStream(
 }
 
 /**
- * Supervises an event stream (SSE) for as long as it is open. Closes it when its token ends or no longer permits the operation,
- * the server stops or its reader stalls. The connection is cut, without `complete`: a stock client reconnects and resumes after
- * a cut, and takes `complete` as the end. A token's error is sent before the cut.
+ * Supervises an event stream (SSE) while it is open. Closes it if its token ends or no longer permits the operation,
+ * the server stops, or its reader stalls. The connection is cut without `complete`: a stock client reconnects and
+ * resumes after a cut, and takes `complete` as the end. A token's error is sent before the cut.
  * @param farewell writes that error
  */
 function superviseStream(sessions: Sessions, viewer: Viewer, response: ServerResponse, farewell: Farewell): Session {

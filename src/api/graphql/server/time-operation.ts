@@ -5,7 +5,7 @@ import { inSpan } from '../../../infra/instruments/spans.ts';
 import { failure } from '../failure.ts';
 import { TextAnswer } from '../reading/text-answer.ts';
 
-/** The labels of each document that names no operation of several: most requests repeat one. */
+/** The labels of each document that has several operations and names none: most requests repeat one. */
 const labels = new WeakMap<DocumentNode, string>();
 
 /** Executes a valid operation in a span, and records its time under its root field and the code of its first error. */
@@ -26,7 +26,7 @@ export async function timeOperation<Answer extends ExecutionResult | TextAnswer>
   return answer;
 }
 
-/** Returns the kind of an operation and its root field, which the schema has: "several" for several, so that there are few labels. */
+/** Returns an operation's kind and root field as defined in the schema, or "several", to keep the labels few. */
 function labelOf({ document, operationName }: ExecutionArgs): string {
   const known = labels.get(document);
   if (known !== undefined) return known;
@@ -39,10 +39,10 @@ function labelOf({ document, operationName }: ExecutionArgs): string {
 }
 
 /**
- * Returns the result of an operation, or TIMEOUT when it takes longer than `limitMs`: a query, a mutation, or the opening of a
- * stream (an open stream has no limit). The database ends its own statements after 10 s; a mutation may still have taken effect.
- * @param on.onTimeout called when the time limit is over
- * @param on.onLateResult called with a result that comes after the limit
+ * Returns the result of an operation, or TIMEOUT if it takes longer than `limitMs`: a query, a mutation, or opening
+ * a stream (an open one has no limit). The database ends statements after 10 s; a mutation may still take effect.
+ * @param on.onTimeout called when the time limit is reached
+ * @param on.onLateResult called with a result that arrives after the limit
  */
 export function withTimeLimit<Result>(
   work: Promise<Result>,

@@ -1,14 +1,14 @@
 import type { FeedPosition } from '../../../domain/events/cursor.ts';
 import type { ResumePoint } from '../../../domain/events/resume-point.ts';
 
-/** A socket is pinged for its client's progress after this time, in milliseconds, or after so many messages. */
+/** A socket is pinged for its client's progress after this time, in milliseconds, or after this many messages. */
 const askMs = 250;
 const askMessages = 50;
 
 /**
  * Tracks which messages the client of one socket has received, for streams that resume by a key. Clients of
- * graphql-transport-ws answer a ping by a pong with the same payload, after they have passed on every message before it: so a
- * ping after a message asks for its acknowledgement, without any code of the app. At most one ping is outstanding.
+ * graphql-transport-ws answer a ping with a pong that has the same payload, after they have passed on every earlier
+ * message: so a ping requests acknowledgement without any code in the app. At most one ping is outstanding.
  */
 export class Acknowledgements {
   readonly #sendPing: (payload: object) => void;
@@ -25,7 +25,7 @@ export class Acknowledgements {
     this.#sendPing = sendPing;
   }
 
-  /** Records a message that was sent, and asks for its acknowledgement. */
+  /** Records a message that was sent, and requests its acknowledgement. */
   noteSent(point: ResumePoint, position: FeedPosition): void {
     point.noteSent(position.sequence);
     this.#sent.set(point, position);
@@ -63,7 +63,7 @@ export class Acknowledgements {
     this.#messages = 0;
     this.#question += 1;
     this.#askedAt = performance.now();
-    // As text: a number may not come back as it was.
+    // As text: a number may not be returned unchanged.
     this.#sendPing({ acknowledge: String(this.#question) });
   }
 }

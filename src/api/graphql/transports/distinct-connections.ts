@@ -8,33 +8,33 @@ import { readOperation } from '../server/read-operation.ts';
 import type { StreamMessage } from '../server/stream-messages.ts';
 import { beginEventStream, compressEvents, endStream, sendEvent } from './server-events.ts';
 
-/** Answers a subscription that asks for an event stream. Returns false for any other request, before anything is executed. */
+/** Serves a subscription that requests an event stream. Returns false for any other request, before execution. */
 export type DistinctConnections = (
   request: IncomingMessage,
   response: ServerResponse,
   body: Buffer,
 ) => Promise<boolean>;
 
-/** How long a client waits before it opens a stream again, in milliseconds: not all at once after a restart. */
+/** How long a client waits before it reopens a stream, in milliseconds, so that not all do at once after a restart. */
 const reconnect = { leastMs: 500, spreadMs: 2_000 } as const;
 
 interface DistinctConnectionOptions {
   readonly operations: Operations;
-  /** How often an open stream sends a keep-alive, in milliseconds. */
+  /** The interval between keep-alives of an open stream, in milliseconds. */
   readonly keepAliveMs: number;
   readonly compresses: boolean;
 }
 
 /**
- * Serves subscriptions as event streams with a connection each (the distinct connections mode of graphql-sse's PROTOCOL.md).
- * Each message has its cursor as `id`, and a request's Last-Event-ID resumes after it, so that clients of the HTML standard
- * resume by themselves.
+ * Serves subscriptions as event streams with one connection each (the distinct connections mode of graphql-sse's
+ * PROTOCOL.md). Each message has its cursor as `id`, and a request's Last-Event-ID resumes after it, so that clients of
+ * the HTML standard resume by themselves.
  */
 export function createDistinctConnections(options: DistinctConnectionOptions): DistinctConnections {
   const { operations, keepAliveMs, compresses } = options;
   return async (request, response, body) => {
     const { authorization, 'last-event-id': lastEventId } = request.headers;
-    // Undefined where proxies or libraries send it more than once.
+    // Undefined if proxies or libraries send it more than once.
     const resumeAfter = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : undefined;
     const farewell = (refusal: object) => void sendNext(response, JSON.stringify(refusal));
     const prepared = await operations.prepare({ authorization, response, resumeAfter, farewell }, () =>

@@ -8,10 +8,10 @@ import { type GraphqlServer, streamNeeded } from '../server/server.ts';
 export const eventStream = 'text/event-stream';
 export const mediaTypes = [...jsonTypes, eventStream] as const;
 
-/** A media type as answers name it: clients may ask for its charset, too. */
+/** A media type of responses; clients may specify its charset, too. */
 const inUtf8 = (type: string) => `${type}; charset=utf-8`;
 
-/** Returns the media types that a client accepts, its favourite first (RFC 9110, 12.5.1). An event stream must be named. */
+/** Returns the media types that a client accepts, in order of preference (RFC 9110, 12.5.1); event streams if named. */
 export function acceptedTypes({ headers }: IncomingMessage): readonly (typeof mediaTypes)[number][] {
   const accept = headers.accept || '*/*';
   const offered = accept.toLowerCase().includes(eventStream) ? mediaTypes : jsonTypes;
@@ -20,8 +20,8 @@ export function acceptedTypes({ headers }: IncomingMessage): readonly (typeof me
 }
 
 /**
- * Answers a POST or a QUERY of JSON whose body has been read, without the request and response objects of the Fetch standard: creating
- * those takes longer than the operation. The answer is the one that Yoga gives.
+ * Responds to a JSON POST or QUERY whose body has been read, without the Fetch standard's request and response objects:
+ * creating those takes longer than the operation. The response equals Yoga's.
  */
 export async function answerJsonRequest(
   { operations }: GraphqlServer,
@@ -41,17 +41,17 @@ export async function answerJsonRequest(
   await sendAnswer(request, response, answerOf(answer, type));
 }
 
-/** The header fields that belong to a connection, not to an answer. */
+/** The header fields that belong to a connection, not to a response. */
 const ofConnection: ReadonlySet<string> = new Set(['connection', 'transfer-encoding']);
 
-/** Answers a request whose body has been read by Yoga. */
+/** Responds to a request whose body has been read, through Yoga. */
 export async function answerByYoga(
   { yoga }: GraphqlServer,
   request: IncomingMessage,
   response: ServerResponse,
   { type, body }: { readonly type: string; readonly body: Buffer },
 ): Promise<void> {
-  // The operation is read from the request itself (server.ts): a request of the Fetch standard has no body with the method QUERY.
+  // The operation is read from the request itself (server.ts): a Fetch request with the method QUERY has no body.
   const answer = await yoga.fetch(
     `http://localhost${request.url}`,
     { method: request.method === 'POST' ? 'POST' : 'GET', headers: { accept: type } },
@@ -59,7 +59,7 @@ export async function answerByYoga(
   );
   await sendAnswer(request, response, {
     status: answer.status,
-    // The answer is sent as a whole, with its length.
+    // The response is sent as a whole, with its length.
     headers: Object.fromEntries([...answer.headers].filter(([name]) => !ofConnection.has(name.toLowerCase()))),
     body: await answer.text(),
   });

@@ -3,12 +3,12 @@ import type { Writable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
 import { acceptsEncoding } from '../../http/bodies/answer.ts';
 
-/** Server-sent events of the HTML standard, as GraphQL over SSE uses them: messages of JSON, comments as keep-alives. */
+/** Writes server-sent events (HTML standard) as in GraphQL over SSE: JSON messages, and comments as keep-alives. */
 
 /** The compressor of each compressed event stream. */
 const compressors = new WeakMap<ServerResponse, Writable>();
 
-/** Little memory for each stream: what repeats lies in the messages just before. Each is flushed, so that none waits. */
+/** Uses little memory per stream: repetition is among recent messages. Each message is flushed, so that none waits. */
 const compression = { windowBits: 12, memLevel: 4, level: 6, flush: constants.Z_SYNC_FLUSH } as const;
 
 /** Compresses the event stream that will begin on a response, if its client accepts that. */
@@ -27,11 +27,11 @@ function bodyOf(response: ServerResponse): Writable {
 }
 
 /**
- * Begins an event stream and sends a keep-alive now and then. That is a comment line alone: a blank line after it would be
- * an empty message to some parsers.
+ * Begins an event stream and sends periodic keep-alives. A keep-alive is a comment line alone: some parsers would take
+ * a blank line after it as an empty message.
  * @param status the status of the response
  * @param keepAliveMs the milliseconds between two keep-alives
- * @param retryMs how many milliseconds a client of the standard waits before it reconnects
+ * @param retryMs how long a client of the standard waits before it reconnects, in milliseconds
  */
 export function beginEventStream(
   response: ServerResponse,
@@ -42,7 +42,7 @@ export function beginEventStream(
     'content-type': 'text/event-stream; charset=utf-8',
     // A proxy that compressed the stream would hold its messages back.
     'cache-control': 'no-store, no-transform',
-    // Proxies that buffer a whole response would never pass an event stream on.
+    // Proxies that buffer a whole response would never pass on an event stream.
     'x-accel-buffering': 'no',
   });
   const body = bodyOf(response);
@@ -55,13 +55,13 @@ export function beginEventStream(
 
 export interface ServerEvent {
   readonly event: 'next' | 'complete';
-  /** JSON, in one line; '' for none. */
+  /** JSON on one line, or '' for none. */
   readonly data: string;
   /** The Last-Event-ID that a client sends when it reconnects. */
   readonly id?: string | undefined;
 }
 
-/** Sends a message and waits until the connection takes more, so that nothing runs ahead of the reader. */
+/** Sends a message and waits until the connection accepts more, so that nothing runs ahead of the reader. */
 export async function sendEvent(response: ServerResponse, { event, data, id }: ServerEvent): Promise<void> {
   if (response.destroyed) return;
   const body = bodyOf(response);

@@ -14,9 +14,8 @@ import { closeTryAgain, type Extra } from './socket-sessions.ts';
 export interface SocketOperation extends Prepared {
   readonly id: string;
   readonly extra: Extra;
-  /** How the log describes the message. */
+  /** The description of the message in the log. */
   readonly facts: RequestFacts;
-  /** The key by which its stream resumes. */
   readonly resumeKey: ResumeKey | undefined;
   /** Its turn, which ends when it is answered or its stream is open. */
   readonly turn: WorkTurn;
@@ -27,7 +26,7 @@ interface SocketStreams {
   readonly resumePoints: ResumePoints;
 }
 
-/** Opens the stream of an operation: of one with a resume key after the last message that its client has acknowledged. */
+/** Opens an operation's stream; with a resume key, after the last message that its client has acknowledged. */
 export async function openSocketStream(
   { operations, resumePoints }: SocketStreams,
   operation: SocketOperation,
@@ -46,18 +45,18 @@ export async function openSocketStream(
   } catch (error) {
     point?.close(false);
     if (resumeKey === undefined) throw error;
-    // The database did not answer: the client comes back.
+    // The database did not respond: the client reconnects.
     extra.socket.close(closeTryAgain, 'try again');
     return { errors: [unavailable()] };
   }
 }
 
-/** Sends a message with a payload that is JSON already. Resolves when the system has taken it. */
+/** Sends a message whose payload is already JSON. Resolves when the system has accepted it. */
 function sendNext({ socket, request }: Extra, id: string, payload: string): Promise<void> {
   if (socket.readyState !== socket.OPEN) return Promise.resolve();
   const connection = request.socket;
   if (connection.writableCorked === 0) {
-    // Messages of other operations of this socket in the meantime go to the system in the same call.
+    // Meanwhile, messages of this socket's other operations go to the system in the same call.
     connection.cork();
     process.nextTick(() => connection.uncork());
   }
@@ -67,7 +66,7 @@ function sendNext({ socket, request }: Extra, id: string, payload: string): Prom
   });
 }
 
-/** Sends the messages of a stream as they are: graphql-ws, which would serialize each, sees a stream without messages. */
+/** Sends a stream's messages directly: graphql-ws, which would serialize each, sees a stream without messages. */
 function sendAll(
   stream: AsyncIterableIterator<StreamMessage>,
   { id, extra }: SocketOperation,
@@ -92,17 +91,17 @@ function sendAll(
         }
       } catch (error) {
         point?.close(false);
-        // A stream that throws is not returned by its reader, and one whose socket has broken would go on without one.
+        // Readers do not return a stream that throws; with a broken socket, it would continue without a reader.
         await stream.return?.();
         if (isOpen(extra)) throw error;
-        // The connection has broken. Once the socket has noticed, graphql-ws does not report the end of the operation.
+        // The connection is broken. Once the socket notices, graphql-ws does not report the end of the operation.
         if (extra.socket.readyState !== extra.socket.CLOSED) await once(extra.socket, 'close');
         return { done: true, value: undefined };
       }
     },
     async return() {
       isStopped = true;
-      // On an open socket the client has ended it itself, and does not come back.
+      // On an open socket the client has ended it itself, and does not return.
       point?.close(isOpen(extra));
       await stream.return?.();
       return { done: true, value: undefined };
@@ -113,7 +112,7 @@ function sendAll(
   };
 }
 
-/** Returns whether a socket is open. Its connection may have broken without the socket noticing yet. */
+/** Returns whether a socket is open. Its connection may be broken without the socket having noticed. */
 function isOpen({ socket, request }: Extra): boolean {
   return socket.readyState === socket.OPEN && !request.socket.destroyed;
 }

@@ -1,7 +1,7 @@
 import type { InexactJson } from '../../../core/json.ts';
 import { type Extra, socketLimits } from './socket-sessions.ts';
 
-/** A valid message of a client. */
+/** A valid message from a client. */
 export interface ClientMessage {
   readonly type: string;
   /** The id of the operation that it starts or ends. */
@@ -11,22 +11,22 @@ export interface ClientMessage {
   readonly inexact?: InexactJson | undefined;
 }
 
-/** The most operations of a socket: those that its client may have open, and as many that it has ended and the service has not yet. */
+/** The maximum number of operations per socket: the client's open ones, and as many that the service has yet to end. */
 const maxUnderWay = 2 * socketLimits.operations;
 
 /**
- * Passes the messages of a socket to graphql-ws in their order. A new operation with the id of a completed one waits until that one
- * has ended: graphql-ws would confuse the two. The socket pauses while its client completes operations faster than the service ends
- * them.
+ * Passes the messages of a socket to graphql-ws in their order. A new operation with the id of a completed one waits
+ * until that one has ended: graphql-ws would confuse the two. The socket pauses while its client completes operations
+ * faster than the service ends them.
  */
 export class SocketOrder {
   readonly #extra: Extra;
   readonly #handle: (text: string) => Promise<void>;
-  /** The running operations by their ids. */
+  /** The running operations by id. */
   readonly #running = new Map<string, Promise<void>>();
   /** The promise that the next message with the same id waits for. */
   readonly #waits = new Map<string, Promise<void>>();
-  /** The numbers of the operations that are open for the client, by their ids. */
+  /** The numbers of the operations that are open for the client, by id. */
   readonly #open = new Map<string, number>();
   #begun = 0;
   #underWay = 0;

@@ -9,7 +9,7 @@ import type { RefusalPace } from '../../../domain/access/limits/refusal-pace.ts'
 import { type ClientMessage, SocketOrder } from './socket-order.ts';
 import { type Extra, socketLimits } from './socket-sessions.ts';
 
-/** What sockets are served with, besides the hooks of the protocol. */
+/** The settings of sockets, besides the hooks of the protocol. */
 interface ProtocolOptions {
   readonly pace: RefusalPace;
   readonly addressOf: (request: IncomingMessage) => string;
@@ -31,10 +31,10 @@ const breaches: ReadonlySet<number> = new Set([
 const sentByClients: ReadonlySet<string> = new Set(['connection_init', 'ping', 'pong', 'subscribe', 'complete']);
 
 /**
- * Serves graphql-transport-ws on the sockets of a server. The server that graphql-ws has for `ws` prints a stack trace for each
- * error that a client causes. Here a protocol violation is one line in the log, and its socket closes when the pace of refusals
- * allows.
- * @returns the function that closes the server, when its sockets have closed
+ * Serves graphql-transport-ws on the sockets of a server. The graphql-ws server for `ws` prints a stack trace for each
+ * error that a client causes. Here a protocol violation is one line in the log, and the socket is closed once the pace
+ * of refusals allows it.
+ * @returns the function that closes the server once its sockets have closed
  */
 export function serveProtocol(
   sockets: WebSocketServer,
@@ -68,7 +68,7 @@ export function serveProtocol(
       },
       extra,
     );
-    // ws closes the socket by itself: a message that is too long, or text that is not UTF-8.
+    // ws closes the socket by itself if a message is too long or its text is not UTF-8.
     socket.on('error', (error) => logBreach(options, extra, error.message));
     const stopPings = watch(socket, options.keepAliveMs);
     socket.once('close', (code, reason) => {
@@ -83,7 +83,7 @@ export function serveProtocol(
   };
 }
 
-/** Parses a message, or says what is wrong. Inexact JSON in the payload of an operation is that operation's error. */
+/** Parses a message, or returns its error. Inexact JSON in the payload of an operation is that operation's error. */
 function readMessage(data: RawData): ClientMessage | string {
   const text = String(data);
   let message: unknown;
@@ -107,7 +107,7 @@ function memberOf(message: unknown, name: 'type' | 'id'): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Closes the socket of a client that broke the protocol, once the refusal may be sent; ignores it meanwhile. */
+/** Closes the socket of a client that violated the protocol once the refusal may be sent; ignores it meanwhile. */
 async function refuse(options: ProtocolOptions, extra: Extra, code: number, reason: string): Promise<void> {
   const { socket, session } = extra;
   if (extra.isRefused) return;
@@ -115,7 +115,7 @@ async function refuse(options: ProtocolOptions, extra: Extra, code: number, reas
   logBreach(options, extra, reason);
   if (socket.readyState === socket.OPEN) socket.pause();
   await options.pace.wait(session?.viewer.platformId ?? `address ${options.addressOf(extra.request)}`);
-  // A paused socket would not see the answer to its close.
+  // A paused socket would not see the response to its close.
   socket.resume();
   socket.close(code, closeReason(reason));
 }
@@ -124,14 +124,14 @@ function logBreach({ log, addressOf }: ProtocolOptions, { request }: Extra, reas
   log.info({ address: addressOf(request), reason }, 'a client violated the WebSocket protocol and is disconnected');
 }
 
-/** The most bytes of a reason (RFC 6455, 5.5). */
+/** The maximum number of bytes of a reason (RFC 6455, 5.5). */
 const maxReason = 123;
 
 function closeReason(reason: string): string {
   return Buffer.byteLength(reason) <= maxReason ? reason : 'Invalid message received';
 }
 
-/** Sends a message. Resolves when the system has taken it. */
+/** Sends a message. Resolves when the system has accepted it. */
 function send(socket: WebSocket, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     if (socket.readyState !== socket.OPEN) return resolve();
@@ -139,7 +139,7 @@ function send(socket: WebSocket, text: string): Promise<void> {
   });
 }
 
-/** Pings a client, and cuts its connection if it does not answer before the next. Returns what ends this. */
+/** Pings a client, and cuts its connection if it does not answer before the next ping. Returns the function to stop. */
 function watch(socket: WebSocket, everyMs: number): () => void {
   let isThere = true;
   socket.on('pong', () => {

@@ -17,26 +17,26 @@ import { within } from '../../../infra/instruments/within.ts';
 import type { Operations } from '../server/operations.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
 
-/** How many milliseconds the look-up of credentials may take. */
+/** The time limit for looking up credentials, in milliseconds. */
 const lookUpMs = 10_000;
 
 export const socketLimits = {
   operations: 20,
   frameBytes: 64 * 1024,
   initSeconds: 3,
-  /** How long a client may take to answer the close of its socket. */
+  /** The time limit for a client to answer the close of its socket. */
   closeMs: 1_000,
-  /** The most that may be buffered for one reader. */
+  /** The maximum that may be buffered for one reader. */
   bufferedBytes: 1024 * 1024,
 } as const;
 
 /**
- * Try again later: the reader was too slow, the token has too many sockets or has made too many requests, or the database is
- * away; or the server stops. Stock clients reconnect after either code. They take 4429, too many requests, as final.
+ * Try again later: the reader was too slow, the token has too many sockets or requests, the database is unreachable, or
+ * the server is stopping. Stock clients reconnect after either code, but take 4429 (too many requests) as final.
  */
 export const closeTryAgain = 1013;
 export const closeRestart = 1012;
-/** The token has ended or is not valid: the client needs another. */
+/** The token has ended or is invalid: the client needs a different one. */
 const closeForbidden = 4403;
 
 /** The state of one socket. */
@@ -47,14 +47,14 @@ export type Extra = {
   session?: Session;
   /** The name that the client gives itself. */
   client?: ClientFacts | undefined;
-  /** The slots of operations. One that the client has ended keeps its slot until the service has ended it too. */
+  /** The slots of operations. An operation ended by the client keeps its slot until the service has ended it, too. */
   readonly places: Slots;
-  /** Releases the slots of operations, by their ids. */
+  /** Releases the slots of operations, by id. */
   readonly leave: Map<string, () => void>;
-  /** Whether each subscription resumes by its own id, when it is sent again on another socket. */
+  /** Whether each subscription resumes by its own id when it is sent again on another socket. */
   resumes?: boolean;
   acknowledgements?: Acknowledgements;
-  /** Why the operation that starts now is refused: it exceeds the limit, or has inexact JSON. */
+  /** Why the operation that is starting is refused: it exceeds the limit, or has inexact JSON. */
   begun?: { readonly isTooMany: boolean; readonly inexact: InexactJson | undefined };
   /** Whether its client has violated the protocol: the socket is about to be closed. */
   isRefused?: boolean;
@@ -64,17 +64,17 @@ export interface SocketOptions {
   readonly operations: Operations;
   readonly credentials: Credentials;
   readonly sessions: Sessions;
-  /** How many sockets each token may have open. */
+  /** The maximum number of open sockets per token. */
   readonly sockets: TokenCap;
   readonly resumePoints: ResumePoints;
-  /** How many subscriptions each token may have open; also the most resume keys of its subject. */
+  /** The maximum number of open subscriptions per token, and of resume keys per subject. */
   readonly streams: TokenCap;
   readonly limits: RateLimits;
   /** Records that the client of a connection has shown valid credentials. */
   readonly noteKnown: (socket: Socket) => void;
   readonly pace: RefusalPace;
   readonly takeTurn: TakeTurn;
-  /** The address of a client, as limits count it. */
+  /** The address of a client, as counted by limits. */
   readonly addressOf: (request: IncomingMessage) => string;
   /** Whether a page of this origin may open a socket. */
   readonly acceptsOrigin: (request: IncomingMessage) => boolean;
@@ -84,7 +84,7 @@ export interface SocketOptions {
   readonly compresses: boolean;
 }
 
-/** Opens a socket's session. False, not an exception, for bad credentials: clients take 4403 as "better ones", 4500 as fatal. */
+/** Opens a socket's session. Returns false for bad credentials: clients replace them on 4403, but give up on 4500. */
 export async function openSession(
   options: SocketOptions,
   extra: Extra,
@@ -99,7 +99,7 @@ export async function openSession(
   });
   if (!viewer) {
     await pace.wait(`address ${addressOf(extra.request)}`);
-    // A failed lookup is no fault of the credentials: 1013 lets clients retry, an exception would be fatal to them.
+    // A failed lookup is not the credentials' fault: 1013 lets clients retry, an exception would be fatal to them.
     if (failure !== undefined) extra.socket.close(closeTryAgain, failure);
     return false;
   }
@@ -127,7 +127,7 @@ function admitSocket({ limits, sockets }: SocketOptions, socket: WebSocket, view
   return undefined;
 }
 
-/** Counts an operation against its token's limits. Returns the error of one beyond them, when it may be sent. */
+/** Counts an operation against its token's limits. Returns the error of one beyond them, once it may be sent. */
 export async function countOperation(
   { limits, pace }: SocketOptions,
   { session }: Extra,
@@ -138,8 +138,8 @@ export async function countOperation(
 }
 
 /**
- * Renews the session of a socket by the credentials in a ping. Closes the socket where they are invalid, belong to another
- * subject, or do not permit an open operation. If they cannot be checked now, the old ones stay.
+ * Renews the session of a socket with the credentials in a ping. Closes the socket if they are invalid, belong to
+ * another subject, or do not permit an open operation. If they cannot be checked now, the old ones remain.
  */
 export async function renewSession(
   { credentials, addressOf }: SocketOptions,
@@ -158,7 +158,7 @@ export async function renewSession(
     );
 }
 
-/** Returns how to close a socket whose token ends, whose server stops, or whose reader is too slow. */
+/** Returns a function that closes a socket if its token ends, its server stops, or its reader is too slow. */
 function superviseSocket(socket: WebSocket): Connection {
   return {
     forbid: ({ message }) => socket.close(closeForbidden, message),
@@ -170,7 +170,7 @@ function superviseSocket(socket: WebSocket): Connection {
   };
 }
 
-/** Finds the credentials in a message's payload: `authorization`, in any case. */
+/** Finds the credentials in a message's payload: `authorization`, in any letter case. */
 export function findAuthorization(payload: Readonly<Record<string, unknown>> | undefined): string | undefined {
   for (const [name, value] of Object.entries(payload ?? {})) {
     if (isAuthorization(name) && typeof value === 'string') return value;
@@ -178,7 +178,7 @@ export function findAuthorization(payload: Readonly<Record<string, unknown>> | u
   return undefined;
 }
 
-/** Takes the credentials out of a ping's payload: graphql-ws answers it with the same payload, where logs may see it. */
+/** Removes the credentials from a ping's payload, which graphql-ws returns in its pong, where logs may record it. */
 export function takeAuthorization(payload: Record<string, unknown> | undefined): string | undefined {
   const authorization = findAuthorization(payload);
   for (const name of Object.keys(payload ?? {})) if (isAuthorization(name)) delete payload?.[name];

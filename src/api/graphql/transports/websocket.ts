@@ -35,8 +35,8 @@ import {
 } from './socket-sessions.ts';
 
 /**
- * permessage-deflate (RFC 7692) with little memory for each socket. Short messages are compressed, too, since they repeat
- * earlier ones, but not the protocol's own. Clients send little, so compression in that direction is not negotiated.
+ * permessage-deflate (RFC 7692) with little memory for each socket. Short messages are compressed, too, since they
+ * repeat earlier ones, but not protocol messages. Clients send little, so that direction is not compressed.
  */
 const compression = {
   zlibDeflateOptions: { memLevel: 4, level: 6 },
@@ -51,9 +51,9 @@ const tooManyOperations = rateLimited(
 );
 
 /**
- * Serves GraphQL over WebSocket (graphql-transport-ws) at /graphql. Context, limits and errors are those of HTTP, since every
- * transport runs operations by server/operations.ts. Credentials come in `connection_init.payload.authorization`, newer ones
- * of the same subject in a ping's payload.
+ * Serves GraphQL over WebSocket (graphql-transport-ws) at /graphql. Context, limits and errors are those of HTTP, since
+ * every transport runs operations through server/operations.ts. Credentials are in
+ * `connection_init.payload.authorization`; newer ones for the same subject are sent in a ping's payload.
  */
 export function serveWebSockets(server: Server, options: SocketOptions) {
   const sockets = new WebSocketServer({
@@ -82,7 +82,7 @@ export function serveWebSockets(server: Server, options: SocketOptions) {
   };
 }
 
-/** Makes the facts of an operation: each has an id of its own. */
+/** Creates the data of an operation, with a new id. */
 function factsOfOperation({ session, client }: Extra): RequestFacts {
   const facts = factsOf(undefined, client);
   if (session) asRequest(facts, () => noteCaller(session.viewer));
@@ -92,7 +92,7 @@ function factsOfOperation({ session, client }: Extra): RequestFacts {
 /** Accepts WebSocket upgrades at /graphql from permitted origins, and refuses all others. */
 function acceptUpgrades(server: Server, sockets: WebSocketServer, { acceptsOrigin }: SocketOptions): void {
   server.on('upgrade', (request, socket, head) => {
-    // Node takes its own listener off an upgraded connection; without one a reset would end the process.
+    // Node removes its own listener from an upgraded connection; without one a reset would end the process.
     socket.on('error', () => socket.destroy());
     const [path] = (request.url ?? '/').split('?', 1);
     if (path !== '/graphql') {
@@ -107,12 +107,12 @@ function acceptUpgrades(server: Server, sockets: WebSocketServer, { acceptsOrigi
   });
 }
 
-/** Returns the hooks of graphql-ws: they authenticate the caller, prepare operations and format errors. */
+/** Returns the hooks of graphql-ws, which authenticate the caller, prepare operations and format errors. */
 function protocolOptions(options: SocketOptions): ServerOptions<Record<string, unknown>, Extra> {
   const { operations } = options;
   return {
     connectionInitWaitTimeout: socketLimits.initSeconds * 1000,
-    // The arguments are what onSubscribe has returned.
+    // The arguments are the ones that onSubscribe returned.
     execute: (args) => {
       const { facts, turn } = args as SocketOperation;
       return asRequest(facts, () => inTurn(turn, () => operations.execute(args)));
@@ -153,7 +153,7 @@ function protocolOptions(options: SocketOptions): ServerOptions<Record<string, u
 interface Begun {
   readonly extra: Extra;
   readonly id: string;
-  /** Whether the client has ended it, or has gone. */
+  /** Whether the client has ended it or has disconnected. */
   readonly isGone: () => boolean;
 }
 
@@ -185,10 +185,10 @@ async function prepare(
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * Returns the key by which a subscription resumes when its client comes back on another socket: `resumeKey` of the operation's
- * extensions or, where the socket was opened with `resume: true`, the operation's own id, which stock clients choose at random
- * and send again. Undefined for an operation without one; an error for a key that is no UUID.
- * @param streams whose cap is also that of the keys of a subject
+ * Returns the key by which a subscription resumes when its client reconnects on another socket: `resumeKey` of the
+ * operation's extensions or, if the socket was opened with `resume: true`, the operation's own id, which stock clients
+ * choose at random and send again. Undefined for an operation without one; an error for a key that is not a UUID.
+ * @param streams whose limit also applies to the keys of a subject
  */
 function resumeKeyOf(
   { resumes }: Extra,

@@ -9,16 +9,16 @@ export interface Answer {
   readonly body: string | Buffer;
 }
 
-/** The least size of a compressed answer, in bytes: a shorter one takes one packet either way. */
+/** The minimum size of a compressed response, in bytes: a shorter one takes one packet either way. */
 const compressedFrom = 1_400;
-/** The most bytes that are compressed at once, in less time than another thread would cost (bench/LOG.md). */
+/** The maximum number of bytes compressed synchronously, in less time than another thread would cost (bench/LOG.md). */
 const compressedAtOnce = 16 * 1024;
 
 /** The fastest level saves nearly as much of JSON as the slower ones (bench/LOG.md). */
 const options = { level: constants.Z_BEST_SPEED };
 const compress = promisify(gzip) as (body: string | Buffer, settings: typeof options) => Promise<Buffer>;
 
-/** Sends an answer as a whole, compressed where its client accepts that and it is long enough. */
+/** Sends a response as a whole, compressed if its client accepts that and it is long enough. */
 export async function sendAnswer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -34,7 +34,7 @@ export async function sendAnswer(
   response.writeHead(status, { ...headers, 'content-encoding': 'gzip', 'content-length': bytes.length }).end(bytes);
 }
 
-/** Says whether a client accepts an answer in an encoding (RFC 9110, 12.5.3). */
+/** Returns whether a client accepts a response in an encoding (RFC 9110, 12.5.3). */
 export function acceptsEncoding(request: IncomingMessage, encoding: 'gzip'): boolean {
   return new Negotiator(request).encodings([encoding]).includes(encoding);
 }

@@ -4,11 +4,11 @@ import { isUtf8 } from 'node:buffer';
 
 interface Unsupported {
   readonly message: string;
-  /** The headers that name what would be accepted. */
+  /** The headers that list what would be accepted. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Checks the headers of a request with a body. @returns why the body cannot be read; undefined when it can */
+/** Checks the headers of a request with a body. @returns why the body cannot be read; undefined if it can */
 export function unsupportedBody(headers: {
   readonly type: string | null | undefined;
   readonly encoding: string | null | undefined;
@@ -23,18 +23,18 @@ export function unsupportedBody(headers: {
     ? undefined
     : {
         message: 'a request body must not have a Content-Encoding',
-        // RFC 9110, 15.5.16: names what would be accepted.
+        // RFC 9110, 15.5.16: lists what would be accepted.
         headers: { 'Accept-Encoding': 'identity' },
       };
 }
 
-/** Returns whether a parameter of a media type allows UTF-8: it is no charset, or the charset UTF-8. */
+/** Returns whether a media type's parameter allows UTF-8: it is not a charset, or it is the charset UTF-8. */
 function allowsUtf8(parameter: string): boolean {
   const [name = '', value = ''] = parameter.split('=', 2);
   return name.trim() !== 'charset' || /^("?)utf-?8\1$/.test(value.trim());
 }
 
-/** Decodes a body; undefined when it is not UTF-8: no replacement characters are inserted. */
+/** Decodes a body; undefined if it is not UTF-8: no replacement characters are inserted. */
 export function bodyText(bytes: Uint8Array): string | undefined {
   return isUtf8(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8') : undefined;
 }

@@ -30,7 +30,7 @@ import { amount, changed, id, listed, listOf, time } from '../schemas/fields.ts'
 
 const tags = ['Platform'];
 
-/** The settings of every currency, as JSON has them. */
+/** The settings of every currency, in their JSON form. */
 const settings = {
   ...currencySettings,
   minAmount: Number(currencySettings.minAmount),
@@ -180,7 +180,7 @@ const update = createRoute({
 
 type CurrencySetting = NonNullable<z.infer<typeof UpdateConfigBody>['supportedCurrencies']>[number];
 
-/** Refuses settings of a currency other than those that GET shows. */
+/** Refuses settings of a currency that differ from those returned by GET. */
 function checkOffered({ currencyCode: _code, ...given }: CurrencySetting, position: number): void {
   for (const [name, value] of Object.entries(given)) {
     const offered = settings[name as keyof typeof settings];
@@ -193,7 +193,7 @@ function checkOffered({ currencyCode: _code, ...given }: CurrencySetting, positi
   }
 }
 
-/** Reads the settings, with the entity tag of their state: it names that of the endpoint, too. */
+/** Reads the settings with the entity tag of their state, which also covers the endpoint. */
 async function readConfig(
   { payments, webhooks }: RestModules,
   caller: Caller,

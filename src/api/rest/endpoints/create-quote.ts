@@ -10,7 +10,7 @@ import { lookupPartiesPaths } from '../input-paths.ts';
 import { amountInput, facts, id, newMetadata, text } from '../schemas/fields.ts';
 import { checkNamedAccount } from './named-account.ts';
 
-// The body of a request for a quote, and its conversion to the input of the domain's command.
+// Defines the body of a request for a quote, and its conversion to the input of the domain's command.
 
 const SourceInput = z
   .discriminatedUnion('sourceType', [
@@ -58,7 +58,7 @@ const DestinationInput = z
 
 const information = facts();
 
-/** Makes the error for a field that only some forms of the body require: it is reported together with other errors. */
+/** Creates the error of a field that only some forms of the body require, reported together with other errors. */
 function requiredIn(field: string) {
   return {
     path: [field],
@@ -67,7 +67,7 @@ function requiredIn(field: string) {
   };
 }
 
-/** The body of POST /quotes: the form of specification 4.1, and its UMA form, which may take both parties from the lookup. */
+/** The body of POST /quotes: the form of specification 4.1, and its UMA form, which can take parties from a lookup. */
 export const CreateQuoteBody = z
   .strictObject({
     source: SourceInput.optional(),
@@ -111,8 +111,8 @@ export const CreateQuoteBody = z
 type Body = z.infer<typeof CreateQuoteBody>;
 
 /**
- * Converts a body to the command's input. Parties that it leaves out come from its lookup, and values that it has twice
- * must agree (decision 24).
+ * Converts a body to the command's input. Parties that it leaves out come from its lookup, and values that it contains
+ * twice must agree (decision 24).
  * @throws Refusal INVALID_INPUT, INVALID_CURRENCY, LOOKUP_REQUEST_NOT_FOUND
  */
 export async function toQuoteInput(payments: Payments, viewer: Viewer, body: Body): Promise<CreateQuote> {
@@ -183,7 +183,7 @@ async function destinationOf(
   return { kind: 'ACCOUNT', accountId };
 }
 
-/** Returns a value that a body may have in two fields, and refuses two different values. `field` is that of `second`. */
+/** Returns a value that may appear in two fields, refusing two different values. `field` is that of `second`. */
 function sameValue(first: string | undefined, second: string | undefined, field: string): string | undefined {
   if (first !== undefined && second !== undefined && first !== second) {
     throw new Refusal('INVALID_INPUT', `${second} conflicts with ${first}, which another field has`, {

@@ -69,7 +69,7 @@ export function internalAccountEndpoints(app: RestApp, payments: Payments): void
   );
 }
 
-/** Makes the two lists of a kind of account: the customers' in pages, and the platform's own, all at once. */
+/** Creates the two lists of a kind of account: the customers' in pages, and the platform's own in full. */
 export function accountLists<Item>(database: Database, kind: Account['kind'], record: (row: Account) => Item) {
   return {
     ofCustomers: rowList(database, 'Account', {

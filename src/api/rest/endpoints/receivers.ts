@@ -112,7 +112,7 @@ const byUmaAddress = lookup(
   UmaLookupSchema,
 );
 
-/** Adds the lookups of receivers: both paths do the same, one for clients of an older form (specification 4.14, decision 11). */
+/** Adds the lookups of receivers, identical on both paths, one for older clients (specification 4.14, decision 11). */
 export function receiverEndpoints(app: RestApp, payments: Payments): void {
   const lookUp = async (viewer: Viewer, umaAddress: string, parameters: z.infer<typeof query>) => {
     const customerId = await senderOf(payments, viewer, parameters);
@@ -132,7 +132,7 @@ export function receiverEndpoints(app: RestApp, payments: Payments): void {
   });
 }
 
-/** Returns the sender's id. Throws USER_NOT_FOUND, or INVALID_INPUT where several have the own id (decision 11). */
+/** Returns the sender's id. Throws USER_NOT_FOUND, or INVALID_INPUT if the platform's id is ambiguous (decision 11). */
 async function senderOf(
   payments: Payments,
   viewer: Viewer,

@@ -46,7 +46,7 @@ const get = createRoute({
   },
 });
 
-/** Adds the endpoint of statements, which the specification does not have. */
+/** Adds the endpoint of statements, which is not in the specification. */
 export function statementEndpoints(app: RestApp, { database }: Payments): void {
   app.openapi(get, async (context) => {
     const viewer: Viewer = context.get('viewer');
@@ -64,7 +64,7 @@ export function statementEndpoints(app: RestApp, { database }: Payments): void {
   });
 }
 
-/** Makes a stream of text that is read as fast as the client takes it, and no further once the client is gone. */
+/** Creates a stream of text that is read as fast as the client takes it, and stops once the client disconnects. */
 function streamOf(lines: AsyncIterator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({

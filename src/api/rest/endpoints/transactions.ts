@@ -75,7 +75,7 @@ const list = pagedEndpoint({
   name: 'TransactionPage',
 });
 
-/** The filters of the list under REST's names. */
+/** The filters of the list under their REST names. */
 type ListParameters = Omit<TransactionFilter, 'amount' | 'createdAfter' | 'createdBefore'> & {
   readonly startDate?: Date | undefined;
   readonly endDate?: Date | undefined;

@@ -15,7 +15,7 @@ import { checkNamedAccount } from './named-account.ts';
 
 const tags = ['Transfers'];
 
-/** Defines an account of a transfer. Its currency is optional: callers may send the account as responses show it. */
+/** Defines an account of a transfer. Its currency is optional: callers may send accounts as shown in responses. */
 function account(type: string, description: string) {
   return {
     accountId: id(type, description),
@@ -153,5 +153,5 @@ export function transferEndpoints(app: RestApp, payments: Payments): void {
   });
 }
 
-/** The fields that every request of a transfer has. */
+/** The fields of every transfer request. */
 type TransferParties = Omit<z.infer<typeof TransferInBody>, 'amount'>;

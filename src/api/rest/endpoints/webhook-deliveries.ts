@@ -83,7 +83,7 @@ interface Filter {
 export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void {
   const { prisma } = webhooks.payments.database;
 
-  /** Returns the list of one endpoint's deliveries. */
+  /** Returns the deliveries of one endpoint as a list. */
   const deliveriesOf = (endpoint: Prisma.WebhookDeliveryWhereInput) => ({
     name: 'WebhookDelivery',
     where: (viewer: Viewer, filter: Filter): Prisma.WebhookDeliveryWhereInput => ({
@@ -98,7 +98,7 @@ export function webhookDeliveryEndpoints(app: RestApp, webhooks: Webhooks): void
   app.openapi(list, async (context) => {
     const viewer = context.get('viewer');
     const query = context.req.valid('query');
-    // Without an endpoint there is nothing to list: no delivery belongs to none.
+    // Without an endpoint there is nothing to list: every delivery belongs to one.
     const endpoint =
       query.endpointId === undefined
         ? { endpointId: { in: [(await findConfigEndpoint(prisma, viewer))?.id ?? []].flat() } }

@@ -12,7 +12,7 @@ import {
 } from '../endpoint.ts';
 import { samePaths } from '../input-paths.ts';
 
-// The specification requires the names with underscores (decision 51).
+// The specification requires names with underscores (decision 51).
 const TestSchema = z
   .object({
     response_status: z.int().min(100).max(599).openapi({ description: "The receiver's HTTP status.", example: 200 }),

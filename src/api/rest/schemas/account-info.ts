@@ -6,7 +6,7 @@ import type { ExternalAccountType } from '../../../infra/database/generated/clie
 import type { AccountInfoRecord } from '../../records/account-record.ts';
 import { AddressSchema, countryCode, day, ownKey, text } from './fields.ts';
 
-// The schemas of the types of external accounts, made from the domain's table of them.
+// Builds the schemas of the types of external accounts from the domain's table of them.
 
 const IndividualBeneficiary = z
   .strictObject({
@@ -45,7 +45,7 @@ export interface AccountInfoInput {
 
 const table = Object.entries(accountTypes) as [ExternalAccountType, AccountType][];
 
-/** Makes the schema of a detail. The domain's rule checks its values and explains refusals. */
+/** Creates the schema of a detail. The domain's rule checks its values and explains refusals. */
 function detail(field: AccountField): z.ZodType {
   const schema = field.values ? z.enum(field.values) : formSchema(field);
   const documented = schema.describe(field.description);
@@ -65,7 +65,7 @@ function formSchema(field: AccountField) {
 
 type TypeSchemas = [z.ZodObject<{ accountType: z.ZodLiteral<string> }>];
 
-/** Makes one schema per account type, with the additional fields of `more`. */
+/** Creates one schema per account type, with the additional fields of `more`. */
 function typeSchemas(suffix: 'Input' | '', more: (type: AccountType) => Record<string, z.ZodType>): TypeSchemas {
   const members = table.map(([accountType, type]) =>
     z
@@ -80,7 +80,7 @@ function typeSchemas(suffix: 'Input' | '', more: (type: AccountType) => Record<s
   return members as unknown as TypeSchemas;
 }
 
-// The compiler cannot infer types of schemas that are made from a table, so the two below declare theirs.
+// The compiler cannot infer the types of schemas built from a table, so the two below declare theirs.
 
 export const AccountInfoInputSchema = z
   .discriminatedUnion(

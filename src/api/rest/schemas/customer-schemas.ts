@@ -18,7 +18,7 @@ import {
   time,
 } from './fields.ts';
 
-// The schemas of customers, discriminated by `customerType` (specification 2.8, decision 47).
+// Defines the schemas of customers, discriminated by `customerType` (specification 2.8, decision 47).
 
 const umaAddress = z
   .string()
@@ -87,7 +87,7 @@ export const CreateCustomerBody = z
   ])
   .openapi('CreateCustomer');
 
-/** The body that changes a customer: fields that are left out stay unchanged, and null empties one (decisions 6 and 47). */
+/** The body that changes a customer: omitted fields stay unchanged, and null clears a field (decisions 6 and 47). */
 export const UpdateCustomerBody = z
   .discriminatedUnion('customerType', [
     z

@@ -3,7 +3,7 @@ import { isDay, maxAmount, maxListLength } from '../../../core/checks.ts';
 import { countryFault } from '../../../core/countries.ts';
 import { canonicalText, longest, textFault } from '../../../core/texts.ts';
 
-// The schemas of currencies, amounts, times and ids.
+// Defines the schemas of currencies, amounts, times and ids.
 
 /** A currency in a response (decision 14: always all four fields). */
 export const CurrencySchema = z
@@ -18,7 +18,7 @@ export const CurrencySchema = z
   })
   .openapi('Currency', { description: 'A currency or asset.' });
 
-/** The largest integer that JSON carries exactly: no amount of a response is beyond it. */
+/** The largest integer that JSON carries exactly: no amount in a response exceeds it. */
 const { MAX_SAFE_INTEGER: maximum } = Number;
 
 /** Defines an amount in a response: an integer of smallest units. */
@@ -26,7 +26,7 @@ export function amount(description: string, minimum = 0) {
   return z.int().openapi({ type: 'integer', format: 'int64', minimum, maximum, description, example: 12550 });
 }
 
-/** Defines a rate in a response: a number of at most 15 digits. */
+/** Defines a rate in a response: a number with at most 15 digits. */
 export function rate(description: string) {
   return z.number().openapi({ minimum: 0, maximum, description });
 }
@@ -68,17 +68,17 @@ export function day(description: string) {
     .openapi({ type: 'string', format: 'date', description, example: '1990-12-10' });
 }
 
-/** Defines a list in a response: never longer than those of requests. */
+/** Defines a list in a response: never longer than the lists of requests. */
 export function listed<Item extends z.ZodType>(item: Item) {
   return z.array(item).openapi({ maxItems: maxListLength });
 }
 
-/** Defines a list in a request: as long as lists of every API may be. */
+/** Defines a list in a request, with the maximum length of lists in every API. */
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z.array(item).max(maxListLength, `must have at most ${maxListLength} values`);
 }
 
-/** Returns JSON without the members that are null: they mean the same as absent ones (decision 6). */
+/** Returns JSON without its null members: they are equivalent to absent ones (decision 6). */
 export function withoutNulls(json: unknown): unknown {
   if (typeof json !== 'object' || json === null) return json;
   if (Array.isArray(json)) return json.map(withoutNulls);
@@ -87,17 +87,17 @@ export function withoutNulls(json: unknown): unknown {
   );
 }
 
-/** Makes the schema of a field that a change replaces as a whole: null empties it, or says nothing where it cannot be empty. */
+/** Creates the schema of a field that a change replaces as a whole: null clears it, or is ignored if it is required. */
 export function changed<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess(withoutNulls, schema).nullish();
 }
 
-/** The name of a key that zod leaves out of every map, since it means something else to JavaScript. */
+/** The name of a key that zod drops from every map, since it has a special meaning in JavaScript. */
 const hidden = '__proto__';
 
 const map = z.record(z.string(), z.string().openapi({ maxLength: longest.memo }));
 
-/** Refuses the key that would be left out silently. */
+/** Refuses the key that would be dropped silently. */
 const sentMap = z.preprocess((value, { addIssue }) => {
   if (typeof value === 'object' && value !== null && Object.hasOwn(value, hidden)) {
     addIssue({ code: 'custom', path: [hidden], message: 'a key must begin with a letter or digit' });
@@ -110,19 +110,17 @@ const bounds =
 /** The metadata of a record in a response. */
 export const metadata = map.optional().describe("The platform's own key-value pairs; absent if there are none.");
 
-/** The metadata of a new record. */
 export const newMetadata = sentMap
   .optional()
   .describe(`Key-value pairs of your own to store with the object, visible to apps and in webhooks. ${bounds}`);
 
-/** The metadata of a changed record. */
 export const changedMetadata = changed(sentMap).describe(
   `Key-value pairs of your own, which replace all that are stored with the object; {} or null removes them. ${bounds}`,
 );
 
-// The schemas of texts, addresses and countries, the same in requests and responses.
+// Defines the schemas of texts, addresses and countries, the same in requests and responses.
 
-/** Defines a free text, such as a name: the domain's rule refuses. The bounds count characters. */
+/** Defines a free text, such as a name, which the domain's rule validates. The bounds count characters. */
 export const text = (maxLength: number, isKey = false) =>
   z
     .string()
@@ -132,7 +130,7 @@ export const text = (maxLength: number, isKey = false) =>
     })
     .openapi({ minLength: 1, maxLength });
 
-/** Defines a key of the platform's own. */
+/** Defines a key chosen by the platform. */
 export const ownKey = () => text(longest.key, true);
 
 /** Facts about a party, by name. */

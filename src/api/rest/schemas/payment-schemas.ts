@@ -8,7 +8,7 @@ import {
 } from '../../../infra/database/generated/client/client.ts';
 import { AmountSchema, amount, CurrencySchema, id, listed, metadata, rate, time } from './fields.ts';
 
-// The schemas of quotes and transactions in responses (specification 2.3 to 2.7).
+// Defines the schemas of quotes and transactions in responses (specification 2.3 to 2.7).
 
 const currencyCode = z.string().openapi({ description: 'The code of the currency.', example: 'USD' });
 
@@ -61,7 +61,7 @@ const DestinationSchema = z
   .discriminatedUnion('destinationType', [AccountDestination, UmaDestination])
   .openapi('PaymentDestination', { description: 'Where the money goes.' });
 
-/** A way to make a deposit, in both of its forms (decision 10). */
+/** A way to make a deposit, in both forms (decision 10). */
 export const PaymentInstructionSchema = z
   .object({
     accountType: z.enum(ExternalAccountType).describe('The type of the account or wallet to pay to.'),

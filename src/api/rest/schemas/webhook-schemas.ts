@@ -4,7 +4,7 @@ import type { webhookTypes } from '../../webhooks/webhooks.ts';
 import { AmountSchema, id, listed, time } from './fields.ts';
 import { TransactionSchema } from './payment-schemas.ts';
 
-// The bodies that the service posts to a platform (specification 6), as webhooks of the OpenAPI document.
+// Defines the bodies that the service posts to a platform (specification 6), as webhooks of the OpenAPI document.
 
 const customer = {
   customerId: id('Customer', 'The customer who owns the account; absent if the platform itself does.').optional(),

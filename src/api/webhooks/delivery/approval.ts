@@ -6,11 +6,11 @@ import type { Decision } from '../../../domain/approvals/approvals.ts';
 import { checkInformation } from '../../../domain/commands/information.ts';
 import type { Outcome } from './sender.ts';
 
-/** 202: approveTransaction or rejectTransaction decides later. 409: the platform has received the question before. */
+/** 202: approveTransaction or rejectTransaction decides later. 409: the platform has received the request before. */
 const deferring: ReadonlySet<number> = new Set([202, 409]);
 const answering: ReadonlySet<number> = new Set([200, 202, 403, 409, 422]);
 
-/** A reason that can be stored; other text counts as none, so that the rejection still counts. */
+/** A reason that can be stored; other text is dropped, so that the rejection still counts. */
 const reason = z
   .string()
   .transform(canonicalText)
@@ -22,17 +22,17 @@ const rejection = z.object({ reason, message: reason });
 const inquiry = z.object({ requiredFields: z.array(z.unknown()) });
 /** The form of a field's name. */
 const fieldName = /^[A-Za-z_]{1,64}$/;
-/** The most characters of a list of names in a reason. */
+/** The maximum length of a list of names in a reason, in characters. */
 const namesLength = 400;
 
 export function isAnswer(status: number | undefined): boolean {
   return status !== undefined && answering.has(status);
 }
 
-/** The answer to an approval request: a decision, or that a command decides later. */
+/** The response to an approval request: a decision, or that a command decides later. */
 export type QuestionAnswer = Decision | { readonly kind: 'defer' };
 
-/** Reads the answer to an approval request (decision 33). Undefined without one: the payment's deadline ends it. */
+/** Reads the response to an approval request (decision 33). Undefined if none: the payment's deadline ends it. */
 export function questionAnswer(
   outcome: Pick<Outcome, 'responseStatus' | 'timedOut' | 'answer'>,
   now: Date,
@@ -63,7 +63,7 @@ function namesIn(fields: readonly unknown[]): string {
   return names.join(', ').slice(0, namesLength);
 }
 
-/** Reads an approval. If its details cannot be read, or would be refused, it counts as an error: money must not move on a guess. */
+/** Reads an approval. Unreadable or unacceptable details count as an error: money must not move on a guess. */
 function approvalOf(body: unknown, now: Date): Decision {
   const parsed = approval.safeParse(body ?? {});
   if (!parsed.success) return webhookError;
@@ -82,7 +82,7 @@ const webhookError: Decision = {
   explanation: "the platform's answer to the approval request was an error",
 };
 
-/** Parses the body of an answer; undefined when it is empty, and its text, which fits no schema, when it is not exact JSON. */
+/** Parses the body of a response; undefined if empty, and its text, which fits no schema, if it is not exact JSON. */
 function jsonOf(answer: string | undefined): unknown {
   if (answer === undefined || answer.trim() === '') return undefined;
   try {

@@ -26,7 +26,7 @@ const relatedSql = {
   accountCurrency: 'a.currency',
 } as const satisfies Record<keyof RelatedFields, string>;
 
-/** Lists the related fields in SQL, of the rows that `relatedRows` joins. */
+/** Lists in SQL the related fields of the rows that `relatedRows` joins. */
 export const relatedFields = Object.entries(relatedSql)
   .map(([field, column]) => `${column} as "${field}"`)
   .join(', ');
@@ -44,8 +44,8 @@ export function webhookId(event: Pick<Event, 'id'>): string {
 }
 
 /**
- * Returns the body of an event's webhook: the flat form of specification 6 (and decision 18), with its id, its position in
- * the feed and the version of the changed object, by which a receiver drops stale events.
+ * Returns the body of an event's webhook: the flat form of specification 6 (and decision 18), with its id, its position
+ * in the feed and the changed object's version, with which receivers detect stale events.
  */
 export function webhookBody(cursors: Cursors, event: Event, related: RelatedFields): Record<string, unknown> {
   return {
@@ -71,7 +71,7 @@ function payload(event: Event, related: RelatedFields): Record<string, unknown> 
       const row = rowFromSnapshot('Transaction', snapshotOf(event));
       const requested = requestedFields(row).map(({ name, mandatory }) => ({ name, mandatory }));
       return {
-        // The same record as in REST, at the time of the event (decision 18).
+        // The same record as in REST, as of the event (decision 18).
         transaction: transactionRecord(row, partiesOf(related)),
         // The information about the receiver that an approval must or may contain.
         ...(event.status === 'PENDING' && requested.length > 0 && { requestedReceiverCustomerInfoFields: requested }),
@@ -102,8 +102,8 @@ function payload(event: Event, related: RelatedFields): Record<string, unknown> 
 }
 
 /**
- * Returns a balance, if a JSON number can hold it exactly. A sum of many payments can exceed that: then the field, which
- * is optional in the specification, is left out. A wrong number would be worse, and no body at all worse still.
+ * Returns a balance if a JSON number can hold it exactly. A sum of many payments may not fit: then the field, which is
+ * optional in the specification, is left out. A wrong number would be worse, and sending no body even worse.
  */
 function balance(field: string, amount: bigint | null, { accountCurrency }: RelatedFields) {
   if (amount === null || accountCurrency === null || !isJsonInteger(amount)) return {};

@@ -21,16 +21,16 @@ import {
 } from './deliveries.ts';
 import { isDelivered, isGone, type Outcome, Sender, signedHeaders } from './sender.ts';
 
-/** The most attempts that this process runs at once. */
+/** The maximum number of attempts that this process runs at once. */
 const maxAttempts = 256;
-/** The most deliveries that one step leases. */
+/** The maximum number of deliveries that one step leases. */
 const batchSize = 64;
-/** How many milliseconds to pause when nothing is due. */
+/** The pause when nothing is due, in milliseconds. */
 const idleMs = 250;
-/** How many milliseconds running attempts may take when the process stops; then they are aborted. */
+/** How long running attempts may take when the process stops, in milliseconds, before they are aborted. */
 const graceMs = 2_000;
 
-/** The outcome when the signing secret cannot be read: nothing is sent. */
+/** The outcome if the signing secret cannot be read: nothing is sent. */
 const unreadableSecret: Outcome = {
   durationMs: 0,
   responseStatus: undefined,
@@ -40,7 +40,7 @@ const unreadableSecret: Outcome = {
   answer: undefined,
 };
 
-/** Attempts deliveries, many at once and independent: a slow one delays only others to the same endpoint. */
+/** Attempts deliveries, many at once and independently: a slow one delays only others to the same endpoint. */
 export class Deliverer {
   readonly #webhooks: Webhooks;
   readonly #sender: Sender;
@@ -53,7 +53,7 @@ export class Deliverer {
     this.#sender = new Sender(webhooks.pace, webhooks.resolve);
   }
 
-  /** Starts attempts of due deliveries. @returns how many milliseconds to pause before the next step */
+  /** Starts attempts of due deliveries. @returns the pause before the next step, in milliseconds */
   async step(): Promise<number> {
     if (!this.#webhooks.box) return idleMs;
     const capacity = Math.min(batchSize, maxAttempts - this.#attempts.size);
@@ -94,13 +94,13 @@ export class Deliverer {
   }
 
   async #attempt(delivery: LeasedDelivery): Promise<void> {
-    // An approval request is sent only once. The process of this one died, and any answer is unknown.
+    // An approval request is sent only once. This one's process died, and any response is unknown.
     if (delivery.question && delivery.begun > 1) {
       return settleDelivery(this.#webhooks, delivery, undefined, { status: 'FAILED' });
     }
     const outcome = await this.#post(delivery);
     this.#log(delivery, outcome);
-    // An attempt that the stop has aborted says nothing about the receiver.
+    // An attempt aborted by the stop says nothing about the receiver.
     if (this.#sender.closed && outcome.responseStatus === undefined) return releaseDelivery(this.#webhooks, delivery);
     await (delivery.question ? this.#settleQuestion(delivery, outcome) : this.#settle(delivery, outcome));
   }
@@ -124,7 +124,7 @@ export class Deliverer {
     });
   }
 
-  /** Logs an attempt, if enabled, with the ids that lead to the log line of the request that made the payment. */
+  /** Logs an attempt, if enabled, with ids that lead to the log line of the request that created the payment. */
   #log({ platformId: platform, endpointId, event }: LeasedDelivery, outcome: Outcome): void {
     const { attemptLog } = this.#webhooks;
     if (!attemptLog) return;
@@ -133,7 +133,7 @@ export class Deliverer {
     attemptLog.info({ platform, ...about, ...subjectsOf(event), status, ms, error }, 'webhook');
   }
 
-  /** Decrypts the current secrets; undefined when they are encrypted with a key that this process lacks. */
+  /** Decrypts the current secrets; undefined if they are encrypted with a key that this process lacks. */
   #secretsOf(delivery: LeasedDelivery, box: SecretBox): string[] | undefined {
     const owner = secretOwner(delivery.platformId, delivery.endpointId);
     const sealed = delivery.previousSecret ? [delivery.secret, delivery.previousSecret] : [delivery.secret];
@@ -162,7 +162,7 @@ export class Deliverer {
     return nextInMs === undefined ? { status: 'FAILED' } : { status: 'PENDING', nextInMs, failed: true };
   }
 
-  /** Applies the answer to the payment first: if the process dies then, only the delivery's record is missing. */
+  /** Applies the response to the payment first: if the process then dies, only the delivery's record is missing. */
   async #settleQuestion(delivery: LeasedDelivery, outcome: Outcome): Promise<void> {
     const { platformId, environment, event } = delivery;
     const answer = questionAnswer(outcome, delivery.now);
@@ -176,10 +176,10 @@ export class Deliverer {
   }
 }
 
-/** The least time that a receiver gets, in milliseconds. An answer after the payment's deadline changes nothing. */
+/** The minimum time that a receiver gets, in milliseconds. A response after the payment's deadline changes nothing. */
 const leastQuestionMs = 1_000;
 
-/** Returns the milliseconds left for the answer to an approval request: until the payment's own deadline. */
+/** Returns the milliseconds left for the response to an approval request: until the payment's own deadline. */
 function questionMs({ event, now }: LeasedDelivery): number {
   const { approvalDueAt } = rowFromSnapshot('Transaction', trustedJson<Record<string, unknown>>(event.snapshot));
   if (!approvalDueAt) throw new Error('an approval request needs a payment that awaits approval');
@@ -191,7 +191,7 @@ function requestIdOf({ id, begun }: LeasedDelivery): string {
   return `${publicId('WebhookDelivery', id)}:${begun}`;
 }
 
-/** Returns the public ids of an event's objects. The quote of a payment is named as in its execution. */
+/** Returns the public ids of an event's objects. A payment's quote is named as in its execution. */
 function subjectsOf({ transactionId, snapshot, customerId }: LeasedDelivery['event']) {
   if (transactionId === null) return customerId === null ? {} : { customer: publicId('Customer', customerId) };
   const { quoteId } = rowFromSnapshot('Transaction', trustedJson<Record<string, unknown>>(snapshot));
@@ -209,8 +209,8 @@ function attributesOf({ id, platformId, endpointId, begun, event }: LeasedDelive
 }
 
 /**
- * Applies a platform's answer to the approval request of a payment. Does nothing to a payment that is decided already: by an
- * operator, by its deadline, or by the same decision, which comes twice where a process died after the first time.
+ * Applies a platform's response to the approval request of a payment. Does nothing if the payment has already been
+ * decided: by an operator, by its deadline, or by the same decision, which is repeated if a process died after it.
  * @param transactionId the bare uuid
  */
 async function applyAnswer(

@@ -9,11 +9,11 @@ import type { Webhooks } from '../webhooks.ts';
 import { type RelatedFields, relatedFields, relatedRows } from './bodies.ts';
 import type { Outcome } from './sender.ts';
 
-/** The most attempts to one endpoint at once, over all processes; leases in the same instant can exceed it. */
+/** The maximum number of attempts to one endpoint at once, over all processes; simultaneous leases can exceed it. */
 const maxInFlight = 8;
 /** The same for an endpoint that is failing: enough to notice its recovery, too few to delay others. */
 const maxInFlightWhileFailing = 2;
-/** The failures in a row after which an endpoint counts as failing. */
+/** The number of consecutive failures after which an endpoint counts as failing. */
 const failingAfter = 3;
 
 /** A delivery that is leased to this process, with all data of the attempt. */
@@ -27,19 +27,19 @@ export interface LeasedDelivery extends RelatedFields, Lease {
   readonly question: boolean;
   readonly url: string;
   readonly secret: Uint8Array;
-  /** The secret before the last rotation, as long as it still signs. */
+  /** The secret before the last rotation, while it is still used to sign. */
   readonly previousSecret: Uint8Array | null;
   /** The database's time of the lease. */
   readonly now: Date;
   readonly event: Event;
 }
 
-/** A flat row of the event's columns and the delivery's: only their ids have the same name. */
+/** A flat row of the event's columns and the delivery's: only their ids share a name. */
 type LeasedRow = Event & Omit<LeasedDelivery, 'id' | 'event'> & { readonly deliveryId: string };
 
 /**
- * Leases due deliveries. Endpoints with the fewest running attempts come first, so that fast endpoints are served before
- * slow ones. The limits per endpoint do not apply to questions, whose time is short.
+ * Leases due deliveries. Endpoints with the fewest running attempts come first, so that fast endpoints are served
+ * before slow ones. The limits per endpoint do not apply to approval requests, whose time is short.
  */
 const lease = leasing<LeasedRow>(
   { table: 'webhook_delivery', rows: 'deliveries' },
@@ -117,8 +117,8 @@ export type DeliveryState =
   | { readonly status: 'PENDING'; readonly nextInMs: number; readonly failed: boolean };
 
 /**
- * Records an attempt and the new state of its delivery. The attempt is recorded in every case; the delivery is changed only
- * by the attempt that began last.
+ * Records an attempt and the new state of its delivery. The attempt is always recorded; the delivery is changed only by
+ * the attempt that began last.
  * @param attempt undefined for a decision without an attempt
  */
 export async function settleDelivery(
@@ -166,8 +166,8 @@ const failedStatement = statement<{ status: string }>(
 );
 
 /**
- * Updates an endpoint's health: a success clears its failures; days of failures, or the status 410, disable it. A failure
- * counts only when its attempt began after every attempt that has succeeded: a late one says nothing about now.
+ * Updates an endpoint's health: a success clears its failures; days of failures, or the status 410, disable it. A
+ * failure counts only if its attempt began after every successful one: a late failure says nothing about the present.
  */
 export async function recordHealth(
   { payments, pace }: Webhooks,
@@ -200,7 +200,7 @@ interface DeliveryFilter {
 
 export function whereDeliveries(_viewer: Viewer, filter: Given<DeliveryFilter>): Prisma.WebhookDeliveryWhereInput {
   const status = filter?.status;
-  // Nearly all deliveries are DELIVERED. The others have an index, webhook_delivery_undelivered, with these words.
+  // Nearly all deliveries are DELIVERED. An index on the others, webhook_delivery_undelivered, has the same condition.
   const isUndelivered = status && !status.includes('DELIVERED');
   return { ...anyOf('status', status), ...(isUndelivered && { AND: [{ status: { not: 'DELIVERED' } }] }) };
 }

@@ -1,14 +1,14 @@
 import { statement } from '../../../infra/database/statement.ts';
 import { type Webhooks, webhookTypesSql } from '../webhooks.ts';
 
-/** The most endpoints of one step, and the most events for each. */
+/** The maximum number of endpoints per step, and of events for each. */
 const maxEndpoints = 200;
 const maxEvents = 500;
 
 /**
- * Inserts the deliveries. A TEST event goes only to the endpoint that it names. A UMA payment that waits for approval goes
- * as an approval question to the platform's oldest endpoint for such events, and as a plain event to the others.
- * Bank-rail payments are never questions.
+ * Inserts the deliveries. A TEST event goes only to the endpoint that it names. A UMA payment that awaits approval goes
+ * as an approval request to the platform's oldest endpoint for such events, and as a plain event to the others.
+ * Bank-rail payments are never sent as approval requests.
  */
 const fanOutStatement = statement<{ count: number; moved: number }>(
   'fan_out_webhooks',
@@ -37,9 +37,9 @@ const fanOutStatement = statement<{ count: number; moved: number }>(
 );
 
 /**
- * Makes deliveries of the new events of the feed: exactly one per event and endpoint, in the transaction that advances the
- * endpoint's position in the feed. Any number of processes may do it at once.
- * @returns `count` deliveries made, for `moved` endpoints whose position advanced
+ * Creates deliveries of the new events of the feed: exactly one per event and endpoint, in the transaction that
+ * advances the endpoint's position in the feed. Any number of processes may do so at once.
+ * @returns `count` deliveries created, for `moved` endpoints whose position advanced
  */
 export async function fanOut({ payments }: Webhooks): Promise<{ count: number; moved: number }> {
   const [row] = await fanOutStatement(payments.database.pool, maxEndpoints, maxEvents);

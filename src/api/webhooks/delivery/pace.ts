@@ -1,8 +1,8 @@
 /** The seconds between a failed attempt and the next: ten attempts over about three days. */
 const schedule = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const;
-/** Each pause varies at random by up to this share, so that deliveries that failed together are not retried together. */
+/** The fraction by which a pause may vary at random: deliveries that failed together are not retried together. */
 const jitter = 0.2;
-/** The most seconds that a receiver's Retry-After header can set. */
+/** The maximum number of seconds that a receiver's Retry-After header can set. */
 const maxRetryAfter = 86_400;
 
 /** The intervals and time limits of webhooks, in milliseconds. */
@@ -10,13 +10,13 @@ export interface Pace {
   /** The limit of one attempt, from the name lookup to the end of the response's headers. */
   readonly attemptMs: number;
   readonly connectMs: number;
-  /** How long a process has a delivery for itself; then another process may attempt it. */
+  /** How long a process holds a delivery exclusively; then another process may attempt it. */
   readonly leaseMs: number;
   /** How long an endpoint may fail, without any success, before it is disabled. */
   readonly disableAfterMs: number;
-  /** How long the previous secret still signs after a rotation. */
+  /** How long the previous secret is still used to sign after a rotation. */
   readonly rotationMs: number;
-  /** Returns the milliseconds until the next attempt (`retryAfter`: the receiver's, in seconds); undefined: none. */
+  /** Returns the milliseconds until the next attempt (`retryAfter`: the receiver's, in seconds); undefined if none. */
   nextInMs(failures: number, retryAfter: number | undefined): number | undefined;
 }
 
@@ -42,7 +42,7 @@ export function paceOf(scale: number, random: () => number = Math.random): Pace 
   };
 }
 
-/** Reads a Retry-After header (RFC 9110, 10.2.3), a number or a date, as seconds; undefined when it is neither. */
+/** Reads a Retry-After header (RFC 9110, 10.2.3), a number or a date, as seconds; undefined if it is neither. */
 export function retryAfterSeconds(header: string | undefined, now: Date): number | undefined {
   if (header === undefined) return undefined;
   if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header);

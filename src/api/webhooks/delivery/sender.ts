@@ -11,7 +11,7 @@ import {
 import { isLoopbackHost, parseEndpointUrl } from '../endpoints/endpoint-url.ts';
 import { type Pace, retryAfterSeconds } from './pace.ts';
 
-/** The most bytes of a response that are read: one that never ends must cost nothing. */
+/** The maximum number of bytes read from a response, so that an endless one is harmless. */
 const maxAnswerBytes = 16_384;
 /** How long the body of an unneeded response may take, in milliseconds. */
 const bodyMs = 1_000;
@@ -45,8 +45,8 @@ export class Sender {
   readonly #stopping = new AbortController();
 
   constructor(pace: Pace, resolve: Resolver) {
-    // Separate agents, so that a connection to this machine can never serve a request to a public address. They ignore the
-    // environment's proxy settings, and `request` follows no redirects.
+    // Separate agents, so that a connection to this machine can never serve a request to a public address. They ignore
+    // the environment's proxy settings, and `request` follows no redirects.
     const agent = (allowed: (address: string) => boolean) =>
       new Agent({
         connect: { lookup: checkedLookup(resolve, allowed), timeout: pace.connectMs },
@@ -71,7 +71,7 @@ export class Sender {
       durationMs: Math.round(performance.now() - start),
     });
     try {
-      // Checked again at each attempt: the rules may have changed since the endpoint was made.
+      // Checked again at each attempt: the rules may have changed since the endpoint was created.
       const url = parseEndpointUrl(message.url, message.loopbackAllowed);
       const { statusCode, headers, body } = await request(url, {
         dispatcher: isLoopbackHost(url) ? this.#loopback : this.#public,
@@ -110,7 +110,7 @@ export class Sender {
   }
 }
 
-/** Returns whether a status means delivered: 2xx, or 409, with which a receiver has the event already (decision 23). */
+/** Returns whether a status means delivered: 2xx, or 409, if the receiver already has the event (decision 23). */
 export function isDelivered(status: number): boolean {
   return (status >= 200 && status < 300) || status === 409;
 }
@@ -166,7 +166,7 @@ function describe(error: unknown, timeoutMs: number): string {
   return 'the request failed';
 }
 
-/** Makes a signing secret in the form of Standard Webhooks: `whsec_` and 32 random bytes in base64. */
+/** Generates a signing secret in the form of Standard Webhooks: `whsec_` and 32 random bytes in base64. */
 export function newSigningSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }

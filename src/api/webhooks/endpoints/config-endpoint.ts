@@ -11,14 +11,14 @@ import { changeEndpoint, insertEndpoint, removeEndpoint } from './endpoint-chang
 import { findConfigEndpoint, findEndpointByUrl, lockEndpoint } from './endpoint-queries.ts';
 import { sendTest } from './test-event.ts';
 
-// The endpoint of a platform's settings, which REST offers (decision 51): an endpoint like those that GraphQL makes, for
-// every type of event, with the mark `ofConfig`. Setting it never changes the others.
+// Manages the endpoint of a platform's settings, which REST offers (decision 51): an endpoint like those created
+// through GraphQL, for every type of event, marked `ofConfig`. Setting it never changes the others.
 
 /**
- * Creates the endpoint, changes its URL or (with null) removes it, in the caller's transaction, which has locked the platform's
- * row. A new URL gets a test event. Setting the URL of a disabled endpoint, even the same one, enables it: it gets events from
- * now on.
- * @returns the signing secret of a new endpoint, which is shown only here; undefined where none was created
+ * Creates the endpoint, changes its URL or (with null) removes it, in the caller's transaction, which has locked the
+ * platform's row. A new URL gets a test event. Setting the URL of a disabled endpoint, even the same one, enables it:
+ * it then gets all new events.
+ * @returns the signing secret of a new endpoint, which is shown only here; undefined if none was created
  * @throws Refusal FORBIDDEN, CONFLICT (the platform has the maximum number of endpoints)
  */
 export async function setConfigEndpoint(
@@ -47,7 +47,7 @@ export function stateOf(endpoint: WebhookEndpoint | null): string {
   return endpoint ? `${endpoint.id.slice(-12)}.${endpoint.version}` : 'none';
 }
 
-/** Checks that the endpoint is in a state, and keeps it there in the transaction. Throws Refusal CONFLICT. */
+/** Checks that the endpoint is in a state, and keeps it there during the transaction. Throws Refusal CONFLICT. */
 export async function checkConfigEndpoint(transaction: Transaction, caller: Caller, state: string): Promise<void> {
   await lockMaker(transaction.client, caller);
   const found = await findConfigEndpoint(transaction.prisma, caller);
@@ -57,9 +57,9 @@ export async function checkConfigEndpoint(transaction: Transaction, caller: Call
 }
 
 /**
- * Sends a test event to the endpoint of the settings, or to the registered one at `url`, and waits for the response. The
- * event goes to no other address: a receiver can only trust a signature of a secret that it has. Of the response only the
- * status is returned, or callers could read what only this service can reach.
+ * Sends a test event to the endpoint of the settings, or to the registered one at `url`, and waits for the response.
+ * The event goes to no other address: a receiver can only trust signatures of a secret that it has. Only the status of
+ * the response is returned, or callers could read data that only this service can reach.
  * @returns the URL of the endpoint and the status, whatever it is
  * @throws Refusal WEBHOOK_ENDPOINT_NOT_SET, WEBHOOK_DELIVERY_ERROR (no response), CONFLICT (the endpoint is disabled),
  *   SERVICE_UNAVAILABLE (the attempt has not ended: repeat the call with the same key), IDEMPOTENCY_MISMATCH

@@ -11,9 +11,9 @@ import { requireBox, secretOwner, type Webhooks } from '../webhooks.ts';
 import { lockEndpoint } from './endpoint-queries.ts';
 import { announceTest } from './test-event.ts';
 
-// Creates, changes and removes endpoints in the caller's transaction. An endpoint ends with the token that created it, or that
-// last changed its URL, enabled it or had it asked for approvals, so that token must be valid. Locks are taken in the order
-// platform, tokens, endpoint.
+// Creates, changes and removes endpoints in the caller's transaction. An endpoint ends with the token that created it,
+// or that last changed its URL, enabled it or subscribed it to approvals, so that token must be valid. Locks are taken
+// in the order platform, tokens, endpoint.
 
 const maxEndpoints = 20;
 
@@ -24,9 +24,9 @@ export interface EndpointWithSecret {
 }
 
 /**
- * Creates an endpoint, which gets the events from now on, and sends it a test event.
- * @throws Refusal FORBIDDEN (its token is revoked, or may not approve payments), CONFLICT (the platform has the maximum number
- * of endpoints), SERVICE_UNAVAILABLE (no key for secrets is set)
+ * Creates an endpoint, which gets all new events, and sends it a test event.
+ * @throws Refusal FORBIDDEN (its token is revoked, or may not approve payments), CONFLICT (the platform has the maximum
+ *   number of endpoints), SERVICE_UNAVAILABLE (no key for secrets is set)
  */
 export async function insertEndpoint(
   webhooks: Webhooks,
@@ -74,8 +74,8 @@ const enabledState = {
 } as const satisfies Prisma.WebhookEndpointUpdateInput;
 
 /**
- * Changes an endpoint. A new URL starts without failures, whatever the outcome of attempts at the old one, and gets a test
- * event. Enabling an endpoint does not send the events that it missed: a replay of the range does.
+ * Changes an endpoint. A new URL starts without failures, whatever the outcome of attempts at the old one, and gets a
+ * test event. Enabling an endpoint does not send the events that it missed; a replay of the range does.
  * @throws Refusal FORBIDDEN (its token is revoked, or may not approve payments), WEBHOOK_ENDPOINT_NOT_FOUND
  */
 export async function changeEndpoint(
@@ -113,10 +113,10 @@ export async function changeEndpoint(
   return endpoint;
 }
 
-/** The type of event whose endpoint answers for the platform (decision 33). */
+/** The type of event whose endpoint decides on behalf of the platform (decision 33). */
 const approvalType = 'INCOMING_PAYMENT';
 
-/** Refuses an endpoint whose answers approve payments to a token that may not approve them itself. */
+/** Refuses an endpoint whose responses approve payments to a token that may not approve them itself. */
 function requireMayApprove({ permissions }: Caller, eventTypes: readonly EventType[]): void {
   if (permissions.includes('TRANSACT') || !eventTypes.includes(approvalType)) return;
   const why = `which is required for an endpoint for ${approvalType}, because its answers approve payments`;

@@ -6,7 +6,7 @@ import type { Prisma, WebhookEndpoint } from '../../../infra/database/generated/
 import { statement } from '../../../infra/database/statement.ts';
 import type { Transaction } from '../../../infra/database/transaction.ts';
 
-/** Reads an endpoint. Throws WEBHOOK_ENDPOINT_NOT_FOUND for an unknown one, and for one of another platform. */
+/** Reads an endpoint. Throws WEBHOOK_ENDPOINT_NOT_FOUND if it is unknown or belongs to a different platform. */
 export async function readEndpoint(
   prisma: Prisma.TransactionClient,
   caller: Caller,
@@ -16,7 +16,7 @@ export async function readEndpoint(
   return (await prisma.webhookEndpoint.findFirst({ where })) ?? notFound();
 }
 
-/** Makes the refusal of operations that need an enabled endpoint. */
+/** Creates the refusal of operations that need an enabled endpoint. */
 export function endpointDisabled(id: string): Refusal {
   return new Refusal('CONFLICT', 'the endpoint is disabled: enable it first', {
     existingId: publicId('WebhookEndpoint', id),
@@ -30,7 +30,7 @@ const lockStatement = forCaller(
   ),
 );
 
-/** Reads an endpoint as `readEndpoint`, and locks it. Also throws CONFLICT for another version than expected. */
+/** Reads an endpoint like `readEndpoint`, and locks it. Also throws CONFLICT if the version is not the expected one. */
 export async function lockEndpoint(
   { client, prisma }: Transaction,
   caller: Caller,

@@ -13,8 +13,8 @@ export function isLoopbackHost(url: URL): boolean {
 }
 
 /**
- * Parses the URL of an endpoint: https to a public host name, or, with `loopbackAllowed`, http or https to this machine.
- * Checks the parsed URL, since the parser turns all spellings into one form.
+ * Parses the URL of an endpoint: https to a public host name, or, with `loopbackAllowed`, http or https to this
+ * machine. Checks the parsed URL, since the parser normalizes all spellings.
  * @throws Refusal INVALID_INPUT with the reason
  */
 export function parseEndpointUrl(text: string, loopbackAllowed: boolean): URL {
@@ -31,7 +31,7 @@ export function parseEndpointUrl(text: string, loopbackAllowed: boolean): URL {
   if (url.protocol !== 'https:') refuse('must begin with https://');
   const host = bareHost(url);
   if (isIP(host) !== 0) refuse('must have a host name, not an IP address');
-  // A name without a dot, or a local one, can only be internal. Other names are checked by their addresses at each attempt.
+  // Names without a dot, and local names, can only be internal. Others are checked by address at each attempt.
   if (!/^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/.test(host) || /(^|\.)(localhost|local|internal)$/.test(host))
     refuse('must have a public host name');
   if (!ports.has(url.port)) refuse('must use port 443 or 8443');

@@ -19,13 +19,13 @@ import { parseEndpointUrl } from './endpoint-url.ts';
 
 interface NewEndpoint {
   readonly url: string;
-  /** The wanted types of event; all when left out. */
+  /** The wanted types of event; all if left out. */
   readonly eventTypes?: readonly EventType[] | null | undefined;
   readonly description?: string | null | undefined;
 }
 
 /**
- * Creates an endpoint, which gets the events from now on, and sends it a test event.
+ * Creates an endpoint, which gets all new events, and sends it a test event.
  * @returns the endpoint and its signing secret, which is not shown again; a repeat of the call is refused with CONFLICT
  */
 export function createEndpoint(
@@ -103,7 +103,7 @@ export function deleteEndpoint(
   });
 }
 
-/** Gives an endpoint a new signing secret. For a day both sign, so that a receiver can change over without a gap. */
+/** Gives an endpoint a new signing secret. For a day both sign, so that a receiver can switch without a gap. */
 export function rotateSecret(
   webhooks: Webhooks,
   caller: Caller,

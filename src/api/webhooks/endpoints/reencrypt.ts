@@ -3,16 +3,16 @@ import type { Database } from '../../../infra/database/database.ts';
 import type { WebhookEndpoint } from '../../../infra/database/generated/client/client.ts';
 import { requireBox, secretOwner, type Webhooks } from '../webhooks.ts';
 
-/** How many endpoints are read at a time. */
+/** The number of endpoints read at a time. */
 const batch = 500;
 
 type Sealed = Pick<WebhookEndpoint, 'platformId' | 'id' | 'secret' | 'previousSecret'>;
 
 /**
- * Encrypts with the current key all signing secrets, of all platforms, that were encrypted with another one.
+ * Encrypts with the current key all signing secrets, of all platforms, that were encrypted with a different one.
  * @param keyId the id of that other key, which the service must still have
- * @returns how many endpoints had such a secret
- * @throws Error where this instance lacks that key
+ * @returns the number of endpoints that had such a secret
+ * @throws Error if this instance lacks that key
  */
 export async function reencryptSecrets(webhooks: Webhooks, keyId: string): Promise<number> {
   const { prisma } = webhooks.payments.database;
@@ -31,7 +31,7 @@ export async function reencryptSecrets(webhooks: Webhooks, keyId: string): Promi
   }
 }
 
-/** Encrypts the secrets of one endpoint again. One whose secret changes in the meantime is reread. */
+/** Re-encrypts the secrets of one endpoint. One whose secret changes in the meantime is reread. */
 async function reencrypt(
   prisma: Database['prisma'],
   box: SecretBox,

@@ -12,10 +12,10 @@ import type { Transaction } from '../../../infra/database/transaction.ts';
 import { type Webhooks, webhookTypesSql } from '../webhooks.ts';
 import { endpointDisabled, endpointUuid, lockEndpoint } from './endpoint-queries.ts';
 
-/** Makes a delivery due now, with a full schedule of attempts before it. A pending approval request remains one. */
+/** Makes a delivery due now, with a full schedule of attempts. A pending approval request remains one. */
 const restart = `status = 'PENDING', tries = 0, next_attempt_at = clock_ms(), question = d.question and d.status = 'PENDING'`;
 
-/** The most events that one call replays. */
+/** The maximum number of events that one call replays. */
 const maxEvents = 10_000;
 const lastSequence = 2n ** 62n;
 
@@ -42,7 +42,7 @@ const countStatement = statement<{ count: number }>(
   `select count(*)::int as count from (select 1 ${inRange} limit ${maxEvents + 1}) counted`,
 );
 
-/** Sends existing deliveries again, and creates missing ones, under the endpoint's lock: nobody else creates one. */
+/** Resends existing deliveries and creates missing ones, holding the endpoint's lock so that no other process does. */
 const replayStatement = statement<object>(
   'replay_deliveries',
   `with replayed as materialized (
@@ -63,7 +63,7 @@ const replayStatement = statement<object>(
 );
 
 /**
- * Sends one event, or a range of the feed, to an endpoint again, with the same webhook ids. An event of a type that the
+ * Resends one event, or a range of the feed, to an endpoint, with the same webhook ids. An event of a type that the
  * endpoint does not want is sent only if it is named by its own id.
  * @returns the number of events
  */
@@ -152,8 +152,8 @@ const resendStatement = statement<object>(
 );
 
 /**
- * Sends one delivery again, in any status, under its original webhook id. The record of its attempts stays, and the new ones
- * follow. A delivery that waits for its next attempt is attempted at once.
+ * Resends one delivery, in any status, under its original webhook id. The record of its attempts is kept, and the new
+ * ones follow. A delivery that waits for its next attempt is attempted at once.
  * @throws Refusal WEBHOOK_DELIVERY_NOT_FOUND, CONFLICT (its endpoint is disabled), IDEMPOTENCY_MISMATCH
  */
 export function resend(
@@ -170,7 +170,7 @@ export function resend(
     effect: async (transaction) => {
       const { client, prisma } = transaction;
       const { endpointId } = await readDelivery(prisma, caller, id);
-      // Locked, so that the endpoint cannot be disabled, with its pending deliveries, before this is one of them.
+      // Locked, so that the endpoint cannot be disabled, with its pending deliveries, before this one becomes pending.
       const endpoint = await lockEndpoint(transaction, caller, endpointId);
       if (endpoint.status === 'DISABLED') throw endpointDisabled(endpointId);
       await resendStatement(client, caller.platformId, id);

@@ -9,9 +9,9 @@ import { statement } from '../../../infra/database/statement.ts';
 import type { Webhooks } from '../webhooks.ts';
 import { endpointDisabled, endpointUuid, readEndpoint } from './endpoint-queries.ts';
 
-/** How many milliseconds a caller waits for the outcome of its test. The delivery goes on after that, like any other. */
+/** How long a caller waits for the outcome of its test, in milliseconds. The delivery continues like any other. */
 const waitMs = 8_000;
-/** How many tests of one platform may wait for their receivers at once, in one process. */
+/** The maximum number of a platform's tests that may wait for their receivers at once, in one process. */
 const maxWaiting = 16;
 /** The pause before the outcome is looked up again, in milliseconds: doubled each time, up to the second number. */
 const pollMs = 50;
@@ -23,7 +23,7 @@ const announceStatement = statement<{ eventId: string }>(
    values ($1, uuid_v7(), 'TEST', clock_ms(), 1, jsonb_build_object('endpoint_id', $2::uuid)) returning event_id`,
 );
 
-/** Puts a test event for one endpoint into the outbox, from where it becomes a delivery like any event. Returns its id. */
+/** Adds a test event for one endpoint to the outbox, which delivers it like any event. Returns its id. */
 export async function announceTest(client: pg.PoolClient, platformId: string, endpointId: string): Promise<string> {
   const [row] = await announceStatement(client, platformId, endpointId);
   if (!row) throw new Error('announce_test returned no row');
@@ -35,7 +35,7 @@ interface TestOutcome {
   /** The URL of the endpoint at the time of the call. */
   readonly url: string;
   readonly delivered: boolean;
-  /** The HTTP status of the response; null when there was none, or none yet. */
+  /** The HTTP status of the response; null if there was none, or none yet. */
   readonly responseStatus: number | null;
   /** Whether the first attempt has ended. */
   readonly ended: boolean;
@@ -45,8 +45,8 @@ interface TestOutcome {
 
 /**
  * Sends a test event to an endpoint and waits for the outcome of its first attempt.
- * @throws Refusal FORBIDDEN, WEBHOOK_ENDPOINT_NOT_FOUND, CONFLICT (the endpoint is disabled), RATE_LIMITED (too many tests
- *   wait already), IDEMPOTENCY_MISMATCH
+ * @throws Refusal FORBIDDEN, WEBHOOK_ENDPOINT_NOT_FOUND, CONFLICT (the endpoint is disabled), RATE_LIMITED (too many
+ *   tests are waiting), IDEMPOTENCY_MISMATCH
  */
 export function sendTest(
   webhooks: Webhooks,
@@ -112,7 +112,7 @@ async function firstOutcome(
   const deadline = Date.now() + waitMs;
   let pauseMs = pollMs;
   for (;;) {
-    // The event is sequenced after the command, and its delivery is made after that.
+    // The event is sequenced after the command, and its delivery is created after that.
     const event = await prisma.event.findFirst({
       where: { platformId: caller.platformId, id: eventId },
       select: {

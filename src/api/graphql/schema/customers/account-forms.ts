@@ -7,7 +7,7 @@ import { executed } from '../../reading/derive.ts';
 import { builder } from '../builder.ts';
 import { ExternalAccountType } from '../enums.ts';
 
-/** What a form for a new external account asks for, from the domain's table of account types. */
+/** Defines the fields that a form for a new external account needs, from the domain's table of account types. */
 
 interface Form {
   readonly accountType: AccountTypeName;

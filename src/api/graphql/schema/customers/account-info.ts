@@ -10,11 +10,11 @@ import { builder } from '../builder.ts';
 import { ExternalAccountType } from '../enums.ts';
 import { variantsBy } from '../words.ts';
 
-/** The output types and inputs of the account kinds, generated from the domain's table. */
+/** Defines the output types and inputs of the account kinds, generated from the domain's table. */
 
 const table: [AccountTypeName, AccountType][] = Object.entries(accountTypes) as [AccountTypeName, AccountType][];
 
-/** What the values of the table's closed sets mean. A test reports one that is missing here. */
+/** Descriptions of the values in the table's closed sets. A test reports any that are missing here. */
 const meanings: Readonly<Record<string, string>> = {
   CHECKING: 'A checking account.',
   SAVINGS: 'A savings account.',
@@ -52,7 +52,7 @@ const enums = new Map(
     ]),
 );
 
-/** The fields that are optional in some kind of account: nullable in all, so that one document can select them on each. */
+/** The fields that are optional in some kind of account: nullable in all, so one document can select them on each. */
 const optionalSomewhere = new Set(
   table.flatMap(([, type]) =>
     Object.entries(type.fields)
@@ -106,7 +106,7 @@ for (const [, type] of table) {
 const inputs = table.map(([accountType, type]) => {
   const ref = builder.inputRef<AccountDetails>(`${type.graphql.type.replace(/Info$/, '')}Input`).implement({
     description: type.description,
-    // Where several fields can identify it, it has no others.
+    // If several fields can identify it, it has no others.
     ...(type.identifier.length > 1 && { isOneOf: true }),
     fields: (t) =>
       Object.fromEntries(
@@ -120,7 +120,7 @@ const inputs = table.map(([accountType, type]) => {
   return { accountType, type, ref };
 });
 
-/** Exactly one field is given: the kind of the account, with its details. */
+/** Takes exactly one field: the kind of the account, with its details. */
 export type AccountInfoInput = Readonly<Record<string, AccountDetails | null | undefined>>;
 
 export const ExternalAccountInfoInput = builder.inputRef<AccountInfoInput>('ExternalAccountInfoInput').implement({
@@ -129,7 +129,7 @@ export const ExternalAccountInfoInput = builder.inputRef<AccountInfoInput>('Exte
   fields: (t) =>
     Object.fromEntries(
       inputs.map(({ type, ref }) => [type.graphql.input, t.field({ type: ref, description: type.description })]),
-      // As above: generated.
+      // Generated, as above.
     ) as never,
 });
 

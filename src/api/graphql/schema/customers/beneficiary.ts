@@ -83,7 +83,7 @@ export const BeneficiaryInput = builder.inputType('BeneficiaryInput', {
   }),
 });
 
-/** Returns the domain's form of the input. A @oneOf input has exactly one field. */
+/** Converts the input to the domain's form. A @oneOf input has exactly one field. */
 export function readBeneficiary({ individual, business }: typeof BeneficiaryInput.$inferInput): Beneficiary {
   if (individual) return { beneficiaryType: 'INDIVIDUAL', ...individual };
   if (business) return { beneficiaryType: 'BUSINESS', ...business };

@@ -79,14 +79,14 @@ const CustomerChangesInput = builder.inputType('CustomerChangesInput', {
 
 type DetailsInput = typeof CustomerChangesInput.$inferInput;
 
-/** Returns the domain's form of the input. A @oneOf input has exactly one field. */
+/** Converts the input to the domain's form. A @oneOf input has exactly one field. */
 function detailsOf(input: DetailsInput): Details {
   if (input.individual) return { customerType: 'INDIVIDUAL', ...input.individual };
   if (input.business) {
     const { beneficialOwners, ...business } = input.business;
     const owners = beneficialOwners?.map(({ percentageOwnership: share, ...owner }) => ({
       ...owner,
-      // The specification has a JSON number.
+      // The specification requires a JSON number.
       percentageOwnership: typeof share === 'string' ? Number(share) : share,
     }));
     return {

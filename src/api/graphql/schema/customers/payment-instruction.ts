@@ -18,7 +18,7 @@ const accountNumber = 'The account number to pay to.';
 const address = 'The address to pay to, which is unique to the account or payment.';
 const assetType = 'The code of the asset to send, such as USDC.';
 
-/** The type of each way to pay. The compiler reports a way or a field that is missing here. */
+/** The type of each payment method. The compiler reports a method or a field that is missing here. */
 const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
   US_ACCOUNT: {
     type: 'UsAccountInstruction',
@@ -108,7 +108,7 @@ const members: { readonly [K in Kind]: Member<FieldOf<K>> } = {
   BASE_WALLET: { type: 'BaseWalletInstruction', description: 'Pay in on Base.', fields: { address, assetType } },
 };
 
-/** The enums of fields with a closed set of values; the other fields are text. */
+/** The enums of fields with a closed set of values; all other fields are text. */
 const enumOf: Readonly<Record<string, string>> = { accountCategory: 'AccountCategory', pixKeyType: 'PixKeyType' };
 
 export const PaymentInstruction = builder.interfaceRef<Shape>('PaymentInstruction').implement({
@@ -138,7 +138,7 @@ for (const { type, description, fields } of Object.values<Member<string>>(member
       Object.fromEntries(
         Object.entries(fields).map(([name, fieldDescription]) => [
           name,
-          // The type of `members` makes sure that each field is one of the shape.
+          // The type of `members` ensures that each field is part of the shape.
           t.json(name as keyof Shape, enumOf[name] === undefined ? 'String' : accountEnum(enumOf[name]), {
             description: fieldDescription,
           }),

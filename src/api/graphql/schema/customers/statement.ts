@@ -9,7 +9,7 @@ import { TransactionTotal, transactions } from '../payments/transaction.ts';
 import { LedgerEntry } from '../payments/transaction-history.ts';
 import { accounts } from './account.ts';
 
-/** Statements of accounts: payments, ledger entries with running balances, balances and totals of a period. */
+/** Account statements: payments, ledger entries with running balances, balances and totals of a period. */
 
 /** The relations to the payments from and to an account. */
 const onEitherSide = ['transactionsFrom', 'transactionsTo'] as const;

@@ -11,7 +11,7 @@ import { AmountInput, givenAmount } from '../values/amount-input.ts';
 import { CustomerReferenceInput } from '../values/customer-reference.ts';
 import { InformationFieldInput, RequiredField } from '../values/information.ts';
 
-/** Payments that wait for an approval: incoming ones for their platform's, others for that of a second person. */
+/** Payments that await approval: incoming ones by their platform, others by a second person. */
 
 builder.prismaObjectFields(Transaction, (t) => ({
   approvalDueAt: t.expose('approvalDueAt', {

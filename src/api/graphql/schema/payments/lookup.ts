@@ -43,7 +43,7 @@ export const Lookup = builder.prismaNode('Lookup', {
       type: LookupNetwork,
       description: 'The network through which the receiver is reached.',
       select: {},
-      // lookUpReceiver knows no other.
+      // lookUpReceiver accepts no other type.
       resolve: () => 'UMA' as const,
     }),
     supportedCurrencies: t.json('currencies', [ReceiverCurrency], {

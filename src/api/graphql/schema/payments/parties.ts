@@ -8,7 +8,7 @@ import { builder } from '../builder.ts';
 import { Account, Customer } from '../nouns.ts';
 import { variantsBy } from '../words.ts';
 
-/** The source and the destination of payments: a transaction, shown as one of its ends. A quote has those of its transaction. */
+/** Defines the source and destination of payments: a transaction shown as one of its ends, also for its quote. */
 
 const displayName =
   'The display name of the party, as it was when the payment was made; later changes do not affect it.';
@@ -16,7 +16,7 @@ const accountName = `${displayName} A client token of a single payment sees the 
 const maskedNumber =
   'The end of the account number for display, such as "•••• 6789". Null if the party is not an account, or is an account that the viewer may not see.';
 
-/** Returns the name of an account at an end of a payment. The token of one payment does not learn whose payment it is. */
+/** Returns the name of an account at an end of a payment. A token of one payment may not learn whose payment it is. */
 const nameOf = (name: string | null, currency: string, { bound }: Viewer) =>
   (bound.kind === 'PAYMENT' ? null : name) ?? `${currency} account`;
 
@@ -27,7 +27,7 @@ const numberOf = (number: string | null, account: Pick<AccountRow, 'customerId'>
 const idOf = (account: Pick<AccountRow, 'kind' | 'id'> | null) =>
   account ? accountPublicId(account.kind, account.id) : '';
 
-/** Returns the name of a party by the full name that its side gave. */
+/** Returns the name of a party, from the full name given by its side. */
 const umaName = (
   { counterpartyInformation }: Pick<Transaction, 'counterpartyInformation'>,
   umaAddress: string | null,

@@ -1,7 +1,7 @@
 import type { PricingStep as PricingStepShape } from '../../../../domain/pricing/pricing-steps.ts';
 import { builder } from '../builder.ts';
 
-/** The parts of a price, as they are stored: exact numbers as text. */
+/** The parts of a price in their stored form, with exact numbers as text. */
 export interface RateDetails {
   readonly counterpartyMultiplier: string;
   readonly counterpartyFixedFee: string;

@@ -60,7 +60,7 @@ builder.prismaObjectFields(Quote, (t) => ({
     description:
       'The customer who sends the money. Null if the platform itself does, or if the viewer may not see the customer: `owner` says which.',
   }),
-  // Whoever sees a quote sees its payment (visible.ts).
+  // A caller who may see a quote may see its payment (visible.ts).
   transaction: t.relation('transaction', {
     type: Transaction,
     description: 'The payment of the quote, which is created with it.',

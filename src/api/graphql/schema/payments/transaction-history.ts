@@ -6,7 +6,7 @@ import { builder } from '../builder.ts';
 import { JournalKind, LedgerParty, TransactionStatus } from '../enums.ts';
 import { InternalAccount, Transaction } from '../nouns.ts';
 
-/** The history of a payment: every status that it went through, and its ledger entries. */
+/** Defines the history of a payment: every status that it went through, and its ledger entries. */
 
 const TransactionEvent = builder.prismaObject('Event', {
   variant: 'TransactionEvent',
@@ -66,7 +66,7 @@ export const LedgerEntry = builder.prismaObject('Posting', {
       description: 'Why the entry was posted.',
       extensions: { costs: 'legs' },
       select: { journal: { select: { kind: true } } },
-      // The kinds of journals, of which the database has a table.
+      // The kinds of journals, which the database has in a table.
       resolve: ({ journal }) => journal.kind.toUpperCase() as typeof JournalKind.$inferType,
     }),
     transaction: t.seen(['journal', 'transaction'], Transaction, visibleTransactions, {

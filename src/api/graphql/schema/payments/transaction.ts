@@ -37,7 +37,7 @@ const Refund = builder.prismaObject('Transaction', {
   }),
 });
 
-/** Its status and its dates. */
+/** Defines a transaction's status and dates. */
 builder.prismaObjectFields(Transaction, (t) => ({
   status: t.expose('status', { type: TransactionStatus, description: 'The status of the transaction.' }),
   type: t.expose('type', {
@@ -72,7 +72,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   }),
 }));
 
-/** Its amounts, its price and its refund. */
+/** Defines a transaction's amounts, price and refund. */
 builder.prismaObjectFields(Transaction, (t) => ({
   sentAmount: t.money('sentAmount', 'sentCurrency', {
     nullable: true,
@@ -104,7 +104,7 @@ builder.prismaObjectFields(Transaction, (t) => ({
   }),
 }));
 
-/** Its parties, and what identifies it to them. */
+/** Defines a transaction's parties, and its identifiers for them. */
 builder.prismaObjectFields(Transaction, (t) => ({
   source: t.sameRow(PaymentSource, {
     nullIf: 'sourceKind',
@@ -154,7 +154,7 @@ builder.queryFields((t) => ({
   transactions: t.page(transactions, { description: 'The transactions of the platform and of its customers.' }),
 }));
 
-/** The totals of payments, by status, direction and currency. */
+/** Defines the totals of payments, by status, direction and currency. */
 
 interface Total {
   readonly status: Status;

@@ -2,9 +2,9 @@ import { money } from '../../../../core/currencies.ts';
 import { serverTime, type ValidatedPayment, ValidatedPaymentType } from '../mutation.ts';
 import { PolicyLimit, shownLimit } from '../platform/policies.ts';
 
-/** What a dry run answers: the price of a payment, and what policies would leave after it. */
+/** Defines the result of a dry run: the price of a payment, and what policies would leave after it. */
 
-/** Returns the amounts of the quote or the transaction that would have been made. */
+/** Returns the amounts of the quote or transaction that would have been created. */
 function amountsOf({ row }: ValidatedPayment) {
   if ('totalSendingAmount' in row)
     return {
@@ -13,7 +13,7 @@ function amountsOf({ row }: ValidatedPayment) {
       fees: money(row.feesIncluded, row.sendingCurrency),
       exchangeRate: row.exchangeRate,
     };
-  // A transfer has both amounts, and neither fees nor a rate.
+  // A transfer has both amounts, but neither fees nor a rate.
   if (!('sentAmount' in row) || row.sentAmount === null || row.sentCurrency === null || row.receivedAmount === null)
     throw new Error('a dry run has made no payment');
   return {

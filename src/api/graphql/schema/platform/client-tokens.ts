@@ -13,7 +13,7 @@ import { listOf } from '../list.ts';
 import { Customer, Quote, Transaction } from '../nouns.ts';
 import { node } from '../words.ts';
 
-/** Client tokens that were minted: their facts, never the tokens themselves. */
+/** Issued client tokens: their properties, never the tokens themselves. */
 
 export const ClientToken = builder.prismaNode('ClientToken', {
   ...node(visibleClientTokens, 'The public id of the token, for revokeClientToken: ClientToken:…'),

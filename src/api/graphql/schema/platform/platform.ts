@@ -14,7 +14,7 @@ import { mutation } from '../mutation.ts';
 import { RequiredField } from '../values/information.ts';
 import { made, node } from '../words.ts';
 
-/** The settings of the caller's platform, as REST's /config has them (decisions 56 and 73). */
+/** The settings of the caller's platform, as in REST's /config (decisions 56 and 73). */
 
 const PlatformCurrency = builder.objectRef<CurrencyTerms>('PlatformCurrency').implement({
   description: 'A currency of the platform, with the terms of payments. New customers get an internal account in it.',

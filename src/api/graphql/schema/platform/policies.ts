@@ -22,9 +22,9 @@ import { Platform } from './platform.ts';
 import { ApiToken } from './tokens.ts';
 import { Viewer } from './viewer.ts';
 
-/** Policies: what payments a token, a customer or the platform may make, and what is left of it. */
+/** Policies: which payments a token, a customer or the platform may make, and how much of each limit remains. */
 
-/** A limit as a statement reads it; of a refusal, with its time as a date. */
+/** A limit as read by a statement or, with its time as a date, as part of a refusal. */
 export type Limit = Omit<LimitState, 'renewsAt'> & { readonly renewsAt: Date | null };
 
 export const PolicyLimit = builder.objectRef<Limit>('PolicyLimit').implement({
@@ -315,11 +315,11 @@ mutation('deletePolicy', {
     deletePolicy(payments.database, viewer, input, idempotencyKey),
 });
 
-/** The facts of a refusal by a policy that the viewer may see; none otherwise. */
+/** The properties of a refusal by a policy that the viewer may see; otherwise none. */
 const factsOf = ({ refusal }: UserError) => refusal.details as Partial<ExceededLimit>;
 const moment = (text: string | null | undefined) => (text ? new Date(text) : null);
 
-/** Returns a limit of an outcome as the schema shows it. */
+/** Converts a limit of an outcome to its form in the schema. */
 export const shownLimit = (limit: LimitState): Limit => ({ ...limit, renewsAt: moment(limit.renewsAt) });
 
 builder.objectFields(memberTypes.LimitExceededError, (t) => ({

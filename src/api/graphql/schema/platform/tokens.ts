@@ -19,7 +19,7 @@ import { listOf } from '../list.ts';
 import { mutation } from '../mutation.ts';
 import { node } from '../words.ts';
 
-/** API tokens of servers, which last until they are revoked, and client tokens of apps, which are short-lived and bound to one customer or payment. */
+/** API tokens of servers, valid until revoked, and short-lived client tokens of apps, for one customer or payment. */
 
 export const ApiToken = builder.prismaNode('ApiToken', {
   ...node(visibleApiTokens),

@@ -44,7 +44,7 @@ const AccountUpdateType = builder.objectRef<RowUpdate<'Account'>>('AccountUpdate
       type: ExternalAccountStatus,
       nullable: true,
       description: 'The status of the external account before the change; null if new, and in the current state.',
-      // The database writes the status: events of accounts have those of accounts.
+      // The database writes the status: events of accounts have an account's statuses.
       resolve: ({ change }) => (change?.previousStatus ?? null) as Status | null,
     }),
     status: t.field({

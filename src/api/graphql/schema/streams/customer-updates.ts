@@ -32,7 +32,7 @@ const CustomerUpdateType = builder.objectRef<RowUpdate<'Customer'>>('CustomerUpd
       type: KycStatus,
       nullable: true,
       description: 'The status of the check before this change; null if the customer is new, and in the current state.',
-      // The database writes the status: events of customers have those of their checks.
+      // The database writes the status: events of customers have the statuses of their checks.
       resolve: ({ change }) => (change?.previousStatus ?? null) as Status | null,
     }),
     kycStatus: t.field({

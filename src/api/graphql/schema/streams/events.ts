@@ -39,7 +39,7 @@ import { visibleId } from './visible-ids.ts';
 
 /** The feed: every change, as a list and as a stream. */
 
-/** Returns a row that an event refers to, other than the one that changed, as it is now. */
+/** Returns the current version of a row that an event refers to, other than the row that changed. */
 function readReferred(
   type: 'Transaction' | 'Quote' | 'Customer',
   uuid: string | null,
@@ -54,7 +54,7 @@ function subjectOf(event: EventRow): object | null {
   if (model === undefined) return null;
   const row = rowFromSnapshot(model, event.snapshot);
   const type = 'kind' in row ? (row.kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount') : model;
-  // Pothos' parameter is the union of the builder's type names, which has the models and these two.
+  // Pothos' parameter is the union of the builder's type names, which includes the models and these two.
   brandWithType(row, type as never);
   return row;
 }
@@ -135,11 +135,11 @@ const EventFilter = builder.inputType('EventFilter', {
 
 type Filter = typeof EventFilter.$inferInput | null | undefined;
 
-/** Parses an id: undefined where none is given, null where it is malformed and so names nothing. */
+/** Parses an id; undefined if none is given, null if it is malformed and so names nothing. */
 const parseFilterId = (id: string | null | undefined, type: 'Customer' | 'Transaction') =>
   id === null || id === undefined ? undefined : (uuidOf(id, type) ?? null);
 
-/** Returns the ids that a filter names: undefined where it names none, null where it names nothing that the caller may see. */
+/** Returns the ids in a filter; undefined if it has none, null if it names nothing that the caller may see. */
 function filterIds(viewer: Viewer, filter: Filter) {
   const customerId = parseFilterId(filter?.customerId, 'Customer');
   return {
@@ -159,8 +159,8 @@ function whereEvents(viewer: Viewer, filter: Filter): Prisma.EventWhereInput {
 }
 
 /**
- * Returns the same conditions as `whereEvents`, for a stream.
- * @throws GraphQLError NOT_FOUND for an id that the caller may not see: a stream of nothing would wait forever
+ * Returns the conditions of `whereEvents` for a stream.
+ * @throws GraphQLError NOT_FOUND for an id that the caller may not see: an empty stream would wait forever
  */
 async function filterOf(context: Context, filter: Filter): Promise<EventFilterOf> {
   const { types } = filter ?? {};
@@ -186,7 +186,7 @@ async function filterOf(context: Context, filter: Filter): Promise<EventFilterOf
   };
 }
 
-/** Tells whether a document selects a row that an event only refers to. */
+/** Returns whether a document selects a row that an event only refers to. */
 function refersFurther(event: EventRow, info: GraphQLResolveInfo): boolean {
   const selected = selectedNames(info);
   const refersTo = (field: string, model: Changed, id: string | null) =>

@@ -10,17 +10,17 @@ import { visibleRows } from './visible-ids.ts';
 
 type Filter = Readonly<Record<string, unknown>>;
 
-/** A filter of a list, for changes of its rows: compiled from the conditions by which the list itself is read. */
+/** A list's filter for changes of its rows, compiled from the conditions with which the list itself is read. */
 export interface FollowedFilter {
   readonly predicate: Predicate;
-  /** The customer whose rows they all are, where the filter names one. */
+  /** The customer who owns all of the rows, if the filter names one. */
   readonly subject: Subject | undefined;
 }
 
 /**
  * Compiles the filter of a list.
- * @throws GraphQLError INVALID_INPUT for a condition that changes of the rows do not decide, by its name; NOT_FOUND for an id
- *   that the caller may not see: nothing would ever change
+ * @throws GraphQLError INVALID_INPUT, naming the condition, if changes of the rows do not decide it; NOT_FOUND for an
+ *   id that the caller may not see, which would never change
  */
 export async function followFilter(context: Context, read: PageRead, filter: Filter): Promise<FollowedFilter> {
   const { viewer } = context;

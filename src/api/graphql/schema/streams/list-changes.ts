@@ -16,7 +16,7 @@ import { made, type RowList } from '../words.ts';
 import { afterDescription } from './stream.ts';
 import { type ListArguments, type ListChange, type ListMessage, maxWaitMs, watchList } from './watch-list.ts';
 
-/** The streams of lists: a page, and what becomes of it. */
+/** Defines the streams of lists: a page, and the changes to it. */
 
 const ListOperationType = builder.enumType('ListOperation', {
   description: 'What a change does to a followed list.',
@@ -87,7 +87,7 @@ function changesType<Row, Filter>({ name, type, list: { connection, read }, filt
       node: t.field({
         type,
         description: 'The row as of this change, also if it leaves the list.',
-        // A row of the model, as the database's triggers wrote it.
+        // A row of the model, as written by the database's triggers.
         resolve: (change, _args, context, info) => readAround(read.model, change.node, context, info) as never,
       }),
       edge: t.field({
@@ -114,7 +114,7 @@ function changesType<Row, Filter>({ name, type, list: { connection, read }, filt
           description: 'The first page of the list, in the first message; null in later messages.',
           args,
           ...made(() => read),
-          // What a plan has read of a connection.
+          // The connection as a plan has read it.
           resolve: ({ snapshotOf }, _args, context, info) =>
             (snapshotOf ? runField(context, info, { given: snapshotOf }) : null) as never,
         }),

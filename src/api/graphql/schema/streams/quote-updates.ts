@@ -22,7 +22,7 @@ const QuoteUpdateType = builder.objectRef<RowUpdate<'Quote'>>('QuoteUpdate').imp
       type: QuoteStatus,
       nullable: true,
       description: 'The status of the quote before this change; null if the quote is new, and in the current state.',
-      // The database writes the status: events of a noun have those of the noun.
+      // The database writes the status: events of a noun have the noun's statuses.
       resolve: ({ change }) => (change?.previousStatus ?? null) as Status | null,
     }),
     status: t.field({

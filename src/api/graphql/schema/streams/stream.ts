@@ -13,30 +13,30 @@ import type { Context } from '../../context.ts';
 import { cursorUndone, failure, invalidInput } from '../../failure.ts';
 
 /**
- * The mechanism behind every subscription. All read the same feed. They differ in which events they want and how they show
- * one. In all of them, only events that the caller may see pass.
+ * Implements the mechanism behind every subscription. All read the same feed; they differ in which events they select
+ * and how they present them. Every subscription delivers only events that the caller may see.
  */
 
 export type After = string | null | undefined;
 
-/** A message of a stream, with its place in the feed. */
+/** A message of a stream, with its position in the feed. */
 export interface Message {
   readonly cursor: string;
   readonly position: FeedPosition;
 }
 
-/** A message about a row: a change of it, or its current state, which no event is shown for. */
+/** A message about a row: a change, or the current state, which has no event to show. */
 export interface RowUpdate<Noun extends FollowedNoun> extends Message {
   readonly row: SnapshotRows[Noun];
   readonly change: Event | undefined;
 }
 
-/** Converts an event to a message. It is the same function for all streams of a kind. */
+/** Converts an event to a message. All streams of a kind share one function. */
 export type ToUpdate<Update extends Message> = (event: Event, cursors: Cursors) => Update;
 
 const places = new WeakMap<FeedPosition, Message>();
 
-/** Returns what a message says of its place in the feed: of an event, encrypted once for all who follow it. */
+/** Returns the position part of a message, encrypted once per event for all of its followers. */
 export function placeOf(cursors: Cursors, platformId: string, at: FeedPosition): Message {
   let place = places.get(at);
   if (!place) {
@@ -49,7 +49,7 @@ export function placeOf(cursors: Cursors, platformId: string, at: FeedPosition):
 
 const messages = new WeakMap<ToUpdate<Message>, WeakMap<Event, Message>>();
 
-/** Converts an event to a message: to the same object for all who follow it, so that they share its execution. */
+/** Converts an event to a message, the same object for all followers, so that they share its execution. */
 export function messageOf<Update extends Message>(
   event: Event,
   toUpdate: ToUpdate<Update>,
@@ -57,13 +57,13 @@ export function messageOf<Update extends Message>(
 ): Update {
   const ofEvents = messages.get(toUpdate) ?? new WeakMap<Event, Message>();
   messages.set(toUpdate, ofEvents);
-  // What is stored here was made by the same function.
+  // The stored message was created by the same function.
   const message = (ofEvents.get(event) as Update | undefined) ?? toUpdate(event, payments.cursors);
   ofEvents.set(event, message);
   return message;
 }
 
-/** Returns the function that converts the events of a noun. The database makes their snapshots in the form of its rows. */
+/** Returns the function that converts a noun's events. The database writes snapshots in the form of the noun's rows. */
 export const updatesOf =
   <Noun extends FollowedNoun>(noun: Noun): ToUpdate<RowUpdate<Noun>> =>
   (event, cursors) => ({
@@ -80,9 +80,9 @@ export const afterDescription =
   'Resumes the stream after this cursor of the feed: it sends every later change, once and in order, without the current state first. A cursor that is too old is refused with CURSOR_EXPIRED.';
 
 /**
- * Returns the position after which a stream resumes, or undefined where there is none: that in `after` or, of an event
- * stream that reconnects with the same `after` as at first, the later one in Last-Event-ID.
- * @throws GraphQLError INVALID_INPUT for what is not a cursor of this feed
+ * Returns the position after which a stream resumes, or undefined if there is none: the one in `after` or, for an event
+ * stream that reconnects with its original `after`, the later one in Last-Event-ID.
+ * @throws GraphQLError INVALID_INPUT for a value that is not a cursor of this feed
  */
 export function positionAfter(after: After, { viewer, payments, resumeAfter }: Context): FeedPosition | undefined {
   let position: FeedPosition | undefined;
@@ -98,12 +98,12 @@ export function positionAfter(after: After, { viewer, payments, resumeAfter }: C
   return position;
 }
 
-/** Refuses null (INVALID_INPUT) as what a stream follows: left out, that is all that the caller may see. */
+/** Refuses null (INVALID_INPUT) as the subject of a stream, which defaults to everything that the caller may see. */
 export function checkSubject(subject: unknown, name: string): void {
   if (subject === null) throw invalidInput(`${name} is null: leave it out to follow everything`, name);
 }
 
-/** Throws CURSOR_EXPIRED where a wanted event after this position, or the position itself, is no longer replayed. */
+/** Throws CURSOR_EXPIRED if a wanted event after this position, or the position itself, can no longer be replayed. */
 export async function refuseExpired(after: FeedPosition, filter: EventFilter, context: Context): Promise<void> {
   const { payments, feed, retentionDays, viewer } = context;
   const { types, subject } = filterFor(viewer, filter);
@@ -118,7 +118,7 @@ export async function refuseExpired(after: FeedPosition, filter: EventFilter, co
   );
 }
 
-/** Opens a stream of many rows: the next change and all that follow, or with `after` all changes after that cursor. */
+/** Opens a stream of many rows: all changes from now on or, with `after`, all changes after that cursor. */
 export async function watchMany<Update extends Message>(
   context: Context,
   after: After,
@@ -134,7 +134,7 @@ export async function watchMany<Update extends Message>(
   }));
 }
 
-/** Returns the filter of a stream of all events of these types, of one customer where one is given. */
+/** Returns the filter of a stream of all events of these types, of one customer if given. */
 export function filterOf(types: readonly EventType[], customerId: string | undefined): EventFilter {
   return {
     wants: (event) => types.includes(event.type) && (customerId === undefined || event.customerId === customerId),
@@ -143,7 +143,7 @@ export function filterOf(types: readonly EventType[], customerId: string | undef
   };
 }
 
-/** Subscribes to the events after a place in the feed that the filter wants and the caller may see. */
+/** Subscribes to the events after a position in the feed that match the filter and that the caller may see. */
 export function subscribe({ feed, viewer, closeForRetry }: Context, from: bigint, filter: EventFilter) {
   return feed.subscribe(viewer.platformId, from, filterFor(viewer, filter), closeForRetry);
 }
@@ -157,7 +157,7 @@ function filterFor(viewer: Viewer, { wants, subject, types }: EventFilter): Even
   };
 }
 
-/** Returns the subject that covers all that an app's client token shows: its customer or its payment. */
+/** Returns the subject that covers everything an app's client token may see: its customer or its payment. */
 function subjectOf({ bound }: Viewer): Subject | undefined {
   if (bound.kind === 'CUSTOMER') return { of: 'customer', ids: [bound.customerId] };
   return bound.kind === 'PAYMENT' ? { of: 'transaction', ids: [bound.transactionId] } : undefined;

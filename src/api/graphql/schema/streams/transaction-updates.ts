@@ -35,7 +35,7 @@ const TransactionUpdateType = builder.objectRef<RowUpdate<'Transaction'>>('Trans
       type: TransactionStatus,
       nullable: true,
       description: 'The status before this change; null if the transaction is new, and in the current state.',
-      // The database writes the status: events of a noun have those of the noun.
+      // The database writes the status: events of a noun have the noun's statuses.
       resolve: ({ change }) => (change?.previousStatus ?? null) as Status | null,
     }),
     status: t.field({
@@ -153,12 +153,12 @@ builder.subscriptionField('transactionUpdates', (t) =>
   }),
 );
 
-/** A rail that watches for a bank return is looked at when it is asked again, within these bounds, in milliseconds. */
+/** The bounds, in milliseconds, on the delay until a rail is next checked while it watches for a bank return. */
 const lookMs = { least: 1_000, most: 60_000, afterFailure: 5_000 } as const;
 
 /**
- * Ends a stream of one transaction when nothing can follow what its reader has been shown. The end of a watch changes no
- * status and so makes no event: this looks for it.
+ * Ends a stream of one transaction once nothing can follow the version that its reader has seen. The end of a watch
+ * changes no status and so creates no event; this function polls for it.
  * @returns a function to call with each version that the reader is shown
  */
 function endWhenFinal(
@@ -178,7 +178,7 @@ function endWhenFinal(
   };
   const again = (ms: number) => {
     clearTimeout(timer);
-    // A database that is out of reach is looked at again, too.
+    // An unreachable database is polled again, too.
     timer = setTimeout(() => check().catch(() => again(lookMs.afterFailure)), ms).unref();
   };
   return (version) => {

@@ -14,7 +14,7 @@ import type { SnapshotRows } from '../../../../infra/database/rows.ts';
 import type { Context } from '../../context.ts';
 import { failure } from '../../failure.ts';
 
-/** How rows of a noun are found by their public ids: who may see them, which row an id names, and the word for one. */
+/** How rows of a noun are found by public id: who may see them, which row an id names, and the noun's name. */
 const named = {
   Transaction: {
     visible: visibleTransactions,
@@ -37,7 +37,7 @@ type Noun = keyof typeof named;
 
 const byUuid = (id: string | undefined) => (id === undefined ? undefined : { id });
 
-/** Reads the rows behind the public ids of an argument, each once. Throws NOT_FOUND for one that the caller may not see. */
+/** Reads each row behind the public ids of an argument once. Throws NOT_FOUND for one that the caller may not see. */
 export async function visibleRows<N extends Noun>(
   { payments, viewer }: Context,
   noun: N,
@@ -50,7 +50,7 @@ export async function visibleRows<N extends Noun>(
   const rows =
     conditions.length < distinct.length
       ? []
-      : // The conditions of the noun that the ids are of, which the compiler cannot follow through the table.
+      : // The conditions of the ids' noun, which the compiler cannot follow through the table.
         await readRows(payments.database, noun, {
           where: { AND: [visible(viewer), { OR: conditions }] } as unknown as Where<N>,
         });
@@ -58,14 +58,14 @@ export async function visibleRows<N extends Noun>(
   return rows;
 }
 
-/** A row by its uuid, and who asks whether it is there. */
+/** A row by its uuid, and the viewer who asks for it. */
 interface Sought {
   readonly viewer: Viewer;
   readonly noun: 'Customer' | 'Transaction';
   readonly id: string;
 }
 
-/** Thousands of streams open at once when an instance comes back: those that begin in one round of the process share a read. */
+/** Thousands of streams open at once after an instance restarts: those of one turn of the event loop share a read. */
 const seen = new WeakMap<Database, DataLoader<Sought, boolean>>();
 
 function newLoader(database: Database): DataLoader<Sought, boolean> {
@@ -89,7 +89,7 @@ async function whichAreVisible(database: Database, sought: readonly Sought[]): P
   return sought.map((one) => found.has(`${scopeOf(one)} ${one.id}`));
 }
 
-/** Names the rows that a viewer may see of a noun: the same for all viewers with the same bound. */
+/** Returns a name for the rows of a noun that a viewer may see, equal for all viewers with the same bound. */
 function scopeOf({ viewer, noun }: Sought): string {
   return JSON.stringify([noun, viewer.platformId, viewer.bound]);
 }

@@ -9,7 +9,7 @@ import type { PageRead } from '../../reading/reads.ts';
 import { type FollowedFilter, followFilter } from './followable.ts';
 import { type After, filterOf, type Message, placeOf, positionAfter, refuseExpired, subscribe } from './stream.ts';
 
-/** What a change does to a list: a row enters it, changes in it, or leaves it. */
+/** The effect of a change on a list: a row enters it, changes in it, or leaves it. */
 export type ListOperation = 'ENTER' | 'UPDATE' | 'LEAVE';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -17,13 +17,13 @@ type Row = Readonly<Record<string, unknown>>;
 export interface ListChange extends Message {
   readonly op: ListOperation;
   readonly node: Row;
-  /** The row before; undefined for a new one. */
+  /** The row before the change; undefined for a new one. */
   readonly before: Row | undefined;
 }
 
 export interface ListMessage extends Message {
   readonly changes: readonly ListChange[];
-  /** The filter of the list, with the first message: its page is read with it. */
+  /** The filter of the list, in the first message, whose page is read with it. */
   readonly snapshotOf?: { readonly filter: unknown };
 }
 
@@ -34,13 +34,13 @@ export interface ListArguments {
   readonly waitMs: number;
 }
 
-/** The longest wait for further changes, in milliseconds: meanwhile they queue in memory. */
+/** The longest wait for further changes, in milliseconds; meanwhile they queue in memory. */
 export const maxWaitMs = 1_000;
 const maxChanges = 50;
-/** After so many changes of other rows a message without changes tells the client how far it is. */
+/** After this many changes of other rows, a message without changes reports the position to the client. */
 const progressAfter = 1_000;
 
-/** Follows a list: its page first where asked for, then what each change does to it; with `after`, all after that. */
+/** Follows a list: its page first if requested, then the effect of each change; with `after`, all later changes. */
 export async function watchList(
   context: Context,
   read: PageRead,
@@ -55,9 +55,9 @@ export async function watchList(
   const all = filterOf(types, undefined);
   const wanted = { ...all, ...(followed.subject && { subject: followed.subject }) };
   if (resumeAfter !== undefined) await refuseExpired(resumeAfter, wanted, context);
-  // Before the page is read: what changes meanwhile is in the page, and comes as a change once more.
+  // Read before the page: changes made meanwhile are in the page, and are sent again as changes.
   const from = resumeAfter ?? (await feedHead(context.payments.database, context.viewer.platformId));
-  // Without a cursor a stream begins with its page again, until its client has acknowledged that.
+  // Without a cursor, a resumed stream starts with the page again until its client has acknowledged it.
   await context.resumePoint?.begin(snapshot && resumeAfter === undefined ? null : from.sequence);
   const channel = await subscribe(context, from.sequence, wanted);
   const first: ListMessage | undefined =
@@ -75,7 +75,7 @@ interface ListStreamOptions {
   readonly first: ListMessage | undefined;
 }
 
-/** The messages of one followed list. `return` takes effect at once, as that of its channel. */
+/** The messages of one followed list. `return` takes effect at once, like that of its channel. */
 class ListStream implements AsyncIterableIterator<ListMessage> {
   readonly #context: Context;
   readonly #options: ListStreamOptions;
@@ -116,7 +116,7 @@ class ListStream implements AsyncIterableIterator<ListMessage> {
     return this;
   }
 
-  /** Waits until the present slot of `waitMs` is over: all followers of a list have the same, and so the same messages. */
+  /** Waits for the end of the current slot of `waitMs`: all followers of a list share slots, and thus messages. */
   async #restOfSlot(): Promise<void> {
     const { waitMs } = this.#options;
     await new Promise<void>((resolve) => {
@@ -132,13 +132,13 @@ class ListStream implements AsyncIterableIterator<ListMessage> {
     try {
       return await Promise.all(events.map((event) => this.#changeOf(event)));
     } catch (error) {
-      // The database is out of reach: the client comes back, and resumes.
+      // The database is unreachable: the client reconnects and resumes.
       this.#context.closeForRetry();
       throw error;
     }
   }
 
-  /** Returns what an event does to the list; undefined where it concerns other rows. */
+  /** Returns the effect of an event on the list; undefined if it concerns other rows. */
   async #changeOf(event: Event): Promise<ListChange | undefined> {
     const { feed } = this.#context;
     const { noun, followed } = this.#options;
@@ -148,13 +148,13 @@ class ListStream implements AsyncIterableIterator<ListMessage> {
     const before = previous && rowOf(noun, previous);
     const find = await feed.referred.of(event.platformId, references, before ? [before, now] : [now]);
     const is = matches(now, find);
-    // A row whose past the feed does not have may have been in the list.
+    // A row whose past is not in the feed may have been in the list.
     const was = before ? matches(before, find) : event.version > 1 && !is;
     if (!is && !was) return undefined;
     return { op: is ? (was ? 'UPDATE' : 'ENTER') : 'LEAVE', ...this.#placeOf(event), node: now, before };
   }
 
-  /** Returns the messages for some events: one for all where the follower waits for several, else one for each change. */
+  /** Returns the messages for some events: a single one if the follower waits for several, else one for each change. */
   #messagesOf(events: readonly Event[], changes: readonly (ListChange | undefined)[]): ListMessage[] {
     const all = events.map((event, at) => ({ event, change: changes[at] }));
     const groups = this.#options.waitMs > 0 ? [all] : all.map((one) => [one]);
@@ -174,8 +174,8 @@ class ListStream implements AsyncIterableIterator<ListMessage> {
 }
 
 /**
- * Makes one change of all those of a row, in the place of the last: caches and apps take the rows of a message by their ids, and
- * would keep any of several. A row that has entered and left again has not been there.
+ * Merges the changes of each row into one, in the place of the last: clients look up the rows of a message by id, and
+ * would keep an arbitrary one of several. A row that entered and left again was never there.
  */
 function eachRowOnce(changes: readonly ListChange[]): ListChange[] {
   const rows = new Map<unknown, ListChange | undefined>();
@@ -188,7 +188,7 @@ function eachRowOnce(changes: readonly ListChange[]): ListChange[] {
   return [...rows.values()].flatMap((change) => change ?? []);
 }
 
-/** Returns what two changes of a row do together: it is in the list after the second, and was before the first. */
+/** Returns the combined effect of two changes: the row is in the list after the second, and was before the first. */
 function merged(first: ListChange, second: ListChange): ListChange | undefined {
   const was = first.op !== 'ENTER';
   const is = second.op !== 'LEAVE';
@@ -198,7 +198,7 @@ function merged(first: ListChange, second: ListChange): ListChange | undefined {
 
 const rows = new WeakMap<Event, Row>();
 
-/** Returns the row of an event: the same object for all who follow it. The database makes the snapshot in this form. */
+/** Returns an event's row, the same object for all followers. The database writes the snapshot in this form. */
 function rowOf(noun: FollowedNoun, event: Event): Row {
   const row: Row = rows.get(event) ?? { ...rowFromSnapshot(noun, event.snapshot) };
   rows.set(event, row);
@@ -207,7 +207,7 @@ function rowOf(noun: FollowedNoun, event: Event): Row {
 
 const messages = new WeakMap<Event, Map<string, ListMessage>>();
 
-/** Returns the message of these changes: the same object for all who get it, so that they share its execution. */
+/** Returns the message for these changes, the same object for all recipients, so that they share its execution. */
 function sharedMessage(last: Event, place: Message, changes: readonly ListChange[]): ListMessage {
   const key = changes.map(({ op, cursor, before }) => `${op}:${cursor}:${before?.version}`).join(' ');
   const known = messages.get(last) ?? new Map<string, ListMessage>();

@@ -21,34 +21,34 @@ import {
 /** How a stream of some rows reads and shows them. */
 export interface RowStream<Noun extends FollowedNoun> {
   readonly noun: Noun;
-  /** Reads the rows as they are now, each once. Throws a GraphQLError where the caller may not see one. */
+  /** Reads the current rows, each once. Throws a GraphQLError if the caller may not see one. */
   readonly findRows: () => Promise<readonly SnapshotRows[Noun][]>;
-  /** Returns the id by which the feed has the events of a row. */
+  /** Returns the id under which the feed has the events of a row. */
   readonly subjectId: (row: SnapshotRows[Noun]) => string;
   readonly toUpdate: ToUpdate<RowUpdate<Noun>>;
-  /** Whether nothing of the row is shown after this event. */
+  /** Whether this event is the last one shown for the row. */
   readonly isLast: (event: Event) => boolean;
-  /** Whether the row is in a final state, so that the event of its version exists or will exist soon, and is the last. */
+  /** Whether the row is in a final state, so that the event of its version exists, or soon will, and is the last. */
   readonly hasEnded: (row: SnapshotRows[Noun]) => boolean | Promise<boolean>;
-  /** Ends a row where no event does. Returns a function that is called with each version that the reader is shown. */
+  /** Ends a row that no event ends. Returns a function that is called with each version that the reader is shown. */
   readonly endLater?:
     | ((row: SnapshotRows[Noun], following: Pick<Channel<Event>, 'ended' | 'end'>) => (version: number) => void)
     | undefined;
 }
 
-/** A row that is not at its end. */
+/** A row that has not ended. */
 interface OpenRow {
   readonly row: { readonly version: number };
   readonly hasEnded: boolean;
-  /** The version of the present state that was shown; 0 where none was. */
+  /** The version of the current state that was shown; 0 if none was. */
   shown: number;
   onShown?: (version: number) => void;
 }
 
 /**
- * Opens a stream of some rows: the current state of each, then every change of theirs, until each has come to its end. The
- * current state is the latest event where there is one, and the changes start right after it, so that none is missed and none
- * is shown twice.
+ * Opens a stream of some rows: the current state of each, then all of their changes, until every row has ended. The
+ * current state is the latest event if there is one, and the changes start right after it, so that none is missed and
+ * none is shown twice.
  */
 export async function watchRows<Noun extends FollowedNoun>(
   context: Context,
@@ -86,9 +86,9 @@ export async function watchRows<Noun extends FollowedNoun>(
     versions(() => true),
   );
   const firsts = follower.presentStates(latest, head);
-  // The latest events are of one time, after `head`: up to the last of them no other event of these rows lies in the feed.
+  // Read together, after `head`: up to the last of the latest events, the feed has no other events of these rows.
   let from = head.sequence;
-  // After this lie the events of all the present states, which so come again until the first of them is acknowledged.
+  // The current states' events all follow this position: a resumed stream repeats them until the first is acknowledged.
   let before = head.sequence;
   for (const { sequence } of latest.values()) {
     if (sequence > from) from = sequence;
@@ -116,7 +116,7 @@ class RowsFollower<Noun extends FollowedNoun> {
     this.#open = open;
   }
 
-  /** Returns the present states of all rows, in the order of the feed: whoever resumes after one of them gets the others. */
+  /** Returns the current states of all rows in feed order: a client that resumes after one of them gets the others. */
   presentStates(latest: ReadonlyMap<string, Event>, head: FeedPosition): RowUpdate<Noun>[] {
     const { subjectId, toUpdate } = this.#stream;
     const { payments, viewer } = this.#context;
@@ -148,12 +148,12 @@ class RowsFollower<Noun extends FollowedNoun> {
     const show = (event: Event) => {
       const id = subjectIdOf(event);
       const state = this.#open.get(id);
-      // A row that is at its end, while others are not.
+      // The row has ended, while others have not.
       if (!state) return {};
       state.onShown?.(event.version);
       if (this.#isLast(event)) this.#open.delete(id);
       return {
-        // The event of the version shown may still come: it is not shown again, but ends the row where it is the last.
+        // The event of the shown version may still arrive: it is not shown again, but ends the row if it is the last.
         value: event.version > state.shown ? messageOf(event, toUpdate, this.#context) : undefined,
         last: this.#open.size === 0,
       };

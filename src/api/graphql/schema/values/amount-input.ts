@@ -13,7 +13,7 @@ export const AmountInput = builder.inputType('AmountInput', {
   }),
 });
 
-/** Returns the domain's form of the input. A @oneOf input has exactly one field. */
+/** Converts the input to the domain's form. A @oneOf input has exactly one field. */
 export function givenAmount({ units, decimal }: typeof AmountInput.$inferInput): GivenAmount {
   const amount = units ?? (typeof decimal === 'string' ? { decimal } : undefined);
   if (amount === undefined) throw new Error('a @oneOf input has one field');

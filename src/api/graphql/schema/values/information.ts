@@ -1,6 +1,6 @@
 import { builder } from '../builder.ts';
 
-/** The facts that the two sides of a payment to or from a UMA address exchange. */
+/** The information that the two sides of a payment to or from a UMA address exchange. */
 
 export const InformationField = builder.objectRef<{ name: string; value: string }>('InformationField').implement({
   description: 'A piece of information about a party of a payment, such as its full name.',

@@ -2,7 +2,7 @@ import { Refusal } from '../../../../core/refusal.ts';
 import type { Metadata } from '../../../../domain/commands/metadata.ts';
 import { builder } from '../builder.ts';
 
-/** What a platform notes on its records (decision 69), as a list: a map has no type in GraphQL. */
+/** Defines a platform's metadata on its records (decision 69) as a list, since GraphQL has no map type. */
 
 interface Entry {
   readonly key: string;
@@ -17,7 +17,7 @@ export const MetadataEntry = builder.objectRef<Entry>('MetadataEntry').implement
   }),
 });
 
-/** The options of the field of metadata. */
+/** The options of the metadata field. */
 export const noted = {
   isSorted: true,
   description:
@@ -35,11 +35,11 @@ export const MetadataInput = builder.inputType('MetadataInput', {
   }),
 });
 
-/** Describes the input of metadata where a record is made. */
+/** Describes the metadata input of a new record. */
 export const newMetadata =
   'Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens.';
 
-/** Describes the input of metadata where a record changes. */
+/** Describes the metadata input of a changed record. */
 export const changedMetadata =
   'Key-value pairs of your own, which replace all that are stored with the object. An empty list removes them; if left out or null, they stay.';
 

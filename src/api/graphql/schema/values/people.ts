@@ -38,7 +38,7 @@ const Owner = builder.enumType('Owner', {
   },
 });
 
-/** The options of the field that tells why `customer` is null. */
+/** The options of the field that gives the reason why `customer` is null. */
 export const owner = {
   type: Owner,
   description: 'Whether it belongs to the platform or to a customer, and whether the viewer may see the customer.',

@@ -5,9 +5,9 @@ import { builder } from '../builder.ts';
 import { nodeTypes } from '../node.ts';
 import { memberTypes, type UserError } from '../refusals.ts';
 
-/** The facts of refusals: what is missing, since when, and what is there. */
+/** Defines the details of refusals: what is missing, since when, and what is available. */
 
-/** Returns the money in a fact of a refusal (digits of smallest units); null where the refusal does not show it. */
+/** Returns the money in a detail of a refusal (digits of smallest units); null if the refusal does not show it. */
 function moneyFact({ refusal }: UserError, fact: 'spendable' | 'needed') {
   const { [fact]: digits, currency } = refusal.details;
   return typeof digits === 'string' && typeof currency === 'string' ? money(BigInt(digits), currency) : null;
@@ -50,7 +50,7 @@ builder.objectField(memberTypes.ConflictError, 'existing', (t) =>
   }),
 );
 
-/** Returns the facts of a refusal CUSTOMER_IN_USE; none for a caller who may not read them. */
+/** Returns the details of a CUSTOMER_IN_USE refusal; none for a caller who may not read them. */
 function useOf({ refusal }: { readonly refusal: { readonly details: object } }): Partial<CustomerUse> {
   return refusal.details;
 }

@@ -47,19 +47,19 @@ function parseDecimal(value: unknown): string | WrongValue {
   );
 }
 
-/** Parses a currency code: any text. Which are known, the commands and filters say that get one. */
+/** Parses a currency code: any text. The commands and filters that receive it check whether it is known. */
 function parseCurrencyCode(value: unknown): string | WrongValue {
   return typeof value === 'string'
     ? value
     : new WrongValue('INVALID_CURRENCY', 'expected a currency code such as "USD"');
 }
 
-/** Returns a parser of literals, which takes their text: an integer of any length stays exact, a float is refused like any other text. */
+/** Returns a parser of literals that takes their text: integers of any length stay exact, floats are refused. */
 function literal<T>(parse: (value: unknown) => T, kinds: readonly Kind[]) {
   return (node: ValueNode): T => parse('value' in node && kinds.includes(node.kind) ? String(node.value) : undefined);
 }
 
-/** Makes a scalar's parsers of one that may return a WrongValue. Mutations and fields look for it before a resolver. */
+/** Creates a scalar's parsers from one that may return a WrongValue, which is checked before a resolver runs. */
 function parsers<T>(parse: (value: unknown) => T | WrongValue, kinds: readonly Kind[]) {
   const known = parse as (value: unknown) => T;
   return { parseValue: known, parseLiteral: literal(known, kinds) };
@@ -69,7 +69,7 @@ builder.scalarType('BigInt', {
   specifiedByURL: 'https://www.w3.org/TR/xmlschema11-2/#long',
   description:
     'A 64-bit integer. Amounts are in the smallest unit of their currency. Returned as a string of digits; accepted as an integer or a string of digits.',
-  // Pothos has one type for the resolver's value and the serialized one, which is text here.
+  // Pothos uses one type for the resolver's value and the serialized one, which is text here.
   serialize: (value) => String(value) as never,
   ...parsers(parseBigInt, [Kind.INT, Kind.STRING]),
 });
@@ -95,7 +95,7 @@ builder.scalarType('PathSegment', {
 builder.scalarType('DateTime', {
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
   description: 'A point in time in RFC 3339 format. Returned in UTC with milliseconds: 2026-01-31T09:30:00.000Z.',
-  // Serialized as text, as in BigInt; a plan reads it as text already.
+  // Serialized as text, like BigInt; a plan already reads it as text.
   serialize: (value: Date | string) => (typeof value === 'string' ? value : value.toISOString()) as never,
   ...parsers(parseDateTime, [Kind.STRING]),
 });
