@@ -47,10 +47,9 @@ export interface ReadScope {
 }
 
 /**
- * The standbys that serve reads. A read includes all that was committed and acknowledged before it began, by any
- * client: the primary reports the end of its log, and the replica must have replayed it (decision 82). With a token, a
- * read may be as old as the token, but includes the platform's writes through this instance. Otherwise the primary
- * reads.
+ * Serves reads from standbys. A read includes all that was committed and acknowledged before it began, by any client:
+ * the primary reports the end of its log, and the replica must have replayed it (decision 82). With a token, a read may
+ * be as old as the token, but includes the platform's writes through this instance. Otherwise the primary reads.
  */
 export class Replicas {
   readonly all: readonly Replica[];
