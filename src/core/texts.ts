@@ -39,7 +39,7 @@ export function nameOfCharacter(character: string): string {
  * @param isKey whether programs compare it: then joiners and all other blank glyphs are refused too
  */
 export function textFault(text: string, maxLength: number, isKey = false): string | undefined {
-  // No character has more than two units, so far too long text is not examined further.
+  // No character has more than two units, so text that is far too long is not examined further.
   if (text.length > 2 * maxLength || lengthOf(text) > maxLength) return `must have at most ${maxLength} characters`;
   let before = '';
   let position = 0;

@@ -16,8 +16,7 @@ export interface Serving {
   readonly sockets: ReturnType<typeof serveWebSockets>;
   /** The pace of refusals. */
   readonly pace: Pick<RefusalPace, 'end'>;
-  /** Counts that are not stored yet. */
-  /** How many milliseconds requests are still accepted after readiness says no, so that load balancers notice. */
+  /** The time in milliseconds that requests are still accepted while not ready, so that load balancers notice. */
   readonly delayMs: number;
   /** The longest idle time of a connection after that, in milliseconds: its client may already have sent a request. */
   readonly idleMs: number;

@@ -20,9 +20,9 @@ interface Observable {
 }
 
 /**
- * Handles a link of Apollo Client 4. Put it before GraphQLWsLink or any other link that repeats a subscription when it
- * reconnects: `ApolloLink.from([new ApolloLink(resumeSubscriptions), new GraphQLWsLink(client)])`. Each subscription
- * then resumes after its last message.
+ * Resumes each subscription after its last message, as the handler of a link for Apollo Client 4. Put that link before
+ * GraphQLWsLink or any other link that repeats a subscription when it reconnects:
+ * `ApolloLink.from([new ApolloLink(resumeSubscriptions), new GraphQLWsLink(client)])`.
  */
 export function resumeSubscriptions<Result extends Observable>(
   operation: Operation,
