@@ -81,7 +81,7 @@ export function formatForeign(amount: bigint, code: string): string {
   return currency ? formatMajor(amount, currency) : `${amount} of the smallest unit of ${code}`;
 }
 
-/** The error for a locale that is not a BCP 47 language tag, or whose number format is unknown here. */
+/** Reports a locale that is not a BCP 47 language tag, or whose number format is unknown here. */
 export class UnknownLocale extends RangeError {
   readonly locale: string;
 

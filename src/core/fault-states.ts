@@ -64,7 +64,7 @@ export class FaultStates {
   }
 }
 
-/** Numbers, such as process ids and positions, differ from one failure to the next. */
+/** Returns an error's reason with masked numbers, such as process ids: they differ from one failure to the next. */
 function reasonOf(error: unknown): string {
   if (isDatabaseFault(error)) return 'the database';
   return String(error instanceof Error ? `${error.name}: ${error.message}` : error).replaceAll(/\d+/g, '0');

@@ -1,7 +1,7 @@
 import { visit } from 'jsonc-parser';
 import { dotted, type FieldPath } from './refusal.ts';
 
-/** The error for JSON that cannot be represented exactly: a duplicate member, or a number that would change. */
+/** Reports JSON that cannot be represented exactly: a duplicate member, or a number that would change. */
 export class InexactJson extends Error {
   /** The position in the JSON; empty for the whole document. */
   readonly path: FieldPath;

@@ -93,7 +93,7 @@ export function outcomeUnknown(): Refusal {
   );
 }
 
-/** A refusal by the domain, which each API presents in its own form. Nothing has changed, but for OUTCOME_UNKNOWN. */
+/** Refuses a command; each API presents this in its own form. Nothing has changed, but for OUTCOME_UNKNOWN. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly details: RefusalDetails;

@@ -8,7 +8,7 @@ export class Slots {
     this.#limit = limit;
   }
 
-  /** Whether further work would have to wait. */
+  /** Returns whether further work would have to wait. */
   get isFull(): boolean {
     return this.#running >= this.#limit;
   }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Unsafe, unsafeThings } from './setting-kinds.ts';
 import { settings } from './settings.ts';
 
-/** The error for invalid settings: the message names each and states what it should be. */
+/** Reports invalid settings: the message names each and states what it should be. */
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
     super(`Invalid settings:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);

@@ -9,7 +9,7 @@ export interface CursorStore {
   readonly save: (cursor: string) => Promise<void>;
 }
 
-/** The reason why a stream was refused, or has ended for good. */
+/** Reports why a stream was refused, or has ended for good. */
 export class StreamRefusedError extends Error {
   /** The code of the refusal: NOT_FOUND, FORBIDDEN, … */
   readonly code: string;
@@ -77,7 +77,7 @@ export function follow<Result, Variables>(
   };
 }
 
-/** `untilHurry` creates the signal of one attempt: it aborts with the stream, or when the next attempt should begin. */
+/** Runs a stream to its end. `untilHurry` creates one attempt's signal, aborted by the stream or by `hurry`. */
 async function run<Result, Variables>(
   client: SubscribingClient,
   options: FollowOptions<Result, Variables>,

@@ -37,7 +37,7 @@ export interface Payments {
   stop(): void;
 }
 
-/** The reason why a request was refused, or failed. */
+/** Reports why a request was refused, or failed. */
 export class RequestError extends Error {
   /** The code of the service's first error; `UNKNOWN` if the response did not come from the service. */
   readonly code: string;

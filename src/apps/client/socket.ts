@@ -59,7 +59,7 @@ export function openSocket(options: SocketOptions): PaymentsSocket {
   };
 }
 
-/** The state of the connection, and its listeners. */
+/** Holds the state of the connection, and its listeners. */
 class State {
   current: ConnectionState = 'IDLE';
   readonly #calls = new Set<() => void>();
@@ -126,7 +126,7 @@ function connect(
   return client;
 }
 
-/** The state of one connection: the renewal of its token, the pong for a ping, the wait for the next attempt. */
+/** Manages one connection: the renewal of its token, the pong for a ping, the wait for the next attempt. */
 class Life {
   readonly #tokens: Tokens;
   readonly #signal: AbortSignal;

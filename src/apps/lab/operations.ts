@@ -223,7 +223,7 @@ function isSubscription({ query, operationName }: Request): boolean {
   }
 }
 
-/** The initial contents of a tab's response pane. */
+/** Returns the response that the tab shows for a failed operation. */
 function failure(error: unknown): object {
   if (Array.isArray(error)) return { errors: error };
   if (error instanceof CloseEvent)

@@ -132,7 +132,7 @@ export function Session({ settings, authorization, carried, operations, picked, 
   );
 }
 
-/** The editor of the variables, or of the request headers. */
+/** Renders the editor of the variables, or of the request headers. */
 function Variables() {
   const [shown, setShown] = useState<'variables' | 'headers'>('variables');
   return (

@@ -134,7 +134,7 @@ async function webhookTest({ service, endpoint }: Stage): Promise<Made> {
   return { id, status: delivered ? 'DELIVERED' : `answered ${responseStatus ?? 'nothing'}` };
 }
 
-/** The event types, each with its trigger, which also causes other events. Only time announces the end of a token. */
+/** The event types, each with its trigger, which causes other events, too. API_TOKEN_EXPIRY cannot be triggered. */
 const ofTypes: Readonly<Record<Exclude<EventTypeName, 'API_TOKEN_EXPIRY'>, Omit<Act, 'about'>>> = {
   OUTGOING_PAYMENT: { isPayment: true, run: outgoing },
   INCOMING_PAYMENT: { isPayment: true, run: incoming },

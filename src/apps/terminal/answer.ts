@@ -7,7 +7,7 @@ export interface Answer {
   readonly exitCode?: number;
 }
 
-/** An error that stops a command, with a message for its user. */
+/** Stops a command that cannot go on, with a message for its user. */
 export class Failure extends Error {
   /** The code of the refusal, if the service refused it. */
   readonly code: string | undefined;

@@ -17,7 +17,7 @@ export interface Address {
 const local = 'http://127.0.0.1:4000';
 const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** The service, as a server with an API token uses it: through the GraphQL API only. */
+/** Calls the service as a server with an API token does: through the GraphQL API only. */
 export class Service {
   readonly #graphql: URL;
   readonly #authorization: string;
@@ -35,7 +35,7 @@ export class Service {
     this.#authorization = authorizationOf(environment, this.#graphql);
   }
 
-  /** The human-readable address. */
+  /** Returns the human-readable address. */
   get origin(): string {
     return this.#graphql.origin;
   }

@@ -47,7 +47,7 @@ export function timeText(time: string): string {
   return times.format(new Date(time));
 }
 
-/** A switch between the wallet and the network, to show what happens when a phone is in a tunnel. */
+/** Cuts and restores the wallet's network, to show what happens when a phone is in a tunnel. */
 export class Network {
   #isCut = false;
 

@@ -13,7 +13,7 @@ export function wasRolledBack(error: unknown): boolean {
 }
 
 /**
- * The error of a transaction that may have taken effect: its commit was sent, and the connection broke or timed out
+ * Reports a transaction that may have taken effect: its commit was sent, and the connection broke or timed out
  * before the reply; or it was committed, and its result could not be read afterwards.
  */
 export class OutcomeUnknown extends Error {

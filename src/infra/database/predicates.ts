@@ -22,7 +22,7 @@ export interface Reference {
   readonly model: string;
 }
 
-/** The error for conditions that a past version of a row does not decide. */
+/** Reports conditions that a past version of a row does not decide. */
 export class NotFollowable extends Error {
   constructor(model: string, field: string) {
     super(`no row of ${model} decides ${field} by itself`);
@@ -137,7 +137,7 @@ function beginningWith(model: string, { name }: ModelField, start: unknown): Tes
   };
 }
 
-/** As in SQL, a comparison with null is unknown. */
+/** Tests for a different value. As in SQL, a comparison with null is unknown. */
 function differentFrom(model: string, field: ModelField, value: unknown): Test {
   const isEqual = equalTo(model, field, value);
   return (row, find) => row[field.name] !== null && !isEqual(row, find);

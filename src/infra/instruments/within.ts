@@ -1,4 +1,4 @@
-/** The error of work that has not finished in time. The work continues, but its result is ignored. */
+/** Reports work that has not finished in time. The work continues, but its result is ignored. */
 export class TooLate extends Error {
   constructor(what: string, ms: number) {
     super(`${what} within ${Math.round(ms)} ms`);

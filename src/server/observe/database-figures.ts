@@ -88,7 +88,7 @@ type Figures = Record<keyof typeof meanings, number | null> & {
   readonly suspense: readonly { readonly currency: string; readonly count: number }[];
 };
 
-/** The database figures of a scrape: read once per scrape, on a separate connection. */
+/** Reads the database figures of a scrape, once per scrape and on a separate connection. */
 export class DatabaseFigures {
   readonly #database: Database;
   readonly #gauges: ReadonlyMap<keyof typeof meanings, Gauge>;

@@ -19,9 +19,7 @@ class OnlyReads extends Error {
   }
 }
 
-/**
- * The servers of an address with several hosts. Finds the primary before the first connection and after a failed one.
- */
+/** Finds the primary of an address with several hosts, before the first connection and after a failed one. */
 export class Hosts {
   static readonly #all = new Map<string, Hosts>();
   readonly #address: string;
@@ -99,7 +97,7 @@ function checkParameters([query, given]: readonly unknown[]): void {
     throw new Error(`a statement has ${values.length} parameters; Postgres takes at most ${maxParameters}`);
 }
 
-/** pg's client, which connects to the primary if its address has several hosts. */
+/** Extends pg's client to connect to the primary of an address with several hosts. */
 export class DatabaseClient extends pg.Client {
   readonly #hosts: Hosts | undefined;
   // pg's types do not declare the connection of a client.

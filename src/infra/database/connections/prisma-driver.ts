@@ -118,7 +118,7 @@ class TransactionPart {
   }
 }
 
-/** A pool, as Prisma's driver requires, that runs every query on one transaction's connection. It opens none itself. */
+/** Runs every query on one transaction's connection, as the pool that Prisma's driver requires. Opens none. */
 class SingleConnectionPool extends pg.Pool {
   constructor(part: TransactionPart) {
     super({ max: 1 });

@@ -15,7 +15,7 @@ import { inCurrentTrace } from './traced-query.ts';
 type Connected = Parameters<pg.Pool['connect']>[0];
 
 /**
- * A connection pool of the serving role. Each statement runs on behalf of the current platform (platform-scope.ts). A
+ * Pools connections of the serving role. Each statement runs on behalf of the current platform (platform-scope.ts). A
  * connection remembers its platform, and is switched when the next statement belongs to another. Behind a connection
  * pooler, each statement and each transaction sets the platform for itself.
  */

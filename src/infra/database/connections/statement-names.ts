@@ -22,8 +22,8 @@ export class StatementNames {
 }
 
 /**
- * The composed statements that a connection has prepared: the 200 most recently used. Postgres uses about 33 KiB for
- * that of a list, and a client that varies its documents varies the statements.
+ * Tracks the composed statements that a connection has prepared: the 200 most recently used. Postgres uses about 33 KiB
+ * for that of a list, and a client that varies its documents varies the statements.
  */
 export class PreparedStatements {
   readonly #used: LRUCache<string, true>;

@@ -19,7 +19,7 @@ export interface Replayed {
   readonly history: string;
 }
 
-/** The error of a query on a standby that has not replayed what the query requires. */
+/** Reports that a standby has not replayed what a query requires. */
 export class ReplicaBehind extends Error {
   constructor() {
     super('the replica has not replayed the position that the read requires');

@@ -6,7 +6,7 @@ import { projectPrisma } from './migration-files.ts';
 /** The facts that Postgres reports about tables, views, sequences, schemas and functions: "trigger check_legs". */
 export type Catalog = Readonly<Record<string, readonly string[]>>;
 
-/** The file with the catalog that the migrations create. `npm run migration -- --catalog` writes it. */
+/** Returns the path of the migrations' catalog. `npm run migration -- --catalog` writes it. */
 export const catalogFile = (prismaDirectory = projectPrisma) => join(prismaDirectory, 'catalog.json');
 
 export async function expectedCatalog(): Promise<Catalog> {

@@ -21,9 +21,9 @@ const lockStates = new Set(['55P03', '40P01']);
 export const isLocked = (error: unknown) => lockStates.has(sqlState(error) ?? '');
 
 /**
- * The locks of a migration, learned from its attempts. From the second attempt on they are taken first: the migration
- * waits for the lock that was not free while holding nothing, and takes the others only if they are free. So it never
- * waits for a transaction that waits for it in turn, as the service's loops would.
+ * Tracks the locks of a migration, learned from its attempts. From the second attempt on they are taken first: the
+ * migration waits for the lock that was not free while holding nothing, and takes the others only if they are free. So
+ * it never waits for a transaction that waits for it in turn, as the service's loops would.
  */
 export class WantedLocks {
   readonly #watcher: pg.Client;

@@ -43,7 +43,7 @@ const replayStatement = statement<{ lsn: string | null }>(
   'select pg_last_wal_replay_lsn()::text as lsn',
 );
 
-/** A standby that serves reads. */
+/** Serves reads from one standby. */
 export class Replica {
   readonly number: number;
   readonly #options: ReplicaOptions;

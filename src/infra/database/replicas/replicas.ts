@@ -171,7 +171,7 @@ export class Replicas {
 
 const maxPlatforms = 10_000;
 
-/** The end of the log after the last write of each platform through this instance. */
+/** Records the end of the log after the last write of each platform through this instance. */
 class OwnWrites {
   readonly #positions = new Map<string, Position>();
   /** The newest of the evicted positions, used for platforms that are not in memory. */
