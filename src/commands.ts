@@ -9,9 +9,8 @@ The API token is in PAYMENTS_CLIENT_ID and PAYMENTS_CLIENT_SECRET; a sandbox on 
 PAYMENTS_URL is the default of --url.`;
 
 /**
- * Runs the program of commands, those of developers and the group of operators, and prints the answer. The service is loaded for
- * operators alone.
- * @returns the exit code: 0 when all is well, 1 when something is wrong or was refused, 2 for wrong arguments
+ * Runs the commands of developers and operators, and prints the output. Loads the service only for operators' commands.
+ * @returns the exit code: 0 on success, 1 if something is wrong or was refused, 2 for invalid arguments
  */
 export async function runCommands(args: readonly string[], screen: Screen): Promise<number> {
   const program = new Program(screen, 'npm run cli --')
@@ -47,5 +46,5 @@ const terminal: Screen = {
   },
 };
 
-// `npm run cli -- COMMAND`, and `npm run ops -- COMMAND` for the group of operators.
+// `npm run cli -- COMMAND`, and `npm run ops -- COMMAND` for the operators' group.
 if (import.meta.main) process.exitCode = await runCommands(process.argv.slice(2), terminal);

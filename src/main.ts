@@ -81,14 +81,14 @@ async function main(): Promise<void> {
     collectStart();
     console.log(banner(gateway.url, local, embedded?.notice, embedded?.dataDirectory));
   } catch (error) {
-    // What fails because a signal stops it meanwhile is nothing to print: the signal ends the process.
+    // An error caused by a stop in progress need not be printed: the signal ends the process.
     if (stopping) return stopping;
     await stop('failed start');
     throw error;
   }
 }
 
-/** Checks that this instance has the keys of the others on its database, and logs the ids of its own. */
+/** Checks that this instance has the keys of the others on its database, and logs its own key ids. */
 async function prepareKeys(url: string, config: Config, log: Logger): Promise<void> {
   const role = config.ROLE === 'work' ? 'gateway_work' : 'gateway_serving';
   const database = openDatabase({ url, role, poolSize: 1 });

@@ -26,7 +26,7 @@ const invoice =
   'lnbc2500u1pvjluezsp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygspp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqypqdq5xysxxatsyp3k7enxv4jsxqzpu9qrsgquk0rl77nj30yxdy8j9vdx85fkpmdla2087ne0xh8nhedh8w27kyke0lp53ut353s06fv3qfegext0eh0ymjpf39tuven09sam30g4vgpfna3rh';
 const offer = 'lno1pgx9getnwss8vetrw3hhyuckyypwa3eyt44h6txtxquqh7lz5djge4afgfjn7k4rgrkuag0jsd5xvxg';
 
-/** The addresses of EIP-55. */
+/** The example addresses of EIP-55. */
 const evm: Examples = {
   taken: [
     wallet('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'),
@@ -41,8 +41,8 @@ const evm: Examples = {
 };
 
 /**
- * Examples for each type of account, from the standards, central banks and libraries: tested, and printed in
- * docs/accounts.md.
+ * Examples for each account type, taken from the standards, central banks and libraries. They are tested, and printed
+ * in docs/accounts.md.
  */
 export const accountExamples: Readonly<Record<ExternalAccountType, Examples>> = {
   US_ACCOUNT: {

@@ -4,39 +4,39 @@ import { canonicalText, foldedText, nameOfCharacter, textFault } from './texts.t
 
 export type AccountDetails = Readonly<Record<string, string | null | undefined>>;
 
-/** The form of a detail: the accepted notations, and the canonical one that is stored. */
+/** The format of a detail: the accepted notations, and the canonical form that is stored. */
 export interface AccountForm {
-  /** The form in words, for refusals and for people who fill a form: "9 digits". */
+  /** The format in words, for refusals and for people who fill in a form: "9 digits". */
   readonly form: string;
-  /** What is taken. It has no flags, so that every API's document can have it. */
+  /** The accepted input. The pattern has no flags, so every API's document can contain it. */
   readonly pattern: RegExp;
-  /** Returns the one spelling that is stored, shown and compared. */
+  /** Returns the only spelling that is stored, shown and compared. */
   canonical(value: string): string;
-  /** Returns why a value does not have the form, more exactly than the form says; undefined if it has nothing to add. */
+  /** Returns why a value lacks the format, more exactly than `form`; undefined if there is nothing to add. */
   explain?(value: string): string | undefined;
   /**
-   * Returns why no account can have this value, such as its check digits; undefined where one may.
+   * Returns why no account can have this value, such as wrong check digits; undefined if one may.
    * @param value in canonical form
-   * @param given as it was given
+   * @param given as entered
    */
   check?(value: string, details: AccountDetails, given: string): string | undefined;
 }
 
 export interface AccountField extends AccountForm {
   readonly description: string;
-  /** The most characters that it has as it is given. */
+  /** The maximum number of characters of the input. */
   readonly maxLength: number;
-  /** The allowed values, if the set is closed, and the name of their enum in GraphQL. */
+  /** The allowed values, if the set is closed, and the name of their GraphQL enum. */
   readonly values?: readonly string[];
   readonly enumName?: string;
   readonly optional?: true;
-  /** Returns why an optional detail must be given beside these; undefined where it need not. */
+  /** Returns why an optional detail is required beside these details; undefined if it is not. */
   requiredBeside?(details: AccountDetails): string | undefined;
-  /** What spellings of the same differ in, in words. */
+  /** The differences between spellings of the same value, in words. */
   readonly differIn?: string;
-  /** The form to compare, if it is not the canonical form. */
+  /** The form for comparisons, if it differs from the canonical form. */
   compared?(value: string): string;
-  /** The form that depends on the value of another field, in place of its own. */
+  /** The format that depends on the value of another field and replaces its own. */
   readonly formBy?: { readonly field: string; readonly forms: Readonly<Record<string, AccountForm>> };
 }
 
@@ -44,7 +44,7 @@ export function formOf(field: AccountField, details: AccountDetails): AccountFor
   return field.formBy?.forms[details[field.formBy.field] ?? ''] ?? field;
 }
 
-/** Returns why a value does not have its form; undefined for one that has it. */
+/** Returns why a value does not have its format; undefined if it has. */
 export function formFault(field: AccountField, value: string, details: AccountDetails): string | undefined {
   if (value.length > field.maxLength) return `the value must have at most ${field.maxLength} characters`;
   const { pattern, form, explain } = formOf(field, details);
@@ -53,27 +53,27 @@ export function formFault(field: AccountField, value: string, details: AccountDe
   return `the value must be ${form}${reason === undefined ? '' : `: ${reason}`}`;
 }
 
-/** What print has between the characters of a number: spaces of every width, and dashes. In a class of a pattern. */
+/** Separators in printed numbers: spaces of every width, and dashes. For use in a pattern's character class. */
 const spaces = String.raw`\s\-\u2010-\u2015\u2212`;
 const gapsOfPrint = new RegExp(`[${spaces}]`, 'g');
-/** In the tax numbers of Brazil and in telephone numbers, print has more. */
+/** Print uses more separators in Brazilian tax numbers and in telephone numbers. */
 const punctuation = String.raw`${spaces}.\/\(\)`;
 
-/** A run of characters in a number: their class, how many of them at least, and how many at most. */
+/** A run of characters in a number: their class, and their minimum and maximum number. */
 type Run = readonly [characters: string, least: number, most?: number];
 
-/** Says how a number is written: runs of characters, with `between` anywhere. */
+/** Describes the notation of a number: runs of characters, with `between` allowed anywhere. */
 interface Writing {
   readonly runs: readonly Run[];
   readonly between?: string;
-  /** Whether small letters mean the same as capitals. */
+  /** Whether small letters are equivalent to capitals. */
   readonly capitals?: boolean;
 }
 
 const digit = '[0-9]';
 const alphanumeric = '[0-9A-Za-z]';
 
-/** Letters and digits that look alike: what may have been meant. */
+/** Letters and digits that look alike, with the character that may have been meant. */
 const lookalikes: Readonly<Record<string, string>> = { O: '0', o: '0', I: '1', l: '1', '|': '1', '0': 'O', '1': 'I' };
 const spoken = (character: string) =>
   /[0-9]/.test(character)
@@ -82,7 +82,7 @@ const spoken = (character: string) =>
       ? `the letter ${character}`
       : nameOfCharacter(character);
 
-/** Makes the form of a number: accepted input, stored value, and the character that does not fit. */
+/** Creates the format of a number: accepted input, stored value, and the character that does not fit. */
 export function written(form: string, { runs, between = spaces, capitals = false }: Writing): AccountForm {
   const gap = new RegExp(`[${between}]`, 'g');
   const body = runs.map(([characters, least, most = least]) => `(?:${characters}[${between}]*){${least},${most}}`);
@@ -95,7 +95,7 @@ export function written(form: string, { runs, between = spaces, capitals = false
   };
 }
 
-/** Returns which character of a number is not one of those at its place, or that there are too many or too few. */
+/** Returns which character of a number is not allowed at its place, or that there are too many or too few. */
 function misfit(characters: readonly string[], runs: readonly Run[]): string | undefined {
   const places = runs.flatMap(([allowed, least, most = least]) =>
     Array.from({ length: most }, () => new RegExp(`^${allowed}$`)),
@@ -113,11 +113,9 @@ function misfit(characters: readonly string[], runs: readonly Run[]): string | u
   return count < least || count > places.length ? `it has ${count}` : undefined;
 }
 
-/**
- * Returns the question whether one letter was meant as a digit, or a digit as a letter: undefined without one answer.
- */
+/** Returns a question: was one letter meant as a digit, or a digit as a letter? Undefined unless one answer fits. */
 function exchanged(value: string, isRight: (value: string) => boolean): string | undefined {
-  // Letters are written for digits more often than digits for letters.
+  // Letters are typed for digits more often than digits for letters.
   const found = [['O0', 'I1'] as const, ['0O', '1I'] as const]
     .map((exchanges) => exchanges.flatMap(([from = '', to = '']) => exchangesOf(value, from, to)))
     .map((exchanges) => exchanges.filter((exchange) => isRight(exchange.value)))
@@ -128,7 +126,7 @@ function exchanged(value: string, isRight: (value: string) => boolean): string |
   return `did you mean ${spoken(only.to)} instead of ${spoken(only.from)} ${where}?`;
 }
 
-/** Returns a value with a character exchanged: at each of its places alone, and at all of them. */
+/** Returns the variants of a value with a character exchanged: at each of its places alone, and at all of them. */
 function exchangesOf(value: string, from: string, to: string) {
   const places = [...value].flatMap((character, place) => (character === from ? [place] : []));
   const each = places.map((place) => ({ place, from, to, value: value.slice(0, place) + to + value.slice(place + 1) }));
@@ -146,11 +144,11 @@ export function checkDigits(
   };
 }
 
-/** Refuses a number of zeros alone, which no bank has. */
+/** Refuses a number that consists of zeros, which no bank uses. */
 export const notZeros: NonNullable<AccountForm['check']> = (value) =>
   /^0+$/.test(value) ? 'it is all zeros' : undefined;
 
-/** The most characters of a detail, unless it says otherwise. */
+/** The default maximum number of characters of a detail. */
 const usualLength = 140;
 export const numberField = (
   description: string,
@@ -177,7 +175,7 @@ export const text = (description: string, more: Partial<AccountField> = {}): Acc
   ...more,
 });
 export const bankName = text('Name of the bank, for display only.', { optional: true });
-/** The name of a bank, where it distinguishes the bank's accounts from those of other banks. */
+/** Names a bank, if the name distinguishes the bank's accounts from those of other banks. */
 export const identifyingBankName = text('Name of the bank, which is part of what identifies the account.', {
   differIn: 'spaces, dashes, letter case',
   compared: (value) => foldedText(value.normalize('NFKC')).replace(gapsOfPrint, ''),
@@ -195,7 +193,7 @@ export const digits = (
     { differIn: 'spaces, dashes', ...more },
   );
 
-/** Defines a detail that takes a value of a closed set. */
+/** Defines a detail with a closed set of values. */
 export const choice = (description: string, values: readonly string[], enumName: string): AccountField => ({
   description,
   maxLength: usualLength,
@@ -206,7 +204,7 @@ export const choice = (description: string, values: readonly string[], enumName:
   canonical: (value) => value,
 });
 
-/** Defines a number whose form differs from bank to bank. */
+/** Defines a number whose format differs from bank to bank. */
 export const lettersOrDigits = numberField(
   'Account number.',
   written('4 to 34 letters or digits', { runs: [[alphanumeric, 4, 34]], capitals: true }),
@@ -227,7 +225,7 @@ export const ibanField = (check: AccountForm['check']) =>
     { differIn: 'spaces, dashes, letter case', check },
   );
 
-/** Defines the BIC of a bank. Its head office is the bank itself (ISO 9362): XXX at the end says no more. */
+/** Defines a bank's BIC. A BIC of the head office is that of the bank itself (ISO 9362): a final XXX adds nothing. */
 export function bicField(description: string, more: Partial<AccountField> = {}): AccountField {
   const short: readonly Run[] = [
     ['[A-Za-z]', 6],
@@ -269,7 +267,7 @@ const cnpjForm = {
   check: checkDigits('its last 2 digits, the check digits, do', (value) => cnpjs.isValid(value)),
 };
 
-/** The forms of a Pix key by its type, and as the directory of the central bank has them. */
+/** The formats of a Pix key by its type, as in the central bank's directory. */
 export const pixKeyForms = {
   CPF: cpfForm,
   CNPJ: cnpjForm,
@@ -308,7 +306,7 @@ export const pixKey = text('The Pix key, in the format of its type.', {
   differIn: 'punctuation, spaces, letter case',
 });
 
-/** The tax number of the owner of a Pix key: that of a person or of a company. */
+/** The tax number of the owner of a Pix key, a person or a company. */
 export const pixTaxId = numberField(
   'Tax number (CPF or CNPJ) of the owner of the Pix key.',
   {

@@ -29,22 +29,22 @@ import {
 } from './wallet-fields.ts';
 
 export interface AccountType {
-  /** The name of its GraphQL type, and of its field in the input (decision 16). */
+  /** The name of its GraphQL type, and of its input field (decision 16). */
   readonly graphql: { readonly type: string; readonly input: string };
   readonly description: string;
   readonly currencies: readonly CurrencyCode[];
   /** Whether it has an owner: bank accounts do, wallets do not. */
   readonly beneficiary: boolean;
-  /** The characters that its rail carries, where it does not carry all. */
+  /** The characters that its rail can carry, if it is not all of them. */
   readonly characters?: CharacterSetName;
   readonly fields: Readonly<Record<string, AccountField>>;
-  /** The fields that can identify the account: exactly one of them must be given. */
+  /** The fields that can identify the account; exactly one of them is required. */
   readonly identifier: readonly string[];
-  /** The fields that name its bank, where an identifier is unique only within a bank (decision 37). */
+  /** The fields that name its bank, if an identifier is unique only within a bank (decision 37). */
   readonly bank?: readonly string[];
 }
 
-/** All types of external bank accounts and wallets (specification 2.9, decision 16), for the APIs, too. */
+/** All types of external bank accounts and wallets (specification 2.9, decision 16), also used by the APIs. */
 export const accountTypes = {
   US_ACCOUNT: {
     graphql: { type: 'UsAccountInfo', input: 'usAccount' },

@@ -4,8 +4,8 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type Range = readonly [Address, number];
 
 /**
- * Parses a range such as `10.0.0.0/8`, or one address.
- * @throws Error for anything else
+ * Parses a range such as `10.0.0.0/8`, or a single address.
+ * @throws Error for any other text
  */
 export function parseRange(text: string): Range {
   return text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.process(text), text.includes(':') ? 128 : 32];

@@ -8,7 +8,7 @@ interface CharacterSet {
 }
 
 const characterSets = {
-  // The Latin set of the European Payments Council, and its replacements (EPC217-08). A name has 70 characters (pain.001).
+  // The Latin set of the European Payments Council with its replacements (EPC217-08); 70 characters a name (pain.001).
   SEPA: {
     allowed: /^[A-Za-z0-9/?:().,'+ -]$/,
     nameLength: 70,
@@ -29,7 +29,7 @@ const characterSets = {
       ...Object.fromEntries([...'!"#$%*<=>@^'].map((character) => [character, '.'])),
     },
   },
-  // What Nacha allows: printable ASCII. The name of a receiver has 22 characters.
+  // Nacha allows printable ASCII. A receiver's name has up to 22 characters.
   ACH: { allowed: /^[ -~]$/, nameLength: 22, instead: {} },
 } as const satisfies Record<string, CharacterSet>;
 
@@ -41,7 +41,7 @@ export interface CarriedText {
   readonly lost: readonly string[];
 }
 
-/** Transliterates a text into the characters of a rail. Nothing is lost without being named. */
+/** Transliterates a text into the characters of a rail. Every lost character is reported. */
 export function carriedText(text: string, set: CharacterSetName): CarriedText {
   const { allowed, instead }: CharacterSet = characterSets[set];
   const lost: string[] = [];
@@ -55,7 +55,7 @@ export function carriedText(text: string, set: CharacterSetName): CarriedText {
   return { text: carried.replace(/ +/g, ' ').trim(), lost };
 }
 
-/** Returns an owner's name as its rail carries it, with what to say of it: undefined for a name that stays as it is. */
+/** Returns an owner's name as its rail carries it, with a warning; undefined if the name does not change. */
 export function carriedName(name: string, set: CharacterSetName): { readonly text: string; readonly notice?: string } {
   const { text, lost } = carriedText(name, set);
   const { nameLength } = characterSets[set];

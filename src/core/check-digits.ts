@@ -25,7 +25,7 @@ const ibanChecksum = checkDigits('its characters 3 and 4, the check digits, do',
 
 const nationalDigits = checkDigits('the national check digits within the number do', isSound);
 
-/** Checks an IBAN: the country, the length and the places of letters there, the check digits and those of the country. */
+/** Checks an IBAN: country, length, positions of letters, check digits, and the national check digits. */
 export function ibanFault(value: string, details: AccountDetails): string | undefined {
   const { valid, errorCodes } = validateIBAN(value);
   if (valid) return undefined;
@@ -45,7 +45,7 @@ export function ibanFault(value: string, details: AccountDetails): string | unde
     : reason;
 }
 
-/** Says why the BIC must be given with an IBAN: outside SEPA a bank is found by it. */
+/** Returns why an IBAN requires a BIC: outside SEPA, the BIC identifies the bank. */
 export function bicNeeded({ iban }: AccountDetails): string | undefined {
   const country = (iban ?? '')
     .replace(/[^A-Za-z]/g, '')
@@ -59,14 +59,14 @@ const clabeChecksum = checkDigits(
   (value) => clabe.computeChecksum(value) === Number(value.at(-1)),
 );
 
-/** Checks a CLABE: its bank and its check digit. Places are not looked at: many accounts have one that is in no list. */
+/** Checks a CLABE: its bank and its check digit, but not its place: many accounts have an unlisted one. */
 export function clabeFault(value: string, details: AccountDetails): string | undefined {
   const reason = clabeChecksum(value, details, value);
   if (reason !== undefined) return reason;
   return clabe.validate(value).valid.bank ? undefined : `no bank has the code ${value.slice(0, 3)}`;
 }
 
-/** The codes of Nigeria's commercial banks, by their names without the words that all have (Central Bank of Nigeria). */
+/** The codes of Nigeria's commercial banks (Central Bank of Nigeria), by name without the words common to all. */
 const nigerianBanks: Readonly<Record<string, string>> = {
   access: '044',
   citi: '023',
@@ -118,7 +118,7 @@ const nameOfBank = (name: string) => {
     : words;
 };
 
-/** Checks a Nigerian account number (NUBAN): its 10th digit depends on the code of the bank, where that is known. */
+/** Checks a Nigerian account number (NUBAN). Its 10th digit depends on the code of the bank, if that is known. */
 export function nubanFault(value: string, details: AccountDetails): string | undefined {
   return /^0+$/.test(value) ? 'it is all zeros' : nubanChecksum(value, details, value);
 }

@@ -4,10 +4,10 @@ export const maxAmount = 9_000_000_000_000_000n;
 /** The largest balance that refunds, fees and other money owed may reach (smallest units); new money: `maxAmount`. */
 export const maxBalance = 1_000n * maxAmount;
 
-/** The most values that a list in a request has, in every API. */
+/** The maximum number of values in a list of a request, in every API. */
 export const maxListLength = 100;
 
-/** Tells whether text is a day of the calendar, YYYY-MM-DD. The calendar has no year 0, and neither has Postgres. */
+/** Returns whether text is a calendar day, YYYY-MM-DD. Neither the calendar nor Postgres has a year 0. */
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || text.startsWith('0000')) return false;
   const date = new Date(`${text}T00:00:00Z`);
@@ -17,7 +17,7 @@ export function isDay(text: string): boolean {
 const oldestYears = 150;
 
 /**
- * Returns why text is no day on which somebody alive was born, as the end of a sentence; undefined for one that is.
+ * Returns why text is not the birth date of a living person, as the end of a sentence; undefined if it is.
  * @param now the database's clock, whose day in UTC is today
  */
 export function birthFault(text: string, now: Date): string | undefined {
@@ -29,18 +29,18 @@ export function birthFault(text: string, now: Date): string | undefined {
 }
 
 /**
- * Parses a date-time in RFC 3339 with a time zone, within the years that can be stored.
+ * Parses an RFC 3339 date-time with a time zone, within the years that can be stored.
  * @returns undefined for other text
  */
 export function parseTimestamp(text: string): Date | undefined {
   const form = /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i;
   if (!form.test(text) || !isDay(text.slice(0, 10))) return undefined;
   const moment = new Date(text.toUpperCase());
-  // A time zone can lead out of the years 1 to 9999. An invalid date has the year NaN.
+  // A time zone can lead out of the years 1 to 9999. The year of an invalid date is NaN.
   return moment.getUTCFullYear() >= 1 && moment.getUTCFullYear() <= 9999 ? moment : undefined;
 }
 
-/** A period: from one moment up to another one, which does not belong to it, so that periods join. */
+/** A period from one moment (inclusive) to another (exclusive), so that consecutive periods join. */
 export interface Period {
   readonly from: Date;
   readonly to: Date;

@@ -1,14 +1,14 @@
 import { firstIdAt, type IdType, lastIdAt, uuidOf } from './ids.ts';
 import { canonicalText, isPlainText } from './texts.ts';
 
-/** An optional value, which a caller may leave out or give as null. */
+/** An optional value, which a caller may omit or set to null. */
 export type Given<T> = T | null | undefined;
 
 /** A condition that no row meets: for a filter by an unknown id, and for a caller who may see no rows. */
 export const matchesNothing = { id: { in: [] as string[] } };
 
 /**
- * Returns the condition for rows created in a period, both ends included. Ids contain the time: one index serves both.
+ * Returns the condition for rows created in a period, both ends included. Ids contain the time: one index is enough.
  */
 export function created(after: Given<Date>, before: Given<Date>) {
   return after || before
@@ -16,7 +16,7 @@ export function created(after: Given<Date>, before: Given<Date>) {
     : {};
 }
 
-/** Returns the condition for rows that last changed in a period. Both bounds are inclusive. */
+/** Returns the condition for rows that last changed in a period, both ends included. */
 export function updated(after: Given<Date>, before: Given<Date>) {
   return after || before ? { updatedAt: { ...(after && { gte: after }), ...(before && { lte: before }) } } : {};
 }
@@ -29,7 +29,7 @@ export function anyOf<Field extends string, Value>(
   return (values ? { [field]: { in: [...values] } } : {}) as { readonly [F in Field]?: { in: Value[] } };
 }
 
-/** Returns a condition on text, in the form in which texts are stored. No row meets it where it cannot be stored. */
+/** Returns a condition on text, in its stored form. Matches no row if the text cannot be stored. */
 export function byText<Where>(
   text: Given<string>,
   where: (text: string) => Where,
@@ -38,7 +38,7 @@ export function byText<Where>(
   return isPlainText(text) ? where(canonicalText(text)) : matchesNothing;
 }
 
-/** Returns a condition on an id. No row meets it where the id is malformed or of another type. */
+/** Returns a condition on an id. Matches no row if the id is malformed or of another type. */
 export function byId<Where>(
   id: Given<string>,
   where: (uuid: string) => Where,

@@ -1,9 +1,9 @@
 import { countrySpecs } from 'ibantools';
 
-/** The codes of ISO 3166-1. The library has XK besides, which no standard assigns. */
+/** The ISO 3166-1 codes. The library also contains XK, which no standard assigns. */
 const countries: ReadonlySet<string> = new Set(Object.keys(countrySpecs).filter((code) => code !== 'XK'));
 
-/** Common mistakes for countries, with the right codes. */
+/** Common wrong country codes, with the right ones. */
 const meant: Readonly<Record<string, string>> = {
   UK: 'GB',
   EN: 'GB',
@@ -20,7 +20,7 @@ const meant: Readonly<Record<string, string>> = {
   FRA: 'FR',
 };
 
-/** Returns why text is no country of ISO 3166-1 (alpha-2), as the end of a sentence; undefined for one that is. */
+/** Returns why text is not an ISO 3166-1 alpha-2 country code, as the end of a sentence; undefined if it is. */
 export function countryFault(code: string): string | undefined {
   if (countries.has(code)) return undefined;
   const capitals = code.trim().toUpperCase();

@@ -28,7 +28,7 @@ export interface Currency {
   readonly code: CurrencyCode;
   readonly name: string;
   readonly symbol: string;
-  /** Decimal places of the smallest unit: 12550 with 2 decimals is 125.50. */
+  /** The number of decimal places of the smallest unit: with 2, 12550 is 125.50. */
   readonly decimals: number;
 }
 
@@ -57,12 +57,12 @@ export function money(amount: bigint, currency: string): Money {
   return { amount, currency: requiredCurrency(currency) };
 }
 
-/** Tells whether the gateway knows a currency with exactly this code. */
+/** Returns whether the gateway knows a currency with exactly this code. */
 export function isCurrencyCode(code: string): code is CurrencyCode {
   return byCode.has(code);
 }
 
-/** Formats smallest units as an exact decimal with all places: 12550 with 2 decimals is "125.50", -1 is "-0.01". */
+/** Formats smallest units as an exact decimal with all places: with 2, 12550 is "125.50" and -1 is "-0.01". */
 export function formatDecimal(amount: bigint, decimals: number): string {
   const sign = amount < 0n ? '-' : '';
   const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0');
@@ -75,13 +75,13 @@ export function formatMajor(amount: bigint, currency: Currency): string {
   return `${formatDecimal(amount, currency.decimals)} ${currency.code}`;
 }
 
-/** Formats smallest units with a code from a provider, which the gateway need not know. */
+/** Formats smallest units with a provider's currency code, which the gateway need not know. */
 export function formatForeign(amount: bigint, code: string): string {
   const currency = currencyOf(code);
   return currency ? formatMajor(amount, currency) : `${amount} of the smallest unit of ${code}`;
 }
 
-/** The error for a locale that is not a BCP 47 language tag, or whose number format is unknown here. */
+/** Reports a locale that is not a BCP 47 language tag, or whose number format is unknown here. */
 export class UnknownLocale extends RangeError {
   readonly locale: string;
 
@@ -93,7 +93,7 @@ export class UnknownLocale extends RangeError {
 }
 
 /**
- * Formats an amount of smallest units for people, in the style of the locale and with every decimal of the currency:
+ * Formats an amount of smallest units for display, in the style of the locale and with every decimal of the currency:
  * "$125.50", "125,50 €", "USDC 1.000001". Exact at any size: Intl gets a decimal string, never a number.
  *
  * Never throws. For an unknown locale it returns an UnknownLocale, which is a RangeError. (Intl alone would format a
@@ -111,13 +111,13 @@ export function formatMoney(amount: bigint, currency: Currency, locale: string):
 }
 
 /**
- * The code to format with instead of a longer one, because Intl takes three-letter codes only. It is ISO 4217's code for tests,
- * for which no locale has a sign. The real code then replaces it in the result, at the position and with the spacing of the
- * locale.
+ * The code to format with instead of a longer one, because Intl accepts only three-letter codes. It is ISO 4217's test
+ * code, for which no locale has a symbol. The real code then replaces it in the result, at the position and with the
+ * spacing of the locale.
  */
 const standIn = 'XTS';
 
-/** A bounded cache of formats, whose locales clients send: building one costs some fifty times what using it does. */
+/** A bounded cache of formats, whose locales clients send: building one costs about 50 times as much as using it. */
 const formats = boundedCache<Intl.NumberFormat>(256);
 
 function moneyFormat(currency: Currency, locale: string): Intl.NumberFormat | UnknownLocale {
@@ -136,7 +136,7 @@ function moneyFormat(currency: Currency, locale: string): Intl.NumberFormat | Un
 }
 
 function isKnownLocale(locale: string): boolean {
-  // RFC 5646 demands support for 35 characters; a longer tag can be private subtags without meaning.
+  // RFC 5646 requires support for 35 characters; a longer tag may consist of meaningless private subtags.
   if (locale.length > 100) return false;
   try {
     return Intl.NumberFormat.supportedLocalesOf([locale]).length > 0;
@@ -145,17 +145,17 @@ function isKnownLocale(locale: string): boolean {
   }
 }
 
-/** Returns whether text is a number, as the output of formatDecimal is. Intl takes numeric strings only in its types. */
+/** Returns whether text is a number, like the output of formatDecimal: Intl's types accept only numeric strings. */
 function isNumeral(text: string): text is `${number}` {
   return /^-?\d+(\.\d+)?$/.test(text);
 }
 
-/** An amount as a caller gives it: in smallest units, or as a decimal of major units such as "12.50". */
+/** An amount as given by a caller: in smallest units, or as a decimal of major units such as "12.50". */
 export type GivenAmount = bigint | { readonly decimal: string };
 
 /**
- * Converts a given amount to smallest units, and refuses one that is not positive or exceeds what one payment may move.
- * A decimal has at most the places of the currency: nothing is rounded.
+ * Converts a given amount to smallest units. Refuses an amount that is not positive or exceeds the limit of one
+ * payment. A decimal has at most the places of the currency: nothing is rounded.
  * @throws Refusal INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE
  */
 export function smallestUnits(given: GivenAmount, currency: Currency, path: FieldPath): bigint {
@@ -176,7 +176,7 @@ export function smallestUnits(given: GivenAmount, currency: Currency, path: Fiel
   return amount;
 }
 
-/** Returns a given amount in smallest units where it is one of the currency, and else as it is given: to compare inputs. */
+/** Returns a given amount in smallest units if the currency has it, else unchanged: for comparing inputs. */
 export function comparableAmount(given: GivenAmount, currency: Currency | undefined): GivenAmount {
   if (typeof given === 'bigint' || !currency) return given;
   try {
@@ -187,7 +187,7 @@ export function comparableAmount(given: GivenAmount, currency: Currency | undefi
   }
 }
 
-/** Parses a decimal of major units: "12.5" is 1250 where there are 2 decimals. */
+/** Parses a decimal of major units: with 2 decimal places, "12.5" is 1250. */
 function parseMajor(decimal: string, { code, decimals }: Currency, path: FieldPath): bigint {
   const parts = /^(-?)(\d{1,30})(?:\.(\d{1,30}))?$/.exec(decimal);
   if (!parts) {

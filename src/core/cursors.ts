@@ -1,26 +1,26 @@
 import { type Cipheriv, createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import { boundedCache } from './bounded-cache.ts';
 
-/** AES key wrap with padding (RFC 5649): authenticated, without a nonce, so a position always has the same cursor. */
+/** AES key wrap with padding (RFC 5649): authenticated and without a nonce, so equal positions have equal cursors. */
 const algorithm = 'id-aes128-wrap-pad';
 const keyBytes = 16;
 /** The initial value that RFC 5649 prescribes. */
 const initialValue = Buffer.from('A65959A6', 'hex');
-/** How many ciphers are cached, each of one list of one platform: making one takes longer than encrypting ten cursors. */
+/** The number of cached ciphers, one per list and platform: creating one takes longer than encrypting ten cursors. */
 const maxCiphers = 2_000;
 
 /**
- * Encrypts the positions in lists and in the feed as cursors, and reads them. In plain, two cursors of the feed would tell a customer's
- * app how much its platform does. Each list of each platform has a key of its own, which derives from SECRET_KEY, so no cursor is
- * valid in another list or for another platform.
- *
+ * Encrypts positions in lists and in the feed as cursors, and decrypts them. In plain text, two cursors of the feed
+ * would tell a customer's app how active its platform is. Each list of each platform has its own key, derived from
+ * SECRET_KEY, so no cursor is valid in another list or for another platform.
+ * .
  * A position is text: an id, a number, a number and an id (`1764137000000:0199…`), or two numbers (`17:2`).
  */
 export class Cursors {
   readonly #keys: readonly Buffer[];
   readonly #ciphers = boundedCache<Cipheriv>(maxCiphers);
 
-  /** @param keys the key that encrypts, and others that only decrypt. Without any there are no cursors. */
+  /** @param keys the key that encrypts, and others that only decrypt. Without keys there are no cursors. */
   constructor(keys: readonly Buffer[]) {
     this.#keys = keys;
   }
@@ -34,11 +34,11 @@ export class Cursors {
       cipher = createCipheriv(algorithm, derivedKey(key, name), initialValue);
       this.#ciphers.set(name, cipher);
     }
-    // Each call wraps what it is given, on its own.
+    // Each call wraps its input independently.
     return cipher.update(bytesOf(position)).toString('base64url');
   }
 
-  /** Returns the position in a cursor; undefined where it is no cursor of this list of this platform. */
+  /** Returns the position in a cursor; undefined if it is not a cursor of this list of this platform. */
   read(list: string, platformId: string, cursor: string): string | undefined {
     const bytes = Buffer.from(cursor, 'base64url');
     // Other encodings of the same bytes are not valid cursors.
@@ -48,7 +48,7 @@ export class Cursors {
         const name = `${list} ${platformId}`;
         return positionIn(createDecipheriv(algorithm, derivedKey(key, name), initialValue).update(bytes));
       } catch {
-        // Not made with this key.
+        // Not encrypted with this key.
       }
     }
     return undefined;
@@ -59,10 +59,10 @@ function derivedKey(key: Buffer, name: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', `cursors ${name}`, keyBytes));
 }
 
-/** The bytes of a number and of an id. */
+/** The sizes of a number and of an id, in bytes. */
 const [numberBytes, idBytes] = [8, 16];
 
-/** Packs a position: numbers have eight bytes (the second one four), an id has sixteen. */
+/** Packs a position: a number takes eight bytes (the second one four), an id sixteen. */
 function bytesOf(position: string): Buffer {
   if (position.length === 36) return idBytesOf(position);
   const [number = '', rest] = position.split(':');
@@ -79,7 +79,7 @@ function idBytesOf(id: string): Buffer {
   return Buffer.from(id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24), 'hex');
 }
 
-/** Unpacks a position. Its length says of which kind it is. */
+/** Unpacks a position. Its length determines its kind. */
 function positionIn(bytes: Buffer): string | undefined {
   switch (bytes.length) {
     case idBytes:

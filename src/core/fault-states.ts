@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { isDatabaseFault } from '../infra/database/faults.ts';
 
-/** Background work that fails again and again for one reason. */
+/** Background work that keeps failing for one reason. */
 interface State {
   readonly since: number;
   readonly failing: Set<string>;
@@ -9,9 +9,9 @@ interface State {
 }
 
 /**
- * Logs the failures of background work as states: a line when work begins to fail for a reason, and one when no work fails for it any
- * more. All work of an instance that fails for want of the database is in one state, so a failover is two lines, not one a second
- * for each loop.
+ * Logs failures of background work as states: one line when work begins to fail for a reason, and one when no work
+ * fails for it any more. All work that fails because the database is unavailable shares one state, so a failover is two
+ * lines, not one per second and loop.
  */
 export class FaultStates {
   static readonly #of = new WeakMap<Logger, FaultStates>();
@@ -28,7 +28,7 @@ export class FaultStates {
     return states;
   }
 
-  /** Awaits work, and notes whether it has failed. */
+  /** Awaits work and records whether it failed. */
   async watch(work: string, running: Promise<unknown>): Promise<void> {
     await running.then(
       () => this.succeeded(work),
@@ -58,13 +58,13 @@ export class FaultStates {
       if (reason === stays || !state.failing.delete(work) || state.failing.size > 0) continue;
       this.#states.delete(reason);
       const seconds = Math.round((performance.now() - state.since) / 1_000);
-      // It may still fail for another reason, which has a line of its own.
+      // It may still fail for another reason, which has its own line.
       this.#log.info({ reason, failures: state.failures, seconds, lastOf: work }, 'background work has recovered');
     }
   }
 }
 
-/** Numbers, such as those of processes and positions, differ from one failure to the next. */
+/** Returns an error's reason with masked numbers, such as process ids: they differ from one failure to the next. */
 function reasonOf(error: unknown): string {
   if (isDatabaseFault(error)) return 'the database';
   return String(error instanceof Error ? `${error.name}: ${error.message}` : error).replaceAll(/\d+/g, '0');

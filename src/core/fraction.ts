@@ -1,17 +1,17 @@
 /**
  * Exact fractions of whole numbers, and the decimals of rates. Pricing calculates with them, so that it rounds only
- * where a rule says so.
+ * where a rule requires it.
  */
 
 import { formatDecimal } from './currencies.ts';
 
-/** The most significant digits of a rate: exact as a JSON number, so the rate that is printed is the rate used. */
+/** The maximum number of significant digits of a rate: exact as a JSON number, so the printed rate is the rate used. */
 export const rateDigits = 15;
 
-/** The most digits of a rate after the point: all of them fit its column in the database, numeric(32,18). */
+/** The maximum number of decimal places of a rate: all of them fit its database column, numeric(32,18). */
 export const ratePlaces = 18;
 
-/** The power of ten that every rate is below, for the same column. */
+/** The power of ten that is greater than every rate, for the same column. */
 const rateMagnitude = 14;
 
 /** A rational number. The denominator is positive; the fraction need not be in lowest terms. */
@@ -39,7 +39,7 @@ export function whole(value: bigint): Fraction {
   return { numerator: value, denominator: 1n };
 }
 
-/** Returns 10 to any whole power, negative ones included. */
+/** Returns 10 to the power of any whole number, negative ones included. */
 export function tenTo(exponent: number): Fraction {
   return exponent >= 0 ? whole(powerOfTen(exponent)) : { numerator: 1n, denominator: powerOfTen(-exponent) };
 }
@@ -81,16 +81,15 @@ export function roundUp({ numerator, denominator }: Fraction): bigint {
   return -roundDown({ numerator: -numerator, denominator });
 }
 
-/** Returns the nearest whole number, and the upper one when two are equally near. */
+/** Returns the nearest whole number, rounding halves up. */
 export function roundHalfUp({ numerator, denominator }: Fraction): bigint {
   return roundDown({ numerator: 2n * numerator + denominator, denominator: 2n * denominator });
 }
 
 /**
- * Formats the value as a plain decimal, without exponent and trailing zeros. Rounds half up where the digits do not
- * end.
- * @param digits the most significant digits; 15 are exact as a JSON number
- * @param places the most digits after the point
+ * Formats the value as a plain decimal, without exponent or trailing zeros. Rounds half up if the digits do not end.
+ * @param digits the maximum number of significant digits; 15 are exact as a JSON number
+ * @param places the maximum number of decimal places
  */
 export function toDecimal(value: Fraction, digits: number, places = Number.POSITIVE_INFINITY): string {
   const decimals = Math.min(places, digits - 1 - magnitudeOf(value));
@@ -99,7 +98,7 @@ export function toDecimal(value: Fraction, digits: number, places = Number.POSIT
   return formatDecimal(scaled, decimals).replace(/\.?0+$/, '');
 }
 
-/** Returns what is wrong with an exchange rate, as words that follow its name, or undefined for a usable rate. */
+/** Returns what is wrong with an exchange rate, in words that follow its name; undefined for a usable rate. */
 export function rateFault(rate: string): string | undefined {
   if (!isPlainDecimal(rate)) return 'must be a plain decimal such as "1.08695652"';
   const value = parseDecimal(rate);
@@ -110,7 +109,7 @@ export function rateFault(rate: string): string | undefined {
   return undefined;
 }
 
-/** Returns what is wrong with the rate of a variable fee, as words after its name; undefined for a usable rate. */
+/** Returns what is wrong with the rate of a variable fee, in words that follow its name; undefined if usable. */
 export function variableFeeRateFault(rate: string): string | undefined {
   if (!isPlainDecimal(rate)) return 'must be a plain decimal such as "0.003"';
   const value = parseDecimal(rate);
@@ -120,8 +119,8 @@ export function variableFeeRateFault(rate: string): string | undefined {
 }
 
 /**
- * Formats the value as the shortest plain decimal that is exactly equal.
- * @returns undefined when its digits never end
+ * Formats the value as the shortest exactly equal decimal.
+ * @returns undefined if its digits never end
  */
 export function toExactDecimal(value: Fraction): string | undefined {
   const { numerator, denominator } = lowestTerms(value);
@@ -138,7 +137,7 @@ export function toRatio(value: Fraction): string {
   return `${numerator}/${denominator}`;
 }
 
-/** Returns whether a decimal with this number of digits and places is exactly the value. */
+/** Returns whether a decimal with this number of digits and places equals the value exactly. */
 function isExactWithin(value: Fraction, digits: number, places?: number): boolean {
   return subtract(value, parseDecimal(toDecimal(value, digits, places))).numerator === 0n;
 }
@@ -147,7 +146,7 @@ function powerOfTen(exponent: number): bigint {
   return 10n ** BigInt(exponent);
 }
 
-/** Returns the exponent of the value's first significant digit: 0 for 1 to 9.99…, -2 for 0.05. Returns 0 for zero. */
+/** Returns the exponent of the value's first significant digit: 0 for 1 to 9.99…, -2 for 0.05; 0 for zero. */
 function magnitudeOf({ numerator, denominator }: Fraction): number {
   if (numerator === 0n) return 0;
   const size = { numerator: numerator < 0n ? -numerator : numerator, denominator };
@@ -167,7 +166,7 @@ function multiplicity(value: bigint, prime: bigint): number {
   return times;
 }
 
-/** Returns the smaller one of two whole numbers: Math.min takes no bigint. */
+/** Returns the smaller of two whole numbers: Math.min does not accept bigint. */
 export function smaller(one: bigint, other: bigint): bigint {
   return one < other ? one : other;
 }

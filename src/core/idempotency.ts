@@ -1,7 +1,7 @@
 import { hash as digest } from 'node:crypto';
 import { type FieldPath, Refusal } from './refusal.ts';
 
-/** A claim on an idempotency key, for one operation, with the SHA-256 (hex) of the input. */
+/** A claim on an idempotency key for one operation, with the SHA-256 (hex) of the input. */
 export interface Claim {
   readonly operation: string;
   readonly key: string;
@@ -17,14 +17,14 @@ export function keyedOperation({ keySpace }: KeyOwner, operation: string): strin
   return keySpace === undefined ? operation : `${operation}@${keySpace}`;
 }
 
-/** The path of the idempotency key, which is not part of the input of a command. */
+/** The path of the idempotency key, which is not part of a command's input. */
 export const keyPath: FieldPath = ['idempotencyKey'];
 
 export function isIdempotencyKey(key: string): boolean {
   return /^[\x21-\x7e]{1,255}$/.test(key);
 }
 
-/** Returns the key in a header field: a string of structured fields (RFC 9651, 3.3.3) is the key that it writes. */
+/** Returns the key in a header field. A structured-field string (RFC 9651, 3.3.3) is unquoted. */
 export function keyInHeader(field: string | undefined): string | undefined {
   const [, quoted] = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(field ?? '') ?? [];
   return quoted?.replaceAll(/\\(.)/g, '$1') ?? field;
@@ -34,12 +34,12 @@ interface KeyedCommand {
   readonly operation: string;
   readonly input: object;
   readonly idempotencyKey: string | null | undefined;
-  /** Whether a null clears a field, and a missing field stays: then they are different inputs. */
+  /** Whether null clears a field while an absent field keeps its value: then the two are different inputs. */
   readonly nullClears?: true;
 }
 
 /**
- * Returns the claim that a call makes on its idempotency key, or undefined without one.
+ * Returns the claim that a call makes on its idempotency key; undefined without a key.
  * @throws Refusal INVALID_INPUT for a malformed key
  */
 export function claimOf(owner: KeyOwner, command: KeyedCommand): Claim | undefined {
@@ -53,7 +53,7 @@ export function claimOf(owner: KeyOwner, command: KeyedCommand): Claim | undefin
   return { operation: keyedOperation(owner, command.operation), key, hash };
 }
 
-/** Returns JSON with sorted keys, without undefined fields and meaningless nulls: the same for equal inputs. */
+/** Returns JSON with sorted keys, without undefined fields and meaningless nulls. Equal inputs produce equal text. */
 function canonicalJson(input: object, withNulls: boolean): string {
   return JSON.stringify(input, (_key, value: unknown) => {
     if (typeof value === 'bigint') return value.toString();

@@ -29,9 +29,7 @@ export function publicId(type: IdType, uuid: string): string {
   return `${type}:${uuid}`;
 }
 
-/**
- * Returns the uuid in a public id of one of these types. Undefined for other text: a malformed id is an unknown one.
- */
+/** Returns the uuid in a public id of one of these types. Undefined for other text: a malformed id is an unknown id. */
 export function uuidOf(id: string, ...types: readonly IdType[]): string | undefined {
   const separator = id.indexOf(':');
   const uuid = id.slice(separator + 1);
@@ -43,7 +41,7 @@ export interface AccountName {
   readonly id: string;
 }
 
-/** Returns the kind and uuid in the public id of an account, whose uuid matches no account of another kind. */
+/** Returns the kind and the uuid in an account's public id. No account of another kind has the same uuid. */
 export function accountNameIn(id: string): AccountName | undefined {
   const internal = uuidOf(id, 'InternalAccount');
   if (internal !== undefined) return { kind: 'INTERNAL', id: internal };
@@ -51,7 +49,7 @@ export function accountNameIn(id: string): AccountName | undefined {
   return external === undefined ? undefined : { kind: 'EXTERNAL', id: external };
 }
 
-/** Returns the time in a UUIDv7: when the row was created, in milliseconds. */
+/** Returns the time in a UUIDv7, in milliseconds: when the row was created. */
 export function creationTime(uuid: string): Date {
   return new Date(Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16));
 }
@@ -60,17 +58,17 @@ export function accountPublicId(kind: 'INTERNAL' | 'EXTERNAL', uuid: string): st
   return publicId(kind === 'INTERNAL' ? 'InternalAccount' : 'ExternalAccount', uuid);
 }
 
-/** Returns the reference that both sides write on a payment to find it again, derived from its id. */
+/** Returns the reference, derived from its id, that both sides put on a payment to find it again. */
 export function paymentReference(uuid: string): string {
   return `PAY-${uuid.slice(-12).toUpperCase()}`;
 }
 
-/** Returns the least uuid of a row created in this millisecond. */
+/** Returns the smallest uuid of a row created in this millisecond. */
 export function firstIdAt(moment: Date): string {
   return idAtMoment(moment, '0');
 }
 
-/** Returns the greatest uuid of a row created in this millisecond. */
+/** Returns the largest uuid of a row created in this millisecond. */
 export function lastIdAt(moment: Date): string {
   return idAtMoment(moment, 'f');
 }

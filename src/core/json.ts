@@ -1,9 +1,9 @@
 import { visit } from 'jsonc-parser';
 import { dotted, type FieldPath } from './refusal.ts';
 
-/** The error for JSON that cannot be represented exactly: a member given twice, or a number that would change. */
+/** Reports JSON that cannot be represented exactly: a duplicate member, or a number that would change. */
 export class InexactJson extends Error {
-  /** The place in the JSON; empty for all of it. */
+  /** The position in the JSON; empty for the whole document. */
   readonly path: FieldPath;
   readonly reason: string;
   readonly isTooLarge: boolean;
@@ -17,18 +17,18 @@ export class InexactJson extends Error {
   }
 }
 
-/** The most levels that JSON may have, since later readers recurse. */
+/** The maximum nesting of JSON, because later readers recurse. */
 const maxDepth = 64;
 
 /**
- * Parses untrusted JSON exactly as it is written. Ignores a byte order mark at the start (RFC 8259, section 8.1). `JSON.parse`
- * alone takes the last of two members with one name, and the nearest number, so whoever has signed, checked or passed on the
- * text may have read another value. Most JSON has neither, which a quick check shows: as many names in the text as in the
- * parsed value, and no number that is long or has a fraction or an exponent. Otherwise the text is parsed once more, to find
- * the place.
+ * Parses untrusted JSON exactly as it is written. Ignores a byte order mark at the start (RFC 8259, section 8.1).
+ * `JSON.parse` alone keeps the last of duplicate members and rounds numbers, so whoever signed, checked or forwarded
+ * the text may have read a different value. Most JSON contains neither, which a quick check proves: the text contains
+ * as many names as the parsed value, and no number that is long or has a fraction or an exponent. Otherwise the text is
+ * parsed once more to find the position.
  * @throws SyntaxError for text that is not JSON
- * @throws InexactJson for a member that is given twice or named `__proto__`, for a number that JavaScript cannot represent, and
- * for more than 64 levels
+ * @throws InexactJson for a member that is duplicate or named `__proto__`, for a number that JavaScript cannot
+ * represent, and for more than 64 levels
  */
 export function parseJson(text: string): unknown {
   const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
@@ -50,11 +50,11 @@ const code = {
   open: 123,
   close: 125,
 };
-/** All integers with at most this number of digits are exact. */
+/** All integers with up to this number of digits are exact. */
 const exactDigits = 15;
 
 /**
- * Counts the names in JSON, and returns whether all its numbers are integers of few digits.
+ * Counts the names in JSON, and returns whether all its numbers are short integers.
  * @throws InexactJson for too many levels
  */
 function look(json: string): { readonly names: number; readonly isPlain: boolean } {
@@ -69,7 +69,7 @@ function look(json: string): { readonly names: number; readonly isPlain: boolean
       if (digits > exactDigits) isPlain = false;
       continue;
     }
-    // Outside of strings a point occurs only in a number, and so does an E; an e occurs in words, too, but not after a digit.
+    // Outside strings, points and E occur only in numbers; e also occurs in words, but not after a digit.
     if (char === code.point || char === code.E || (char === code.e && digits > 0)) isPlain = false;
     digits = 0;
     if (char === code.quote) at = endOfText(json, at);
@@ -82,7 +82,7 @@ function look(json: string): { readonly names: number; readonly isPlain: boolean
   return { names, isPlain };
 }
 
-/** Returns where a string ends that begins at a quotation mark; the end of the JSON if it is unterminated. */
+/** Returns where a string that begins at a quotation mark ends; the end of the JSON if it is unterminated. */
 function endOfText(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); end !== -1; end = json.indexOf('"', end + 1)) {
     let before = end - 1;
@@ -92,7 +92,7 @@ function endOfText(json: string, start: number): number {
   return json.length;
 }
 
-/** Counts the names in a value. None is `__proto__`, whose count is never right. */
+/** Counts the names in a value. A `__proto__` member is never counted, so its count never matches. */
 function namesIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let names = 0;
@@ -106,7 +106,7 @@ function namesIn(value: unknown): number {
   return names;
 }
 
-/** @throws InexactJson for the first place that is not exact */
+/** Throws InexactJson for the first inexact position. */
 function checkExact(json: string): void {
   const names: Set<string>[] = [];
   visit(
@@ -134,7 +134,7 @@ function checkExact(json: string): void {
   );
 }
 
-/** Writes a number of JSON in a canonical form: its digits without zeros at either end, and a power of ten. */
+/** Formats a JSON number canonically: its digits without zeros at either end, and a power of ten. */
 function canonical(source: string): string {
   const [, sign = '', integer = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? [];

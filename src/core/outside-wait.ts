@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** The capacity that a request uses while it is processed. */
+/** The capacity that a request occupies while it is processed. */
 export interface RequestSlot {
   release(): void;
   /** Takes capacity again. Never refused: a request that has begun is carried out. */
   retake(): void;
-  /** Passes the turn to others of its tenant; the request still counts as processed. */
+  /** Passes the turn to other requests of its tenant; this request still counts as being processed. */
   yieldTurn(): void;
   resumeTurn(): void;
 }
@@ -16,7 +16,7 @@ export function withSlot<Result>(slot: RequestSlot, work: () => Result): Result 
   return slots.run(slot, work);
 }
 
-/** Waits for others of the same tenant without holding the request's turn: work that need not wait overtakes it. */
+/** Waits for others of the same tenant without holding the request's turn: work that need not wait goes first. */
 export async function turnlessWait<Result>(wait: Promise<Result>): Promise<Result> {
   const slot = slots.getStore();
   slot?.yieldTurn();
@@ -27,7 +27,7 @@ export async function turnlessWait<Result>(wait: Promise<Result>): Promise<Resul
   }
 }
 
-/** Waits for an external service without holding the request's slot: a slow one keeps nobody from being served. */
+/** Waits for an external service without holding the request's slot, so a slow service blocks no requests. */
 export async function outsideWait<Result>(answer: Promise<Result>): Promise<Result> {
   const slot = slots.getStore();
   slot?.release();

@@ -1,22 +1,22 @@
 export const defaultPageSize = 20;
 export const maxPageSize = 100;
 
-/** A page of a list, by time-ordered ids or feed sequences: as fast at any depth, whatever is added or removed. */
+/** A page of a list, by time-ordered ids or feed sequences: equally fast at any depth, unaffected by changes. */
 export interface Page<Key> {
   readonly size: number;
-  /** True when the page is read from the end of the list: in the opposite order, then reversed. */
+  /** True if the page is read from the end of the list: in the opposite order, then reversed. */
   readonly backward: boolean;
   readonly read: 'asc' | 'desc';
-  /** The keys of the page: those on this side of the cursor, or between two cursors. */
+  /** The range of keys on the page: those on this side of the cursor, or between two cursors. */
   readonly bound: { readonly gt?: Key; readonly lt?: Key } | undefined;
-  /** The cursor where the reading begins, and the keys beyond: if there are any, the other `has…Page` is true. */
+  /** The cursor where the read starts, and the keys beyond it: if there are any, the other `has…Page` is true. */
   readonly beyond: { readonly gte: Key } | { readonly lte: Key } | undefined;
 }
 
-/** What lists can be ordered by: the creation of their rows, or their last change. */
+/** The possible orders of lists: by creation of their rows, or by their last change. */
 export type ListOrder = 'CREATED' | 'UPDATED';
 
-/** A row's place in the order of last changes. Rows that changed in the same millisecond are in the order of their ids. */
+/** A row's position in the order of last changes. Rows that changed in the same millisecond are ordered by id. */
 export interface ChangeKey {
   readonly updatedAt: Date;
   readonly id: string;
@@ -29,7 +29,7 @@ export interface KeyBound<Key> {
   readonly lte?: Key;
 }
 
-/** The key that orders a row. Only lists with an order of changes need its time. */
+/** The key that orders a row. Only lists that are ordered by changes need its time. */
 export interface OrderedRow {
   readonly id: string;
   readonly updatedAt?: Date;
@@ -38,7 +38,7 @@ export interface OrderedRow {
 export interface RowOrder<Key> {
   /** The fields that order the rows, the first one first. */
   readonly fields: readonly string[];
-  /** Returns the key that a position names; undefined where it is of another order. */
+  /** Returns the key that a position names; undefined if the position belongs to another order. */
   readonly keyOf: (position: string) => Key | undefined;
   readonly textOf: (row: OrderedRow) => string;
   /** Returns Prisma's condition for the rows whose keys lie within a bound. */
@@ -67,7 +67,7 @@ const byChange: RowOrder<ChangeKey> = {
   within: (bound) => ({
     AND: Object.entries(bound).map(([operator, { updatedAt, id }]: [string, ChangeKey]) => {
       const strict = operator.startsWith('g') ? 'gt' : 'lt';
-      // The first condition alone can use an index.
+      // Only the first condition can use an index.
       return {
         updatedAt: { [`${strict}e`]: updatedAt },
         OR: [{ updatedAt: { [strict]: updatedAt } }, { id: { [operator]: id } }],

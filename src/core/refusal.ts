@@ -47,7 +47,7 @@ export const refusals = {
 
 export type RefusalCode = keyof typeof refusals;
 
-/** An invalid field of an input: its path in the input of the command, and why it is invalid. */
+/** An invalid field of an input: its path in the command's input, and why it is invalid. */
 export interface InvalidField {
   readonly path: FieldPath;
   readonly code: RefusalCode;
@@ -55,11 +55,11 @@ export interface InvalidField {
 }
 
 export interface RefusalDetails {
-  /** The path of the cause in the input of the command; the message names no field. */
+  /** The path of the cause in the command's input; the message names no field. */
   readonly path?: FieldPath | undefined;
   /** All invalid fields, if there are several; `path` is that of the first. */
   readonly errors?: readonly InvalidField[];
-  /** Not allowed: the cause is named by `path` alone. */
+  /** Not allowed: only `path` names the cause. */
   readonly field?: never;
   /** Seconds after which the same request may succeed. */
   readonly retryAfter?: number;
@@ -68,15 +68,15 @@ export interface RefusalDetails {
 
 const isPath = (about: FieldPath | RefusalDetails): about is FieldPath => Array.isArray(about);
 
-/** The message of a request that cannot be processed because of the database. Nothing has happened. */
+/** The message for a request that cannot be processed because of the database. It has had no effect. */
 export const databaseAway = 'the database is unreachable or overloaded; try again';
 
-/** The message of a request that has waited for somebody's lock for as long as it may: that of a table, mostly. */
+/** The message for a request that has waited for another session's lock, usually on a table, for as long as allowed. */
 export const databaseBusy = 'the database is busy: another session holds a lock that this request needs; try again';
 
 /**
- * Returns the refusal that an error is or stands for, or undefined for any other error. SERVICE_UNAVAILABLE means that
- * nothing has happened, so the same request may be sent again. OUTCOME_UNKNOWN means that it may have happened.
+ * Returns the refusal that an error is or stands for; undefined for any other error. SERVICE_UNAVAILABLE means that the
+ * request had no effect and may be sent again. OUTCOME_UNKNOWN means that it may have taken effect.
  */
 export function refusalIn(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
@@ -85,7 +85,7 @@ export function refusalIn(error: unknown): Refusal | undefined {
   return new Refusal('SERVICE_UNAVAILABLE', isLockTimeout(error) ? databaseBusy : databaseAway, { retryAfter: 1 });
 }
 
-/** Returns the refusal for a command that may have taken effect, but whose answer is lost. */
+/** Returns the refusal for a command that may have taken effect but whose result is lost. */
 export function outcomeUnknown(): Refusal {
   return new Refusal(
     'OUTCOME_UNKNOWN',
@@ -93,14 +93,14 @@ export function outcomeUnknown(): Refusal {
   );
 }
 
-/** A refusal by the domain, which each API presents in its own form. Nothing has changed, but for OUTCOME_UNKNOWN. */
+/** Refuses a command; each API presents this in its own form. Nothing has changed, but for OUTCOME_UNKNOWN. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly details: RefusalDetails;
-  /** Whether this repeats the answer to the first call with the idempotency key. */
+  /** Whether this repeats the response to the first call with the idempotency key. */
   readonly replayed: boolean;
 
-  /** @param about the facts, or the path of the cause, where that is the only one */
+  /** @param about the facts, or only the path of the cause */
   constructor(code: RefusalCode, message: string, about: FieldPath | RefusalDetails = {}, replayed = false) {
     super(message);
     this.name = 'Refusal';
@@ -110,12 +110,12 @@ export class Refusal extends Error {
   }
 }
 
-/** The path of a value in an input: the names of fields and, in lists, positions from 0. */
+/** The path of a value in an input: field names and, in lists, positions from 0. */
 export type FieldPath = readonly (string | number)[];
 
 type Leaf = string | number | bigint | boolean | Date | null | undefined;
 
-/** The paths of an input of this type, the empty path of the whole input included. */
+/** The paths of an input of this type, including the empty path of the whole input. */
 export type PathIn<Input> = Input extends Leaf
   ? readonly []
   : Input extends readonly (infer Item)[]
@@ -125,18 +125,18 @@ export type PathIn<Input> = Input extends Leaf
         | { readonly [Field in keyof Input & string]-?: readonly [Field, ...PathIn<Input[Field]>] }[keyof Input &
             string];
 
-/** Returns a function that makes paths into inputs of one type: the compiler refuses a field that they do not have. */
+/** Returns a function that builds paths into inputs of one type: the compiler rejects unknown fields. */
 export function pathsIn<Input>() {
   return <const Path extends PathIn<Input>>(...path: Path): Path => path;
 }
 
-/** A table from paths of a command's input to the paths of an API's requests, where the two differ. */
+/** A mapping from paths of a command's input to the paths of an API's requests, where the two differ. */
 export type PathTable<Input = never> = readonly (readonly [
   from: [Input] extends [never] ? FieldPath : PathIn<Input>,
   to: FieldPath,
 ])[];
 
-/** Translates a path of a command's input for an API, by the longest entry that it begins with, if any. */
+/** Translates a path of a command's input for an API, using the longest matching prefix, if any. */
 export function translatePath(path: FieldPath, table: PathTable): FieldPath {
   const found = table
     .filter(([from]) => from.every((step, depth) => step === path[depth]))
@@ -148,32 +148,32 @@ export function translatePath(path: FieldPath, table: PathTable): FieldPath {
   return [...to, ...path.slice(from.length)];
 }
 
-/** Formats a path as one text: `beneficialOwners.0.taxId`. */
+/** Formats a path as text: `beneficialOwners.0.taxId`. */
 export function dotted(path: FieldPath): string {
   return path.join('.');
 }
 
-/** The input of a command that changes a record: the version that the caller has seen, which the record must still have. */
+/** The input of a command that changes a record, with the version seen by the caller, which must be current. */
 export interface Expecting {
   readonly expectedVersion?: number | null | undefined;
 }
 
 const at = pathsIn<Expecting>()('expectedVersion');
 
-/** Makes the refusal of a change of a record that has changed since the caller saw it. */
+/** Creates the refusal for a change to a record that has changed since the caller read it. */
 export function changedMeanwhile(existingId: string | null, version: number, replayed = false): Refusal {
   const message = `the record has changed meanwhile: its version is ${version}`;
   return new Refusal('CONFLICT', message, { path: at, ...(existingId !== null && { existingId }), version }, replayed);
 }
 
-/** Checks the version of a record, which is locked. @throws Refusal CONFLICT */
+/** Checks the version of a locked record. @throws Refusal CONFLICT */
 export function checkVersion({ expectedVersion }: Expecting, existingId: string | null, version: number): void {
   if ((expectedVersion ?? version) !== version) throw changedMeanwhile(existingId, version);
 }
 
 /**
- * Runs every check of an input, so that one refusal has all invalid fields.
- * @returns what the checks return, in their order
+ * Runs every check of an input, so that one refusal contains all invalid fields.
+ * @returns the results of the checks, in their order
  * @throws Refusal with the path of the first invalid field, and all of them in `errors`
  */
 export function checkAll<Checks extends readonly (() => unknown)[]>(
@@ -185,7 +185,7 @@ export function checkAll<Checks extends readonly (() => unknown)[]>(
     try {
       results.push(check());
     } catch (error) {
-      // An error without a path is not about a field, and stops the rest.
+      // An error without a path is not about a field, and stops the remaining checks.
       if (!(error instanceof Refusal) || !error.details.path) throw error;
       found.push(error);
     }
@@ -196,12 +196,12 @@ export function checkAll<Checks extends readonly (() => unknown)[]>(
   throw found.length === 1 ? first : joinRefusals(first, found);
 }
 
-/** Returns the invalid fields that a refusal names: the one at its path where it lists none. */
+/** Returns the invalid fields that a refusal lists, or the one at its path if it lists none. */
 export function invalidFieldsOf({ code, message, details }: Refusal): readonly InvalidField[] {
   return details.errors ?? (details.path ? [{ path: details.path, code, message }] : []);
 }
 
-/** Joins refusals of one input: their code where it is the same, else INVALID_INPUT. */
+/** Merges refusals of one input. The code is their common code, otherwise INVALID_INPUT. */
 function joinRefusals(first: Refusal, found: readonly Refusal[]): Refusal {
   const errors = found.flatMap(invalidFieldsOf);
   const code = errors.every((error) => error.code === first.code) ? first.code : 'INVALID_INPUT';

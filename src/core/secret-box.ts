@@ -9,8 +9,8 @@ const tagBytes = 16;
 export const keyBytes = 32;
 
 /**
- * Encrypts and decrypts stored secrets: AES-256-GCM with a new nonce each. The owner is authenticated with the secret, so
- * that a stored secret cannot be moved to another row. A stored secret names its key, so that keys can be replaced.
+ * Encrypts and decrypts stored secrets: AES-256-GCM with a new nonce each. The owner is authenticated with the secret,
+ * so a stored secret cannot be moved to another row. A stored secret names its key, so that keys can be rotated.
  */
 export class SecretBox {
   readonly #keys: ReadonlyMap<string, Buffer>;
@@ -39,7 +39,7 @@ export class SecretBox {
 
   /**
    * Decrypts a secret.
-   * @throws Error when this instance lacks its key, or it belongs to another owner or has been changed
+   * @throws Error if this instance lacks its key, or if the secret belongs to another owner or was changed
    */
   open(sealed: Uint8Array, owner: string): string {
     const bytes = Buffer.from(sealed);
@@ -61,7 +61,7 @@ export class SecretBox {
 
 /**
  * Returns the id of the key that a stored secret was encrypted with.
- * @throws Error for bytes that `seal` did not make
+ * @throws Error for bytes that `seal` did not create
  */
 export function sealedWith(sealed: Uint8Array): string {
   if (sealed[0] !== formatVersion) throw new Error('this secret was stored in an unknown format');
@@ -69,7 +69,7 @@ export function sealedWith(sealed: Uint8Array): string {
 }
 
 /**
- * Returns the id of a key: 8 hexadecimal digits of its SHA-256. Stored ciphertexts and signed tokens name their key by it, and
+ * Returns the id of a key: 8 hexadecimal digits of its SHA-256. Stored ciphertexts and signed tokens contain it, and
  * operators compare it. It reveals nothing about a random key.
  * @param setting the setting of the key, so that a key that serves two of them has two ids
  */

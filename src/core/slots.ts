@@ -8,20 +8,20 @@ export class Slots {
     this.#limit = limit;
   }
 
-  /** Whether the next piece of work would have to wait. */
+  /** Returns whether further work would have to wait. */
   get isFull(): boolean {
     return this.#running >= this.#limit;
   }
 
-  /** Takes a slot, after all that is before it in the queue. Returns the function that gives it back. */
+  /** Takes a slot, after everything before it in the queue. Returns the function that releases it. */
   take(): Promise<() => void> {
     return new Promise((taken) => void this.run(() => new Promise<void>((over) => taken(over))));
   }
 
-  /** Runs `work`, after all that is before it in the queue. */
+  /** Runs `work`, after everything before it in the queue. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running < this.#limit) this.#running += 1;
-    // Whoever finishes passes its slot on, so that no later one overtakes the queue.
+    // Finished work passes its slot on, so that no later arrival overtakes the queue.
     else await new Promise<void>((resolve) => this.#queue.push(resolve));
     try {
       return await work();

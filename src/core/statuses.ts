@@ -1,6 +1,6 @@
 import type { QuoteStatus, TransactionStatus } from '../infra/database/generated/client/client.ts';
 
-/** The final statuses of a transaction, as in `is_terminal` of the database. (COMPLETED may still become REFUNDED.) */
+/** The final statuses of a transaction, as in the database's `is_terminal`. (COMPLETED may still become REFUNDED.) */
 export const terminalTransactionStatuses: ReadonlySet<TransactionStatus> = new Set([
   'COMPLETED',
   'REJECTED',
@@ -9,5 +9,5 @@ export const terminalTransactionStatuses: ReadonlySet<TransactionStatus> = new S
   'EXPIRED',
 ]);
 
-/** The final statuses of a quote, as `announce_quote` lists them in the database. */
+/** The final statuses of a quote, as listed in the database's `announce_quote`. */
 export const terminalQuoteStatuses: ReadonlySet<QuoteStatus> = new Set(['COMPLETED', 'FAILED', 'EXPIRED']);

@@ -8,13 +8,13 @@ const unreadable = /[\p{Cc}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa
 /** The scripts whose letters take joiners (Unicode, chapter 23), and emoji, which are joined too. */
 const joining =
   /(?:[\p{scx=Adlm}\p{scx=Arab}\p{scx=Bali}\p{scx=Beng}\p{scx=Deva}\p{scx=Gujr}\p{scx=Guru}\p{scx=Java}\p{scx=Khmr}\p{scx=Knda}\p{scx=Mand}\p{scx=Mlym}\p{scx=Mong}\p{scx=Mymr}\p{scx=Nkoo}\p{scx=Orya}\p{scx=Rohg}\p{scx=Sinh}\p{scx=Syrc}\p{scx=Taml}\p{scx=Telu}\p{scx=Tibt}\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)/u;
-/** What may have a variation selector behind it: emoji, symbols, ideographs and Mongolian letters. */
+/** The characters that a variation selector may follow: emoji, symbols, ideographs and Mongolian letters. */
 const varying = /[\p{Emoji}\p{S}\p{Script=Han}\p{Script=Mongolian}]/u;
 const variationSelector = /[\u180b-\u180d\u180f\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/u;
-/** A character that shows something: no space, no mark alone, nothing that is drawn as nothing. */
+/** A visible character: not a space, a lone mark or a blank glyph. */
 const visible = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u;
 
-/** Returns the form in which a text is stored and compared: composed (NFC), without spaces around it. */
+/** Returns the form in which a text is stored and compared: composed (NFC) and trimmed. */
 export function canonicalText(text: string): string {
   return text.normalize('NFC').trim();
 }
@@ -26,20 +26,20 @@ export function lengthOf(text: string): number {
   return length;
 }
 
-/** Returns the words for a character in a refusal: its code, and itself where it can be shown. */
+/** Returns the description of a character for a refusal: its code, and the character itself if it can be shown. */
 export function nameOfCharacter(character: string): string {
   const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
   return visible.test(character) ? `${JSON.stringify(character)} (${code})` : code;
 }
 
 /**
- * Returns why a text in canonical form is refused, as the end of a sentence; undefined for one that is sound. A control,
- * format, private-use or unassigned character is refused, but for joiners where a script needs them, and something must
- * be visible.
- * @param isKey whether programs compare it: then it has no joiner either, and nothing else that is drawn as nothing
+ * Returns why a text in canonical form is refused, as the end of a sentence; undefined if it is valid. Control, format,
+ * private-use and unassigned characters are refused, except for joiners that a script needs, and something must be
+ * visible.
+ * @param isKey whether programs compare it: then joiners and all other blank glyphs are refused too
  */
 export function textFault(text: string, maxLength: number, isKey = false): string | undefined {
-  // No character has more than two units: text that is far too long is not looked at further.
+  // No character has more than two units, so text that is far too long is not examined further.
   if (text.length > 2 * maxLength || lengthOf(text) > maxLength) return `must have at most ${maxLength} characters`;
   let before = '';
   let position = 0;
@@ -62,24 +62,24 @@ function isRefused(character: string, before: string, isKey: boolean): boolean {
   return !(variationSelector.test(character) && varying.test(before));
 }
 
-/** The most characters of each kind of text, in every API. */
+/** The maximum length of each kind of text in characters, in every API. */
 export const longest = {
   name: 200,
-  /** A line of an address. */
+  /** An address line. */
   line: 200,
   /** A city, a state, a title. */
   word: 100,
   postalCode: 20,
-  /** A number in a register, a tax number. */
+  /** A registration number or a tax number. */
   number: 100,
   email: 320,
   /** A memo, a reason, a fact about a party. */
   memo: 500,
-  /** A key of the platform's own. */
+  /** A platform's own key. */
   key: 200,
 } as const;
 
-/** Checks a text that people read, and returns it as it is stored. @throws Refusal INVALID_INPUT */
+/** Validates a text for human readers and returns its stored form. @throws Refusal INVALID_INPUT */
 export function checkText<Text extends string | null | undefined>(
   text: Text,
   path: FieldPath,
@@ -89,7 +89,7 @@ export function checkText<Text extends string | null | undefined>(
 }
 
 /**
- * Checks a key of the platform's own, which programs compare, and returns it as it is stored.
+ * Validates a platform's own key, which programs compare, and returns its stored form.
  * @throws Refusal INVALID_INPUT
  */
 export function checkKey<Text extends string | null | undefined>(text: Text, path: FieldPath): Text {
@@ -106,11 +106,11 @@ function checked<Text extends string | null | undefined>(
   const canonical = canonicalText(text);
   const fault = textFault(canonical, maxLength, isKey);
   if (fault !== undefined) throw new Refusal('INVALID_INPUT', `the text ${fault}`, path);
-  // A text stays a text.
+  // The canonical form of a text is a text.
   return canonical as Text;
 }
 
-/** Tells whether text can be stored and looked for. Postgres stores neither U+0000 nor an unpaired surrogate. */
+/** Returns whether text can be stored and searched for. Postgres stores neither U+0000 nor an unpaired surrogate. */
 export function isPlainText(text: string): boolean {
   return !/[\p{Cc}\p{Cs}]/u.test(text);
 }
@@ -125,14 +125,14 @@ export function readableText(text: string): string {
 }
 
 /**
- * Returns a text for comparisons without regard to case: Unicode's full case folding of the composed text. Small letters
- * of the capitals of the lower-case letters are that folding for all letters but ı, which folds to itself.
+ * Returns a text for case-insensitive comparisons: Unicode's full case folding of the composed text. Lower-casing the
+ * capitals of the lower-case letters is that folding for all letters but ı, which folds to itself.
  */
 export function foldedText(text: string): string {
   let folded = '';
   for (const letter of canonicalText(text).normalize('NFD')) {
     if (letter === 'ı') folded += letter;
-    // One letter at a time: a final sigma is another letter only at the end of a word.
+    // One letter at a time: a final sigma differs only at the end of a word.
     else for (const capital of letter.toLowerCase().toUpperCase()) folded += capital.toLowerCase();
   }
   return folded.normalize('NFC');

@@ -1,21 +1,21 @@
 import { type RequestSlot, turnlessWait, withSlot } from './outside-wait.ts';
 
-/** The turn of one piece of work among all that its platform asks for. */
+/** The turn of one piece of work among all the work of its platform. */
 export interface WorkTurn extends RequestSlot {
   /** Passes the turn on. Further calls do nothing. */
   end(): void;
 }
 
-/** Waits for a turn of a platform (http/turns.ts). `end` must follow. */
+/** Waits for the platform's turn (http/turns.ts). `end` must follow. */
 export type TakeTurn = (platformId: string) => Promise<WorkTurn>;
 
-/** Limits how much expensive work one platform does at once while others send requests, too (http/turns.ts). */
+/** Limits the expensive work of one platform while other platforms send requests, too (http/turns.ts). */
 export interface ExpensiveTurns {
   beginExpensive(platformId: string): Promise<void> | undefined;
   endExpensive(platformId: string): void;
 }
 
-/** Runs expensive work after its wait. While it waits, the request gives its turn to others of its platform. */
+/** Runs expensive work after its wait. While it waits, the request yields its turn to others of its platform. */
 export async function inExpensiveTurn<Result>(turns: ExpensiveTurns, platformId: string, work: () => Promise<Result>) {
   const wait = turns.beginExpensive(platformId);
   if (wait) await turnlessWait(wait);

@@ -3,7 +3,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58, bech32, bech32m, createBase58check, hex } from '@scure/base';
 import { type AccountField, type AccountForm, numberField, written } from './account-fields.ts';
 
-// The addresses of wallets, and what their checksums say. Print may break them into lines.
+// The addresses of wallets and their checksums. Printed addresses may be broken into lines.
 
 const bare = (value: string) => value.replace(/\s/g, '');
 
@@ -26,7 +26,7 @@ const address = (
   ...more,
 });
 
-/** Returns the character that base 58 does not have, as it looks like another one: 0, O, I and l. */
+/** Returns the character that is not in base 58 because it resembles another one: 0, O, I or l. */
 function strangeIn58(value: string): string | undefined {
   const place = [...value].findIndex((character) => '0OIl'.includes(character));
   return place < 0
@@ -34,7 +34,7 @@ function strangeIn58(value: string): string | undefined {
     : `character ${place + 1} is ${value[place]}, which these addresses never contain because it resembles another character`;
 }
 
-/** The address of a wallet on Solana: a public key in base 58. It has no checksum. */
+/** The address of a wallet on Solana: a base-58 public key, without a checksum. */
 export const solanaAddress = address(
   'Address of the wallet, 32 to 44 characters.',
   '32 to 44 letters or digits',
@@ -68,8 +68,8 @@ export const tronAddress = address(
 );
 
 /**
- * Writes an EVM address with the capitals that are its checksum (EIP-55): a letter is capital where the hash of the
- * small letters has 8 or more.
+ * Formats an EVM address with the capitals that form its checksum (EIP-55): a letter is upper-case if the corresponding
+ * hex digit of the hash of the lower-case address is 8 or more.
  * @param digits 40 hexadecimal digits
  */
 export function eip55(digits: string): string {
@@ -81,7 +81,7 @@ export function eip55(digits: string): string {
   return `0x${letters.join('')}`;
 }
 
-/** The address on a chain that uses the address format of Ethereum. */
+/** The address on a chain that uses Ethereum's address format. */
 export const evmAddress = numberField(
   'Address of the wallet: 0x and 40 hexadecimal digits.',
   written('0x and 40 hexadecimal digits', {
@@ -111,7 +111,7 @@ const isCapital = (value: string) => value === value.toUpperCase();
 const wrongChecksum =
   'its last 6 characters, the checksum, do not match the rest: a character is wrong or two are swapped';
 
-/** The address of a wallet on the second-layer bitcoin network: bech32m, which has no mix of capitals and small letters. */
+/** The address of a wallet on the second-layer bitcoin network: bech32m, all capitals or all small letters. */
 export const layer2Address = address(
   'Address of the wallet, 20 to 120 characters.',
   '20 to 120 letters or digits',
@@ -146,7 +146,7 @@ export const lightningInvoice = address(
   },
 );
 
-/** A BOLT 12 offer. It has the letters of bech32 and no checksum; a plus may join its lines. */
+/** A BOLT 12 offer, in the characters of bech32 without a checksum; a plus may join its lines. */
 export const lightningOffer = address(
   'BOLT 12 offer.',
   'a BOLT 12 offer starting with lno',

@@ -5,7 +5,7 @@ import { invalidFieldsOf, Refusal } from '../core/refusal.ts';
 import { checkAccountInfo } from '../domain/accounts/account-details.ts';
 import type { ExternalAccountType } from '../infra/database/generated/client/client.ts';
 
-/** Makes docs/accounts.md from the declaration of the types of accounts and their examples. */
+/** Generates docs/accounts.md from the declaration of the account types and their examples. */
 export function accountsPage(): string {
   const kinds = Object.entries(accountTypes) as [ExternalAccountType, AccountType][];
   return `# External accounts
@@ -46,7 +46,7 @@ ${[...taken, ...refused].map((details) => `| ${shown(details)} | ${outcome(name,
 `;
 }
 
-/** Shows details: long ones only at their beginning. */
+/** Formats details, truncating long ones. */
 function shown(details: AccountDetails): string {
   const values = Object.values(details).filter((value) => value !== null && value !== undefined);
   return values.map((value) => `\`${shortened(value).replaceAll('\n', '↵')}\``).join(', ');

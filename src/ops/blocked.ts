@@ -24,7 +24,7 @@ async function show({ database }: Tools): Promise<Answer> {
   return { data, lines };
 }
 
-/** The lines of a session and of those that wait for it. Several may wait for each other: each is shown once. */
+/** Returns the lines of a session and of those that wait for it, each once, even if they wait for each other. */
 function branch(session: LockSession, all: readonly LockSession[], depth: number, shown: Set<number>): string[] {
   if (shown.has(session.pid)) return [];
   shown.add(session.pid);
@@ -40,7 +40,7 @@ function branch(session: LockSession, all: readonly LockSession[], depth: number
   ];
 }
 
-/** Says what it costs to end a session. The ledger bears each: a transaction is carried out whole or not at all. */
+/** Describes the effect of ending a session. The ledger bears it: a transaction is carried out whole or not at all. */
 function endingOf({ kind, application, statement }: LockSession): string {
   if (kind === 'autovacuum worker') {
     return /to prevent wraparound/.test(statement)

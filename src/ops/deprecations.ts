@@ -9,7 +9,7 @@ import {
   visit,
 } from 'graphql';
 
-/** How many months a deprecated element stays at least (docs/compatibility.md). */
+/** The minimum number of months that a deprecated element stays (docs/compatibility.md). */
 const months = 6;
 
 interface Deprecable {
@@ -23,13 +23,13 @@ function reasonOf({ directives = [] }: Deprecable): string | undefined {
   return deprecated && (value?.kind === Kind.STRING ? value.value : '');
 }
 
-/** Returns since when an element is deprecated, as its reason says: "Use customer. Since 2027-03-01." */
+/** Returns the date of deprecation from its reason: "Use customer. Since 2027-03-01." */
 function sinceOf(element: Deprecable): Date | undefined {
   const [, day] = /\bSince (\d{4}-\d{2}-\d{2})\.$/.exec(reasonOf(element) ?? '') ?? [];
   return day === undefined ? undefined : new Date(day);
 }
 
-/** Returns the names of deprecated elements that do not say since when they are. */
+/** Returns the names of deprecated elements that do not state since when. */
 export function undatedDeprecations(schema: DocumentNode): string[] {
   const undated: string[] = [];
   const look = (element: Deprecable) => {
@@ -39,7 +39,7 @@ export function undatedDeprecations(schema: DocumentNode): string[] {
   return undated;
 }
 
-/** Returns an earlier schema without what was deprecated for long enough in it: that may be gone by now, with the types it led to. */
+/** Returns an earlier schema without long-deprecated elements: they may be gone, with the types they led to. */
 export function lasting(earlier: DocumentNode, now: Date): GraphQLSchema {
   const remove = (element: Deprecable) => {
     const since = sinceOf(element);
@@ -49,7 +49,7 @@ export function lasting(earlier: DocumentNode, now: Date): GraphQLSchema {
   const rest = buildASTSchema(
     visit(earlier, { FieldDefinition: remove, InputValueDefinition: remove, EnumValueDefinition: remove }),
   );
-  // Without its other types a schema has those that its roots lead to. Objects that interfaces alone lead to are named.
+  // Without the other types, a schema has those that its roots reach. Objects reached only by interfaces are named.
   const types = Object.values(rest.getTypeMap()).filter(
     (type) => isObjectType(type) && type.getInterfaces().length > 0,
   );

@@ -2,7 +2,7 @@ import { type Catalog, expectedCatalog, readCatalog } from '../infra/database/mi
 import { hasNewerMigrations } from '../infra/database/migrations/migrate.ts';
 import type { Checks, Patient, Verdicts } from './doctor-checks.ts';
 
-/** The check of each kind of fact, by the first word of it. */
+/** The check of each kind of fact, by the fact's first word. */
 const kinds = {
   objects: ['there'],
   rights: ['right'],
@@ -26,7 +26,7 @@ const dangers: Readonly<Record<Kind, string>> = {
   indexes: 'reads are slow, or commands are refused',
 };
 
-/** Differences that each check names, by what was read once for all of them. */
+/** The differences that each check reports, from one read shared by all checks. */
 const differences = new WeakMap<Patient, Promise<Map<Kind, string[]> | undefined>>();
 
 const kindOf = (fact: string): Kind =>
@@ -34,7 +34,7 @@ const kindOf = (fact: string): Kind =>
     (kinds[kind] as readonly string[]).includes(fact.split(' ', 1)[0] ?? ''),
   ) ?? 'objects';
 
-/** Compares the database with what the migrations make. Undefined where a newer version has migrated it. */
+/** Compares the database with the catalog of the migrations. Undefined if a newer version has migrated it. */
 async function compare({ database }: Patient): Promise<Map<Kind, string[]> | undefined> {
   if (await hasNewerMigrations(database.pool)) return undefined;
   const expected = await expectedCatalog();
@@ -52,7 +52,7 @@ async function compare({ database }: Patient): Promise<Map<Kind, string[]> | und
       if (/^(body|columns) /.test(fact)) note(kindOf(fact), `${object} differs in its ${fact.split(' ', 1)[0]}`);
       else note(kindOf(fact), `${object} lacks the ${fact}`);
     }
-    // An index more makes reads faster.
+    // An additional index only makes reads faster.
     for (const fact of there) {
       if (!facts.includes(fact) && !/^(body|columns|index) /.test(fact))
         note(kindOf(fact), `${object} has the additional ${fact}`);
@@ -76,7 +76,7 @@ function verdictOf(kind: Kind): (patient: Patient) => Promise<Verdicts> {
   };
 }
 
-/** Compare what Postgres says of tables and functions with what the migrations make. */
+/** The checks that compare Postgres' facts about tables and functions with those of the migrations. */
 export const catalogChecks: Checks<Patient> = Object.fromEntries(
   (Object.keys(kinds) as Kind[]).map((kind) => [kind, verdictOf(kind)]),
 );

@@ -1,7 +1,7 @@
 import type { Database } from '../infra/database/database.ts';
 import type { Config } from '../server/config.ts';
 
-/** What a check says. A fault stops an instance or its work, or loses data; a warning is for a person to look at. */
+/** The verdict of a check. A fault stops an instance or its work, or loses data; a warning is for human review. */
 export type Verdict = readonly [result: 'ok' | 'warning' | 'fault' | 'skipped', detail: string];
 
 export type Finding = {
@@ -17,13 +17,13 @@ export interface Patient {
   readonly limits: Limits;
 }
 
-/** How many seconds are too long: for an open transaction, and for a wait for a lock. */
+/** The limits in seconds for an open transaction, and for a wait for a lock. */
 export interface Limits {
   readonly transactionSeconds: number;
   readonly lockSeconds: number;
 }
 
-/** What a check returns: a verdict, one for each thing that it finds, or none if it does not apply. */
+/** The results of a check: a verdict, one for each finding, or none if it does not apply. */
 export type Verdicts = Verdict | readonly Verdict[];
 
 export type Checks<Of> = Readonly<Record<string, (of: Of) => Verdicts | Promise<Verdicts>>>;

@@ -8,7 +8,7 @@ import { messageForUser, wordsOf } from '../server/print-error.ts';
 import { directUrl, poolerOf } from '../server/start/prepare-database.ts';
 import type { Checks, Patient, Verdicts } from './doctor-checks.ts';
 
-/** Makes a check of a statement that returns one row. */
+/** Creates a check from a statement that returns one row. */
 export function oneRow<Row extends CamelCased<Row>>(
   text: string,
   verdictsOf: (row: Row, patient: Patient) => Verdicts,
@@ -17,12 +17,12 @@ export function oneRow<Row extends CamelCased<Row>>(
   return async (patient) => {
     const { rows } = await patient.database.pool.query<object>(text, value ? [value()] : []);
     const fields = Object.entries(rows[0] ?? {}).map(([name, of]) => [fieldName(name), of]);
-    // The type is the one that the check declares, as with other statements.
+    // The check declares the type, as with other statements.
     return verdictsOf(Object.fromEntries(fields) as Row, patient);
   };
 }
 
-/** What decides whether anything else is worth a look. */
+/** The checks that decide whether the others are worth running. */
 export const beginningChecks: Checks<Patient> = {
   migrations: ({ config }) =>
     verifyMigrations(directUrl(config)).then(
@@ -228,5 +228,5 @@ export const serverChecks: Checks<Patient> = {
   },
 };
 
-/** The connections of an instance beside its two pools: the feed and its replays, the sequencer, readiness, metrics. */
+/** The connections of an instance besides its two pools: feed and its replays, sequencer, readiness, metrics. */
 const connectionsBeside = 9;

@@ -3,7 +3,7 @@ import { missingKeys } from '../server/start/keys-in-use.ts';
 import type { Checks, Patient, Verdict, Verdicts } from './doctor-checks.ts';
 import { oneRow } from './doctor-server.ts';
 
-/** Makes a check of a count, which only background work sees. */
+/** Creates a check from a count that only background work can read. */
 function counting(count: string, words: (count: number) => Verdict): (patient: Patient) => Promise<Verdicts> {
   const look = oneRow<{ count: number }>(`select count(*)::int as count from ${count}`, ({ count: found }) =>
     found === 0 ? ['ok', 'none'] : words(found),

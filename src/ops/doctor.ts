@@ -38,7 +38,7 @@ const settingsChecks: Checks<Config> = {
       config.ALLOW_UNSAFE.includes(kind) ? ['warning', `${fault} (allowed: ${kind})`] : ['fault', fault],
     );
   },
-  // The largest network of private addresses is 10.0.0.0/8, and that of IPv6 fc00::/7.
+  // The largest private network is 10.0.0.0/8 in IPv4, and fc00::/7 in IPv6.
   proxies: ({ TRUSTED_PROXIES: ranges }) =>
     ranges.some(([address, bits]) => bits < (address.kind() === 'ipv4' ? 8 : 7))
       ? [
@@ -66,7 +66,7 @@ const replicaChecks: Checks<Patient> = {
     if (!replicas) return [];
     try {
       await replicas.check();
-      // One that gets no reads is no fault of the instance: the primary reads.
+      // An unused replica is not a fault of the instance: the primary reads.
       return replicas.all.map(({ number, trouble, lag }) =>
         trouble === undefined
           ? ['ok', `number ${number} follows, ${lag?.bytes ?? 0} bytes behind`]
@@ -112,7 +112,7 @@ async function ofDatabase(config: Config, limits: Limits): Promise<Finding[]> {
       { check: 'database', result: 'ok' as const, detail: 'it answers' },
       ...(await run(beginningChecks, patient)),
     ];
-    // Nothing else is worth a look where the tables are not those of this program, or the login cannot serve.
+    // Nothing else is worth checking if the tables are not those of this program, or the login cannot serve.
     const ends = beginning.some(({ check, result }) => result === 'fault' && check !== 'login');
     return ends ? beginning : [...beginning, ...(await run(databaseChecks, patient))];
   } catch (error) {
@@ -122,7 +122,7 @@ async function ofDatabase(config: Config, limits: Limits): Promise<Finding[]> {
   }
 }
 
-/** The SQLSTATEs of what is not there, or may not be read. The checks of the catalog name it. */
+/** The SQLSTATEs of objects that do not exist or may not be read. The catalog checks report them. */
 const notThere = ['42501', '42P01', '42703', '42883'];
 
 const isOne = (verdicts: Verdicts): verdicts is Verdict => typeof verdicts[0] === 'string';

@@ -39,7 +39,7 @@ export function addPlatforms(program: Program): void {
     .action(withDatabase(limits));
 }
 
-/** Returns the platform of a name. @throws Failure */
+/** Returns the platform with a name. @throws Failure */
 export async function platformNamed(database: Database, name: string): Promise<Tenant> {
   const platform = await findPlatform(database, name);
   if (!platform) throw new Failure(`There is no platform named ${JSON.stringify(name)}.`);
@@ -76,7 +76,7 @@ async function create({ payments }: Tools, name: string, { sandbox, ...said }: S
   return secretOnce({ id, name, environment }, `Platform ${name} (${environment}), ${id}`, { clientId, secret });
 }
 
-/** Answers the credentials of a token that was just made. */
+/** Returns the credentials of a newly created token. */
 export function secretOnce(about: object, head: string, credentials: { clientId: string; secret: string }): Answer {
   const authorization = basicAuthorization(credentials);
   const { clientId, secret } = credentials;

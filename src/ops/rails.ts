@@ -44,7 +44,7 @@ export function addRails(program: Program): void {
     .action(actionOf(tryRail));
 }
 
-/** Prints all differences, and exits with 1 where there are some. */
+/** Prints all differences, and exits with 1 if there are any. */
 async function compare({ database, payments }: Tools, name: string, { from, to, ...said }: Period & Said) {
   if (from >= to) throw new InvalidArgumentError('The period must not end before it begins.');
   const tenant = await platformNamed(database, name);
@@ -91,7 +91,7 @@ async function check({ database, payments }: Tools, name: string): Promise<Answe
   return { data: { rail: rail.name, found }, lines: [`The rail ${rail.name} is connected: ${found}`] };
 }
 
-/** Prints each check of a rail with its result. It exits with 1 when one fails, or when none was tried. */
+/** Prints each check of a rail with its result. Exits with 1 if one fails, or if none was run. */
 async function tryRail({ screen, json }: Job, name: string): Promise<Answer> {
   const trial = await trialOf(name);
   const results = await runConformance(trial);

@@ -16,7 +16,7 @@ export function addRestored(program: Program): void {
     .action(withDatabase(mark));
 }
 
-/** The sessions of instances are named like this, or by what DATABASE_URL says (connectionName). */
+/** Finds the sessions of instances, named by this pattern or as DATABASE_URL says (connectionName). */
 const instancesStatement = statement<{ names: string | null }>(
   'instances_at_work',
   `select string_agg(distinct client, ', ') as names from (select substring(application_name from '\\S+:\\d+$') as client from pg_stat_activity

@@ -10,7 +10,7 @@ import { settingsPage } from '../server/start/settings-page.ts';
 import { accountsPage } from './accounts-page.ts';
 import { lasting, undatedDeprecations } from './deprecations.ts';
 
-/** What `npm run schema` writes, by its place in the project. */
+/** The output of `npm run schema`, by its path in the project. */
 const printed = {
   'schema.graphql': printedSchema,
   'docs/settings.md': settingsPage,
@@ -55,7 +55,7 @@ async function listBreakingChanges(revision: string): Promise<Answer> {
   };
 }
 
-/** Reads the schema of a file, or of a git revision. @throws Failure */
+/** Reads the schema from a file or a git revision. @throws Failure */
 async function readRevision(revision: string): Promise<string> {
   if (existsSync(revision)) return readFile(revision, 'utf8');
   const { stdout } = await promisify(execFile)('git', ['show', `${revision}:schema.graphql`], {

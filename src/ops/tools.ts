@@ -31,10 +31,10 @@ export interface Tools extends Settings {
   readonly webhooks: Webhooks;
 }
 
-/** A command: takes its arguments and then its options, as they were declared. */
+/** A command: takes its arguments and then its options, as declared. */
 type Work<Given, Args extends readonly unknown[]> = (given: Given, ...args: Args) => Promise<Answer>;
 
-/** Makes the action of a command that needs the settings only, of the environment or of what `from` makes of it. */
+/** Creates the action of a command that needs only the settings: of the environment, or as changed by `from`. */
 export function withSettings<Args extends unknown[]>(
   work: Work<Settings, Args>,
   from: (environment: Screen['environment']) => Screen['environment'] = (environment) => environment,
@@ -50,7 +50,7 @@ export function withSettings<Args extends unknown[]>(
   });
 }
 
-/** Makes the action of a command on the database of the settings, which a running gateway may use at the same time. */
+/** Creates the action of a command on the settings' database, which a running gateway may use at the same time. */
 export function withDatabase<Args extends unknown[]>(work: Work<Tools, Args>) {
   return withSettings<Args>(async (given, ...args) => {
     const { config, screen } = given;
@@ -95,7 +95,7 @@ export function periodOf(command: Program): Program {
     .requiredOption('--to <time>', 'the end of the period, exclusive', momentIn);
 }
 
-/** The options that name an act's operator and reason. */
+/** The options for an act's operator and reason. */
 export interface Said {
   readonly by?: string;
   readonly reason?: string;
@@ -103,7 +103,7 @@ export interface Said {
 
 export type Decided = Required<Said>;
 
-/** Adds the options of a command that changes something: who does it, and why. Acts name them (`acts`). */
+/** Adds the options of a command that changes something: its operator and reason, which the act records (`acts`). */
 export function actOf(command: Program): Program {
   return command
     .option('--by <name>', 'who does it (default: your login on this machine)', textIn(200))
@@ -124,7 +124,7 @@ export function operatorOf(act: string, { by, reason }: Said): Operator {
   return { by: by ?? loginName(), act, ...(reason !== undefined && { reason }) };
 }
 
-/** Returns the name of the login, or its number where the machine has no name for it, as in some containers. */
+/** Returns the name of the login, or its number if the machine has no name for it, as in some containers. */
 function loginName(): string {
   try {
     return userInfo().username;

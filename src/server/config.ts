@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Unsafe, unsafeThings } from './setting-kinds.ts';
 import { settings } from './settings.ts';
 
-/** The error for invalid settings: the message names each and says what it should be. */
+/** Reports invalid settings: the message names each and states what it should be. */
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
     super(`Invalid settings:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
@@ -13,7 +13,7 @@ export class ConfigError extends Error {
 
 const schema = z.object(settings);
 
-/** The settings that hold a secret. Each can also be a file that `<name>_FILE` names. */
+/** The settings that contain a secret. Each can also be read from the file named by `<name>_FILE`. */
 export const secretSettings = [
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',
@@ -44,7 +44,7 @@ export type GatewaySettings = Omit<
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads the settings, and their secrets in files; empty counts as not set. Throws a ConfigError that names all faults. */
+/** Reads the settings and the files with secrets; empty counts as unset. Throws a ConfigError that lists all faults. */
 export function readConfig(environment: Environment): Config {
   const variables = {
     ...Object.fromEntries(Object.keys(settings).map((name) => [name, environment[name] || undefined])),
@@ -80,7 +80,7 @@ export function readConfig(environment: Environment): Config {
   return {
     ...config,
     SHUTDOWN_DELAY_MS: config.SHUTDOWN_DELAY_MS ?? (production ? 2_000 : 0),
-    // With a database of its own it is no sandbox: whoever reaches the port would get the page.
+    // With its own database it is no sandbox: anyone who reaches the port would get the page.
     GRAPHIQL: config.GRAPHIQL ?? (!production && config.DATABASE_URL === undefined),
     PUBLIC_CONTRACT: config.PUBLIC_CONTRACT ?? !production,
     AUTOMATIC_PERSISTED_QUERIES: config.AUTOMATIC_PERSISTED_QUERIES ?? !production,
@@ -90,7 +90,7 @@ export function readConfig(environment: Environment): Config {
   };
 }
 
-/** Reads the files of `<name>_FILE`, without line ends. Throws ConfigError for none, an empty one, a secret given twice. */
+/** Reads the `<name>_FILE` files, without line ends. Throws ConfigError for a missing or empty file or a duplicate. */
 function readSecretFiles(environment: Environment): Record<string, string> {
   const secrets: Record<string, string> = {};
   const faults: string[] = [];

@@ -25,15 +25,15 @@ import { stopInOrder } from './stop.ts';
 import { startWorkers } from './workers/workers.ts';
 
 export interface Gateway {
-  /** The base URL of its APIs; undefined when it only works in the background. */
+  /** The base URL of its APIs; undefined if it only works in the background. */
   readonly url: string | undefined;
-  /** The domain as the background work has it: for all platforms. */
+  /** The domain as seen by the background work: for all platforms. */
   readonly payments: Payments;
-  /** The base URL of its metrics, if there are any. */
+  /** The base URL of its metrics, if they are served. */
   readonly metricsUrl: string | undefined;
-  /** The database as the APIs have it: for one platform at a time. */
+  /** The database as seen by the APIs: for one platform at a time. */
   readonly serving: Database;
-  /** The standbys that answer reads, where the settings name some. */
+  /** The standbys that serve reads, if the settings name any. */
   readonly replicas: Replicas | undefined;
   readonly feed: Feed;
   /** The open WebSockets and event streams. */
@@ -42,7 +42,7 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-/** Opens the domain with the rails of the settings, without API or worker. Throws ConfigError for a rail. */
+/** Opens the domain with the rails of the settings, without API or worker. Throws ConfigError for an invalid rail. */
 export async function openPayments(database: Database, config: GatewaySettings, log: Logger): Promise<Payments> {
   return {
     database,
@@ -62,7 +62,7 @@ export function openConnections(
   return new StoredConnections(database, key && new SecretBox(key, fallbacks));
 }
 
-/** Opens the rails of the setting RAILS. The platforms of SANDBOX have the sandbox's unless it names another. */
+/** Opens the rails of the setting RAILS. SANDBOX platforms get the sandbox rail unless the setting names another. */
 async function openRails(database: Database, config: GatewaySettings, log: Logger): Promise<LoadedRails> {
   const sandbox = sandboxModule(config.SANDBOX_PACE_MS);
   const settings = {
@@ -86,11 +86,11 @@ interface GatewayOptions extends ServingOptions {
   /** The connection pooler that requests use. */
   readonly pooler?: Pooler | undefined;
   readonly config: GatewaySettings;
-  /** How webhooks resolve host names; with DNS queries, if left out. */
+  /** Resolves the host names of webhooks; with DNS queries by default. */
   readonly webhooks?: { readonly resolve?: Resolver | undefined };
 }
 
-/** Starts one instance on a migrated database, as its role says. Throws ConfigError for HOST, PORT, or no SECRET_KEY. */
+/** Starts one instance on a migrated database, in its role. Throws ConfigError for HOST, PORT, or no SECRET_KEY. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, log } = options;
   if (config.ROLE !== 'work' && !config.SECRET_KEY) {
@@ -165,7 +165,7 @@ function openDatabases({ databaseUrl: url, pooler, config, log, pace }: GatewayO
   return { serving, working, replicas, close };
 }
 
-/** Serves metrics, where the settings name a port for them. An instance that only serves reads no figures of all platforms. */
+/** Serves metrics if the settings name a port. An instance that only serves APIs reads no figures of all platforms. */
 async function startMetrics(
   { METRICS_PORT: port, METRICS_HOST: host, ROLE }: GatewaySettings,
   observed: Observed,

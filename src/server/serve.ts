@@ -37,9 +37,9 @@ import type { Serving } from './stop.ts';
 export interface ServingOptions {
   readonly config: GatewaySettings;
   readonly log: Logger;
-  /** The platform whose credentials are publicly known: in the local sandbox only. */
+  /** The platform whose credentials are publicly known: only in the local sandbox. */
   readonly sandbox?: SandboxPlatform | undefined;
-  /** Other intervals and limits than the usual ones, in milliseconds: for tests only. */
+  /** Intervals and limits that replace the usual ones, in milliseconds: for tests only. */
   readonly pace?: {
     readonly keepAliveMs?: number;
     readonly operationMs?: number;
@@ -47,12 +47,12 @@ export interface ServingOptions {
     readonly statementMs?: number;
     readonly lockMs?: number;
     readonly idleMs?: number;
-    /** Whether Yoga answers every GraphQL request, even those that could bypass it. */
+    /** Whether Yoga handles every GraphQL request, even those that could bypass it. */
     readonly throughYoga?: boolean;
-    /** How long a client has for the headers of a request. */
+    /** The time limit for a client to send the headers of a request. */
     readonly headersMs?: number;
     readonly connections?: number;
-    /** How long the refusal of a provider's webhook takes. */
+    /** The delay before a provider's webhook is refused. */
     readonly webhookRefusalMs?: number;
     readonly readiness?: Partial<ReadinessLimits>;
     readonly replicas?: { readonly waitMs?: number; readonly everyMs?: number };
@@ -137,7 +137,7 @@ export async function startServing(
   return { http, sockets, pace: callers.pace, delayMs: config.SHUTDOWN_DELAY_MS, idleMs: pace?.idleMs ?? idleMs };
 }
 
-/** Returns the handler of providers' webhooks, which belong to no platform. It has a brake of its own. */
+/** Returns the handler of providers' webhooks, which belong to no platform. It has its own brake. */
 function providerWebhooks(payments: Payments, callers: CallerOptions, { config, log, pace }: ServingOptions) {
   const brake = brakeOf(config, log, callers.now);
   return new ProviderWebhooks({ ...callers, payments, log, brake, refusalMs: pace?.webhookRefusalMs });
@@ -152,7 +152,7 @@ function shownPages(
     sandbox,
     lab: config.GRAPHIQL,
     documents: config.PUBLIC_CONTRACT,
-    // Callers of this server know its address, except on the machine of a developer.
+    // Callers of this server know its address, except on a developer's machine.
     metricsUrl: sandbox && metricsUrl,
   };
 }
@@ -172,7 +172,7 @@ function callersOf(
   };
 }
 
-/** Returns how many connections there may be: not all that the process may open, since it needs some for itself. */
+/** Returns the maximum number of connections: fewer than the process may open, since it needs some for itself. */
 function connectionLimits({ config, log, pace }: ServingOptions, now: Clock): ConnectionLimits {
   let refused = 0;
   let loggedAt = Number.NEGATIVE_INFINITY;
@@ -214,11 +214,11 @@ function capsOf(config: GatewaySettings) {
   };
 }
 
-/** The most milliseconds that a request may take, whatever it waits for; on a socket, one operation. */
+/** The time limit of a request in milliseconds, whatever it waits for; on a socket, of one operation. */
 const operationMs = 10_000;
 /** The average time of a request, in milliseconds, above which the instance counts as overloaded. */
 const slowMs = 200;
-/** How many database connections the requests of one platform leave free for other platforms, if there are others. */
+/** The number of database connections that one platform's requests leave free for other platforms, if there are any. */
 const connectionsForOthers = 2;
-/** How many milliseconds a connection may stay idle when the instance stops: an active client sends its next request sooner. */
+/** The longest idle time of a connection while the instance stops, in milliseconds: active clients send sooner. */
 const idleMs = 50;

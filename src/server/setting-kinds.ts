@@ -3,7 +3,7 @@ import { parseRange } from '../core/address-ranges.ts';
 import { parseRate, type Rate } from '../domain/access/rates.ts';
 import { faultOfAddress } from '../infra/database/connections/address.ts';
 
-/** The kinds of settings: their parsers, and what is wrong with a text. */
+/** The kinds of settings: parsers that report what is wrong with a text. */
 
 export const wholeNumber = (min: number, max: number) =>
   z
@@ -20,7 +20,7 @@ export const key = z
   )
   .transform((text): Buffer => Buffer.from(text, text.length === 64 ? 'hex' : 'base64'));
 
-/** A key of client tokens. A semicolon would end it in a list. */
+/** A key of client tokens. In a list, a semicolon would end it. */
 export const textKey = z
   .string()
   .min(32, 'must have at least 32 characters')
@@ -43,7 +43,7 @@ export const address = z.string().superRefine((text, context) => {
   if (fault !== undefined) context.addIssue(fault);
 });
 
-/** Headers as OpenTelemetry writes them: `name=value`, separated by commas, with escapes as in addresses. */
+/** Headers in OpenTelemetry's notation: `name=value`, separated by commas, with escapes as in URLs. */
 export const headers = z.string().transform((text, context): Readonly<Record<string, string>> => {
   const pairs = text.split(',').map((pair) => /^\s*([\w-]+)\s*=\s*((?:[^%\s]|%[0-9a-f]{2})+)\s*$/i.exec(pair));
   if (pairs.every((pair) => pair !== null))
@@ -63,7 +63,7 @@ export const rate = z.string().transform((text, context): Rate | null => {
   return z.NEVER;
 });
 
-/** What production refuses unless the operator allows it. */
+/** The settings that production refuses unless the operator allows them. */
 export const unsafeThings = ['any-origin', 'loopback-webhooks', 'owner-login', 'unverified-tls', 'weak-keys'] as const;
 export type Unsafe = (typeof unsafeThings)[number];
 

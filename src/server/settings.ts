@@ -14,7 +14,7 @@ import {
   wholeNumber,
 } from './setting-kinds.ts';
 
-/** Every setting: its form, its default and its description. docs/settings.md is printed from this (`npm run schema`). */
+/** Declares every setting: form, default and description. `npm run schema` prints docs/settings.md from it. */
 export const settings = {
   NODE_ENV: z
     .enum(['development', 'production', 'test'], { error: 'must be development, production or test' })

@@ -10,16 +10,15 @@ import type { ReadinessWatch } from '../infra/health/readiness.ts';
 import type { OperatorServer } from '../infra/instruments/operator-server.ts';
 import type { startWorkers } from './workers/workers.ts';
 
-/** The APIs that an instance serves, and how their connections end. */
+/** The APIs that an instance serves, and the limits for ending their connections. */
 export interface Serving {
   readonly http: HttpServer;
   readonly sockets: ReturnType<typeof serveWebSockets>;
   /** The pace of refusals. */
   readonly pace: Pick<RefusalPace, 'end'>;
-  /** Counts that are not stored yet. */
-  /** How many milliseconds requests are still accepted after readiness says no, so that load balancers notice. */
+  /** The time in milliseconds that requests are still accepted while not ready, so that load balancers notice. */
   readonly delayMs: number;
-  /** How many milliseconds a connection may stay idle after that: its client may have sent a request already. */
+  /** The longest idle time of a connection after that, in milliseconds: its client may already have sent a request. */
   readonly idleMs: number;
 }
 
@@ -37,11 +36,11 @@ export interface Running {
 }
 
 /**
- * The deadline of each step, in milliseconds after the port begins to close. With the default delay of production the
- * last one is less than the 10 s after which Docker kills. A step past its deadline is rolled back, or ends with the process.
+ * The deadline of each step, in milliseconds after the port begins to close. With production's default delay, the last
+ * one is within the 10 s after which Docker kills. A step past its deadline is rolled back, or ends with the process.
  */
 const deadlinesMs = { requests: 5_000, workers: 6_000, database: 6_500 } as const;
-/** Open streams end spread over this time, so that their clients do not all connect to the other instances at once. */
+/** The period over which open streams end, so that their clients do not all connect to the other instances at once. */
 const spread = { mostMs: 3_000, eachMs: 5 } as const;
 
 /** Stops an instance in order: readiness, after a delay the port and streams, then workers, feed and database. */

@@ -21,7 +21,7 @@ interface MergeContext {
   readonly readField: (name: string, of: never) => unknown;
 }
 
-/** How a list of the cache is distinguished from others, and how a page is added to it. */
+/** Defines how the cache tells one list from another, and how it merges a page into a list. */
 interface ConnectionPolicy {
   readonly keyArgs: (
     args: Readonly<Record<string, unknown>> | null,
@@ -30,7 +30,7 @@ interface ConnectionPolicy {
   readonly merge: (existing: Connection | undefined, incoming: Connection, context: MergeContext) => Connection;
 }
 
-/** Names a list by the arguments that tell it from others and by its end (`first` or `last`), or by its `@connection`. */
+/** Names a list by its distinguishing arguments and by its end (`first` or `last`), or by its `@connection`. */
 const keyOf =
   (names: readonly string[]): ConnectionPolicy['keyArgs'] =>
   (args, { fieldName, field }) => {
@@ -41,7 +41,7 @@ const keyOf =
     return `${fieldName}:${JSON.stringify(given)}${typeof args?.last === 'number' ? ':last' : ''}`;
   };
 
-/** How the cache identifies an object of a type. */
+/** Defines how the cache identifies an object of a type. */
 interface TypePolicy {
   keyFields?: string[] | false;
   merge?: boolean;
@@ -49,8 +49,8 @@ interface TypePolicy {
 }
 
 /**
- * Inserts a page in its place: after the edge that its `after` names, before that of its `before`, else as the whole list. A
- * row that is in the list already appears once, at its place in the page.
+ * Inserts a page at its place: after the edge named by its `after`, before the edge named by its `before`, or otherwise
+ * as the whole list. A row that is already in the list appears once, at its place in the page.
  */
 function mergePage(
   existing: Connection | undefined,
@@ -59,7 +59,7 @@ function mergePage(
 ): Connection {
   const [after, before] = [args?.after, args?.before];
   if (!existing?.edges || (typeof after !== 'string' && typeof before !== 'string')) return incoming;
-  // An edge and a node are what the cache has written: objects or references. Its types are generic over the two.
+  // Edges and nodes are what the cache has written: objects or references. Its types are generic over the two.
   const cursorOf = (edge: Edge) => readField('cursor', edge as never);
   const idOf = (edge: Edge) => readField('id', readField('node', edge as never) as never);
   const page = incoming.edges ?? [];
@@ -68,7 +68,7 @@ function mergePage(
   const at = (cursor: unknown) => known.findIndex((edge) => cursorOf(edge) === cursor);
   const others = (edges: readonly Edge[]) => edges.filter((edge) => !inPage.has(idOf(edge)));
   if (typeof after === 'string') {
-    // Where no edge has the cursor, it is that of the last page's end.
+    // If no edge has the cursor, it is the cursor at the end of the last page.
     const found = at(after);
     const front = found < 0 ? known : known.slice(0, found + 1);
     const { startCursor, hasPreviousPage, ...end } = incoming.pageInfo ?? {};
@@ -83,11 +83,11 @@ function mergePage(
 function policies(): Record<string, TypePolicy> {
   const made: Record<string, TypePolicy> = {
     Currency: { keyFields: ['code'] },
-    // One viewer for each token: queries for different fields of it are merged.
+    // One viewer per token: queries for different fields of it are merged.
     Viewer: { keyFields: [] },
   };
-  // Objects without identity are replaced whole: a merge of two answers could combine the digits of one with the text of the
-  // other.
+  // Objects without an identity are replaced as a whole: merging two responses could combine the digits of one with the
+  // text of the other.
   for (const name of embedded) if (name !== 'Viewer') made[name] = { keyFields: false, merge: false };
   for (const [type, fields] of Object.entries(connections)) {
     const policy = Object.entries(fields).map(
@@ -99,9 +99,9 @@ function policies(): Record<string, TypePolicy> {
 }
 
 /**
- * Settings for InMemoryCache of Apollo Client: `new InMemoryCache(apolloCache())`. It knows the schema's interfaces and
- * unions, its objects' identities, and its lists: `fetchMore` with `first` and `after` adds a page to the list from its start,
- * with `last` and `before` to the one from its end.
+ * Returns the settings for InMemoryCache of Apollo Client: `new InMemoryCache(apolloCache())`. They cover the schema's
+ * interfaces and unions, the identities of its objects, and its lists: `fetchMore` with `first` and `after` adds a page
+ * to the list that is read from its start, with `last` and `before` to the list that is read from its end.
  */
 export function apolloCache(): { possibleTypes: Record<string, string[]>; typePolicies: Record<string, TypePolicy> } {
   return { possibleTypes, typePolicies: policies() };

@@ -2,7 +2,6 @@ import { type DocumentNode, Kind, OperationTypeNode } from 'graphql';
 import { resumable } from './resume.ts';
 import { Versions } from './versions.ts';
 
-/** An operation in a link of Apollo Client. */
 interface Operation {
   query: DocumentNode;
   variables: Record<string, unknown>;
@@ -15,30 +14,30 @@ interface Observer {
   complete?(): void;
 }
 
-/** What links return: an Observable of RxJS. It is made by its own constructor, so that this file needs no package. */
+/** An RxJS Observable, as links return it. It is built with its own constructor, so this file needs no package. */
 interface Observable {
   subscribe(observer: Observer): { unsubscribe(): void };
 }
 
 /**
- * The handler of a link for Apollo Client 4, to put before GraphQLWsLink or any other link that repeats a subscription when it
- * reconnects: `ApolloLink.from([new ApolloLink(resumeSubscriptions), new GraphQLWsLink(client)])`. Each subscription then
- * resumes after its last message.
+ * Resumes each subscription after its last message, as the handler of a link for Apollo Client 4. Put that link before
+ * GraphQLWsLink or any other link that repeats a subscription when it reconnects:
+ * `ApolloLink.from([new ApolloLink(resumeSubscriptions), new GraphQLWsLink(client)])`.
  */
 export function resumeSubscriptions<Result extends Observable>(
   operation: Operation,
   forward: (operation: never) => Result,
 ): Result {
   const made = resumable(operation.query, operation.variables, operation.operationName);
-  // `never` lets the function of any version of the link be given; it takes the operation that came with it.
+  // `never` accepts the link's function in any version; it is called with the operation that came with it.
   const send = forward as (operation: Operation) => Result;
   if (!made) return send(operation);
   const { document, variables, advance } = made;
-  // The link below holds the operation, and reads its variables each time that it sends it.
+  // The link below keeps the operation, and reads its variables each time that it sends the operation.
   operation.query = document;
   operation.variables = variables;
   const source = send(operation);
-  // Apollo's own class of streams, without its import: its constructor takes what subscribes.
+  // Apollo's own Observable class, without importing it: its constructor takes the subscriber function.
   const Observable = source.constructor as new (subscribe: (observer: Observer) => () => void) => Result;
   return new Observable((observer) => {
     const subscription = source.subscribe({
@@ -54,9 +53,9 @@ export function resumeSubscriptions<Result extends Observable>(
 }
 
 /**
- * Makes the handler of a link for Apollo Client 4 that keeps older data from replacing newer, to put first: `new
- * ApolloLink(newestVersions())`. A message of a stream whose objects are all older is dropped. A query is repeated, at most
- * three times, if its answer has an older object, because a stream brought a newer one in the meantime.
+ * Creates the handler of a link for Apollo Client 4 that keeps older data from replacing newer data. Put it first: `new
+ * ApolloLink(newestVersions())`. A stream message whose objects are all older is dropped. A query is repeated, at most
+ * three times, if its response contains an older object because a stream has delivered a newer one in the meantime.
  */
 export function newestVersions(): <Result extends Observable>(
   operation: Operation,

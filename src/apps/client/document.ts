@@ -1,7 +1,7 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { parse } from 'graphql';
 
-/** Parses an operation. Its types are those that the caller declares, unchecked: the generator writes them beside the text. */
+/** Parses an operation. The caller declares its types, unchecked: the generator writes them beside the text. */
 export function document<Result, Variables>(text: string): TypedDocumentNode<Result, Variables> {
   return parse(text, { noLocation: true }) as TypedDocumentNode<Result, Variables>;
 }

@@ -3,13 +3,13 @@ import { print } from 'graphql';
 import { type ResumableRequest, resumable, type SubscribingClient } from './resume.ts';
 import { abortable, backoff } from './waiting.ts';
 
-/** Where an app stores the cursor of the last message between two runs: localStorage, AsyncStorage, … */
+/** Stores the cursor of the last message between two runs of an app: localStorage, AsyncStorage, … */
 export interface CursorStore {
   readonly load: () => Promise<string | null>;
   readonly save: (cursor: string) => Promise<void>;
 }
 
-/** Why a stream was refused, or ended for good. */
+/** Reports why a stream was refused, or has ended for good. */
 export class StreamRefusedError extends Error {
   /** The code of the refusal: NOT_FOUND, FORBIDDEN, … */
   readonly code: string;
@@ -22,39 +22,39 @@ export class StreamRefusedError extends Error {
 
 /** The subscription to follow, and the callbacks for its messages. */
 export interface FollowOptions<Result, Variables> {
-  /** A subscription of one field. It needs neither `after` nor `cursor`: both are added. */
+  /** A subscription with one field. It needs neither `after` nor `cursor`: both are added. */
   readonly document: TypedDocumentNode<Result, Variables>;
-  /** An `after` in them is where the stream begins when `store` has no newer cursor. */
+  /** Variables of the subscription. An `after` in them is where the stream begins if `store` has no newer cursor. */
   readonly variables: Variables;
-  /** One message. Each comes once and in order; after a crash between this and `save`, one may come again: compare `version`. */
+  /** Receives each message once and in order. A crash before `save` may repeat a message: compare `version`. */
   readonly onMessage: (data: Result) => void;
   /**
-   * Reads the state of things together with `viewer.feedCursor`, and returns that cursor, after which the stream then begins.
-   * Called when there is no cursor to resume after, or it is too old. Without it the stream starts as the service begins it.
+   * Reads the current state together with `viewer.feedCursor`, and returns that cursor, where the stream begins. Called
+   * if the cursor to resume after is absent or too old. If omitted, the service decides where to begin.
    */
   readonly begin?: (signal: AbortSignal) => Promise<string>;
   readonly store?: CursorStore;
-  /** Ends everything, as `stop` does. */
+  /** Ends the stream, as `stop` does. */
   readonly signal?: AbortSignal;
 }
 
-/** A stream that is followed. */
+/** A followed stream. */
 export interface Following {
-  /** Resolves when the stream is complete or stopped. Rejects with a StreamRefusedError, or what `onMessage` threw. */
+  /** Resolves on completion or `stop`. Rejects with a StreamRefusedError, or with the error of `onMessage`. */
   readonly done: Promise<void>;
   /** Reconnects at once: call it when the app comes to the foreground or the network is back. */
   readonly resumeNow: () => void;
-  /** Ends the stream. Nothing is called afterwards, and nothing stays open. */
+  /** Ends the stream. No callback is called afterwards, and no connection stays open. */
   readonly stop: () => void;
 }
 
-/** Refusals that the next attempt may not meet. Those of the cursor start again; all others end the stream. */
+/** Refusals that may not recur on the next attempt. Those about the cursor start again; all others end the stream. */
 const passing = new Set(['UNAUTHENTICATED', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE', 'TIMEOUT', 'INTERNAL_SERVER_ERROR']);
 const ofCursor = new Set(['CURSOR_EXPIRED', 'INVALID_INPUT']);
 
 /**
- * Follows a subscription until the service completes it: reconnects forever, resumes after the last message, and starts again
- * if a cursor is too old. `client` is that of graphql-ws or graphql-sse.
+ * Follows a subscription until the service completes it: reconnects forever, resumes after the last message, and starts
+ * again if the cursor is too old. `client` is a client of graphql-ws or graphql-sse.
  */
 export function follow<Result, Variables>(
   client: SubscribingClient,
@@ -77,7 +77,7 @@ export function follow<Result, Variables>(
   };
 }
 
-/** `untilHurry` makes one attempt's signal: it ends with the stream, or when the next attempt should begin. */
+/** Runs a stream to its end. `untilHurry` creates one attempt's signal, aborted by the stream or by `hurry`. */
 async function run<Result, Variables>(
   client: SubscribingClient,
   options: FollowOptions<Result, Variables>,
@@ -88,7 +88,7 @@ async function run<Result, Variables>(
   if (!request) throw new TypeError('Only a subscription of one field can be followed.');
   const next = (data: unknown) => {
     failures = 0;
-    // The service answers by its schema, from which the document's types are made.
+    // The service's response follows its schema, from which the types of the document are generated.
     options.onMessage(data as Result);
     const cursor = request.cursor();
     if (cursor !== undefined) options.store?.save(cursor).catch(() => undefined);
@@ -98,7 +98,7 @@ async function run<Result, Variables>(
     const hurry = untilHurry();
     try {
       const stored = isLoaded ? null : await abortable(options.store?.load() ?? none, hurry);
-      // Else the stream begins after what the variables say, if they say it.
+      // Otherwise the stream begins after the cursor in the variables, if they contain one.
       if (stored !== null) request.resumeAfter(stored);
       isLoaded = true;
       if (request.cursor() === undefined && options.begin) await begin(request, options, hurry);
@@ -134,7 +134,7 @@ async function begin<Result, Variables>(
   if (store) await abortable(store.save(cursor), signal);
 }
 
-/** Decides what follows a refusal: the stream starts again, is retried, or has ended. */
+/** Decides what follows a refusal: the stream starts again, is retried, or ends. */
 function restart(request: ResumableRequest, error: StreamRefusedError): void {
   if (ofCursor.has(error.code) && request.cursor() !== undefined) request.resumeAfter(undefined);
   else if (!passing.has(error.code)) throw new Final(error);
@@ -147,7 +147,7 @@ type End =
   | { readonly kind: 'REFUSED'; readonly error: StreamRefusedError }
   | { readonly kind: 'THROWN'; readonly error: unknown };
 
-/** Subscribes once, reconnecting as the library does, and returns how it ended. Rejects when the signal ends it. */
+/** Subscribes once, reconnecting as the library does. Returns how it ended, or rejects if the signal ends it. */
 function attempt(
   client: SubscribingClient,
   { document, variables, advance }: ResumableRequest,
@@ -165,7 +165,7 @@ function attempt(
       refusal ??= refusalIn(errors);
       if (data === null || data === undefined) return;
       advance({ data });
-      // An exception of the app must not reach the library, which would take it for a failure of the connection.
+      // An exception of the app must not reach the library, which would treat it as a connection failure.
       try {
         next(data);
       } catch (error) {
@@ -178,13 +178,13 @@ function attempt(
     },
     complete: () => end(refusal ? { kind: 'REFUSED', error: refusal } : { kind: 'COMPLETED' }),
   };
-  // Every version of graphql-ws takes these two; their types differ in what is optional.
+  // Every version of graphql-ws accepts these two; their types differ in which fields are optional.
   const subscribe = client.subscribe.bind(client) as (request: object, to: object) => () => void;
   const unsubscribe = subscribe({ query: print(document), variables }, sink);
   return abortable(ended, signal).finally(unsubscribe);
 }
 
-/** Finds the refusal in the errors of GraphQL, as libraries pass them on. */
+/** Finds the refusal among the GraphQL errors, as libraries pass them on. */
 function refusalIn(errors: unknown): StreamRefusedError | undefined {
   const [first] = (Array.isArray(errors) ? errors : []) as { message?: unknown; extensions?: { code?: unknown } }[];
   return first && new StreamRefusedError(String(first.extensions?.code ?? 'UNKNOWN'), String(first.message));

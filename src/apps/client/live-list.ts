@@ -1,10 +1,10 @@
-/** A row of a followed list: `version` rises with each change. */
+/** A row of a followed list. `version` rises with each change. */
 export interface Row {
   readonly id: string;
   readonly version: number;
 }
 
-/** A message of `transactionChanges` and its like. */
+/** A message of `transactionChanges` or a similar subscription. */
 export interface ListMessage<R extends Row> {
   readonly snapshot?: {
     readonly edges: readonly { readonly node: R }[];
@@ -13,12 +13,12 @@ export interface ListMessage<R extends Row> {
   readonly changes: readonly { readonly op: 'ENTER' | 'UPDATE' | 'LEAVE'; readonly node: R }[];
 }
 
-/** A list in its current state, newest first, at most as long as requested. */
+/** A list in its current state, newest first, no longer than requested. */
 export interface LiveList<R extends Row> {
   readonly rows: readonly R[];
-  /** Whether the list goes on after these rows. */
+  /** Whether more rows follow these. */
   readonly hasMore: boolean;
-  /** The highest version seen of each row, also of those that have left. */
+  /** The highest version seen of each row, including rows that have left the list. */
   readonly versions: ReadonlyMap<string, number>;
 }
 
@@ -38,7 +38,7 @@ export function applyChanges<R extends Row>(
     const at = rows.findIndex(({ id }) => id === node.id);
     if (op === 'LEAVE') rows = rows.filter(({ id }) => id !== node.id);
     else if (at >= 0) rows[at] = node;
-    // An entering row is new, or comes back by a change of its status: ids are ordered by time, as the list is.
+    // An entering row is new, or returns through a change of its status. Ids are ordered by time, as the list is.
     else if (op === 'ENTER') rows = insert(rows, node);
   }
   if (rows.length > limit) {

@@ -4,28 +4,28 @@ import { type Following, type FollowOptions, follow } from './follow.ts';
 import { openSocket, type PaymentsSocket } from './socket.ts';
 import { type ClientToken, Tokens } from './tokens.ts';
 
-/** How an app reaches the service. */
+/** Settings for connecting an app to the service. */
 export interface PaymentsOptions {
   /** The GraphQL endpoint: https://…/graphql */
   readonly url: string;
-  /** Asks your own server for a client token (it calls createClientToken). Called before the first request and each expiry. */
+  /** Requests a client token from your own server (createClientToken), at first use and before each expiry. */
   readonly token: (signal: AbortSignal) => Promise<ClientToken>;
   readonly fetch?: typeof fetch;
-  /** The class WebSocket, where there is no global one. */
+  /** The WebSocket class, if there is no global one. */
   readonly webSocketImpl?: unknown;
-  /** How often the app asks for a keep-alive, in milliseconds; 10 seconds when left out. */
+  /** The interval of the app's keep-alive pings, in milliseconds; 10 seconds by default. */
   readonly pingIntervalMs?: number;
 }
 
-/** The service, as an app sees it. */
+/** The service, as seen by an app. */
 export interface Payments {
   /** The GraphQL endpoint. */
   readonly url: string;
   readonly tokens: Tokens;
   readonly socket: PaymentsSocket;
-  /** `fetch` with the newest token: for the HttpLink of Apollo, or `fetch` of urql. */
+  /** `fetch` with the newest token: for Apollo's HttpLink, or as urql's `fetch`. */
   readonly fetch: typeof fetch;
-  /** Sends a query or a mutation. Rejects with a RequestError when it is refused, or with what `fetch` rejects with. */
+  /** Sends a query or a mutation. Rejects with a RequestError if it is refused, or with the error of `fetch`. */
   execute<Result, Variables>(
     document: TypedDocumentNode<Result, Variables>,
     variables: Variables,
@@ -33,19 +33,19 @@ export interface Payments {
   ): Promise<Result>;
   /** Follows a subscription over the socket. */
   follow<Result, Variables>(options: FollowOptions<Result, Variables>): Following;
-  /** Ends everything: streams, requests, the socket. */
+  /** Ends all streams and requests, and closes the socket. */
   stop(): void;
 }
 
-/** Why a request was refused, or failed. */
+/** Reports why a request was refused, or failed. */
 export class RequestError extends Error {
-  /** The code of the service's first error; `UNKNOWN` where the answer was not that of the service. */
+  /** The code of the service's first error; `UNKNOWN` if the response did not come from the service. */
   readonly code: string;
   /** The HTTP status. */
   readonly status: number;
-  /** After how many seconds it may be tried again, where the answer says so. */
+  /** The number of seconds after which to retry, if the response states it. */
   readonly retryAfter: number | undefined;
-  /** What was answered beside the errors. */
+  /** The data returned beside the errors. */
   readonly data: unknown;
   /** The service's errors. */
   readonly errors: readonly ResponseError[];
@@ -62,7 +62,7 @@ export class RequestError extends Error {
   }
 }
 
-/** An error as the service answers it. */
+/** An error as the service returns it. */
 export interface ResponseError {
   readonly message: string;
   readonly path?: readonly (string | number)[];
@@ -81,7 +81,7 @@ function secondsOf(header: string | null): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
-/** Opens the service for an app. Nothing is sent before the first request or subscription. */
+/** Opens the service for an app. Sends nothing before the first request or subscription. */
 export function openPayments({ url, token, fetch: send = fetch, ...options }: PaymentsOptions): Payments {
   const control = new AbortController();
   const tokens = new Tokens(token);
@@ -96,7 +96,7 @@ export function openPayments({ url, token, fetch: send = fetch, ...options }: Pa
     };
     const response = await attempt();
     if (response.status !== 401) return response;
-    // The token has ended early: once more, with a newer one.
+    // The token has ended early: retry once with a newer one.
     tokens.forget();
     return attempt();
   };
@@ -117,10 +117,10 @@ export function openPayments({ url, token, fetch: send = fetch, ...options }: Pa
         body: JSON.stringify({ query: print(document), variables }),
         ...(signal && { signal }),
       });
-      // A proxy in between may answer a page of HTML.
+      // A proxy in between may return an HTML page.
       const body = (await response.json().catch(() => ({}))) as ResponseBody | null;
       if (!body?.data || body.errors) throw new RequestError(response, body ?? {});
-      // The service answers by its schema, from which the document's types are made.
+      // The service's response follows its schema, from which the types of the document are generated.
       return body.data as Result;
     },
     follow: (followed) => ({
@@ -128,7 +128,7 @@ export function openPayments({ url, token, fetch: send = fetch, ...options }: Pa
         ...followed,
         signal: followed.signal ? AbortSignal.any([control.signal, followed.signal]) : control.signal,
       }),
-      // Asked over the same socket, a dead one would not answer.
+      // A dead socket would not answer a request sent over it.
       resumeNow: socket.reconnect,
     }),
     stop() {

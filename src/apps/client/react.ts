@@ -23,13 +23,13 @@ import type { ConnectionState } from './socket.ts';
 
 const Context = createContext<Payments | undefined>(undefined);
 
-/** Gives the hooks below it the service. */
+/** Provides the service to the hooks below it. */
 export const PaymentsProvider: FunctionComponent<{ payments: Payments; children?: ReactNode }> = ({
   payments,
   children,
 }) => createElement(Context.Provider, { value: payments }, children);
 
-/** Returns the service that PaymentsProvider gives. Throws without one. */
+/** Returns the service that PaymentsProvider provides. Throws without one. */
 export function usePayments(): Payments {
   const payments = useContext(Context);
   if (!payments) throw new Error('There is no PaymentsProvider above this component.');
@@ -42,10 +42,10 @@ export function useConnectionState(): ConnectionState {
   return useSyncExternalStore(socket.onState, socket.state, socket.state);
 }
 
-/** What a stream has shown so far. */
+/** The state of a stream so far. */
 export interface Live<Value> {
   readonly value: Value | undefined;
-  /** Why the stream was refused. It is not retried. */
+  /** The reason why the stream was refused. It is not retried. */
   readonly error: Error | undefined;
   /** Whether the service has completed the stream. */
   readonly isComplete: boolean;
@@ -54,8 +54,8 @@ export interface Live<Value> {
 const nothing = { value: undefined, error: undefined, isComplete: false };
 
 /**
- * Follows a subscription while the component is mounted, and reduces its messages to a value. One stream is open at a time,
- * also under StrictMode. It starts again when the document or the variables change.
+ * Follows a subscription while the component is mounted, and reduces its messages to a value. Only one stream is open
+ * at a time, even under StrictMode. It starts again when the document or the variables change.
  */
 export function useFollow<Result, Variables, Value>(
   document: TypedDocumentNode<Result, Variables>,
@@ -98,7 +98,7 @@ export function useFollow<Result, Variables, Value>(
 /** A transaction as `FollowTransaction` selects it. */
 export type LiveTransaction = FollowTransactionSubscription['transactionUpdates']['transaction'];
 
-/** Follows a transaction: its newest version, until its status is terminal. `id` undefined follows nothing. */
+/** Follows a transaction: its newest version, until its status is terminal. Follows nothing without an `id`. */
 export function useTransaction(id: string | undefined): Live<LiveTransaction> {
   return useFollow(
     FollowTransaction,
@@ -111,12 +111,12 @@ export function useTransaction(id: string | undefined): Live<LiveTransaction> {
 /** A transaction as `TransactionList` selects it. */
 export type ListedTransaction = TransactionListSubscription['transactionChanges']['changes'][number]['node'];
 
-/** Follows a list of transactions, newest first: its first page, which stays true. */
+/** Follows a list of transactions, newest first: its first page, which is kept current. */
 export function useTransactions(variables: TransactionListSubscriptionVariables): Live<LiveList<ListedTransaction>> {
   return useLiveList(TransactionList, variables, (data) => data.transactionChanges, variables.first ?? 20);
 }
 
-/** Follows any list of the schema: a subscription of `…Changes` with a snapshot. `limit` is the length of the first page. */
+/** Follows any list with a `…Changes` subscription and a snapshot. `limit` is the length of the first page. */
 export function useLiveList<Result, Variables, R extends Row>(
   document: TypedDocumentNode<Result, Variables>,
   variables: Variables | undefined,
@@ -129,8 +129,8 @@ export function useLiveList<Result, Variables, R extends Row>(
 }
 
 /**
- * Returns the whole seconds until a moment, 0 when it has passed, and renders again each second. It counts by the service's
- * clock: `serverTime` is `viewer.serverTime` of the same answer, so a wrong clock of the device does not matter.
+ * Returns the whole seconds until a moment, 0 once it has passed, and renders again each second. It counts by the
+ * service's clock (`serverTime` is `viewer.serverTime` of the same response), so a wrong device clock does not matter.
  */
 export function useCountdown(expiresAt: string | undefined, serverTime: string | undefined): number | undefined {
   const [end, setEnd] = useState<number>();
@@ -146,7 +146,7 @@ export function useCountdown(expiresAt: string | undefined, serverTime: string |
     const tick = () => {
       setTick((count) => count + 1);
       const left = at - performance.now();
-      // The next whole second, so that no second is shown twice or left out.
+      // Waits for the next whole second, so that no second is shown twice or skipped.
       if (left > 0) timer = setTimeout(tick, (left % 1_000) + 1);
     };
     tick();

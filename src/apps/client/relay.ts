@@ -1,6 +1,6 @@
 import type { Payments } from './payments.ts';
 
-/** What Relay gives its network of an operation. */
+/** The parts of an operation that Relay passes to its network. */
 interface RequestParameters {
   readonly text?: string | null;
   readonly name: string;
@@ -17,7 +17,7 @@ interface ObservableClass {
   create(source: (sink: Sink) => () => void): unknown;
 }
 
-/** Makes the two functions of a Relay network: fetch goes over HTTP, subscribe over the socket, resuming by itself. */
+/** Creates the two functions of a Relay network: fetch uses HTTP, subscribe uses the socket and resumes by itself. */
 export function relayNetwork(payments: Payments, Observable: ObservableClass) {
   return {
     async fetch(request: RequestParameters, variables: object) {
@@ -26,10 +26,10 @@ export function relayNetwork(payments: Payments, Observable: ObservableClass) {
         headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
         body: JSON.stringify({ query: request.text, operationName: request.name, variables }),
       });
-      // The service answers in the form of GraphQL, which is the one that Relay's own type describes.
+      // The service returns the GraphQL response format, which Relay's own type describes.
       return (await response.json()) as never;
     },
-    // As above: Relay's type of a stream names its answers.
+    // As above: Relay's stream type names its responses.
     subscribe(request: RequestParameters, variables: object): never {
       return Observable.create((sink) =>
         payments.socket.client.subscribe(

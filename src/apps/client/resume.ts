@@ -8,12 +8,12 @@ import {
   type VariableDefinitionNode,
 } from 'graphql';
 
-/** A subscription that resumes: its document asks for cursors, and its variables name the last one that came. */
+/** A subscription that can resume: its document selects cursors, and its variables contain the last one received. */
 export interface ResumableRequest {
   readonly document: DocumentNode;
-  /** Sent with each attempt. The object stays the same, so that a library that sends it again sends the newest cursor. */
+  /** Sent with each attempt. The object stays the same, so a library that sends it again sends the newest cursor. */
   readonly variables: Record<string, unknown>;
-  /** Takes the cursor of a result: the next attempt resumes after it. */
+  /** Stores the cursor of a result: the next attempt resumes after it. */
   readonly advance: (result: unknown) => void;
   /** Sets the cursor that the next attempt resumes after; undefined starts again. */
   readonly resumeAfter: (cursor: string | undefined) => void;
@@ -22,8 +22,8 @@ export interface ResumableRequest {
 }
 
 /**
- * Makes a subscription resume after its last message, whenever it is sent again: adds `after: $after` and `cursor` to its
- * field, unless they are there. Undefined for a document that is not a subscription of one field.
+ * Makes a subscription resume after its last message whenever it is sent again: adds `after: $after` and `cursor` to
+ * its field, unless they are there. Returns undefined for a document that is not a subscription with one field.
  */
 export function resumable(
   document: DocumentNode,
@@ -60,7 +60,7 @@ export function resumable(
   };
 }
 
-/** Finds the variable with the cursor to resume after, and its first value where the document itself has that. */
+/** Finds the variable for the cursor to resume after, and its initial value if the document itself contains it. */
 function afterOf({ variableDefinitions = [] }: OperationDefinitionNode, field: FieldNode) {
   const argument = field.arguments?.find(({ name }) => name.value === 'after')?.value;
   if (argument?.kind === Kind.VARIABLE) return { after: argument.name.value, value: undefined };
@@ -90,7 +90,7 @@ function withAfter(operation: OperationDefinitionNode, field: FieldNode, name: s
   };
 }
 
-/** Selects the cursor of the operation's field. A field that is selected twice is answered once. */
+/** Selects the cursor of the operation's field. A field that is selected twice is returned once. */
 function withCursor(operation: OperationDefinitionNode): OperationDefinitionNode {
   const [field] = operation.selectionSet.selections;
   if (field?.kind !== Kind.FIELD || !field.selectionSet) return operation;
@@ -113,7 +113,7 @@ function member(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-/** A request as graphql-ws and graphql-sse take it. */
+/** A request as graphql-ws and graphql-sse accept it. */
 interface Request {
   readonly query: string;
   readonly operationName?: string | null | undefined;
@@ -124,15 +124,15 @@ interface Sink {
   next(result: unknown): void;
 }
 
-/** A client that subscribes: that of graphql-ws, or of graphql-sse. */
+/** A client of graphql-ws or graphql-sse. */
 export interface SubscribingClient {
   subscribe(request: never, sink: never, ...rest: never[]): () => void;
 }
 
 /**
- * Makes a client of graphql-ws or graphql-sse resume: each subscription that it repeats after a reconnect continues after its
- * last message, instead of showing the current state again. Give it to GraphQLWsLink of Apollo, to subscriptionExchange of
- * urql, or use it directly.
+ * Makes a graphql-ws or graphql-sse client resume: each subscription that it repeats after a reconnect continues after
+ * its last message, instead of showing the current state again. Pass the client to Apollo's GraphQLWsLink or urql's
+ * subscriptionExchange, or use it directly.
  */
 export function resumingClient<Client extends SubscribingClient>(client: Client): Client {
   const subscribe = client.subscribe.bind(client) as (request: Request, sink: Sink, ...rest: unknown[]) => () => void;
@@ -148,6 +148,6 @@ export function resumingClient<Client extends SubscribingClient>(client: Client)
     });
     return subscribe({ ...request, query: print(document), variables }, advancing, ...rest);
   };
-  // Methods of the client that subscribe, such as `iterate`, do so through this object.
+  // Methods of the client that subscribe, such as `iterate`, call this object's `subscribe`.
   return Object.assign(Object.create(client), client, { subscribe: resuming });
 }

@@ -3,37 +3,37 @@ import { resumingClient } from './resume.ts';
 import type { Tokens } from './tokens.ts';
 import { backoff } from './waiting.ts';
 
-/** Whether the app is connected to the service: CONNECTING also while it waits for the next try. */
+/** The state of the app's connection to the service. It is CONNECTING also while it waits for the next attempt. */
 export type ConnectionState = 'IDLE' | 'CONNECTING' | 'OPEN';
 
-/** A WebSocket that reconnects forever, and the subscriptions on it. */
+/** A WebSocket that reconnects forever, and its subscriptions. */
 export interface PaymentsSocket {
   /**
-   * A client of graphql-ws whose subscriptions resume: for GraphQLWsLink of Apollo, subscriptionExchange of urql, `follow`. Made
-   * when it is first read: without a WebSocket class that throws, while requests need none.
+   * A graphql-ws client whose subscriptions resume: for Apollo's GraphQLWsLink, urql's subscriptionExchange and
+   * `follow`. Created when it is first read: without a WebSocket class that throws, whereas requests need none.
    */
   readonly client: Client;
   readonly state: () => ConnectionState;
-  /** Calls back with each change of the state; returns how to end that. */
+  /** Calls back on each change of the state. Returns the function that unsubscribes. */
   readonly onState: (changed: () => void) => () => void;
-  /** Cuts the connection; the next one is made at once. Call it when the app comes to the foreground or the network is back. */
+  /** Drops the connection and reconnects at once: call it when the app is in the foreground or online again. */
   readonly reconnect: () => void;
   readonly dispose: () => void;
 }
 
-/** How a socket is made. */
+/** Settings of a socket. */
 export interface SocketOptions {
   /** The GraphQL endpoint: https://…/graphql */
   readonly url: string;
   readonly tokens: Tokens;
-  /** The class WebSocket, where there is no global one. */
+  /** The WebSocket class, if there is no global one. */
   readonly webSocketImpl?: unknown;
-  /** How often the app asks for a keep-alive, in milliseconds; 10 seconds when left out. */
+  /** The interval of the app's keep-alive pings, in milliseconds; 10 seconds by default. */
   readonly pingIntervalMs?: number;
   readonly signal: AbortSignal;
 }
 
-/** Makes a socket. It opens with the first subscription and closes after the last. Before a token ends, a newer one is sent. */
+/** Creates a socket, open from the first subscription to the end of the last. Tokens are renewed in time. */
 export function openSocket(options: SocketOptions): PaymentsSocket {
   const state = new State();
   const life = new Life(options.tokens, options.signal);
@@ -53,13 +53,13 @@ export function openSocket(options: SocketOptions): PaymentsSocket {
     },
     dispose() {
       life.closed();
-      // It rejects with the reason if opening fails, which no longer matters.
+      // Rejects with the reason if opening fails, which no longer matters.
       Promise.resolve(client?.dispose()).catch(() => undefined);
     },
   };
 }
 
-/** The state of the connection, and its listeners. */
+/** Holds the state of the connection, and its listeners. */
 class State {
   current: ConnectionState = 'IDLE';
   readonly #calls = new Set<() => void>();
@@ -83,19 +83,19 @@ function connect(
 ): Client {
   if (webSocketImpl === undefined && typeof WebSocket === 'undefined')
     throw new TypeError('There is no global WebSocket: give openPayments a class as webSocketImpl.');
-  // In a page the address may be relative.
+  // In a page, the address may be relative.
   const address = new URL(url, typeof location === 'undefined' ? undefined : location.href);
   address.protocol = address.protocol.replace('http', 'ws');
   const client: Client = createClient({
-    // Without a token there is nothing to connect with: the socket is opened when there is one, and never when all is stopped.
-    // The library does not catch what is thrown here.
+    // Without a token there is nothing to connect with: the socket opens once there is one, and never after everything
+    // was stopped. The library does not catch errors thrown here.
     url: async () => {
       await tokens.ready(signal).catch(() => undefined);
       return signal.aborted ? new Promise<never>(() => undefined) : address.href;
     },
     ...(webSocketImpl !== undefined && { webSocketImpl }),
     connectionParams: async () => ({ authorization: await tokens.authorization(signal) }),
-    // The defaults give up after five tries, and at once when the first fails.
+    // The defaults give up after five attempts, and immediately if the first one fails.
     retryAttempts: Number.POSITIVE_INFINITY,
     shouldRetry: () => !signal.aborted,
     retryWait: (retries) => life.waitForRetry(retries),
@@ -107,7 +107,7 @@ function connect(
         state.become('OPEN');
         life.renewLater();
       },
-      // A phone that changes its network does not notice the dead socket: a missing pong shows it.
+      // A phone that changes its network does not notice the dead socket: a missing pong reveals it.
       ping: (received) => {
         if (!received) life.awaitPong(() => client.terminate());
       },
@@ -126,7 +126,7 @@ function connect(
   return client;
 }
 
-/** The state of one connection: the renewal of its token, the answer to a ping, the wait for the next try. */
+/** Manages one connection: the renewal of its token, the pong for a ping, the wait for the next attempt. */
 class Life {
   readonly #tokens: Tokens;
   readonly #signal: AbortSignal;
@@ -144,7 +144,7 @@ class Life {
     this.#socket = socket;
   }
 
-  /** Before the token ends, a newer one in a ping lets the socket and its streams live on. */
+  /** Sends a newer token in a ping before the old one ends, so that the socket and its streams stay open. */
   renewLater(): void {
     clearTimeout(this.#renewal);
     const socket = this.#socket;
@@ -156,7 +156,7 @@ class Life {
           socket?.send(JSON.stringify({ type: 'ping', payload: { authorization } }));
           this.renewLater();
         } catch {
-          // Without a newer token the server closes with 4403, and the reconnect asks for one again.
+          // Without a newer token the server closes with 4403, and the reconnect requests a token again.
         }
       },
       Math.max(250, Math.min(this.#tokens.renewalInMs() + 1, 2 ** 31 - 1)),
@@ -178,14 +178,14 @@ class Life {
     clearTimeout(this.#missingPong);
   }
 
-  /** Ends the wait for the next try. */
+  /** Ends the wait for the next attempt. */
   hurry(): void {
     this.#hurry.abort();
     this.#hurry = new AbortController();
   }
 
   async waitForRetry(retries: number): Promise<void> {
-    // graphql-ws goes on when the wait ends, for whatever reason; a disposed client does not connect any more.
+    // graphql-ws continues when the wait ends, for whatever reason; a disposed client no longer connects.
     await backoff(retries, AbortSignal.any([this.#signal, this.#hurry.signal])).catch(() => undefined);
   }
 }

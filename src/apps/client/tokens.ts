@@ -1,25 +1,25 @@
 import { abortable, backoff } from './waiting.ts';
 
-/** A client token, as createClientToken answers it. */
+/** A client token, as createClientToken returns it. */
 export interface ClientToken {
   readonly token: string;
-  /** When it ends, in RFC 3339. */
+  /** The expiry, in RFC 3339. */
   readonly expiresAt: string | null;
 }
 
-/** Asks the app's own server for a client token. Reject when it has none at the moment: it is asked again later. */
+/** Requests a client token from the app's own server. Reject if it has none at the moment: it is asked again later. */
 export type TokenSource = (signal: AbortSignal) => Promise<ClientToken>;
 
-/** How much of a token's life is used before a newer one is asked for. */
+/** The share of a token's lifetime that is used before a newer token is requested. */
 const usedShare = 0.7;
 
 interface Held {
   readonly token: string;
-  /** By the clock of `performance`, in milliseconds: when a newer one is due. */
+  /** The time at which a newer token is due, by the clock of `performance`, in milliseconds. */
   readonly renewAt: number;
 }
 
-/** The newest client token, for all requests and sockets of an app: one request at a time to the app's server. */
+/** Holds the newest client token for all requests and sockets of an app: one request at a time to the app's server. */
 export class Tokens {
   readonly #source: TokenSource;
   #held: Held | undefined;
@@ -29,13 +29,13 @@ export class Tokens {
     this.#source = source;
   }
 
-  /** Returns the header `authorization`: of the current token, while that is young enough, else of a new one. */
+  /** Returns the `authorization` header: with the current token while it is fresh enough, otherwise with a new one. */
   async authorization(signal: AbortSignal): Promise<string> {
     const held = this.#held && this.renewalInMs() > 0 ? this.#held : await this.#ask(signal);
     return `Bearer ${held.token}`;
   }
 
-  /** Waits until there is a token, however often the app's server fails. Rejects only when the signal ends the wait. */
+  /** Waits until there is a token, however often the app's server fails. Rejects only if the signal ends the wait. */
   async ready(signal: AbortSignal): Promise<void> {
     for (let failures = 0; ; failures += 1) {
       try {
@@ -58,7 +58,7 @@ export class Tokens {
     return this.#held ? Math.max(0, this.#held.renewAt - performance.now()) : 0;
   }
 
-  /** All concurrent callers wait for the same token. One that stops waiting does not stop the others. */
+  /** Shares one request among all concurrent callers. A caller that stops waiting does not stop the others. */
   async #ask(signal: AbortSignal): Promise<Held> {
     this.#coming ??= this.#fetch().finally(() => {
       this.#coming = undefined;
@@ -74,14 +74,14 @@ export class Tokens {
   }
 }
 
-/** Returns how long a token lives from its own two times, because the device's clock may be wrong. */
+/** Computes a token's lifetime from its own two timestamps, because the device's clock may be wrong. */
 function lifeMs({ token, expiresAt }: ClientToken): number {
   try {
     const payload = token.split('.')[1]?.replaceAll('-', '+').replaceAll('_', '/') ?? '';
     const { iat, exp } = JSON.parse(atob(payload)) as { readonly iat?: unknown; readonly exp?: unknown };
     if (typeof iat === 'number' && typeof exp === 'number') return (exp - iat) * 1_000;
   } catch {
-    // Not a JSON Web Token: its expiry is used alone.
+    // Not a JSON Web Token: only its expiry is used.
   }
   return expiresAt === null ? 24 * 3_600_000 : Date.parse(expiresAt) - Date.now();
 }

@@ -1,12 +1,12 @@
 import { relayPagination } from '@urql/exchange-graphcache/extras';
 import { connections, embedded, possibleTypes } from './generated/schema-facts.ts';
 
-/** What Graphcache gives a resolver, and what that returns: the library's own types are not needed to pass it on. */
+/** The arguments and results of Graphcache resolvers: passing them on does not require the library's own types. */
 type Resolver = ReturnType<typeof relayPagination>;
 
 /**
- * Settings for Graphcache of urql: `cacheExchange({ ...urqlCache(), schema })`, with `schema` from the file
- * `introspection.json` of this package. Objects have their identities, and pages of a list become one list.
+ * Returns the settings for urql's Graphcache: `cacheExchange({ ...urqlCache(), schema })`, with `schema` from this
+ * package's `introspection.json`. Objects have their identities, and the pages of a list become one list.
  */
 export function urqlCache(): {
   keys: Record<string, (object: { readonly [field: string]: unknown }) => string | null>;
@@ -17,7 +17,7 @@ export function urqlCache(): {
   keys.Viewer = () => 'self';
   const resolvers: ReturnType<typeof urqlCache>['resolvers'] = {};
   for (const [type, fields] of Object.entries(connections)) {
-    // Graphcache resolves object types alone.
+    // Graphcache resolves object types only.
     if (type in possibleTypes) continue;
     resolvers[type] = Object.fromEntries(Object.keys(fields).map((field) => [field, relayPagination()]));
   }

@@ -2,7 +2,6 @@ import type { DocumentNode } from 'graphql';
 import type { Payments } from './payments.ts';
 import { resumable } from './resume.ts';
 
-/** An operation of urql. */
 interface Operation {
   readonly kind: string;
   readonly key: number;
@@ -14,7 +13,7 @@ interface Result {
   readonly operation: Operation;
 }
 
-/** A source of wonka, the streams that urql is made of: signals are its end (0), its start, and what it pushes. */
+/** A source of wonka, urql's stream library: it signals its end (0), its start, and each value. */
 type Source<T> = (sink: (signal: Signal<T>) => void) => void;
 type Signal<T> = 0 | (readonly [unknown] & { readonly tag: 0 }) | (readonly [T] & { readonly tag: 1 });
 
@@ -22,7 +21,7 @@ type Exchange = (input: {
   readonly forward: (operations: Source<Operation>) => Source<Result>;
 }) => (operations: Source<Operation>) => Source<Result>;
 
-/** An exchange for urql, before a subscriptionExchange that repeats what was lost: it resumes after the last message. */
+/** Resumes subscriptions after their last message. Put it before a subscriptionExchange that reconnects. */
 export const resumeExchange: Exchange =
   ({ forward }) =>
   (operations) => {
@@ -63,12 +62,12 @@ interface Sink {
   complete(): void;
 }
 
-/** Makes `forwardSubscription` of urql's subscriptionExchange: subscriptions go over the socket, and resume after a reconnect. */
+/** Creates `forwardSubscription` for urql's subscriptionExchange: uses the socket, and resumes on reconnect. */
 export const forwardSubscription =
   ({ socket }: Payments) =>
   ({ query = '', variables = {} }: Forwarded) => ({
     subscribe: (sink: Sink) => ({
-      // The service answers in the form of GraphQL, which is the one that urql's own type describes.
+      // The service returns the GraphQL response format, which urql's own type describes.
       unsubscribe: socket.client.subscribe(
         { query, variables },
         {

@@ -1,8 +1,8 @@
-/** The highest version seen of each object, to recognise older data: a late answer, or a repeated message. */
+/** Tracks the highest version seen of each object, to recognise older data: a late response or a repeated message. */
 export class Versions {
   readonly #highest = new Map<string, number>();
 
-  /** Records all objects with `id` and `version`. Returns how many there are, and how many older than known. */
+  /** Records all objects with `id` and `version`. Returns how many there are, and how many are older than known. */
   note(data: unknown): { readonly objects: number; readonly older: number } {
     let [objects, older] = [0, 0];
     const visit = (value: unknown): void => {

@@ -1,4 +1,4 @@
-/** Waits for a promise, or until the signal ends the wait: then it rejects with the signal's reason, and drops the result. */
+/** Waits for a promise until the signal aborts: then rejects with the signal's reason, and drops the result. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
@@ -8,7 +8,7 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
-/** Waits this long, or until the signal ends the wait: then it rejects. */
+/** Waits for this time, and rejects if the signal aborts first. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   let timer: ReturnType<typeof setTimeout>;
   const passed = new Promise<void>((resolve) => {
@@ -17,7 +17,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return abortable(passed, signal).finally(() => clearTimeout(timer));
 }
 
-/** Waits before the next try: longer after each failure, at most half a minute, and never all clients at once. */
+/** Waits before the next attempt: longer after each failure, at most half a minute, and with jitter between clients. */
 export function backoff(failures: number, signal: AbortSignal): Promise<void> {
   const ms = Math.min(30_000, 500 * 2 ** Math.min(failures, 6));
   return pause(ms / 2 + (Math.random() * ms) / 2, signal);

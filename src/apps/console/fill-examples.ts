@@ -1,9 +1,9 @@
-/** How to find the real ids of a platform, as the document says it: the place of ids in the answers to some GETs. */
+/** Where to find a platform's real ids: the document declares their positions in the responses to some GETs. */
 interface Guide {
   readonly unique: string;
   readonly ids: readonly {
     readonly find: string;
-    /** The place of a number: of a list, the item with the greatest is meant. */
+    /** The position of a number: in a list, the item with the greatest number is meant. */
     readonly most?: string;
     readonly at: Readonly<Record<string, string>>;
   }[];
@@ -13,7 +13,7 @@ export interface ExampleDocument {
   readonly 'x-example-guide': Guide;
 }
 
-/** Finds the platform's own ids for those of the examples, by GETs. Those that are refused are left out. */
+/** Finds the platform's own ids for the example ids, with GET requests. Refused requests are skipped. */
 export async function findIds(
   { 'x-example-guide': { ids } }: ExampleDocument,
   get: (path: string) => Promise<unknown>,
@@ -30,7 +30,7 @@ export async function findIds(
   return found;
 }
 
-/** Puts the platform's ids (by the examples') into a document's examples, and new numbers into unique names. */
+/** Replaces the example ids in a document with the platform's, and puts new numbers into unique names. */
 export function fillExamples<Document extends ExampleDocument>(
   document: Document,
   ids: ReadonlyMap<string, string>,
@@ -70,7 +70,7 @@ function changedStrings(value: unknown, change: (text: string) => string): unkno
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, changedStrings(member, change)]));
 }
 
-/** Returns what a JSON pointer names (RFC 6901, of plain names). */
+/** Returns the value that a JSON pointer refers to (RFC 6901, plain names only). */
 function memberAt(value: unknown, pointer: string): unknown {
   let at = value;
   for (const name of pointer.split('/').slice(1)) {

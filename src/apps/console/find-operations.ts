@@ -1,4 +1,4 @@
-/** A map of Immutable.js, as Swagger UI hands its operations over. */
+/** An Immutable.js map, as Swagger UI passes its operations. */
 interface ImmutableMap<Value> {
   get(name: string): Value;
   set(name: string, value: unknown): this;
@@ -21,7 +21,7 @@ interface Operation {
 
 type Operations = ImmutableMap<ImmutableMap<unknown>>;
 
-/** Finds the operations that have every word of a phrase in their path, method, name, description or group. */
+/** Finds the operations that contain every word of a phrase in their path, method, name, description or group. */
 export function findOperations(groups: ImmutableMap<ImmutableMap<Operations>>, phrase: string): unknown {
   const words = phrase.toLowerCase().split(/\s+/).filter(Boolean);
   return groups

@@ -4,12 +4,12 @@ import './console.css';
 import { type ExampleDocument, fillExamples, findIds } from './fill-examples.ts';
 import { findOperations } from './find-operations.ts';
 
-// The console of the REST API: its document, in which requests can be tried.
+// The console of the REST API: its document, whose requests can be tried out.
 
-/** What the server has written into the page. */
+/** The settings that the server has written into the page. */
 interface Settings {
   readonly document: string;
-  /** The credentials of the local sandbox, which everybody knows. */
+  /** The credentials of the local sandbox, which are publicly known. */
   readonly credentials?: { readonly clientId: string; readonly secret: string };
 }
 
@@ -20,7 +20,7 @@ const setTheme = () => document.documentElement.classList.toggle('dark-mode', da
 dark.addEventListener('change', setTheme);
 setTheme();
 
-/** Requests JSON from the service, with the sandbox's token if known; undefined where there is none. */
+/** Requests JSON from the service, with the sandbox's token if known; undefined on failure. */
 async function get(url: string): Promise<unknown> {
   const { credentials } = settings;
   const headers = credentials && { authorization: `Basic ${btoa(`${credentials.clientId}:${credentials.secret}`)}` };
@@ -28,10 +28,10 @@ async function get(url: string): Promise<unknown> {
   return response?.ok ? response.json() : undefined;
 }
 
-// The service's own document, whose form is covered by a test.
+// The service's own document, whose structure is covered by a test.
 const original = (await get(settings.document)) as ExampleDocument;
 
-/** Puts the ids of the sandbox into the examples, as they are now: also what the last request has made, such as a quote. */
+/** Puts the sandbox's current ids into the examples, including those that the last request created, such as a quote. */
 async function fill(): Promise<void> {
   if (!settings.credentials) return;
   const base = settings.document.replace('/openapi.json', '');
@@ -58,9 +58,9 @@ const ui = SwaggerUI({
   displayRequestDuration: true,
   tryItOutEnabled: true,
   filter: true,
-  // Its own search looks at the names of groups alone.
+  // The built-in search covers only the names of groups.
   plugins: [{ fn: { opsFilter: findOperations } }],
-  // Nothing is sent to an external validator.
+  // Sends nothing to an external validator.
   validatorUrl: null,
   onComplete: () => {
     const { credentials } = settings;

@@ -3,11 +3,11 @@ import type { CarriedName } from './step.ts';
 
 interface Carried {
   readonly value: string;
-  /** Its number among all values taken: a tab takes each once, so that what a person writes there stays. */
+  /** Its number among all collected values: each tab takes it only once, so that text typed there by a person stays. */
   readonly number: number;
 }
 
-/** The values of answers for variables of other tabs. */
+/** Carries values from responses to the variables of other tabs. */
 export class CarriedValues {
   readonly #values = new Map<CarriedName, Carried>();
   readonly #taken = new Map<string, number>();
@@ -25,7 +25,7 @@ export class CarriedValues {
     this.#values.set(name, { value, number: this.#number });
   }
 
-  /** Writes the values that a tab has not yet taken into its variables (text); undefined where nothing changes. */
+  /** Writes the values that a tab has not yet taken into its variables (text); returns undefined if nothing changes. */
   fill(tabId: string, variables: string): string | undefined {
     const since = this.#taken.get(tabId) ?? 0;
     this.#taken.set(tabId, this.#number);

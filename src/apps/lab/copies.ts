@@ -8,7 +8,7 @@ export interface Sent {
   readonly authorization: string | undefined;
 }
 
-/** Writes a command of curl that sends the operation. */
+/** Writes a curl command that sends the operation. */
 export function asCurl(sent: Sent): string {
   const { url, query, variables, authorization } = sent;
   const body = JSON.stringify({ query, ...(Object.keys(variables).length > 0 && { variables }) });
@@ -21,7 +21,7 @@ export function asCurl(sent: Sent): string {
   ].join(' \\\n  ');
 }
 
-/** Writes a program that sends the operation: with fetch, or a subscription with graphql-ws. */
+/** Writes a program that sends the operation: with fetch, or with graphql-ws for a subscription. */
 export function asCode(sent: Sent): string {
   const { url, query, variables, authorization = 'Bearer …' } = sent;
   const parts = [

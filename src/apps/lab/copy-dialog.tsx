@@ -20,7 +20,7 @@ export function CopyDialog({ authorization }: { readonly authorization: string }
     setText(written);
     setCopied(false);
     dialog.current?.showModal();
-    // A page that is not served securely may not write to the clipboard: there the text is only shown.
+    // A page that is not served securely may not write to the clipboard: then the text is only shown.
     navigator.clipboard?.writeText(written).then(
       () => setCopied(true),
       () => undefined,

@@ -1,7 +1,7 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { type Feed, type FeedEvent, type FeedState, paymentOf } from './feed.ts';
 
-/** The words for the state of the connection to the feed. */
+/** The labels for the states of the connection to the feed. */
 const stateWords: Readonly<Record<FeedState, string>> = {
   connecting: 'connecting …',
   live: 'live',
@@ -11,11 +11,11 @@ const stateWords: Readonly<Record<FeedState, string>> = {
 
 interface EventPaneProps {
   readonly feed: Feed;
-  /** Called with the event that a person wants to know more about. */
+  /** Called with the event whose details a person asks for. */
   readonly onPick: (event: FeedEvent) => void;
 }
 
-/** Shows the platform's feed as it comes, newest first, whatever tab is open. */
+/** Shows the platform's feed live, newest first, whichever tab is open. */
 export function EventPane({ feed, onPick }: EventPaneProps) {
   const { state, events, reason } = useSyncExternalStore(feed.subscribe, feed.view);
   const [isOpen, setOpen] = useState(true);

@@ -10,25 +10,25 @@ import {
 
 export type FeedEvent = EventPartsFragment;
 
-/** The id of the payment that an event is about, also that of a quote. */
+/** Returns the id of the payment that an event is about, also for an event about a quote. */
 export function paymentOf({ subject }: FeedEvent): string | undefined {
   if (!subject) return undefined;
   if ('transaction' in subject) return subject.transaction.id;
   return 'transactionStatus' in subject ? subject.id : undefined;
 }
 
-/** How the connection to the feed is. */
+/** The state of the connection to the feed. */
 export type FeedState = 'connecting' | 'live' | 'paused' | 'refused';
 
 interface FeedView {
   readonly state: FeedState;
-  /** The newest first. */
+  /** The events, newest first. */
   readonly events: readonly FeedEvent[];
-  /** Why it is refused. */
+  /** The reason of a refusal. */
   readonly reason?: string;
 }
 
-/** The most events that are shown. */
+/** The maximum number of events shown. */
 const shown = 200;
 
 /** Follows the feed of the platform: its latest events, then each new one, across reconnects. */
@@ -50,7 +50,7 @@ export class Feed {
   };
   readonly view = (): FeedView => this.#view;
 
-  /** Follows on after the newest event that is shown; at first it shows the latest ones. */
+  /** Continues after the newest event shown; initially, shows the latest events. */
   start(): void {
     if (this.#stop) return;
     const [newest] = this.#view.events;
@@ -58,7 +58,7 @@ export class Feed {
     else this.#showLatest();
   }
 
-  /** Stops following. What happens meanwhile comes when it starts again. */
+  /** Stops following. Events that happen meanwhile are delivered when it starts again. */
   pause(): void {
     this.#stop?.();
     this.#stop = undefined;

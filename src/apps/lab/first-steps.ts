@@ -1,6 +1,6 @@
 import { open, quoteAndTransaction, type Step } from './step.ts';
 
-/** A first payment in one request, what happened to it, and then the same in steps. */
+/** A first payment in one request, its history, and then the same in steps. */
 export const firstSteps: readonly Step[] = [
   {
     operation: 'Pay',

@@ -1,7 +1,7 @@
 import { firstSteps } from './first-steps.ts';
 import { open, quoteAndTransaction, type Step } from './step.ts';
 
-/** Other ways to pay, and what may come after a payment. */
+/** Other ways to pay, and what can follow a payment. */
 const furtherSteps: readonly Step[] = [
   {
     operation: 'QuoteForDeposit',
@@ -172,7 +172,7 @@ const furtherSteps: readonly Step[] = [
   },
 ];
 
-/** The steps of a first day with the service. Each has a tab, with a document that is ready to be sent. */
+/** The steps of a first day with the service. Each has a tab with a document that is ready to send. */
 export const journey: readonly Step[] = [...firstSteps, ...furtherSteps];
 
 export function stepOf(operation: string | null | undefined): Step | undefined {

@@ -11,13 +11,13 @@ import { Operations } from './operations.ts';
 import { Session } from './session.tsx';
 import { basicAuthorization, type Settings } from './settings.ts';
 
-/** The plugins beside the editors: an explorer of the schema, and the history of requests. */
+/** The plugins beside the editors: a schema explorer and the history of requests. */
 const plugins = [explorerPlugin({ showAttribution: false }), HISTORY_PLUGIN];
 
-/** Where the credentials stay until the browser's tab is closed. */
+/** The key under which the credentials are stored until the browser tab is closed. */
 const storedCredentials = 'lab:authorization';
 
-/** GraphiQL with the journey in its tabs, and the platform's events beside them. */
+/** Renders GraphiQL with the journey in its tabs, and the platform's events beside them. */
 export function Lab({ settings }: { readonly settings: Settings }) {
   const { sandbox } = settings;
   const [authorization, setAuthorization] = useState<string | undefined>(() =>
@@ -53,7 +53,7 @@ function SignedIn({ settings, authorization, onSignOut }: SignedInProps) {
   const { query, variables } = useMemo(() => linkedOperation(), []);
   return (
     <GraphiQLProvider
-      // GraphiQL's type of a fetcher wants an observable of its own kind; it uses `subscribe` alone, which this one has.
+      // GraphiQL's fetcher type wants its own kind of observable; it uses only `subscribe`, which this one has.
       fetcher={operations.fetcher as never}
       plugins={[DOC_EXPLORER_PLUGIN, ...plugins]}
       referencePlugin={DOC_EXPLORER_PLUGIN}
@@ -89,7 +89,7 @@ function SignedIn({ settings, authorization, onSignOut }: SignedInProps) {
   );
 }
 
-/** Makes what the tabs and the pane share. */
+/** Creates the state that the tabs and the pane share. */
 function connect({ sandbox }: Settings, authorization: string) {
   const carried = new CarriedValues();
   carried.set('source', sandbox?.sourceAccountId);
@@ -101,14 +101,14 @@ function connect({ sandbox }: Settings, authorization: string) {
   return { carried, operations, feed: new Feed(operations.socket(authorization)) };
 }
 
-/** Returns the operation that a link to this page has. */
+/** Returns the operation in a link to this page. */
 function linkedOperation(): { readonly query?: string; readonly variables?: string } {
   const parameters = new URLSearchParams(location.search);
   const [query, variables] = [parameters.get('query'), parameters.get('variables')];
   return { ...(query && { query }), ...(variables && { variables }) };
 }
 
-/** Asks for the credentials of an API token. They stay in this tab of the browser. */
+/** Asks for the credentials of an API token. They stay in this browser tab. */
 function SignIn({ onSignIn }: { readonly onSignIn: (authorization: string) => void }) {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();

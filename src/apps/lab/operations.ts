@@ -18,7 +18,7 @@ interface Observer {
   complete(): void;
 }
 
-/** The operation of a tab: it continues while another tab is open. */
+/** The operation of a tab. It continues while another tab is open. */
 interface Running {
   latest: object | undefined;
   isOver: boolean;
@@ -27,18 +27,18 @@ interface Running {
 }
 
 interface OperationsOptions {
-  /** The Authorization header, where the tab's own headers have none. */
+  /** The Authorization header to use if the tab's own headers contain none. */
   readonly authorization: () => string | undefined;
   /** Called with each result that has data. */
   readonly onResult: (operationName: string | null | undefined, data: unknown) => void;
 }
 
-/** The code of a socket that is closed because its credentials are wrong or have ended. */
+/** The close code of a socket whose credentials are wrong or have expired. */
 const forbidden = 4403;
-/** The most messages of a stream that its tab shows. */
+/** The maximum number of stream messages that a tab shows. */
 const shownMessages = 100;
 
-/** Runs the operations of all tabs. GraphiQL itself has one operation at a time, and ends it when another tab is opened. */
+/** Runs the operations of all tabs. GraphiQL itself has one at a time, and ends it when another tab is opened. */
 export class Operations {
   readonly #options: OperationsOptions;
   readonly #byTab = new Map<string, Running>();
@@ -52,7 +52,7 @@ export class Operations {
     this.#options = options;
   }
 
-  /** Runs an operation for the open tab, or shows the one that it has under way: GraphiQL's fetcher. */
+  /** Runs an operation for the open tab, or shows the one already in progress: GraphiQL's fetcher. */
   readonly fetcher = (given: Request, options: Options = {}) => {
     const headers = this.#headersOf(options);
     const request = withOwnName(given);
@@ -69,7 +69,7 @@ export class Operations {
     };
   };
 
-  /** Sets the open tab. Returns `run` where its operation continues, or the text of its last answer. */
+  /** Sets the open tab. Returns `run` if its operation continues, or the text of its last response. */
   open(tab: string): 'run' | { readonly result: object } | undefined {
     this.#openTab = tab;
     const running = this.#byTab.get(tab);
@@ -78,7 +78,7 @@ export class Operations {
     return running.latest && { result: running.latest };
   }
 
-  /** Does something that makes GraphiQL stop the operation of the open tab, without ending it. */
+  /** Performs an action that makes GraphiQL stop the open tab's operation, without ending the operation. */
   leave(act: () => void): void {
     this.#isLeaving = true;
     try {
@@ -93,7 +93,7 @@ export class Operations {
     this.#byTab.delete(tab);
   }
 
-  /** The tabs with an operation under way: another set whenever they change. */
+  /** The tabs with an operation in progress: a new set whenever they change. */
   readonly running = (): ReadonlySet<string> => this.#running;
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
@@ -110,7 +110,7 @@ export class Operations {
           connectionParams: { authorization },
           retryAttempts: Number.POSITIVE_INFINITY,
           shouldRetry: (error) => !(error instanceof CloseEvent && error.code === forbidden),
-          // An unanswered ping means a dead connection: after a laptop's sleep, or a change of network.
+          // An unanswered ping means a dead connection: after a laptop's sleep, or after a change of network.
           keepAlive: 10_000,
         }),
       );
@@ -127,7 +127,7 @@ export class Operations {
 
   #show(running: Running, observer: Observer) {
     running.observer = observer;
-    // GraphiQL takes the subscription first and its results then.
+    // GraphiQL expects the subscription first and its results afterwards.
     queueMicrotask(() => {
       if (running.observer !== observer) return;
       if (running.latest) observer.next(running.latest);
@@ -202,7 +202,7 @@ export class Operations {
   }
 }
 
-/** Right after a change of tabs GraphiQL may still name the operation of the other one: a document's only operation is meant. */
+/** Resolves the operation to run: after a change of tabs, GraphiQL may still name that of the previous tab. */
 function withOwnName(request: Request): Request {
   try {
     const [operation, ...others] = parse(request.query).definitions.filter(
@@ -223,7 +223,7 @@ function isSubscription({ query, operationName }: Request): boolean {
   }
 }
 
-/** The contents of a tab without an answer. */
+/** Returns the response that the tab shows for a failed operation. */
 function failure(error: unknown): object {
   if (Array.isArray(error)) return { errors: error };
   if (error instanceof CloseEvent)

@@ -23,12 +23,12 @@ interface SessionProps {
   readonly authorization: string;
   readonly carried: CarriedValues;
   readonly operations: Operations;
-  /** The step that was asked for elsewhere on the page. */
+  /** The step that was requested elsewhere on the page. */
   readonly picked: { readonly operation: string } | undefined;
   readonly onSignOut?: () => void;
 }
 
-/** The tabs, and the editors and the answer of the open one. */
+/** Renders the tabs, and the editors and the response of the open one. */
 export function Session({ settings, authorization, carried, operations, picked, onSignOut }: SessionProps) {
   const { changeTab, addTab, closeTab, stop, setVisiblePlugin } = useGraphiQLActions();
   const { tabs, activeTabIndex, plugins, visiblePlugin, isFetching } = useGraphiQL(
@@ -87,7 +87,7 @@ export function Session({ settings, authorization, carried, operations, picked, 
         running={running}
         onOpen={open}
         onAdd={() => {
-          // GraphiQL would show in the new tab the results for this one.
+          // GraphiQL would show the results for this tab in the new one.
           operations.leave(stop);
           addTab();
         }}
@@ -132,7 +132,7 @@ export function Session({ settings, authorization, carried, operations, picked, 
   );
 }
 
-/** Variables, or the headers of the request. */
+/** Renders the editor of the variables, or of the request headers. */
 function Variables() {
   const [shown, setShown] = useState<'variables' | 'headers'>('variables');
   return (
@@ -161,7 +161,7 @@ interface Tab {
   readonly variables?: string | null;
 }
 
-/** When a tab is opened: writes what answers gave into its variables, and shows its operation, which may have gone on. */
+/** Writes collected values into a tab's variables when it opens, and shows its operation, which may go on. */
 function useOpenTab(tab: Tab | undefined, { carried, operations }: Opened): void {
   const { run, updateActiveTabValues } = useGraphiQLActions();
   const { variableEditor, responseEditor, queryEditor } = useGraphiQL(
@@ -170,7 +170,7 @@ function useOpenTab(tab: Tab | undefined, { carried, operations }: Opened): void
   useEffect(() => {
     for (const editor of [queryEditor, variableEditor]) editor?.updateOptions({ wordWrap: 'on' });
   }, [queryEditor, variableEditor]);
-  // The editors' colours follow the system's, which may change at sunset.
+  // The editors' colours follow the system theme, which may change at sunset.
   const { setTheme } = useGraphiQLActions();
   const theme = useGraphiQL((state) => state.theme);
   useEffect(() => {
@@ -183,7 +183,7 @@ function useOpenTab(tab: Tab | undefined, { carried, operations }: Opened): void
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when another tab is opened, or the editors are there
   useEffect(() => {
     if (!tab || !variableEditor || !responseEditor || !queryEditor) return;
-    // Editors begin with the first tab, without its variables, also where another one was opened while they were loaded.
+    // Editors start with the first tab, without its variables, even if another tab was opened while they were loading.
     if (queryEditor.getValue() !== (tab.query ?? '')) queryEditor.setValue(tab.query ?? '');
     if (variableEditor.getValue() !== (tab.variables ?? '')) variableEditor.setValue(tab.variables ?? '');
     const variables = carried.fill(tab.id, variableEditor.getValue());

@@ -1,15 +1,15 @@
-/** What the server has written into the page. */
+/** The settings that the server has written into the page. */
 export interface Settings {
-  /** The platform of the local sandbox, whose credentials everybody knows. */
+  /** The platform of the local sandbox, whose credentials are publicly known. */
   readonly sandbox?: {
     readonly clientId: string;
     readonly secret: string;
     readonly sourceAccountId: string;
     readonly destinationAccountId: string;
   };
-  /** Where the documentation is, if it is shown. */
+  /** The address of the documentation, if it is served. */
   readonly docs?: string;
-  /** Where the editors' workers are, by name. */
+  /** The addresses of the editors' workers, by name. */
   readonly workers: Readonly<Record<'editor' | 'json' | 'graphql', string>>;
 }
 

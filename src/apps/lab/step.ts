@@ -1,6 +1,6 @@
-/** What the steps of the lab's journey are made of. */
+/** The building blocks of the lab's journey. */
 
-/** A value that answers give and variables take, by the name of the variable. */
+/** A value that responses provide and variables use, by the name of the variable. */
 export type CarriedName =
   | 'customer'
   | 'source'
@@ -13,7 +13,7 @@ export type CarriedName =
 
 export type Variables = Readonly<Record<string, string>>;
 
-/** The `data` of an answer: its shape is that of the document. */
+/** The `data` of a response. Its shape follows the document. */
 // biome-ignore lint/suspicious/noExplicitAny: what a query answers depends on its text
 type Data = any;
 
@@ -23,15 +23,15 @@ export interface Step {
   readonly title: string;
   /** Its effect, in a sentence or two. */
   readonly about: string;
-  /** Where the documentation explains it, below /docs. */
+  /** The page that explains it, below /docs. */
   readonly docs?: string;
   readonly query: string;
   readonly variables?: Variables;
-  /** The values that its answer has for other tabs; undefined where it has none of them. */
+  /** Extracts the values that its response provides to other tabs; undefined if it contains none of them. */
   readonly gives?: (data: Data) => Partial<Record<CarriedName, string | undefined>>;
 }
 
-/** The contents of a variable until an answer has its value. */
+/** The placeholder of a variable until a response provides its value. */
 export const open = {
   customer: 'Customer:…',
   source: 'InternalAccount:…',

@@ -10,14 +10,14 @@ interface Tab {
 interface TabBarProps {
   readonly tabs: readonly Tab[];
   readonly openIndex: number;
-  /** The tabs with an operation under way. */
+  /** The tabs with an operation in progress. */
   readonly running: ReadonlySet<string>;
   readonly onOpen: (index: number) => void;
   readonly onAdd: () => void;
   readonly onClose: (index: number) => void;
 }
 
-/** The tabs. They stay where they are, so that a click reaches the one that it aims at. */
+/** Renders the tabs. They keep their positions, so that a click hits the intended tab. */
 export function TabBar({ tabs, openIndex, running, onOpen, onAdd, onClose }: TabBarProps) {
   const list = useRef<HTMLDivElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: brings the open tab into sight whenever another is opened

@@ -1,6 +1,6 @@
 import { readSettings } from './settings.ts';
 
-// The editors check documents and variables in workers. Their files are beside this one.
+// The editors check documents and variables in workers, whose files are next to this one.
 
 const { workers } = readSettings();
 

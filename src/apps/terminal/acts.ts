@@ -21,7 +21,7 @@ import { type Service, succeeded } from './service.ts';
 
 export interface Stage {
   readonly service: Service;
-  /** The amount, in major units of USD. */
+  /** The amount, in USD major units. */
   readonly amount: string;
   readonly scenario: SandboxScenarioInput | null;
   readonly endpoint: string | undefined;
@@ -32,20 +32,20 @@ export interface Made {
   readonly status?: string;
 }
 
-/** Something that can be triggered. */
+/** A trigger of the sandbox. */
 export interface Act {
   readonly about: string;
-  /** Whether it makes a payment, to which a scenario can apply. */
+  /** Whether it creates a payment, to which a scenario can apply. */
   readonly isPayment?: true;
   readonly run: (stage: Stage) => Promise<Made>;
 }
 
-/** Makes an act of a customer with accounts; `withMoney` also funds its account. */
+/** Creates an act of a customer with accounts; `withMoney` also funds its account. */
 const played = (run: (stage: Stage, cast: Cast) => Promise<Made>) => async (stage: Stage) =>
   run(stage, await findCast(stage.service));
 const withMoney = (run: (stage: Stage, cast: Cast) => Promise<Made>) =>
   played(async (stage, cast) => {
-    // A fee may be on top of the sent amount.
+    // A fee may be added on top of the sent amount.
     await fund(stage.service, cast, '10.00');
     await fund(stage.service, cast, stage.amount);
     return run(stage, cast);
@@ -104,7 +104,7 @@ const incoming = played(async ({ service, amount, scenario }, { customer }) => {
     senderUmaAddress: '$success.usd@sandbox.uma.money',
     currency: 'USD',
     amount: { decimal: amount },
-    // Without a decision of the platform it would fail after seconds.
+    // Without the platform's decision, the payment would fail after a few seconds.
     sandboxScenario: { approval: 'APPROVE' as const, ...scenario },
     idempotencyKey: newKey(),
   };
@@ -134,7 +134,7 @@ async function webhookTest({ service, endpoint }: Stage): Promise<Made> {
   return { id, status: delivered ? 'DELIVERED' : `answered ${responseStatus ?? 'nothing'}` };
 }
 
-/** The types of event, each with its trigger. It causes other events as well. The end of a token is announced by time alone. */
+/** The event types, each with its trigger, which causes other events, too. API_TOKEN_EXPIRY cannot be triggered. */
 const ofTypes: Readonly<Record<Exclude<EventTypeName, 'API_TOKEN_EXPIRY'>, Omit<Act, 'about'>>> = {
   OUTGOING_PAYMENT: { isPayment: true, run: outgoing },
   INCOMING_PAYMENT: { isPayment: true, run: incoming },
@@ -150,7 +150,7 @@ const ofTypes: Readonly<Record<Exclude<EventTypeName, 'API_TOKEN_EXPIRY'>, Omit<
   TEST: { run: webhookTest },
 };
 
-/** Everything that can be triggered, by name: the types of event, and other ways to pay. */
+/** All triggers by name: the event types, and other ways to pay. */
 export const acts: Readonly<Record<string, Act>> = {
   ...Object.fromEntries(
     Object.entries(ofTypes).map(([type, act]) => [type, { ...act, about: eventTypes[type as EventTypeName] }]),
@@ -160,14 +160,14 @@ export const acts: Readonly<Record<string, Act>> = {
   REAL_TIME_PAYMENT: { about: 'a deposit pays a quote, which executes by itself', isPayment: true, run: realTime },
 };
 
-/** The options of `trigger`: the fields of a scenario, and its own. */
+/** The options of `trigger`: the scenario's fields, and its own. */
 interface TriggerOptions extends SandboxScenarioInput {
   readonly amount: string;
   readonly endpoint?: string;
   readonly follow?: true;
 }
 
-/** The names of a scenario's fields, which are options of the command. */
+/** The names of the scenario's fields, which are options of the command. */
 const scenarioFields = [
   'step',
   'delayMs',
@@ -179,7 +179,7 @@ const scenarioFields = [
   'returnAfterMs',
 ] as const satisfies readonly (keyof SandboxScenarioInput)[];
 
-/** Triggers something in the sandbox, so that its events come; without a name it lists what can be triggered. */
+/** Triggers something in the sandbox, so that its events occur; without a name, lists the triggers. */
 export const trigger: Work<[string | undefined, TriggerOptions]> = async (job, name, options) => {
   const { service, screen, json } = job;
   if (name === undefined)

@@ -1,15 +1,15 @@
 export interface Answer {
-  /** For machines: what `--json` prints. Nothing where the command has printed it itself. */
+  /** For machines: the output of `--json`. Absent if the command has printed it itself. */
   readonly data?: unknown;
-  /** For people, line by line. */
+  /** Human-readable output, line by line. */
   readonly lines?: readonly string[];
   /** 0 by default; 1 if something is wrong or was refused. */
   readonly exitCode?: number;
 }
 
-/** A command that cannot go on, in words for its user. */
+/** Stops a command that cannot go on, with a message for its user. */
 export class Failure extends Error {
-  /** The code of the refusal, where the service refused it. */
+  /** The code of the refusal, if the service refused it. */
   readonly code: string | undefined;
   constructor(message: string, code?: string) {
     super(message);
@@ -20,12 +20,12 @@ export class Failure extends Error {
 
 type Rows = readonly Readonly<Record<string, unknown>>[];
 
-/** Answers rows: a table for people, or `none` where there is no row. */
+/** Returns rows as a human-readable table, or `none` if there are no rows. */
 export function listed(rows: Rows, none: string): Answer {
   return { data: rows, lines: tableOf(rows, none) };
 }
 
-/** Writes rows as lines, in columns as wide as their contents, with the names of the fields as the head. */
+/** Formats rows as lines, with columns as wide as their contents and the field names as the header. */
 export function tableOf(rows: Rows, none: string): string[] {
   const [first] = rows;
   if (!first) return [none];
@@ -47,7 +47,7 @@ function cellOf(value: unknown): string {
   return String(value);
 }
 
-/** Writes the answer of a command as JSON. Amounts are strings, as everywhere. */
+/** Formats the answer of a command as JSON. Amounts are strings, as everywhere. */
 export function jsonOf(data: unknown, indent = 2): string {
   return JSON.stringify(data, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value), indent);
 }

@@ -10,7 +10,7 @@ import { Failure } from './answer.ts';
 import { newKey } from './command.ts';
 import { type Service, succeeded } from './service.ts';
 
-/** The customer of the sandbox for triggered events. Ids are public ids. */
+/** The sandbox customer for triggered events. Ids are public ids. */
 export interface Cast {
   readonly customer: string;
   /** Its internal account in USD. */
@@ -20,7 +20,7 @@ export interface Cast {
   readonly euros: string;
 }
 
-/** The platform's own id of that customer. */
+/** The platform's own id for that customer. */
 const platformCustomerId = 'payments-cli';
 
 /** Finds the customer and its accounts, or creates the missing ones. */
@@ -47,7 +47,7 @@ export async function newCustomer(service: Service, ownId: string): Promise<stri
 const digits = (count: number) =>
   Array.from(crypto.getRandomValues(new Uint8Array(count)), (byte) => byte % 10).join('');
 
-/** The last three digits are those with which the sandbox pays without trouble. */
+/** The last three digits make the sandbox pay without trouble. */
 const accountInfo: Readonly<Record<'USD' | 'EUR', () => ExternalAccountInfoInput>> = {
   USD: () => ({
     usAccount: { accountNumber: `${digits(7)}000`, routingNumber: '021000021', accountCategory: 'CHECKING' },
@@ -61,13 +61,13 @@ async function newAccount(service: Service, customerId: string, currency: 'USD' 
   return succeeded((await service.execute(AddPayee, { input })).createExternalAccount).accountEdge.node.id;
 }
 
-/** Completes the digits of a German account with their check digits (ISO 13616, modulo 97). */
+/** Prepends the check digits to the digits of a German account (ISO 13616, modulo 97). */
 function germanIban(digits: string): string {
   const rest = BigInt(`${digits}131400`) % 97n;
   return `DE${String(98n - rest).padStart(2, '0')}${digits}`;
 }
 
-/** Simulates a deposit in USD to the internal account. */
+/** Simulates a USD deposit to the internal account. */
 export async function fund(service: Service, { account }: Cast, amount: string) {
   return succeeded((await service.execute(Fund, { accountId: account, amount, key: newKey() })).sandboxFundAccount)
     .account;

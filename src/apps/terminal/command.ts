@@ -8,14 +8,14 @@ export type { EventTypeName };
 
 export interface Job extends AnyJob {
   readonly service: Service;
-  /** Aborted when its user stops it. */
+  /** Aborted when the user stops the command. */
   readonly signal: AbortSignal;
 }
 
-/** A command: takes its arguments and then its options. */
+/** A command. Takes its arguments, then its options. */
 export type Work<Args extends unknown[]> = (job: Job, ...args: Args) => Promise<Answer>;
 
-/** Makes the action of a command that uses the service. One that its user stops ends well. */
+/** Creates the action of a command that uses the service. Succeeds if the user stops it. */
 export function withService<Args extends [...unknown[], object]>(work: Work<Args>) {
   return actionOf<Args>(async (job, ...args) => {
     const signal = job.screen.untilStopped();
@@ -28,7 +28,7 @@ export function withService<Args extends [...unknown[], object]>(work: Work<Args
   });
 }
 
-/** The types of event, with what each is about. */
+/** The event types, each with the noun that it is about. */
 export const eventTypes: Readonly<Record<EventTypeName, string>> = {
   OUTGOING_PAYMENT: 'an outgoing payment was created or changed its status',
   INCOMING_PAYMENT: 'an incoming payment was created or changed its status',
@@ -43,10 +43,10 @@ export const eventTypes: Readonly<Record<EventTypeName, string>> = {
   TEST: 'a test of a webhook endpoint',
 };
 
-/** Writes a name as the schema does: `outgoing-payment` is OUTGOING_PAYMENT. */
+/** Converts a name to the schema's form: `outgoing-payment` becomes OUTGOING_PAYMENT. */
 export const schemaName = (name: string) => name.toUpperCase().replaceAll('-', '_');
 
-/** Returns the type of event that a user names. Throws an InvalidArgumentError for any other. */
+/** Returns the event type that a user names. Throws an InvalidArgumentError for any other name. */
 export function eventTypeOf(name: string): EventTypeName {
   const type = schemaName(name);
   if (!(type in eventTypes))
@@ -56,5 +56,5 @@ export function eventTypeOf(name: string): EventTypeName {
   return type as EventTypeName;
 }
 
-/** Makes an idempotency key for one run of a command. */
+/** Creates an idempotency key for one run of a command. */
 export const newKey = () => `cli-${crypto.randomUUID()}`;

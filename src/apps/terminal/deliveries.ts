@@ -11,7 +11,7 @@ interface LogsOptions {
   readonly endpoint?: string;
 }
 
-/** Prints what was sent to the webhook endpoints, and what they answered. */
+/** Prints the deliveries to the webhook endpoints, and their responses. */
 export const logs: Work<[LogsOptions]> = async ({ service }, { last, status, endpoint }) => {
   const { webhookEndpoints } = await service.execute(Deliveries, { first: last, filter: status ? { status } : null });
   const endpoints = webhookEndpoints.edges
@@ -50,7 +50,7 @@ interface ResendOptions {
   readonly endpoint?: string;
 }
 
-/** Sends a delivery, or the webhook of an event, again: to its endpoint, or to a program on this machine. */
+/** Resends a delivery, or the webhook of an event: to its endpoint, or to a program on this machine. */
 export const resend: Work<[string, ResendOptions]> = async (job, id, { to, endpoint }) => {
   const { service, screen, json } = job;
   const [type, uuid] = id.split(':');
@@ -86,7 +86,7 @@ async function eventOf(service: Service, id: string) {
   return { id, type, webhookBody };
 }
 
-/** Returns the endpoint of a platform that has only one. Throws a Failure where there is a choice, or none. */
+/** Returns the only endpoint of a platform. Throws a Failure if there are several, or none. */
 export async function onlyEndpoint(service: Service): Promise<string> {
   const { webhookEndpoints } = await service.execute(Deliveries, { first: 1 });
   const endpoints = webhookEndpoints.edges.map(({ node: { id, url, status } }) => ({ id, url, status }));

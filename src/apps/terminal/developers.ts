@@ -7,7 +7,7 @@ import { listen } from './listen.ts';
 import { counted, type Program } from './program.ts';
 import { tail } from './tail.ts';
 
-/** Adds the commands of developers, which use the public API alone. */
+/** Adds the commands for developers, which use only the public API. */
 export function addDevelopers(program: Program): void {
   addWatching(program);
   addWebhooks(program);

@@ -13,7 +13,7 @@ interface FollowingOptions {
   readonly until: StreamEnd;
 }
 
-/** The exit code of a command that its user stops before its end. */
+/** The exit code of a command that the user stops before its end. */
 const interrupted = 130;
 
 /** Prints the timeline of a payment, and each step as it happens, until the payment ends. */
@@ -48,7 +48,7 @@ export async function followPayment(
   return { exitCode: last.status === 'COMPLETED' ? 0 : 1 };
 }
 
-/** Returns the id of a payment that a user names by its own id or that of its quote. */
+/** Returns the id of a payment, given its own id or the id of its quote. */
 export async function paymentOf({ service }: Job, id: string): Promise<string> {
   if (!id.startsWith('Quote:')) return id;
   const { quote } = await service.execute(Quote, { quoteId: id });

@@ -17,10 +17,10 @@ interface Posted {
   readonly webhookBody: string;
 }
 
-/** How long a receiver may take, in milliseconds: as long as the service waits. */
+/** The most that a receiver may take, in milliseconds: as long as the service waits. */
 const timeoutMs = 15_000;
 
-/** Posts each webhook to a program on this machine, signed, once and in the order of the feed, until it is stopped. */
+/** Posts each webhook to a program on this machine, signed, once and in feed order, until it is stopped. */
 export const listen: Work<[string, ListenOptions]> = async (job, to, { after, type }) => {
   const { service, screen, json, signal } = job;
   const target = targetOf(to);
@@ -58,7 +58,7 @@ interface Message {
   };
 }
 
-/** Posts a webhook, signed now, and prints the outcome. @returns whether the receiver took it */
+/** Posts a webhook, signed now, and prints the outcome. @returns whether the receiver accepted it */
 export async function post(
   { screen, json, signal }: Job,
   target: URL,
@@ -95,7 +95,7 @@ export async function post(
   return isTaken;
 }
 
-/** Returns the address that a user names: a port, a port with a path, or a whole URL. Throws an InvalidArgumentError for anything else. */
+/** Returns the address for a port, a port with a path, or a URL. Throws an InvalidArgumentError for other text. */
 export function targetOf(to: string): URL {
   const text = /^\d+(\/|$)/.test(to) ? `http://127.0.0.1:${to}` : to;
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
@@ -103,7 +103,7 @@ export function targetOf(to: string): URL {
   return new URL(text);
 }
 
-/** Returns the signing secret: WEBHOOK_SECRET, or a new one in the form of Standard Webhooks. */
+/** Returns the signing secret: WEBHOOK_SECRET, or a new one in the format of Standard Webhooks. */
 export function secretOf({ screen }: Job): { readonly secret: string; readonly isNew: boolean } {
   const { WEBHOOK_SECRET: secret } = screen.environment;
   if (secret === undefined) return { secret: `whsec_${randomBytes(32).toString('base64')}`, isNew: true };

@@ -4,24 +4,24 @@ import { type Answer, Failure, jsonOf } from './answer.ts';
 
 export interface Screen {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Writes lines of the answer. */
+  /** Writes lines of output. */
   readonly out: (text: string) => void;
-  /** Writes a part of a long answer, as fast as it is taken. */
+  /** Writes a part of a long output, as fast as it is consumed. */
   readonly write: (text: string) => Promise<void>;
-  /** Writes lines of progress, or about errors. */
+  /** Writes progress lines, or lines about errors. */
   readonly err: (text: string) => void;
-  /** Returns a signal that aborts when its user stops the command. Until it is asked for, Ctrl-C ends the process. */
+  /** Returns a signal that aborts when the user stops the command. Until the first call, Ctrl-C ends the process. */
   readonly untilStopped: () => AbortSignal;
 }
 
 /** The options of every command. */
 export interface Job {
   readonly screen: Screen;
-  /** Whether it prints for machines: one JSON value, or, where the answer goes on, one a line. */
+  /** Whether to print for machines: one JSON value or, for a continuing output, one value per line. */
   readonly json: boolean;
 }
 
-/** A command that knows its terminal, as those below it do. */
+/** A command that knows its terminal, as do its subcommands. */
 export class Program extends Command {
   readonly screen: Screen;
   constructor(screen: Screen, name?: string) {
@@ -33,18 +33,18 @@ export class Program extends Command {
   }
 }
 
-/** The exit code for arguments that are wrong. */
+/** The exit code for invalid arguments. */
 const usageCode = 2;
-/** The code of the error with which an action ends that has printed its answer, and has another exit code than 0. */
+/** The error code of an action that has printed its output and exits with a code other than 0. */
 const answered = 'payments.answered';
 
-/** Makes commander's action: `work` gets the arguments, then the options. Prints its answer; a failure exits with 1. */
+/** Creates commander's action: `work` gets the arguments, then the options. Prints the output; failures exit with 1. */
 export function actionOf<Args extends unknown[]>(work: (job: Job, ...args: Args) => Promise<Answer>) {
   return async function (this: Program, ...all: [...Args, Command]): Promise<void> {
     const options = this.optsWithGlobals<{ readonly json?: true }>();
     const job = { screen: this.screen, json: options.json === true };
-    // Commander, whose types cannot say it, passes what was declared: the arguments, the options of this command, and the
-    // command itself. In place of the last two go the options with those of the whole program.
+    // Commander passes the declared arguments, the options of this command and the command itself, which its types
+    // cannot express. The last two are replaced by the options of this command and the whole program.
     const args = [...all.slice(0, -2), options] as unknown as Args;
     const exitCode = await work(job, ...args).then(
       (answer) => print(job, answer),
@@ -70,7 +70,7 @@ function printFailure({ screen, json }: Job, error: unknown): number {
   return 1;
 }
 
-/** Runs a command line. Returns 0 when all is well, 1 for something wrong or refused, 2 for wrong arguments. */
+/** Runs a command line. Returns 0 on success, 1 for something wrong or refused, 2 for invalid arguments. */
 export async function run(program: Program, args: readonly string[]): Promise<number> {
   try {
     await program.parseAsync(args, { from: 'user' });
@@ -81,7 +81,7 @@ export async function run(program: Program, args: readonly string[]): Promise<nu
   }
 }
 
-/** Makes a parser of whole numbers from `least` to `most`. */
+/** Creates a parser of whole numbers from `least` to `most`. */
 export const counted = (least: number, most: number) => (text: string) => {
   const count = Number(text);
   if (!/^\d+$/.test(text) || count < least || count > most)

@@ -17,7 +17,7 @@ export interface Address {
 const local = 'http://127.0.0.1:4000';
 const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** The service, as a server with an API token uses it: the GraphQL API alone. */
+/** Calls the service as a server with an API token does: through the GraphQL API only. */
 export class Service {
   readonly #graphql: URL;
   readonly #authorization: string;
@@ -35,12 +35,12 @@ export class Service {
     this.#authorization = authorizationOf(environment, this.#graphql);
   }
 
-  /** The address, for people. */
+  /** Returns the human-readable address. */
   get origin(): string {
     return this.#graphql.origin;
   }
 
-  /** Sends a query or a mutation. Throws a Failure when it is refused, or when nobody answers. */
+  /** Sends a query or a mutation. Throws a Failure if it is refused, or if the service does not respond. */
   async execute<Result, Variables>(document: Operation<Result, Variables>, variables: Variables): Promise<Result> {
     const response = await fetch(this.#graphql, {
       method: 'POST',
@@ -66,14 +66,14 @@ export class Service {
     return answer.data;
   }
 
-  /** Reads the caller and the end of the feed, which also tells whether the credentials are accepted. */
+  /** Reads the caller and the end of the feed, which also verifies the credentials. */
   async whoami() {
     return (await this.execute(Whoami, {})).viewer;
   }
 
   /**
-   * Follows a subscription to its end, or until its user stops it. After a lost connection it prints a line, reconnects and
-   * resumes after the last message.
+   * Follows a subscription to its end, or until the user stops it. After a lost connection it prints a line, reconnects
+   * and resumes after the last message.
    * @param after the cursor to begin after
    */
   async follow<Result, Variables>(
@@ -93,7 +93,7 @@ export class Service {
     });
     let isLost = false;
     client.on('closed', (event) => {
-      // The closing event of whatever socket is used; the library does not declare it.
+      // The close event of whichever socket is in use; the library does not declare it.
       const { code } = event as { readonly code?: number };
       if (code === 1000 || this.#signal.aborted || isLost) return;
       isLost = true;
@@ -162,7 +162,7 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error ? ('code' in cause && String(cause.code)) || cause.message : String(cause);
 }
 
-/** A refusal, as every mutation answers it. An operation selects the path of its cause, or all invalid fields. */
+/** A refusal, as returned by every mutation. An operation selects the path of the cause, or all invalid fields. */
 interface Refusal {
   readonly code: string;
   readonly message: string;
@@ -170,9 +170,9 @@ interface Refusal {
   readonly fields?: readonly { readonly path: readonly (string | number)[] }[];
 }
 
-/** Returns the success of a mutation. Throws a Failure for its refusal. */
+/** Returns the success of a mutation. Throws a Failure for a refusal. */
 export function succeeded<Result extends object>(result: Result): Exclude<Result, Refusal> {
-  // Of the members of a result's union, only refusals have a code.
+  // Only the refusals in a result's union have a code.
   if (!('code' in result)) return result as Exclude<Result, Refusal>;
   const { code, message, fields, path = fields?.[0]?.path } = result as unknown as Refusal;
   throw new Failure(`${message} (${code}${path ? `, ${path.join('.')}` : ''})`, code);

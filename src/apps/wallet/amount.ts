@@ -1,10 +1,10 @@
-/** Reads an amount as a locale writes it ("1.234,56") as "1234.56"; undefined if it is none, or ambiguous. */
+/** Parses an amount in a locale's notation: "1.234,56" to "1234.56". Undefined if it is invalid or ambiguous. */
 export function decimalOf(text: string, locale: string): string | undefined {
   const written = new Intl.NumberFormat(locale, { useGrouping: 'always' });
   const parts = written.formatToParts(-1_234_567.8);
   const separator = (type: Intl.NumberFormatPartTypes) => parts.find((part) => part.type === type)?.value ?? '';
   const digits = new Map(Array.from({ length: 10 }, (_none, digit) => [written.format(digit), String(digit)]));
-  // Which space, or which apostrophe, is a matter of the keyboard.
+  // Which space or apostrophe is typed depends on the keyboard.
   const alike = (one: string) => one.replace(/\s/gu, ' ').replace(/[’‘]/g, "'");
   const own = Array.from(alike(text.trim()), (character) => digits.get(character) ?? character).join('');
   const [whole = '', fraction, ...rest] = own.split(separator('decimal'));

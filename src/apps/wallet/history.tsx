@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react';
 import { History } from '../client/generated/operations.ts';
 import { locale, timeText } from './service.ts';
 
-/** All payments, newest first: the next page is read when the end of the list comes into view. */
+/** Shows all payments, newest first. The next page is read when the end of the list comes into view. */
 export function Payments() {
   const { data, error, loading, fetchMore } = useQuery(History, {
     variables: { first: 10, locale },

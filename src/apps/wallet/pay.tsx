@@ -8,7 +8,7 @@ import { locale, timeText } from './service.ts';
 
 type Quoted = Extract<CreateQuoteMutation['createQuote'], { __typename: 'CreateQuoteSuccess' }>;
 
-/** A payment: from which account, to whom, how much; then the quote, and its progress. */
+/** Makes a payment: source account, payee and amount; then the quote, and its progress. */
 export function Pay() {
   const { data } = useQuery(PayeePicker, { variables: { locale } });
   const [createQuote, { loading }] = useMutation(CreateQuote);
@@ -32,7 +32,7 @@ export function Pay() {
       source: { account: { accountId: text('source') } },
       destination: { account: { accountId: text('payee') } },
       lockedCurrencySide: 'SENDING' as const,
-      // The service knows how many decimals the currency has.
+      // The service knows how many decimal places the currency has.
       lockedCurrencyAmount: { decimal: amount },
       idempotencyKey: crypto.randomUUID(),
     };
@@ -98,13 +98,13 @@ export function Pay() {
   );
 }
 
-/** The kind of an account in words: "CAD account", "US account", "IBAN". */
+/** Returns the kind of an account in words: "CAD account", "US account", "IBAN". */
 function kindText({ accountType }: { readonly accountType: string }): string {
   const [first, ...rest] = accountType.split('_');
   return [first, ...rest.map((word) => word.toLowerCase())].join(' ');
 }
 
-/** Puts the accounts that hold money before the others, which cannot pay. */
+/** Sorts the accounts that hold money before the others, which cannot pay. */
 export function moneyFirst<Account extends { readonly balance: { readonly amount: string } }>(
   accounts: readonly Account[],
 ): Account[] {
@@ -114,18 +114,18 @@ export function moneyFirst<Account extends { readonly balance: { readonly amount
 
 interface QuoteCardProps {
   readonly quoted: Quoted;
-  /** What the account has that pays. */
+  /** The balance of the paying account. */
   readonly available: { readonly amount: string; readonly formatted: string } | undefined;
   readonly onRefused: (message: string) => void;
 }
 
-/** A quote with the remaining time to execute it, and then its payment. */
+/** Shows a quote with the remaining time to execute it, and then its payment. */
 function QuoteCard({ quoted, available, onRefused }: QuoteCardProps) {
   const { quote, serverTime } = quoted;
   const isTooMuch = available !== undefined && BigInt(quote.totalSendingAmount.amount) > BigInt(available.amount);
   const seconds = useCountdown(quote.expiresAt, serverTime);
   const [executeQuote, { loading, data }] = useMutation(ExecuteQuote);
-  // The same key at each press: even if an answer is lost, the quote is paid once.
+  // Every press uses the same key: even if a response is lost, the quote is paid once.
   const key = useRef(crypto.randomUUID());
   const isExecuted = data?.executeQuote.__typename === 'ExecuteQuoteSuccess';
 
@@ -168,7 +168,7 @@ function QuoteCard({ quoted, available, onRefused }: QuoteCardProps) {
   );
 }
 
-/** The status of a payment, live. */
+/** Shows the live status of a payment. */
 function PaymentStatus({ id }: { id: string }) {
   const { value, error } = useTransaction(id);
   return (

@@ -13,7 +13,7 @@ import { locale } from './service.ts';
 type Form = PayeeFormQuery['externalAccountForms'][number];
 type Field = Form['fields'][number];
 
-/** What became of the form: what is wrong with each field by its name, and what to say of the whole. */
+/** The outcome of submitting the form: the error of each field by its name, and the message about the whole form. */
 interface Outcome {
   readonly faults?: Readonly<Record<string, string>>;
   readonly refusal?: string;
@@ -21,8 +21,8 @@ interface Outcome {
 }
 
 /**
- * A form for a new payee, of whatever kind of account. Which fields it has, and how each is written, the service says. It also
- * takes what stands on an invoice, with spaces, dashes and small letters, and says which character is wrong.
+ * Renders a form for a new payee, for any kind of account. The service defines the fields and their formats. The form
+ * also accepts numbers as printed on an invoice, with spaces, dashes and small letters, and names the wrong character.
  */
 export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded: (accountId: string) => void }) {
   const { data } = useQuery(PayeeForm);
@@ -87,7 +87,7 @@ export function NewPayee({ customerId, onAdded }: { customerId: string; onAdded:
   );
 }
 
-/** The fields of one kind of account, with its currency where there are several, and its owner. */
+/** Renders the fields of one kind of account, its currency if there are several, and its owner. */
 function Details({ form, faults }: { form: Form; faults: Readonly<Record<string, string>> }) {
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const choose = (name: string, value: string) => setValues((all) => ({ ...all, [name]: value }));
@@ -127,20 +127,20 @@ function Details({ form, faults }: { form: Form; faults: Readonly<Record<string,
   );
 }
 
-/** The name of the field of the owner's name: no detail of an account is called so. */
+/** The field name of the owner's name; no account detail has the same name. */
 const ownerName = 'owner.name';
 
 interface TextProps {
   readonly name: string;
   readonly label: string;
   readonly isRequired: boolean;
-  /** What is to be known of it besides its label. */
+  /** The hint besides its label. */
   readonly about?: string;
   readonly format?: string | null;
   readonly fault?: string | undefined;
 }
 
-/** A text, with its form below it, or what is wrong with it. */
+/** Renders a text input with its format below it, or its error. */
 function Text({ name, label, isRequired, about, format, fault }: TextProps) {
   const hint = useId();
   const hints = new Set([...(isRequired ? [] : ['optional']), about ?? '', format ?? ''].filter((text) => text !== ''));
@@ -183,14 +183,14 @@ function Choice({ name, label, values, onChange }: ChoiceProps) {
   );
 }
 
-/** How a text is written, which the value of another field may decide. */
+/** Returns the format of a text, which the value of another field may determine. */
 function formatOf(field: Field, form: Form, values: Readonly<Record<string, string>>): string | null | undefined {
   const other = form.fields.find(({ name }) => name === field.formatDependsOn);
   const chosen = other && (values[other.name] ?? other.allowedValues?.[0]);
   return (field.formatsByValue.find(({ value }) => value === chosen) ?? field).format;
 }
 
-/** The first words of a field's description are its label; the rest is what is to be known of it besides. */
+/** Splits a field's description into the label, which is its first words, and the hint, which is the rest. */
 function labelOf({ description }: Field): { label: string; about: string } {
   const [label = '', ...about] = sentence(description).split(/[,;:] /);
   return { label, about: about.join(', ') };
@@ -201,7 +201,7 @@ function wordsOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Makes the mutation's input: what is optional and was left empty is left out. */
+/** Builds the mutation's input. Optional fields that were left empty are omitted. */
 function inputOf(form: Form, given: FormData, customerId: string) {
   const text = (name: string) => String(given.get(name) ?? '').trim();
   const details = Object.fromEntries(
@@ -213,7 +213,7 @@ function inputOf(form: Form, given: FormData, customerId: string) {
   return {
     customerId,
     currency: text('currency') || (form.currencies[0]?.code ?? ''),
-    // The service names the member, and what belongs into it.
+    // The service names the member and its contents.
     accountInfo: { [form.inputField]: details } as never,
     ...(form.isBeneficiaryRequired && {
       beneficiary: isCompany
@@ -223,7 +223,7 @@ function inputOf(form: Form, given: FormData, customerId: string) {
   };
 }
 
-/** Puts a new payee before those that were listed: the mutation's answer has it as an edge of that list. */
+/** Inserts a new payee before the listed ones: the mutation returns it as an edge of that list. */
 function show(cache: ApolloCache, data: AddPayeeMutation | null | undefined): void {
   const result = data?.createExternalAccount;
   if (result?.__typename !== 'CreateExternalAccountSuccess') return;
@@ -240,7 +240,7 @@ type Refused = {
   readonly fields: readonly { path: readonly (string | number)[]; message: string }[];
 };
 
-/** Puts what is wrong beside its field; what belongs to none of them is said of the whole. */
+/** Assigns each error to its field; errors that belong to no field are shown for the whole form. */
 function refused(form: Form, { message, fields }: Refused): Outcome {
   const faults: Record<string, string> = {};
   for (const { path, message } of fields) {
@@ -251,5 +251,5 @@ function refused(form: Form, { message, fields }: Refused): Outcome {
   return Object.keys(faults).length === fields.length && fields.length > 0 ? { faults } : { faults, refusal: message };
 }
 
-/** A description without the full stop, as a label has it. */
+/** Removes the full stop from a description, for use as a label. */
 const sentence = (text: string) => text.replace(/\.$/, '');

@@ -4,7 +4,7 @@ import { newestVersions } from '../client/apollo.ts';
 import { apolloCache } from '../client/apollo-cache.ts';
 import { openPayments, type Payments } from '../client/payments.ts';
 
-/** What the wallet talks to. */
+/** The wallet's connections. */
 export interface Service {
   readonly payments: Payments;
   readonly apollo: ApolloClient;
@@ -38,7 +38,7 @@ export function openService(): Service {
   return { payments, apollo, network };
 }
 
-/** How amounts and times are written. */
+/** The locale in which amounts and times are formatted. */
 export const locale = navigator.language;
 
 const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
@@ -47,7 +47,7 @@ export function timeText(time: string): string {
   return times.format(new Date(time));
 }
 
-/** A switch between the wallet and the network, to show what happens when a phone is in a tunnel. */
+/** Cuts and restores the wallet's network, to show what happens when a phone is in a tunnel. */
 export class Network {
   #isCut = false;
 
@@ -55,7 +55,7 @@ export class Network {
   readonly fetch: typeof fetch = (input, init) =>
     this.#isCut ? Promise.reject(new TypeError('The network is cut.')) : fetch(input, init);
 
-  /** Opens a socket, as WebSocket does; where the network is cut, one that closes at once. */
+  /** Opens a socket, as WebSocket does; while the network is cut, returns a socket that closes at once. */
   readonly WebSocket = Object.assign(
     (() => {
       const isCut = () => this.#isCut;
@@ -75,7 +75,7 @@ export class Network {
   }
 }
 
-/** Makes the stand-in for a socket without a network. */
+/** Creates the stand-in for a socket while the network is cut. */
 function deadSocket() {
   const socket = {
     onclose: null as ((event: object) => void) | null,

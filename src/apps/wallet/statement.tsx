@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Statement as StatementQuery } from '../client/generated/operations.ts';
 import { locale, timeText } from './service.ts';
 
-/** The last thirty days of an account, up to the moment when it was opened. */
+/** Shows the last thirty days of an account, up to the moment when it was opened. */
 export function Statement({ accountId, onClose }: { accountId: string; onClose: () => void }) {
   const [period] = useState(() => {
     const to = Date.now() + 60_000;

@@ -7,14 +7,14 @@ import { moneyFirst, Pay } from './pay.tsx';
 import { locale, type Network } from './service.ts';
 import { Statement } from './statement.tsx';
 
-/** The wallet: what the customer has, a payment, what was paid, and a statement. */
+/** Renders the wallet: balances, a payment, past payments, and a statement. */
 export function Wallet({ network }: { network: Network }) {
   const { data, error } = useQuery(Home, { variables: { locale } });
-  // Both write into the cache, and everything that shows their accounts and payments is updated.
+  // Both write to the cache, which updates every view of their accounts and payments.
   useSubscription(FollowAccounts, { variables: { locale } });
   useSubscription(FollowTransactions, {
     variables: { locale },
-    // A payment that has begun: the list has those that were executed.
+    // A payment that has just begun: the list contains the executed ones.
     onData: ({ client, data: { data } }) => {
       if (data && data.transactionUpdates.previousStatus !== 'PROCESSING')
         client.refetchQueries({ include: [History] });
@@ -58,7 +58,7 @@ export function Wallet({ network }: { network: Network }) {
 
 const states = { IDLE: 'not connected', CONNECTING: 'connecting …', OPEN: 'live' } as const;
 
-/** Cuts the network and restores it: changes in the meantime are shown as soon as it is back. */
+/** Cuts and restores the network: changes in the meantime are shown as soon as it is back. */
 function NetworkSwitch({ network }: { network: Network }) {
   const { socket } = usePayments();
   const state = useConnectionState();

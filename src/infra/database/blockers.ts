@@ -2,19 +2,19 @@ import { type Queryable, statement, statementTexts } from './statement.ts';
 
 export interface LockSession {
   readonly pid: number;
-  /** Its application name: connections of the service say what they are for, and the machine and process of the instance. */
+  /** Its application name: for connections of the service, the purpose and the instance's machine and process. */
   readonly application: string;
   readonly login: string | null;
-  /** `client backend`, `autovacuum worker`, `walsender` and so on. */
+  /** The backend type, such as `client backend`, `autovacuum worker` or `walsender`. */
   readonly kind: string;
-  /** `active`, `idle in transaction` and so on. */
+  /** The state, such as `active` or `idle in transaction`. */
   readonly state: string | null;
-  /** The statement that it runs, or ran last: by its name where it is one of the service. */
+  /** The statement that it runs or ran last: by name, if it is one of the service's. */
   readonly statement: string;
   readonly openSeconds: number;
   /** The processes that it waits for. 0 stands for a prepared transaction. */
   readonly blockedBy: readonly number[];
-  /** What it waits for, and for how many seconds. */
+  /** The lock that it waits for, and for how many seconds. */
   readonly waitsFor: string | null;
   readonly waitSeconds: number | null;
 }
@@ -41,12 +41,12 @@ const sessionsStatement = statement<Row>(
    order by open_seconds desc, a.pid`,
 );
 
-/** How many characters of a statement decide which it is: less than track_activity_query_size leaves. */
+/** The number of characters that identify a statement: fewer than track_activity_query_size keeps. */
 const shownLength = 900;
 
-/** Returns the sessions of this database that wait for locks, and those that they wait for. Texts of other logins need pg_read_all_stats. */
+/** Returns sessions that wait for locks, and those they wait for. Texts of other logins require pg_read_all_stats. */
 export async function lockSessions(on: Queryable): Promise<LockSession[]> {
-  // Postgres shows the beginning of a long text.
+  // Postgres shows only the beginning of a long text.
   const names = new Map([...statementTexts()].map(([name, text]) => [text.slice(0, shownLength), name]));
   return (await sessionsStatement(on)).map(({ query, blockedBy, ...session }) => ({
     ...session,
@@ -55,20 +55,20 @@ export async function lockSessions(on: Queryable): Promise<LockSession[]> {
   }));
 }
 
-/** The beginning of a statement in one line. What has parameters has no values in its text. */
+/** Returns the beginning of a statement in one line. The text of a statement with parameters contains no values. */
 function shortened(query: string): string {
   const line = query.replace(/\s+/g, ' ').trim();
   return line.length > 80 ? `${line.slice(0, 79)}…` : line;
 }
 
-/** Describes a session, its login and its start, for people. */
+/** Describes a session, its login and its start in human-readable form. */
 export function nameOf({ pid, application, login, kind, state, statement: text, openSeconds }: LockSession): string {
   const who = kind === 'client backend' ? `${application || 'no application name'}, login ${login}` : kind;
   const doing = text === '' ? '' : `: ${state === 'active' || state === null ? 'runs' : `${state} after`} "${text}"`;
   return `process ${pid} (${who}), whose transaction has been open for ${Math.round(openSeconds)} s${doing}`;
 }
 
-/** Returns the sessions for which others wait and which do not wait themselves: the roots of all waiting. */
+/** Returns the sessions that others wait for and that do not wait themselves: the roots of all waiting. */
 export function rootsOf(sessions: readonly LockSession[]): LockSession[] {
   return sessions.filter(({ blockedBy }) => blockedBy.length === 0);
 }

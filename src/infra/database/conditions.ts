@@ -2,10 +2,10 @@ import type { Planning } from './connections/read-scope.ts';
 import { getDatamodel } from './generated/pothos.ts';
 import { columnName } from './rows.ts';
 
-// Compiles conditions in the form of Prisma's `where`, as filters and visibility write them, to SQL. An unknown
-// condition throws.
+// Compiles conditions in the form of Prisma's `where`, as written by filters and visibility, to SQL. Throws for an
+// unknown condition.
 
-/** The parameters and the table aliases of one statement while it is composed. */
+/** The parameters and table aliases of one statement under construction. */
 export class Binding {
   readonly values: unknown[] = [];
   planning: Planning;
@@ -22,7 +22,7 @@ export class Binding {
     return `f${this.#aliases}`;
   }
 
-  /** Writes a subquery that is not correlated. Its aliases start again, so that the same query has the same text. */
+  /** Writes an uncorrelated subquery. Its aliases start again, so identical queries produce identical text. */
   writeApart(write: () => void): void {
     const aliases = this.#aliases;
     this.#aliases = 0;
@@ -37,7 +37,7 @@ export class Binding {
 export type Binds = Pick<Binding, 'bind' | 'alias' | 'planning'>;
 
 /**
- * The fields whose values are unevenly frequent, or lie in ranges: a plan for any value reads all rows for a rare one.
+ * The fields whose values are unevenly frequent or lie in ranges: a generic plan would read all rows for a rare value.
  */
 const uneven: ReadonlySet<string> = new Set(
   `Transaction.status Transaction.type Transaction.failureReason Transaction.sentCurrency Transaction.receivedCurrency
@@ -45,7 +45,7 @@ const uneven: ReadonlySet<string> = new Set(
   Account.beneficiaryVerificationStatus`.split(/\s+/),
 );
 
-/** The fields that leave few rows of a platform: with one of them, any plan is good enough. */
+/** The fields that match few rows of a platform: with one of them, any plan is good enough. */
 const narrow: ReadonlySet<string> = new Set(['id', 'customerId', 'transactionId', 'endpointId', 'reference']);
 
 interface Found {
@@ -53,7 +53,7 @@ interface Found {
   narrow: boolean;
 }
 
-/** A field of a model: a column, or (of kind `object`) a relation to another model, `type`. */
+/** A field of a model: a column or, for kind `object`, a relation to the model `type`. */
 export interface ModelField {
   readonly name: string;
   readonly kind: string;
@@ -86,9 +86,9 @@ export function columnOf(model: string, field: string): string | undefined {
 type Where = Readonly<Record<string, unknown>>;
 
 /**
- * Compiles the conditions that rows of a model must meet to SQL; 'true' where there are none.
- * @param isNarrow whether other conditions of the statement leave few rows
- * @throws Error for a field or an operator that it does not know
+ * Compiles the conditions for rows of a model to SQL; 'true' if there are none.
+ * @param isNarrow whether other conditions of the statement match few rows
+ * @throws Error for an unknown field or operator
  */
 export function conditionsOf(model: string, alias: string, where: object, binds: Binds, isNarrow = false): string {
   const found: Found = { uneven: false, narrow: isNarrow };
@@ -97,15 +97,15 @@ export function conditionsOf(model: string, alias: string, where: object, binds:
   return text;
 }
 
-// AND and OR have conditions or lists of them, `in` has a list, and a relation has conditions, by the types of Prisma's
-// `where`.
+// By the types of Prisma's `where`, AND and OR contain conditions or lists of them, `in` a list, and a relation
+// conditions.
 function conditions(model: string, alias: string, where: Where, binds: Binds, found: Found): string[] {
   return Object.entries(where).flatMap(([name, condition]): string[] => {
     if (condition === undefined) return [];
     if (name === 'AND')
       return [condition].flat().flatMap((part) => conditions(model, alias, part as Where, binds, found));
     if (name === 'OR') {
-      // Any of the parts may leave many rows.
+      // Any branch may match many rows.
       const any: Found = { uneven: false, narrow: true };
       const parts = (condition as Where[]).map((part) => {
         const one: Found = { uneven: false, narrow: false };
@@ -150,7 +150,7 @@ function comparisons(left: string, field: ModelField, condition: unknown, binds:
       }
       case 'not':
         if (value === null) return [`${left} is not null`];
-        // A literal: only then does Postgres see that a partial index has all such rows. Names of enum values need no escaping.
+        // A literal: otherwise Postgres does not use a partial index of all such rows. Enum values need no escaping.
         if (field.kind === 'enum' && typeof value === 'string') return [`${left} <> '${value}'`];
         break;
       case 'has':
@@ -169,12 +169,12 @@ function comparisons(left: string, field: ModelField, condition: unknown, binds:
 
 const orders = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
-/** Returns the conditions on the beginning of a text: a range in the order of code points (collation "C"). */
+/** Returns the conditions for a text prefix: a range in code point order (collation "C"). */
 function startsWith(left: string, value: string): string[] {
   return [`${left} >= ${value}::text`, `${left} < ${value}::text || U&'\\+10FFFF'`];
 }
 
-/** Returns the condition that joins a row and the one that it refers to: the same platform, and the id. */
+/** Returns the condition that joins a row to the row that it refers to: the same platform, and the id. */
 function joinOf(model: string, alias: string, field: ModelField, related: string): string {
   const own = field.relationFromFields ?? [];
   const [from, to, names] =

@@ -14,40 +14,40 @@ import { isAnswerTimeout, isReadOnly } from './faults.ts';
 import { type Prisma, PrismaClient } from './generated/client/client.ts';
 
 /**
- * The roles of the database in which the program works. Neither owns a table, changes money except through the functions of the
- * ledger, or switches a trigger off (docs/database-roles.md).
- *
- * `gateway_serving` answers requests: it sees the rows of the current platform alone (platform-scope.ts). `gateway_work` does
- * background work, and the operator's commands: it sees all platforms.
+ * The database roles of the program. They own no tables, change money only through the functions of the ledger, and
+ * cannot disable triggers (docs/database-roles.md).
+ * .
+ * `gateway_serving` serves requests: it sees only the rows of the current platform (platform-scope.ts). `gateway_work`
+ * does background work and runs the operators' commands: it sees all platforms.
  */
 export type DatabaseRole = 'gateway_serving' | 'gateway_work';
 
 /**
  * One Postgres database, used in three ways over one pool: `readText` for frequent reads of lists and nodes, Prisma for
- * plain records, `pg` for everything that moves money. docs/prisma.md says when to use which.
+ * plain records, `pg` for everything that moves money. See docs/prisma.md for when to use which.
  */
 export interface Database {
   readonly url: string;
-  /** Returns the parameters of a connection with a session of its own, in the same role and with the same settings. */
+  /** Returns the parameters of a connection with its own session, in the same role and with the same settings. */
   connectionFor(use: string): ConnectionConfig;
-  /** Returns the parameters of a connection like those of the pool, but outside of it. Its session may be shared. */
+  /** Returns the parameters of a connection like the pool's, but outside it. Its session may be shared. */
   connectionLikePool(use: string): ConnectionConfig;
   readonly pool: pg.Pool;
   readonly prisma: PrismaClient;
-  /** Runs `work` with a Prisma client in the transaction of `client`: for `inTransaction` alone (transaction.ts). */
+  /** Runs `work` with a Prisma client in the transaction of `client`: only for `inTransaction` (transaction.ts). */
   joinPrisma<T>(client: pg.ClientBase, work: (prisma: Prisma.TransactionClient) => Promise<T>): Promise<T>;
   /**
-   * Runs a composed statement whose result is one text, in half the time of pg's own query. A text that comes again is
-   * prepared, unless its plan depends on its values. A request that has a reader of its own (read-scope.ts) reads there.
+   * Runs a composed statement whose result is a single text, in half the time of pg's own query. A repeated text is
+   * prepared, unless its plan depends on its values. A request with its own reader (read-scope.ts) reads there.
    */
   readText(text: string, binding: Pick<Binding, 'values' | 'planning'>): Promise<string>;
   /** Connects for statements that see no rows by themselves: those that only call a function of the ledger. */
   connectForFunctions(): Promise<pg.PoolClient>;
-  /** Opens another pool in the same role, for work that must not wait for this one. The names of its connections say its use. */
+  /** Opens another pool in the same role, for work that must not wait for this one. `use` names its connections. */
   openPool(use: string, poolSize: number): pg.Pool;
-  /** How many milliseconds a statement waits for its result; then its connection is destroyed. */
+  /** The time that a statement waits for its result, in milliseconds; then its connection is destroyed. */
   readonly answerTimeoutMs: number;
-  /** Wakes the background work of this process after a commit: any, or that of a provider's webhook. */
+  /** Wakes the background work of this process after a commit: any work, or that on a provider's webhook. */
   readonly commits: EventEmitter<{ committed: []; received: [] }>;
   close(): Promise<void>;
 }
@@ -58,26 +58,25 @@ export interface DatabaseOptions {
   /** A connection pooler in transaction mode, through which the pools of this database connect. */
   readonly pooler?: Pooler | undefined;
   readonly role: DatabaseRole;
-  /** Where commits are announced; an emitter of its own, if left out. */
+  /** The emitter that announces commits; by default, a new one. */
   readonly commits?: Database['commits'];
-  /** The most open connections. Work beyond it waits in this process for one, at most `acquireTimeoutMs`. */
+  /** The maximum number of open connections. Further work waits in this process for up to `acquireTimeoutMs`. */
   readonly poolSize?: number;
   readonly acquireTimeoutMs?: number;
-  /** The most that a statement may take, in milliseconds: 10 seconds. For tests only. */
+  /** The statement timeout in milliseconds; 10 seconds by default. For tests only. */
   readonly statementMs?: number;
-  /** Settings of its sessions that replace those of the program, such as `lock_timeout=60000`. For tests only. */
+  /** Session settings that replace the program's, such as `lock_timeout=60000`. For tests only. */
   readonly settings?: readonly string[];
-  /** The most that Prisma may take in one transaction, in milliseconds: 30 seconds. For tests only. */
+  /** The time limit for Prisma in one transaction, in milliseconds; 30 seconds by default. For tests only. */
   readonly transactionMs?: number;
 }
 
 const INT8 = 20;
 
-/** How much longer its result may take to arrive. After that the result counts as lost, and its connection with it. */
+/** The additional time for its result to arrive. After that the result counts as lost, and its connection with it. */
 const graceMs = 2_000;
 /**
- * The most milliseconds of Prisma in one transaction, which it requires; the session's shorter limits end one that
- * hangs.
+ * Prisma's required time limit for one transaction in milliseconds; the session's shorter limits end one that hangs.
  */
 const defaultTransactionMs = 30_000;
 
@@ -88,15 +87,15 @@ function answerTimeoutMs(statementMs = defaultStatementMs): number {
 interface ConnectionOptions {
   readonly url: string;
   readonly role: DatabaseRole;
-  /** The purpose of the connection, as its name says: the role's work by default. */
+  /** The purpose of the connection, which its name states: the role's work by default. */
   readonly use?: string | undefined;
   readonly statementMs?: number | undefined;
   readonly settings?: readonly string[] | undefined;
 }
 
 /**
- * Returns the parameters of a connection under the settings above; money (int8) arrives as bigint. The operator's `options` in
- * the address are added, and set nothing that the program sets.
+ * Returns the parameters of a connection with the settings above; money (int8) arrives as bigint. The operator's
+ * `options` in the address are added, but cannot override the program's settings.
  */
 export function connectionConfig({ url, role, use, statementMs, settings }: ConnectionOptions): ConnectionConfig {
   const address = readAddress(url);
@@ -104,11 +103,11 @@ export function connectionConfig({ url, role, use, statementMs, settings }: Conn
   return {
     connectionString: address.url,
     hosts: Hosts.of(url),
-    // Of two values for one setting Postgres takes the last.
+    // Of two values for one setting, Postgres uses the last.
     options: [address.options, ...own].join(' ').trim(),
     application_name: connectionName(use ?? role.replace('gateway_', ''), address.applicationName),
     keepAlive: true,
-    // After this the system probes the other end ten times, a second apart (libuv): 15 seconds in all. Its default takes hours.
+    // After this, the system probes the other end ten times, a second apart (libuv): 15 s in all. Its default is hours.
     keepAliveInitialDelayMillis: 5_000,
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
@@ -118,8 +117,8 @@ export function connectionConfig({ url, role, use, statementMs, settings }: Conn
 }
 
 /**
- * Returns the parameters of a connection through a pooler: it passes no settings of sessions, so the login has them in the database
- * (pooler.ts). All instances give the same name, since a pooler sets the name again where the next client has another.
+ * Returns the parameters of a connection through a pooler. It passes on no session settings, so the login has them in
+ * the database (pooler.ts). All instances use one name: a pooler sets the name again if the next client's differs.
  */
 function pooledConfig({ url, prepares }: Pooler, { role, use }: ConnectionOptions): ConnectionConfig {
   const address = readAddress(url);
@@ -171,7 +170,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
 type PoolOptions = Pick<DatabaseOptions, 'role' | 'poolSize' | 'acquireTimeoutMs' | 'statementMs'>;
 
-/** Opens a pool that destroys connections on which no result arrives in time, and those that can only read. */
+/** Opens a pool that destroys connections whose results do not arrive in time, and read-only ones. */
 export function openPool(connection: ConnectionConfig, { role, poolSize, acquireTimeoutMs, statementMs }: PoolOptions) {
   const Pool = role === 'gateway_serving' ? ServingPool : pg.Pool;
   const pool = new Pool({
@@ -181,10 +180,10 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
     max: poolSize ?? 10,
     connectionTimeoutMillis: acquireTimeoutMs ?? 5_000,
     idleTimeoutMillis: 30_000,
-    // Postgres keeps what a session has read of the catalogs until it ends.
+    // A session keeps the catalog entries that it has read until it ends.
     maxLifetimeSeconds: 1_800,
   });
-  // Without this listener an idle connection that the server closes would end the process. The pool replaces it.
+  // Without this listener, an idle connection closed by the server would end the process. The pool replaces it.
   pool.on('error', () => undefined);
 
   const idle = new Set<pg.PoolClient>();
@@ -192,7 +191,7 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
   pool.on('remove', (client) => idle.delete(client));
   pool.on('release', (error, client) => {
     if (!error) idle.add(client);
-    // The others have probably lost the server, too, or become read-only: a statement on one of them would fail like this one.
+    // The others have probably lost the server, too, or become read-only: a statement on one of them would also fail.
     else if (isAnswerTimeout(error) || isReadOnly(error)) {
       connection.hosts?.suspect();
       for (const other of idle) discard(other, error);
@@ -202,11 +201,11 @@ export function openPool(connection: ConnectionConfig, { role, poolSize, acquire
 }
 
 /**
- * Removes an idle connection from its pool at once, as the pool does with a broken one, so that nothing uses it again. Then
- * destroys its socket without Postgres' end message: the other end does not answer.
+ * Removes an idle connection from its pool at once, as the pool does with a broken one, so that it is not reused. Then
+ * destroys its socket without Postgres' end message, because the other end does not respond.
  */
 function discard(client: pg.PoolClient, error: Error): void {
   client.emit('error', error);
-  // A client of a pool is a client, which pg's types say of its connection only there.
+  // A client of a pool is a pg.Client, whose types alone declare the connection.
   (client as pg.PoolClient & pg.Client).connection.stream.destroy();
 }

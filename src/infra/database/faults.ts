@@ -5,16 +5,16 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 /**
- * Returns whether Postgres reports that a statement failed and its connection is still open: then the transaction had no
- * effect. When the connection ends instead, the outcome is unknown.
+ * Returns whether Postgres reports that a statement failed and its connection is still open: then the transaction had
+ * no effect. If the connection ended instead, the outcome is unknown.
  */
 export function wasRolledBack(error: unknown): boolean {
   return sqlState(error) !== undefined && error instanceof Error && 'severity' in error && error.severity === 'ERROR';
 }
 
 /**
- * The error of a transaction that may have taken effect: its commit was sent, and the connection broke or timed out before
- * the reply; or it was committed, and its result could not be read afterwards.
+ * Reports a transaction that may have taken effect: its commit was sent, and the connection broke or timed out
+ * before the reply; or it was committed, and its result could not be read afterwards.
  */
 export class OutcomeUnknown extends Error {
   constructor(cause: unknown) {
@@ -23,7 +23,7 @@ export class OutcomeUnknown extends Error {
   }
 }
 
-/** Awaits a read that follows a commit, any error of which becomes OutcomeUnknown. */
+/** Awaits a read that follows a commit. Any error becomes OutcomeUnknown. */
 export async function afterCommit<T>(reading: Promise<T>): Promise<T> {
   return reading.catch((error: unknown) => {
     throw new OutcomeUnknown(error);
@@ -35,18 +35,18 @@ export function isConnectionLost(error: unknown): boolean {
   return error instanceof OutcomeUnknown || (isDatabaseFault(error) && !wasRolledBack(error));
 }
 
-/** Returns whether a result did not arrive in time: a connection may look open and reach nobody (a firewall dropped it). */
+/** Returns whether a result did not arrive in time: a connection may look open but be dead (dropped by a firewall). */
 export function isAnswerTimeout(error: unknown): boolean {
   const cause = error instanceof OutcomeUnknown ? error.cause : error;
   return cause instanceof Error && cause.message === 'Query read timeout';
 }
 
-/** Returns whether the session is read-only, as it stays when its server becomes writable: it must be replaced. */
+/** Returns whether the session is read-only. It stays so when its server becomes writable, and must be replaced. */
 export function isReadOnly(error: unknown): boolean {
   return sqlState(error) === '25006';
 }
 
-/** The SQLSTATEs, or whole classes of them, of temporary failures: the same statement may succeed another time. */
+/** The SQLSTATEs, or whole classes of them, of temporary failures: the same statement may succeed later. */
 const transientStates = [
   '08', // connection exceptions
   '25006', // read only: a standby, or a primary that is being replaced
@@ -59,7 +59,7 @@ const transientStates = [
   '58', // the operating system failed: disk, files
 ];
 
-/** The error codes of the operating system for a connection that failed or broke. */
+/** The error codes of the operating system for a failed or broken connection. */
 const connectionErrors = new Set([
   'EADDRNOTAVAIL',
   'EAI_AGAIN',
@@ -73,14 +73,14 @@ const connectionErrors = new Set([
   'ETIMEDOUT',
 ]);
 
-/** The errors of pg and its pool that have a message and no code. */
+/** The errors of pg and its pool that have a message but no code. */
 const connectionMessages =
   /^(timeout exceeded when trying to connect|timeout expired|Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed and is not queryable|Cannot use a pool after calling end)/;
 
-/** Prisma's codes for the same (https://www.prisma.io/docs/orm/reference/error-reference). */
+/** Prisma's codes for the same errors (https://www.prisma.io/docs/orm/reference/error-reference). */
 const prismaCodes = new Set(['P1001', 'P1002', 'P1008', 'P1011', 'P1017', 'P1018', 'P2024', 'P2028', 'P2034', 'P2037']);
 
-/** Returns whether the database was unreachable, overloaded or read-only: the same request may succeed another time. */
+/** Returns whether the database was unreachable, overloaded or read-only: the same request may succeed later. */
 export function isDatabaseFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = sqlState(error);
@@ -92,14 +92,14 @@ export function isDatabaseFault(error: unknown): boolean {
   return isDriverFault(driverCause(error)) || (error.cause !== error && isDatabaseFault(error.cause));
 }
 
-/** Says whether a statement has waited for somebody's lock for as long as it may. Prisma's errors wrap its driver's. */
+/** Returns whether a statement exceeded the lock timeout. Prisma's errors wrap its driver's. */
 export function isLockTimeout(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (sqlState(error) === '55P03' || driverCause(error)?.originalCode === '55P03') return true;
   return error.cause !== error && isLockTimeout(error.cause);
 }
 
-/** Says whether a statement waited for a row that another transaction writes, and not for a whole table. */
+/** Returns whether a statement waited for a row that another transaction writes, as opposed to a whole table. */
 export function waitedForRow(error: unknown): boolean {
   return error instanceof Error && 'where' in error && /\bwhile \w+( \w+)? (index )?tuple/.test(String(error.where));
 }
@@ -119,7 +119,7 @@ interface DriverCause {
   readonly originalCode?: unknown;
 }
 
-/** Returns adapter-pg's form of its driver's error: on the error itself, or in the `meta` of Prisma's. */
+/** Returns adapter-pg's form of its driver's error: on the error itself, or in the `meta` of Prisma's error. */
 function driverCause(error: Error): DriverCause | undefined {
   const { meta } = error as { readonly meta?: { readonly driverAdapterError?: { readonly cause?: unknown } } };
   const cause = meta?.driverAdapterError?.cause ?? error.cause;

@@ -4,23 +4,23 @@ import { fieldName } from './rows.ts';
 import { type CamelCased, type NounsArgument, type Queryable, statement } from './statement.ts';
 
 /**
- * Leased work: workers of any number of processes take the rows of a table that are due, by the database's clock. None
- * waits for another, and the row of one that dies is free at the end of its lease.
+ * Leased work: workers of any number of processes take a table's due rows, by the database's clock. No worker waits for
+ * another, and a dead worker's row is free at the end of its lease.
  */
 export interface LeasedTable {
   readonly table: string;
-  /** What its rows are, for the names of statements: `lease_account_checks`. */
+  /** The plural noun of its rows, for statement names such as `lease_account_checks`. */
   readonly rows: string;
-  /** The column of its primary key besides `platform_id`, and its type. Absent where a platform has one row. */
+  /** The column of its primary key besides `platform_id`, and its type. Absent if a platform has one row. */
   readonly key?: readonly [column: string, type: 'text' | 'uuid'];
-  /** The column that says when a row is due, and when the lease of a leased row ends: `due_at` by default. */
+  /** The column with the due time of a row, and with the end of the lease of a leased row: `due_at` by default. */
   readonly dueAt?: string;
 }
 
 export interface Lease {
   readonly platformId: string;
   readonly environment: Environment;
-  /** The end of the lease, as the database writes it. If the row has another one, the lease is no longer ours. */
+  /** The end of the lease, as written by the database. If it differs in the row, this worker has lost the lease. */
   leasedUntil: string;
 }
 
@@ -28,9 +28,9 @@ export interface Lease {
 interface Claim {
   /** The column that counts the leases of a row, or null: `attempts` by default. */
   readonly counter?: string | null;
-  /** The condition of the index of due rows, where it has one that the time does not imply. */
+  /** The condition of the index of due rows, if it has one that the time does not imply. */
   readonly where?: string;
-  /** Common table expressions that end with `due`, the `ctid as row` of each row to lease. By default $1 that are due first. */
+  /** Common table expressions ending with `due`, the `ctid as row` of rows to lease. By default the $1 earliest due. */
   readonly due?: string;
   /** The column with the end of the lease, if it is not the column of the due time. */
   readonly until?: string;
@@ -40,7 +40,7 @@ interface Claim {
 
 const platformKey = ['platform_id', 'uuid'] as const;
 
-/** Makes the function that leases up to `limit` due rows for `leaseMs` milliseconds. */
+/** Creates the function that leases up to `limit` due rows for `leaseMs` milliseconds. */
 export function leasing<Row extends Lease & CamelCased<Row>>(
   { table, rows, dueAt = 'due_at' }: LeasedTable,
   { counter = 'attempts', where = 'true', due, until = dueAt, reads, joins = '' }: Claim,
@@ -61,15 +61,15 @@ export function leasing<Row extends Lease & CamelCased<Row>>(
   );
 }
 
-/** Another time for a leased row, in milliseconds from now: when it is due again, or the new end of its lease. */
+/** A new time for a leased row, in milliseconds from now: its next due time, or the new end of its lease. */
 export interface Postponement {
   readonly lease: Lease;
   readonly dueInMs: number;
 }
 
 /**
- * Makes the function that gives back leased rows, or renews their leases, and returns their new times. A row whose
- * lease is no longer ours stays unchanged (undefined): it was made due again, or another worker has it.
+ * Creates the function that gives back leased rows, or renews their leases, and returns their new times. A row whose
+ * lease was lost stays unchanged (undefined): it was made due again, or another worker has it.
  */
 export function postponing({ table, rows, key: [key, type] = platformKey, dueAt = 'due_at' }: LeasedTable) {
   const field = fieldName(key);
@@ -95,12 +95,12 @@ export function postponing({ table, rows, key: [key, type] = platformKey, dueAt 
   };
 }
 
-/** Returns the SQL of the due time of the first waiting row; it selects no row when none waits. */
+/** Returns the SQL of the due time of the first waiting row; it selects no row if none waits. */
 export function firstDue({ table, dueAt = 'due_at' }: Pick<LeasedTable, 'table' | 'dueAt'>): string {
   return `select ${dueAt} as due_at from ${table} where ${dueAt} is not null order by ${dueAt} limit 1`;
 }
 
-/** Makes the function that returns the milliseconds until the next row is due, or undefined when none waits. */
+/** Creates the function that returns the milliseconds until the next row is due; undefined if none waits. */
 export function untilNext(leased: LeasedTable): (on: Queryable) => Promise<number | undefined> {
   const next = statement<{ waitMs: number }>(
     `next_${leased.rows}`,
@@ -110,10 +110,10 @@ export function untilNext(leased: LeasedTable): (on: Queryable) => Promise<numbe
   return async (on) => (await next(on))[0]?.waitMs;
 }
 
-/** How long a worker has for a row of `workOnDue`, in milliseconds: longer than a rail may take to answer. */
+/** The time that a worker has for a row of `workOnDue`, in milliseconds: longer than a rail may take to respond. */
 const workMs = 30_000;
 
-/** Returns how long a row waits after a failure, in milliseconds: longer each time, at most an hour. */
+/** Returns the delay after a failure in milliseconds: longer each time, up to an hour. */
 export function retryMs(attempts: number): number {
   return Math.min(3_600_000, 500 * 2 ** attempts);
 }
@@ -122,14 +122,14 @@ interface Work<Row> {
   readonly lease: (on: Queryable, limit: number, leaseMs: number) => Promise<Row[]>;
   readonly postpone: ReturnType<typeof postponing>;
   readonly work: (due: Row) => Promise<void>;
-  /** The log message for a row whose processing failed and is retried. */
+  /** The log message for a row whose processing failed and will be retried. */
   readonly failure: string;
   readonly about: (due: Row) => object;
 }
 
 /**
  * Leases up to `limit` due rows and processes each. A failure is logged, and its row given back.
- * @returns how many there were
+ * @returns the number of leased rows
  */
 export async function workOnDue<Row extends Lease & { readonly attempts: number }>(
   { database: { pool }, log }: { readonly database: { readonly pool: Queryable }; readonly log: Logger },

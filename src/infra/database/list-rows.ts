@@ -1,12 +1,12 @@
 import { type Binds, conditionsOf, fieldsOfModel, tableOf } from './conditions.ts';
 import { columnName, fieldName } from './rows.ts';
 
-// The rows of a list that belong to something (an account, a customer, a reference) are found by the index on that, however
-// many rows the platform has. By itself Postgres would read another index where it expects a match soon, such as all payments
-// from the newest on: for an account with few payments, or with none, it would read them to the end. To prevent that, the other
-// conditions are wrapped in `(…) is true`, and an order that the index does not have comes after `offset 0`.
+// The rows of a list that belong to something (an account, a customer, a reference) are found by the index on it,
+// however many rows the platform has. By itself, Postgres would use another index if it expects an early match, such as
+// all payments from the newest on: for an account with few payments, it would read them to the end. To prevent that,
+// the other conditions are wrapped in `(…) is true`, and an order that the index does not have comes after `offset 0`.
 
-/** The fields that leave few rows of a platform, by model, and whether the index on each has the order of ids. */
+/** The fields that match few rows of a platform, by model, and whether the index on each has the order of ids. */
 const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
   Account: { customerId: true },
   ClientToken: { ownerId: false },
@@ -31,16 +31,16 @@ const finders: Readonly<Record<string, Readonly<Record<string, boolean>>>> = {
 };
 
 type Where = Readonly<Record<string, unknown>>;
-/** One condition: the name of a field, `OR`, and the value that it is compared with. */
+/** One condition: the name of a field or `OR`, and the value that it is compared with. */
 type Condition = readonly [name: string, value: unknown];
 
 export interface ListRows {
   readonly model: string;
   readonly alias: string;
   readonly where: object;
-  /** SQL that finds the rows of a parent, in one or several ways, each by an index that has the order of the list. */
+  /** SQL that finds the rows of a parent, in one or several ways, each using an index with the order of the list. */
   readonly below?: readonly string[] | undefined;
-  /** The order of a page, and how many rows it has at most. */
+  /** The order of a page, and its maximum number of rows. */
   readonly order?:
     | { readonly columns: readonly string[]; readonly read: 'asc' | 'desc'; readonly limit: number }
     | undefined;
@@ -51,20 +51,20 @@ interface Way {
   readonly rest: string;
   /** Whether that index has the order of the list. */
   readonly isOrdered: boolean;
-  /** The other rows that the rows refer to, if these are found first, and the column that refers to them. */
+  /** The referenced rows, if these are found first, and the column that refers to them. */
   readonly through?: { readonly column: string; readonly ids: string } | undefined;
 }
 
-/** Compares a column in a form of which Postgres expects few rows, so that it reads the index rather than the table. */
+/** Compares a column in a form for which Postgres expects few rows, so that it uses the index instead of the table. */
 export function oneOfFew(alias: string, column: string, value: string): string {
   return `${alias}.${column} = ${value} and ${alias}.${column} between ${value} and ${value}`;
 }
 
-/** Writes the FROM clause, with all conditions, of the rows of a list. No row comes twice. */
+/** Writes the FROM clause, with all conditions, for the rows of a list. No row occurs twice. */
 export function listRows(list: ListRows, binds: Binds): string {
   const { model, alias, where, below = [] } = list;
-  // For a parent, all plans use the same index. But Postgres estimates a generic plan to be more expensive, and plans twenty
-  // such lists of a document in each run: ten times as long as they run.
+  // For a parent, all plans use the same index. But Postgres estimates a generic plan as more expensive, and plans
+  // twenty such lists of a document in each run, which takes ten times as long as running them.
   if (below.length > 0) binds.planning ??= 'once';
   const conditions = flattened(where as Where);
   const platform = conditions.find(([name]) => name === 'platformId');
@@ -84,7 +84,7 @@ export function listRows(list: ListRows, binds: Binds): string {
   const range = textOf(model, alias, others.filter(isInIndex), binds);
   const unindexed = others.filter((one) => !isInIndex(one));
   const rest = restOf(model, alias, unindexed, platformId, binds);
-  // For a customer's accounts an index has the few internal ones, in another order.
+  // For a customer's accounts, an index contains the few internal ones, in a different order.
   const isFew = model === 'Account' && others.some(([name, value]) => name === 'kind' && value === 'INTERNAL');
   const few = isFew ? ` and ${alias}.kind = 'INTERNAL'` : '';
   const complete = ways.map((way) => ({
@@ -96,7 +96,7 @@ export function listRows(list: ListRows, binds: Binds): string {
   return fromWays(list, own, complete);
 }
 
-/** Returns the one field that orders the rows, by which an index can be read from a cursor on. */
+/** Returns the only field that orders the rows, so that an index can be read from a cursor on. */
 function keyFieldOf({ order }: ListRows): string {
   const [column = 'id', ...more] = order?.columns ?? [];
   return more.length === 0 ? fieldName(column) : 'id';
@@ -106,7 +106,7 @@ function textOf(model: string, alias: string, conditions: readonly Condition[], 
   return conditionsOf(model, alias, { AND: conditions.map((one) => Object.fromEntries([one])) }, binds, true);
 }
 
-/** Writes conditions on rows that are found by others. Another row that they name is looked up once for all. */
+/** Writes conditions on rows that are found by others. A different row that they name is looked up once for all. */
 function restOf(
   model: string,
   alias: string,
@@ -125,7 +125,7 @@ function restOf(
   return texts.join(' and ') || 'true';
 }
 
-/** Writes the condition that the row with an id that a field refers to is as that field requires. */
+/** Writes the condition that the row referred to by a field's id is as that field requires. */
 function namedRow(model: string, [name, value]: Condition, id: string, platformId: string, binds: Binds): string {
   const { type } = fieldsOfModel(model).get(name) ?? { type: '' };
   const row = binds.alias();
@@ -133,7 +133,7 @@ function namedRow(model: string, [name, value]: Condition, id: string, platformI
   return `exists (select from ${tableOf(type)} ${row} where ${row}.platform_id = ${platformId} and ${row}.id = ${binds.bind(id)} and ${conditions})`;
 }
 
-/** Returns the conditions of a `where` one by one, without its ANDs. */
+/** Returns the individual conditions of a `where`, without its ANDs. */
 function flattened(where: Where): Condition[] {
   return Object.entries(where).flatMap(([name, value]): Condition[] => {
     if (value === undefined) return [];
@@ -148,7 +148,7 @@ interface Chosen {
 
 const nothingChosen: Chosen = { choices: [], used: new Set() };
 
-/** Chooses the conditions by which rows are found: selective ones, or an OR of such. */
+/** Chooses the conditions by which rows are found: selective ones, or an OR of selective ones. */
 function choose(model: string, conditions: readonly Condition[]): Chosen {
   const finds = ([name, value]: Condition) =>
     finders[model]?.[name] !== undefined &&
@@ -167,7 +167,7 @@ function choose(model: string, conditions: readonly Condition[]): Chosen {
   return nothingChosen;
 }
 
-/** Returns the id by which other conditions name the one row that this condition is on; undefined where they name none. */
+/** Returns the id by which other conditions name the only row that this condition is on; undefined if none do. */
 function idOfNamed(model: string, [name]: Condition, others: readonly Condition[]): string | undefined {
   const idField = fieldsOfModel(model).get(name)?.relationFromFields?.at(-1);
   const value = others.find(([other]) => other === idField)?.[1];
@@ -189,7 +189,7 @@ function wayOf(model: string, alias: string, choice: readonly Condition[], platf
       isOrdered ||= isOrderedFinder === true;
       continue;
     }
-    // A condition on the other row, which does not depend on this one: it is looked up once.
+    // A condition on the other row that does not depend on this one: that row is looked up once.
     const id = idOfNamed(model, condition, choice);
     if (id !== undefined) {
       rest.push(namedRow(model, condition, id, platformId, binds));
@@ -206,7 +206,7 @@ function wayOf(model: string, alias: string, choice: readonly Condition[], platf
   return { found: found.join(' and ') || 'true', rest: rest.join(' and ') || 'true', isOrdered, through };
 }
 
-/** Writes the FROM clause of rows that are found in one or several ways, each in the order of the list where its index has it. */
+/** Writes the FROM clause of rows found in one or several ways, each in the list's order if its index has it. */
 function fromWays(list: ListRows, own: string, ways: readonly Way[]): string {
   const { alias } = list;
   const [first, ...others] = ways;
@@ -235,12 +235,12 @@ function fromWay(list: ListRows, own: string, { found, rest, isOrdered, through 
   }
   const matching = `${rows} and (${rest}) is true`;
   if (order === undefined || (isOrdered && order.columns.length === 1)) return matching;
-  // Their ids are sorted, and only the rows of a page are read: Postgres would copy each row before it compares.
+  // Sorts the ids and reads only the rows of a page: Postgres would copy each row before comparing.
   const ids = `select ${alias}.id from (select ${alias}.* from ${matching} offset 0) ${alias}${pageOrder(list)}`;
   return `${tableOf(model)} ${alias} where ${own} and ${alias}.id = any (array(${ids}))`;
 }
 
-/** Writes the condition on a row that one of the ways finds it. */
+/** Writes the condition that one of the ways finds a row. */
 function isFoundBy({ found, rest, through }: Way, alias: string): string {
   const refers = through ? ` and ${alias}.${through.column} = any (array(${through.ids}))` : '';
   return `${found}${refers} and ${rest}`;

@@ -20,8 +20,8 @@ const powersStatement = statement<{ login: string; isSuperuser: boolean; bypasse
 );
 
 /**
- * Refuses a login that row-level security and privileges do not bind: a superuser, one that bypasses row-level security, or one
- * that owns a table or may become its owner.
+ * Refuses a login that row-level security and privileges do not restrict: a superuser, one that bypasses row-level
+ * security, or one that owns a table or may become its owner.
  * @throws OwnerError
  */
 export async function refuseOwners({ pool }: { readonly pool: Queryable }): Promise<void> {

@@ -12,23 +12,23 @@ export class PoolerError extends Error {
   override readonly name = 'PoolerError';
 }
 
-/** The role of requests. Only they go through a pooler. */
+/** The role of requests. Only requests go through a pooler. */
 const role = 'gateway_serving';
 
 /** The advisory lock of the process that changes the settings of a login ("pool" in ASCII). */
 const settingsLock = 0x706f6f6c;
 
-/** Returns the settings of sessions behind a pooler, which passes no client's own; transactions set the platform. */
+/** Returns the settings of sessions behind a pooler, which passes on no client's own; transactions set the platform. */
 const loginSettings = () =>
   sessionSettings(role)
     .map((setting) => setting.split('=', 2) as [name: string, value: string])
     .filter(([name]) => name !== 'gateway.platform');
 
 /**
- * Gives the login of a pooler's address the settings that its sessions need, for this database alone. A login may change its own
- * settings. Connections that override them, such as those for background work, are not affected.
+ * Gives the login of a pooler's address the settings that its sessions need, for this database only. A login may change
+ * its own settings. Connections that override them, such as those for background work, are not affected.
  * @param direct the address of the server itself, with the same login
- * @throws PoolerError when the logins differ
+ * @throws PoolerError if the logins differ
  * @throws OwnerError for a login that owns tables, which needs its role for migrations
  */
 export async function prepareLogin(pooled: string, direct: string): Promise<void> {
@@ -42,7 +42,7 @@ export async function prepareLogin(pooled: string, direct: string): Promise<void
 }
 
 async function alterLogin(client: pg.Client, login: string): Promise<void> {
-  // The settings may already be those of this session, too.
+  // The settings may already apply to this session, too.
   await client.query('set local role none');
   await refuseOwners({ pool: client });
   const { rows } = await client.query<{ name: string }>('select current_database() as name');
@@ -60,7 +60,7 @@ function loginOf(url: string): string {
 /**
  * Connects through a pooler, and detects its capabilities.
  * @param direct the address of the server itself
- * @throws PoolerError when a setting of its sessions is missing, or the two addresses lead to different databases
+ * @throws PoolerError if a setting of its sessions is missing, or the two addresses lead to different databases
  */
 export async function findPooler(url: string, direct: string): Promise<Pooler> {
   const { database, missing, prepares } = await withClient(url, (client) =>
@@ -83,10 +83,10 @@ export async function findPooler(url: string, direct: string): Promise<Pooler> {
   return { url, prepares };
 }
 
-/** Returns what distinguishes a database of a running server from all others. */
+/** Returns the identity of a running server's database, which distinguishes it from all others. */
 async function identityOf(client: pg.Client): Promise<string | undefined> {
   const { rows } = await client.query<{ identity: string }>(
-    // As a number: both sessions may have different time zones.
+    // As a number: the sessions may have different time zones.
     'select oid || $1 || extract(epoch from pg_postmaster_start_time()) as identity from pg_database where datname = current_database()',
     [' '],
   );
@@ -95,16 +95,16 @@ async function identityOf(client: pg.Client): Promise<string | undefined> {
 
 /** Returns the names of the session's settings that do not come from its login. */
 async function missingSettings(client: pg.Client): Promise<string[]> {
-  // Over a socket of the file system Postgres shows no keep-alive.
+  // Over a Unix socket, Postgres reports no keep-alive settings.
   const settings = loginSettings().filter(([name]) => !name.startsWith('tcp_'));
   const { rows } = await client
     .query<{ name: string; now: string; wanted: string }>(
-      // Setting the wanted value, until the rollback, shows how Postgres writes it.
+      // Setting the wanted value, until the rollback, shows how Postgres formats it.
       'select name, current_setting(name) as now, set_config(name, value, true) as wanted from unnest($1::text[], $2::text[]) as s (name, value)',
       [settings.map(([name]) => name), settings.map(([, value]) => value)],
     )
     .catch((error: unknown) => {
-      // The login may not take the role: its setting could have no effect.
+      // The login may not take the role, so its setting would have no effect.
       if (sqlState(error) === '42501') return { rows: [{ name: 'role', now: '', wanted: role }] };
       throw error;
     });
@@ -112,9 +112,7 @@ async function missingSettings(client: pg.Client): Promise<string[]> {
   return rows.filter(({ now, wanted }) => plain(now) !== plain(wanted)).map(({ name }) => name);
 }
 
-/**
- * Returns whether a pooler supports its clients' prepared statements. Without that they would be in one session only.
- */
+/** Returns whether a pooler supports its clients' prepared statements. If not, they exist in one session only. */
 async function preparesStatements(client: pg.Client): Promise<boolean> {
   const name = 'payments_gateway_probe';
   const seen = 'select from pg_prepared_statements where name = $1';

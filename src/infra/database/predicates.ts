@@ -1,18 +1,18 @@
 import { fieldsOfModel, type ModelField } from './conditions.ts';
 
 // Compiles conditions in the form of Prisma's `where` to a function that tests a row in memory: the counterpart of
-// conditions.ts, for rows of the past. Conditions that the row alone does not decide are not compiled.
+// conditions.ts, for past versions of rows. Conditions that the row alone does not decide are not compiled.
 
 type Row = Readonly<Record<string, unknown>>;
 type Where = Readonly<Record<string, unknown>>;
 
-/** Finds a row that another one refers to, of the same platform. Undefined where there is none. */
+/** Finds a row of the same platform that another row refers to. Undefined if there is none. */
 export type FindRow = (model: string, id: string) => Row | undefined;
 
 /** Whether a row meets conditions. `find` finds the rows that `references` lists. */
 export interface Predicate {
   readonly matches: (row: Row, find: FindRow) => boolean;
-  /** The fields that refer to other rows whose fields decide, too. */
+  /** The fields that refer to other rows whose fields are also decisive. */
   readonly references: readonly Reference[];
 }
 
@@ -22,7 +22,7 @@ export interface Reference {
   readonly model: string;
 }
 
-/** The error of conditions that a row of the past does not decide. */
+/** Reports conditions that a past version of a row does not decide. */
 export class NotFollowable extends Error {
   constructor(model: string, field: string) {
     super(`no row of ${model} decides ${field} by itself`);
@@ -30,20 +30,20 @@ export class NotFollowable extends Error {
   }
 }
 
-/** The fields of referenced rows that never change (guard_account): of these, the current value is that of the past. */
+/** The fields of referenced rows that never change (guard_account): their current value is also the past one. */
 const unchanging: Readonly<Record<string, readonly string[]>> = {
   Account: ['id', 'platformId', 'kind', 'currency', 'customerId'],
   Customer: ['id', 'platformId', 'platformCustomerId', 'customerType'],
 };
 
-/** Returns the fields of a model that never change; none where other rows' conditions may not depend on it. */
+/** Returns the fields of a model that never change; none if other rows' conditions may not depend on it. */
 export function unchangingFields(model: string): readonly string[] {
   return unchanging[model] ?? [];
 }
 
 type Test = (row: Row, find: FindRow) => boolean;
 
-/** Compiles the conditions that rows of a model must meet. @throws NotFollowable where the row does not decide them */
+/** Compiles the conditions for rows of a model. @throws NotFollowable if the row does not decide them */
 export function predicateOf(model: string, where: object): Predicate {
   const references = new Map<string, Reference>();
   const test = allOf(model, where as Where, references);
@@ -137,13 +137,13 @@ function beginningWith(model: string, { name }: ModelField, start: unknown): Tes
   };
 }
 
-/** As in SQL, a comparison with null is unknown. */
+/** Tests for a different value. As in SQL, a comparison with null is unknown. */
 function differentFrom(model: string, field: ModelField, value: unknown): Test {
   const isEqual = equalTo(model, field, value);
   return (row, find) => row[field.name] !== null && !isEqual(row, find);
 }
 
-/** Compares as Postgres does: times, numbers and UUIDs. The order of other text is the collation's. */
+/** Compares as Postgres does: times, numbers and UUIDs. The order of other text depends on the collation. */
 function compared(model: string, field: ModelField, value: unknown, holds: (order: number) => boolean): Test {
   const { name, type } = field;
   const isId = name === 'id' || name.endsWith('Id');

@@ -4,7 +4,7 @@ import type { Prisma } from './generated/client/client.ts';
 import { listRows } from './list-rows.ts';
 import { columnName, fieldsOf, rowFromFields, type SnapshotRows } from './rows.ts';
 
-/** The type of conditions on the rows of each noun: Prisma's, of which conditions.ts understands a part. */
+/** The type of conditions on the rows of each noun: Prisma's, of which conditions.ts supports a part. */
 interface WhereInputs {
   readonly Account: Prisma.AccountWhereInput;
   readonly ClientToken: Prisma.ClientTokenWhereInput;
@@ -26,9 +26,9 @@ interface RowQuery<N extends Noun> {
 export type Extra<More extends object> = (row: string) => { readonly [Field in keyof More]: string };
 
 /**
- * Reads whole rows of a noun in one statement that returns them as one JSON text: it takes a fourth of the processor time
+ * Reads whole rows of a noun in one statement that returns them as one JSON text: this takes a fourth of the CPU time
  * of Prisma's client.
- * @throws Error for conditions that conditions.ts does not know
+ * @throws Error for conditions that conditions.ts does not support
  */
 export async function readRows<N extends Noun, More extends object>(
   { readText }: Pick<Database, 'readText'>,

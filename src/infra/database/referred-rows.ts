@@ -7,10 +7,10 @@ type Row = Readonly<Record<string, unknown>>;
 
 const maxRows = 20_000;
 
-/** The rows that predicates refer to, with the fields that never change: each is read once. */
+/** Caches the rows that predicates refer to, with the fields that never change: each is read once. */
 export class ReferredRows {
   readonly #database: Parameters<typeof readRows>[0];
-  // As in core/bounded-cache.ts, which nothing of the database may import.
+  // As in core/bounded-cache.ts, which database modules may not import.
   readonly #known = new LRUCache<string, Row>({ maxSize: maxRows, sizeCalculation: () => 1 });
 
   constructor(database: Parameters<typeof readRows>[0]) {
@@ -22,7 +22,7 @@ export class ReferredRows {
     for (const { model, field } of references) {
       const ids = new Set(rows.map((row) => row[field]).filter((id) => typeof id === 'string'));
       const missing = [...ids].filter((id) => !this.#known.has(keyOf(model, id)));
-      // Rows of the models that a feed follows refer to others of them alone.
+      // Rows of the models that a feed follows refer only to rows of other such models.
       if (missing.length > 0) await this.#read(platformId, model as Noun, missing);
     }
     return (model, id) => this.#known.get(keyOf(model, id));

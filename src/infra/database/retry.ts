@@ -3,8 +3,8 @@ import { lostRaces } from '../instruments/instruments.ts';
 import { sqlState } from './faults.ts';
 
 /**
- * The SQLSTATEs of a lost race without effect: serialization failure, deadlock, unique violation (the next run sees
- * it).
+ * The SQLSTATEs of a lost race without effect: serialization failure, deadlock, unique violation (seen by the next
+ * run).
  */
 const lostRace = new Set(['40001', '40P01', '23505']);
 

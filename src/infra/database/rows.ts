@@ -11,7 +11,7 @@ import {
 } from './generated/client/client.ts';
 import { getDatamodel } from './generated/pothos.ts';
 
-/** The rows that the feed and stored results hold as snapshots of a moment, by model. */
+/** The rows that the feed and stored results contain as snapshots, by model. */
 export interface SnapshotRows {
   Account: Account;
   ClientToken: ClientToken;
@@ -42,14 +42,14 @@ export function fieldName(column: string): string {
 type Revive = (value: unknown) => unknown;
 type Reviver = readonly [field: string, column: string, revive: Revive | undefined, isNumber: boolean];
 
-/** By the type of a column, whose values Postgres writes as JSON in one of these forms only. */
+/** By column type; Postgres writes the values as JSON in one of these forms only. */
 const reviveByType: Record<string, Revive> = {
   BigInt: (value) => BigInt(value as string | number),
   DateTime: (value) => new Date(value as string),
   Decimal: (value) => new Prisma.Decimal(value as string | number),
 };
 
-/** Returns the function that makes a value of a column of a type from the JSON of it; undefined where JSON has the value itself. */
+/** Returns the function that revives a value of a column type from JSON; undefined if JSON holds the value itself. */
 export function reviverOf(type: string): Revive | undefined {
   return reviveByType[type];
 }
@@ -63,12 +63,12 @@ const revivers = new Map<string, readonly Reviver[]>(
   ]),
 );
 
-/** Lists the columns of a model, for a statement that selects them one by one. */
+/** Lists the columns of a model, for a statement that selects them individually. */
 export function columnsOf(model: 'Event', alias: string): string {
   return (revivers.get(model) ?? []).map(([, column]) => `${alias}.${column}`).join(', ');
 }
 
-/** Makes a row, as Prisma would read it, from the JSON that Postgres made of it (`to_jsonb`). */
+/** Builds a row, as Prisma would read it, from Postgres' JSON of it (`to_jsonb`). */
 export function rowFromSnapshot<M extends keyof SnapshotRows>(
   model: M,
   snapshot: Prisma.JsonValue | Readonly<Record<string, unknown>>,
@@ -79,16 +79,16 @@ export function rowFromSnapshot<M extends keyof SnapshotRows>(
     const value = columns[column];
     row[field] = value === null || value === undefined ? null : revive ? revive(value) : value;
   }
-  // The loop has set every field of the model: the revivers and the type of the row are both made of the schema.
+  // The loop has set every field of the model: the revivers and the row's type are both derived from the schema.
   return row as unknown as SnapshotRows[M];
 }
 
-/** The rows that statements make whole, by model. */
+/** The rows that statements return whole, by model. */
 interface WholeRows extends SnapshotRows {
   Event: Event;
 }
 
-/** Lists the columns of a model as fields, for `rowFromFields`. Numbers become text, which JSON would round. */
+/** Lists the columns of a model as fields, for `rowFromFields`. Numbers become text, because JSON would round them. */
 export function fieldsOf(model: keyof WholeRows, alias: string): string {
   return (revivers.get(model) ?? [])
     .map(([field, column, , isNumber]) => `${alias}.${column}${isNumber ? '::text' : ''} as "${field}"`)
@@ -102,17 +102,17 @@ const fieldRevivers = new Map(
   ]),
 );
 
-/** Makes a row of Prisma's form from JSON of `fieldsOf`, in place: copying it took a tenth of the time of a list. */
+/** Converts JSON of `fieldsOf` to a row in Prisma's form, in place: copying took a tenth of the time of a list. */
 export function rowFromFields<M extends keyof WholeRows>(model: M, fields: Record<string, unknown>): WholeRows[M] {
   for (const [field, revive] of fieldRevivers.get(model) ?? []) {
     const value = fields[field];
     if (value !== null) fields[field] = revive(value);
   }
-  // Every field of the model is there, by `fieldsOf`, and has its type now.
+  // Thanks to `fieldsOf`, every field of the model is present, and has its type now.
   return fields as unknown as WholeRows[M];
 }
 
-/** Returns the value of a JSON column in the type of the command that alone writes it, unchecked. */
+/** Returns the value of a JSON column in the type of the only command that writes it, unchecked. */
 export function trustedJson<T>(column: unknown): T {
   return column as T;
 }

@@ -1,13 +1,13 @@
 import type pg from 'pg';
 import { fieldName, rowFromSnapshot, type SnapshotRows } from './rows.ts';
 
-/** Anything that runs a query: the pool, or one client of it. */
+/** Anything that runs a query: the pool, or one of its clients. */
 export type Queryable = Pick<pg.Pool, 'query'>;
 
 /** A prepared statement: runs with its values and returns the rows. */
 export type Statement<Row> = (on: Queryable, ...values: readonly unknown[]) => Promise<Row[]>;
 
-/** A row with field names in camel case: the compiler refuses a name with an underscore, as columns have. */
+/** A row with field names in camel case: the compiler rejects a name with an underscore, as in column names. */
 export type CamelCased<Row> = { [Field in keyof Row]: Field extends `${string}_${string}` ? never : Row[Field] };
 
 type Noun = keyof SnapshotRows;
@@ -21,21 +21,21 @@ type NounsIn<Row> = {
   >;
 };
 
-/** The argument that follows a statement's text: the nouns in its rows, where there are any. */
+/** The argument that follows a statement's text: the nouns in its rows, if there are any. */
 export type NounsArgument<Row> = keyof NounsIn<Row> extends never ? [] : [nouns: NounsIn<Row>];
 
 const texts = new Map<string, string>();
 
-/** Returns the texts of all statements by their names: a test compares docs/prisma.md with them. */
+/** Returns the texts of all statements by name: a test compares docs/prisma.md with them. */
 export function statementTexts(): ReadonlyMap<string, string> {
   return texts;
 }
 
 /**
- * Makes a prepared statement. Its rows have field names in camel case: the column `due_at` is the field `dueAt`. Where a
+ * Creates a prepared statement. Its rows have field names in camel case: the column `due_at` is the field `dueAt`. If a
  * column holds a whole row as JSON (`to_json`, `account_snapshot`), `nouns` names its noun, and the field is that row.
  * @param name says what the statement does
- * @throws Error when another text has the name: a connection that has prepared one would refuse the other
+ * @throws Error if another text has the name: a connection that has prepared one would refuse the other
  */
 export function statement<Row extends CamelCased<Row>>(
   name: string,
@@ -55,12 +55,12 @@ export function statement<Row extends CamelCased<Row>>(
   };
 }
 
-/** Makes a row of its values. Its type is the one that the statement declares, unchecked. */
+/** Builds a row from its values. Its type is the one that the statement declares, unchecked. */
 function rowOf<Row>(columns: readonly { field: string; noun: Noun | undefined }[], values: readonly unknown[]): Row {
   const row: Record<string, unknown> = {};
   for (const [position, { field, noun }] of columns.entries()) {
     const value = values[position];
-    // Statements make a noun as JSON of its row.
+    // Statements return a noun as JSON of its row.
     row[field] = noun && value !== null ? rowFromSnapshot(noun, value as object) : value;
   }
   return row as Row;

@@ -11,9 +11,9 @@ export interface Transaction {
 }
 
 /**
- * Runs `work` in one transaction of one connection of the pool. Commits when `work` returns, and rolls back when it throws.
- * @throws OutcomeUnknown when the commit was sent and not answered; after any other error nothing has happened. The error
- *   of a failed statement is Postgres' own, also for a statement of Prisma
+ * Runs `work` in one transaction on one connection of the pool. Commits if `work` returns, and rolls back if it throws.
+ * @throws OutcomeUnknown if the commit was sent and not acknowledged; any other error means that nothing has happened.
+ *   The error of a failed statement is Postgres' own, even for a statement of Prisma
  */
 export async function inTransaction<T>(
   database: Pick<Database, 'pool' | 'commits' | 'joinPrisma'>,
@@ -37,11 +37,11 @@ export async function inTransaction<T>(
 interface TransactionOptions {
   /** The statement that begins it: `begin` with its isolation level and access mode. */
   readonly begin?: `begin${string}`;
-  /** Called when the connection cannot be used any more: it is lost, cannot roll back, or can only read. */
+  /** Called when the connection becomes unusable: it is lost, cannot roll back, or is read-only. */
   readonly onBroken?: (error: unknown) => void;
 }
 
-/** Runs `work` in one transaction of the caller's connection, as `inTransaction` does with one of the pool. */
+/** Runs `work` in one transaction on the caller's connection, as `inTransaction` does with one of the pool. */
 export async function transactionOn<T>(
   client: pg.ClientBase,
   work: () => Promise<T>,
@@ -51,12 +51,12 @@ export async function transactionOn<T>(
     await client.query(begin);
     const result = await work();
     const { command } = await withKnownOutcome(client.query('commit'));
-    // Postgres answers COMMIT with ROLLBACK where a statement has failed and `work` has ignored its error.
+    // Postgres answers COMMIT with ROLLBACK if a statement has failed and `work` has ignored its error.
     if (command !== 'COMMIT')
       throw new Error(`the transaction ended with ${command}: one of its statements had failed`);
     return result;
   } catch (error) {
-    // A lost connection, or one that cannot roll back, is destroyed, which rolls its transaction back.
+    // A lost connection, or one that cannot roll back, is destroyed, which rolls back its transaction.
     if (isConnectionLost(error)) onBroken(error);
     else {
       await client.query('rollback').catch(onBroken);
@@ -75,7 +75,7 @@ export async function inRolledBackTransaction<T>(client: pg.ClientBase, work: ()
   }
 }
 
-/** Runs `work` in a transaction of one connection of the pool that is rolled back in every case. */
+/** Runs `work` in a transaction on one connection of the pool, and always rolls it back. */
 export async function rolledBack<T>(
   { pool }: Pick<Database, 'pool'>,
   work: (client: pg.PoolClient) => Promise<T>,
@@ -83,7 +83,7 @@ export async function rolledBack<T>(
   return withClient(await pool.connect(), (client) => inRolledBackTransaction(client, () => work(client)));
 }
 
-/** Runs one call of a function that commits by itself. @throws OutcomeUnknown when it was sent and not answered */
+/** Runs one call of a function that commits by itself. @throws OutcomeUnknown if it was sent and not acknowledged */
 export async function runCommitting<T>(
   database: Pick<Database, 'connectForFunctions'>,
   statement: (client: pg.PoolClient) => Promise<T>,
@@ -103,14 +103,14 @@ async function withClient<T>(client: pg.PoolClient, work: (client: pg.PoolClient
   }
 }
 
-/** Awaits a statement that commits. An error that Postgres did not report itself becomes OutcomeUnknown. */
+/** Awaits a statement that commits. An error not reported by Postgres itself becomes OutcomeUnknown. */
 async function withKnownOutcome<T>(statement: Promise<T>): Promise<T> {
   return statement.catch((error: unknown) => {
     throw wasRolledBack(error) ? error : new OutcomeUnknown(error);
   });
 }
 
-/** Returns what `release` takes: the pool destroys a connection that is released with an error. */
+/** Returns the argument for `release`: the pool destroys a connection that is released with an error. */
 function asError(error: unknown): Error | undefined {
   return error === undefined || error instanceof Error ? error : new Error(String(error));
 }
@@ -118,7 +118,7 @@ function asError(error: unknown): Error | undefined {
 const clockStatement = statement<{ now: Date; id: string }>('read_clock', 'select clock_ms() as now, uuid_v7() as id');
 
 /**
- * Reads the database's clock (milliseconds), and makes an id of that moment: Prisma cannot calculate with that clock.
+ * Reads the database's clock (milliseconds) and creates an id of that moment: Prisma cannot calculate with that clock.
  */
 export async function readClock(on: Queryable): Promise<{ readonly now: Date; readonly id: string }> {
   const [row] = await clockStatement(on);

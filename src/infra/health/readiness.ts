@@ -12,23 +12,23 @@ import { within } from '../instruments/within.ts';
 
 /** The conditions that a database must meet for an instance. */
 export interface Readiness {
-  /** Whether it answers in time. */
+  /** Whether it responds in time. */
   readonly database: boolean;
   readonly writable: boolean;
   /** Whether it has every migration of this program. */
   readonly schema: boolean;
-  /** Whether the feed moves: false when an event has waited in the outbox for too long. */
+  /** Whether the feed moves: false if an event has waited in the outbox for too long. */
   readonly feed: boolean;
 }
 
 export interface ReadinessLimits {
-  /** How many milliseconds a check may take, its connection included. */
+  /** The time limit of a check in milliseconds, including its connection. */
   readonly answerMs: number;
-  /** How many milliseconds the same event may be the oldest in the outbox. */
+  /** The longest that one event may be the oldest in the outbox, in milliseconds. */
   readonly standstillMs: number;
-  /** How many milliseconds pass between two checks of the instance itself. */
+  /** The interval between the instance's own checks, in milliseconds. */
   readonly everyMs: number;
-  /** How many milliseconds a session is used: a server may still serve old ones when it can begin no new one. */
+  /** The longest that a session is used, in ms: a server that accepts no new ones may still serve old ones. */
   readonly sessionMs: number;
 }
 
@@ -66,12 +66,10 @@ const locked = '55P03';
 /** The SQLSTATE of a server that has no connection left. */
 const tooMany = '53300';
 
-/** The SQLSTATEs of a missing table, column or function, or of a missing right to it. */
+/** The SQLSTATEs of a missing table, column or function, or of a missing privilege for it. */
 const schemaStates = new Set(['42P01', '42703', '42883', '42501']);
 
-/**
- * Watches the database on a connection of its own, since the pools may be used up: every few seconds, and on request.
- */
+/** Watches the database on its own connection, since the pools may be exhausted: every few seconds, and on request. */
 export class ReadinessWatch {
   readonly #database: Database;
   readonly #log: Logger;
@@ -79,7 +77,7 @@ export class ReadinessWatch {
   readonly #migrations = readMigrations(projectPrisma);
   #client: pg.Client | undefined;
   #began = 0;
-  /** Checks now, or awaits the check that is under way. Takes as long as the limit at most. */
+  /** Checks now, or awaits the check in progress, for at most the time limit. */
   readonly check = singleFlight(() => this.#checkNow());
   #last: Readiness = { database: true, writable: true, schema: true, feed: true };
   #oldest: { readonly id: bigint; readonly since: number } | undefined;
@@ -91,7 +89,7 @@ export class ReadinessWatch {
     this.#database = database;
     this.#log = log;
     this.#limits = { ...readinessLimits, ...limits };
-    // Awaited by each check; without this a folder that cannot be read would end the process before the first one.
+    // Awaited by each check; without this, an unreadable folder would end the process before the first check.
     this.#migrations.catch(() => undefined);
   }
 
@@ -99,12 +97,12 @@ export class ReadinessWatch {
     this.#timer = setInterval(() => void this.check(), this.#limits.everyMs).unref();
   }
 
-  /** Notes that the instance does its work from now on. */
+  /** Records that the instance does its work from now on. */
   begin(): void {
     this.#isServing = true;
   }
 
-  /** Notes that the instance stops: from now on it is not ready. */
+  /** Records that the instance stops: from now on it is not ready. */
   end(): void {
     this.#isServing = false;
   }
@@ -133,7 +131,7 @@ export class ReadinessWatch {
       this.#forget();
       return schemaStates.has(sqlState(error) ?? '') ? { ...away, database: true } : away;
     });
-    // What is read-only in this session stays so, when others that begin now can write.
+    // A read-only session stays read-only, even if new sessions can write.
     if (!readiness.writable) {
       this.#database.connectionLikePool('readiness').hosts?.suspect();
       this.#forget();
@@ -151,7 +149,7 @@ export class ReadinessWatch {
     const [state] = await stateStatement(client, names, checksums);
     if (!state) throw new Error('readiness returned no row');
     const schema = state.applied === migrations.length;
-    // What cannot be written, or is not this program's, is said already.
+    // A read-only database, or one of another program, is already reported.
     if (state.writable && schema) await tryRequest(client);
     return {
       database: true,
@@ -210,7 +208,7 @@ export class ReadinessWatch {
     try {
       await client.connect();
     } catch (error) {
-      // Requests go on with the connections that they have, as this does.
+      // Requests continue on their existing connections, as this check does.
       if (!before || sqlState(error) !== tooMany) throw error;
       this.#client = before;
       return before;
@@ -239,12 +237,12 @@ async function tryRequest(client: pg.Client): Promise<void> {
 }
 
 function destroy(client: pg.Client): void {
-  // Every client has its connection, which pg's types do not declare.
+  // Every client has a connection, which pg's types do not declare.
   (client as pg.Client & { connection: pg.Connection }).connection.stream.destroy();
 }
 
 /**
- * Returns whether an instance can answer requests. A stalled feed stops none, and is the same for all (decision 70).
+ * Returns whether an instance can serve requests. A stalled feed blocks none, and is the same for all (decision 70).
  */
 function isReady({ database, writable, schema }: Readiness): boolean {
   return database && writable && schema;

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 
-// What a process counts while it works. A label has few values, which this program names: never an id, an address or a text of
-// a client.
+// The counters of a working process. A label has few values, which are defined by this program: never an id, an address
+// or a text from a client.
 
 export const requestSeconds = new Histogram({
   name: 'payments_request_seconds',
@@ -15,16 +15,16 @@ export const earlyRefusals = new Counter({
   help: 'Requests refused because of load (SERVICE_UNAVAILABLE) or a rate limit (RATE_LIMITED), before they reached their API.',
   labelNames: ['code'] as const,
 });
-// From the start, so that the first one is a rise: Prometheus does not count a series that begins above zero.
+// Initialized, so that the first refusal is an increase: Prometheus does not count a series that begins above zero.
 for (const code of ['SERVICE_UNAVAILABLE', 'RATE_LIMITED']) earlyRefusals.inc({ code }, 0);
 
-/** The requests that are processed now, as admission control counts them (http/in-flight.ts). */
+/** The requests in progress, as admission control counts them (http/in-flight.ts). */
 export const requestsInFlight = new Gauge({
   name: 'payments_requests_in_flight',
   help: 'Requests in flight, limited by MAX_IN_FLIGHT. A stream counts until it begins.',
 });
 
-/** The commands of both APIs, by what came of them. */
+/** The commands of both APIs, by outcome. */
 export const commands = new Counter({
   name: 'payments_commands_total',
   help: 'Commands, by operation and outcome: done, replayed, failed (a fault, or an unknown outcome), or the code of the refusal.',
@@ -45,7 +45,7 @@ export const loopFailures = new Counter({
   labelNames: ['loop'] as const,
 });
 
-/** The commands that lost a race in the database and ran again. */
+/** The commands that lost a race in the database and were run again. */
 export const lostRaces = new Counter({
   name: 'payments_lost_races_total',
   help: 'Commands that lost a race with another in the database (serialization, deadlock, unique key), by whether they ran again.',
@@ -59,13 +59,13 @@ export const slowReaders = new Counter({
   help: 'Readers of subscriptions that fell too far behind and were dropped.',
 });
 
-/** The plans that are in the lanes of this process (ledger/commit-lanes.ts). */
+/** The plans in the lanes of this process (ledger/commit-lanes.ts). */
 export const plansWaiting = new Gauge({
   name: 'payments_commit_plans',
   help: 'Plans in this process that wait for their commit or are being committed.',
 });
 
-/** The reads of nodes and lists, where there are replicas (database/replicas). */
+/** The reads of nodes and lists, if there are replicas (database/replicas). */
 export const textReads = new Counter({
   name: 'payments_reads_total',
   help: 'Statements that read nodes and lists for requests, by server: primary, replica. Not counted without DATABASE_READ_URL.',

@@ -12,15 +12,15 @@ export interface OperatorAnswer {
 
 export interface OperatorServer {
   readonly url: string;
-  /** Also ends requests that are being answered. */
+  /** Also ends requests that are still in progress. */
   close(): void;
 }
 
 /**
- * Serves pages for operators, such as `/metrics`, on a port of its own. Anything but GET of these paths is 404; a failing page
- * is logged, and is 500.
+ * Serves pages for operators, such as `/metrics`, on a separate port. Any request except GET of these paths returns
+ * 404; a failing page is logged and returns 500.
  * @param port 0 for a free one
- * @throws Error where the port cannot be listened at
+ * @throws Error if it cannot listen on the port
  */
 export async function startOperatorServer(
   { host, port }: { readonly host: string; readonly port: number },
@@ -43,7 +43,7 @@ export async function startOperatorServer(
   refuseWrongAddresses(server);
   server.listen(port, host);
   await once(server, 'listening');
-  // A server that listens at host and port has an address of this kind.
+  // A server that listens on a host and a port has an address of this kind.
   const { port: listening } = server.address() as AddressInfo;
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${listening}`,

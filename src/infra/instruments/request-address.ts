@@ -2,15 +2,15 @@ import type { EventEmitter } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** A host of the network and a port: a name, an IPv4 address, or an IPv6 address in brackets. URL checks the numbers. */
+/** A network host and port: a name, an IPv4 address, or an IPv6 address in brackets. URL checks the numbers. */
 const authorityForm = /^(?:[a-z\d._~-]+|\[[a-f\d:.]+\])(?::\d{0,5})?$/i;
-/** A target that names its host: what proxies are sent (RFC 9112, 3.2.2). */
+/** A request target that names its host, as sent to proxies (RFC 9112, 3.2.2). */
 const absoluteForm = /^https?:\/\/([^/?]*)(.*)$/i;
 
 /**
- * Makes an HTTP server answer 400 to requests with an invalid address, before any listener of its requests and upgrades sees
- * them: they need exactly one Host, which is a valid authority (RFC 9112, 3.2), and a path. Absolute request targets are
- * reduced to their path here.
+ * Makes an HTTP server return 400 for requests with an invalid address, before its request and upgrade listeners see
+ * them: a request needs exactly one Host, which is a valid authority (RFC 9112, 3.2), and a path. Absolute request
+ * targets are reduced to their path here.
  */
 export function refuseWrongAddresses(server: EventEmitter): void {
   const emit = server.emit.bind(server);
@@ -26,7 +26,7 @@ export function refuseWrongAddresses(server: EventEmitter): void {
     else refuseUpgrade(answer as Duplex);
     return true;
   };
-  // What Node does without listeners, but after the check.
+  // Does what Node does without listeners, but after the check.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     response.writeContinue();
     server.emit('request', request, response);
@@ -34,29 +34,29 @@ export function refuseWrongAddresses(server: EventEmitter): void {
   server.on('checkExpectation', (_request, response: ServerResponse) => response.writeHead(417).end());
 }
 
-/** Answers in a form that both APIs have. */
+/** Refuses a request, with a body in a form that both APIs use. */
 function refuse(response: ServerResponse, message: string): void {
   const code = 'BAD_REQUEST';
   const body = { status: 400, code, message, errors: [{ message, extensions: { code } }] };
   response.writeHead(400, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
 }
 
-/** Answers on a socket that Node has left to the listeners of upgrades. A client that does not close it is not waited for. */
+/** Refuses on a socket that Node has left to the upgrade listeners. Does not wait for the client to close it. */
 function refuseUpgrade(socket: Duplex, status = '400 Bad Request'): void {
   socket.on('error', () => undefined);
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n\r\n`, () => socket.destroy());
 }
 
-/** A first line beyond this, in bytes, is what made headers too long (RFC 9110, 4.1, asks for 8,000). */
+/** A first line longer than this, in bytes, makes the headers too long (RFC 9110, 4.1, recommends 8,000). */
 const longAddress = 8 * 1024;
 
-/** Tells whether headers are too long since their address is. Node answers 431 to others. */
+/** Returns whether headers are too long because of their address. Node returns 431 for other headers. */
 function isLongAddress(error: unknown): boolean {
   const { code, rawPacket } = error as { readonly code?: string; readonly rawPacket?: Buffer };
   return code === 'HPE_HEADER_OVERFLOW' && rawPacket?.subarray(0, longAddress).includes('\r\n') === false;
 }
 
-/** Leaves a request the path of its target alone, and returns what is wrong with its address. */
+/** Reduces a request's target to its path, and returns what is wrong with its address. */
 function takeAddress(request: IncomingMessage): string | undefined {
   const { rawHeaders, headers, httpVersion, method, url = '' } = request;
   const { host } = headers;
@@ -75,7 +75,7 @@ function takeAddress(request: IncomingMessage): string | undefined {
   return undefined;
 }
 
-/** The last one that was right: most requests have the same. */
+/** The last valid one: most requests have the same. */
 let lastAuthority: string | undefined;
 
 function isAuthority(host: string): boolean {

@@ -1,15 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 
-/** What is known of the request that the current work is done for. Each line of the log has it. */
+/** The facts known about the request that the current work belongs to. Each line of the log contains them. */
 export interface RequestFacts {
-  /** The id that the client, a proxy or this instance has given it. The response has it, too. */
+  /** The id assigned by the client, a proxy or this instance. The response contains it, too. */
   readonly requestId: string;
   platform?: string;
   tokenId?: string;
   /** The kind and the root field of a GraphQL operation, or the method and the path of an endpoint. */
   operation?: string;
-  /** The public ids of what its commands have made or changed, the first of them. */
+  /** The first public ids that its commands have created or changed. */
   made?: string[];
   /** The client that sends the request, if it identifies itself. */
   client?: ClientFacts;
@@ -18,21 +18,21 @@ export interface RequestFacts {
 /** The name by which a client identifies itself. */
 export interface ClientFacts {
   readonly name: string;
-  /** Empty where it does not say. */
+  /** Empty if the client does not state it. */
   readonly version: string;
 }
 
 const scope = new AsyncLocalStorage<RequestFacts>();
 
-/** What an id of a client may look like: it is written to the log and to headers. */
+/** The format of an id from a client: it is written to the log and to headers. */
 const idForm = /^[\w.:/+=-]{1,128}$/;
 
-/** What the name and the version of a client may look like: they are written to the log and the database. */
+/** The format of a client's name and version: they are written to the log and the database. */
 const clientForm = /^[\x20-\x7e]{1,64}$/;
-/** The names of headers before `-name` and `-version`: of Apollo's clients, and of those that follow GraphQL Hive. */
+/** The header prefixes before `-name` and `-version`: for Apollo's clients, and for those that follow GraphQL Hive. */
 const clientHeaders = ['apollographql-client', 'graphql-client', 'x-graphql-client'];
 
-/** Returns what a client calls itself, in its headers or, on a socket, in its connection parameters. */
+/** Returns the name and version that a client states in its headers or, on a socket, its connection parameters. */
 export function clientIn(given: Readonly<Record<string, unknown>>): ClientFacts | undefined {
   for (const header of clientHeaders) {
     const name = given[`${header}-name`];
@@ -43,7 +43,7 @@ export function clientIn(given: Readonly<Record<string, unknown>>): ClientFacts 
   return undefined;
 }
 
-/** Makes the facts of a request. The id that it brings is used, unless it is malformed. */
+/** Creates the facts of a request. The request's own id is used, unless it is malformed. */
 export function factsOf(given?: string | readonly string[], client?: ClientFacts): RequestFacts {
   const requestId = typeof given === 'string' && idForm.test(given) ? given : randomUUID();
   return client ? { requestId, client } : { requestId };
@@ -53,15 +53,15 @@ export function asRequest<T>(facts: RequestFacts, work: () => T): T {
   return scope.run(facts, work);
 }
 
-/** Returns the facts of the request that the current work is done for; undefined for background work. */
+/** Returns the facts of the request that the current work belongs to; undefined for background work. */
 export function currentRequest(): RequestFacts | undefined {
   return scope.getStore();
 }
 
-/** When the time of each request is over, by `performance.now()`. */
+/** The deadline of each request, by `performance.now()`. */
 const deadlines = new WeakMap<RequestFacts, number>();
 
-/** Gives the current request so many milliseconds from now, for all that it waits for. */
+/** Gives the current request this many milliseconds from now, for everything that it waits for. */
 export function beginDeadline(ms: number): void {
   const facts = currentRequest();
   if (facts) deadlines.set(facts, performance.now() + ms);

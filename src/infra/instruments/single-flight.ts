@@ -1,4 +1,4 @@
-/** Makes a function of work: calls that come while it is under way share its result. */
+/** Creates a function whose concurrent calls share one result: calls made while the work is in progress join it. */
 export function singleFlight<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => {

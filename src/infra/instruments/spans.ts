@@ -11,10 +11,10 @@ import {
 } from '@opentelemetry/api';
 import type { RequestFacts } from './request-facts.ts';
 
-// Spans for OpenTelemetry: requests, operations, statements, calls to rails, webhooks. They go nowhere until start/tracing.ts
-// switches them on. No attribute has a value of a client, a secret or a person's data: names, ids and times alone.
+// Spans for OpenTelemetry: requests, operations, statements, calls to rails, webhooks. start/tracing.ts enables them.
+// Attributes are only names, ids and times, never values from a client, secrets or personal data.
 
-/** Kinds of spans, as OpenTelemetry numbers them: a constant enum cannot be imported where modules are not transformed. */
+/** The span kinds by OpenTelemetry's numbers: const enums cannot be imported by untransformed modules. */
 export const kinds = { internal: 0, server: 1, client: 2 } as const satisfies Record<string, SpanKind>;
 
 const tracer = trace.getTracer('payments-graphql-gateway');
@@ -28,12 +28,12 @@ export function makesSpans(): boolean {
   return isOn;
 }
 
-/** Whether what happens now belongs to a span. */
+/** Returns whether the current work belongs to a span. */
 export function hasSpan(): boolean {
   return isOn && trace.getActiveSpan() !== undefined;
 }
 
-/** Runs work in a span of its own, inside the current one; with `isRoot`, in a trace of its own. */
+/** Runs work in its own span, inside the current one; with `isRoot`, in its own trace. */
 export function inSpan<T>(
   name: string,
   { kind = 'internal', attributes = {}, isRoot = false }: SpanOptions,
@@ -58,10 +58,10 @@ interface SpanOptions {
   readonly isRoot?: boolean;
 }
 
-/** The most characters of a statement that its span has. */
+/** The maximum number of characters of a statement in its span. */
 const statementLength = 1_000;
 
-/** Begins the span of a statement, and returns the function to call with its result or its error; undefined where no span is active. */
+/** Starts a statement's span. Returns the callback for its result or error; undefined if no span is active. */
 export function beginStatement(
   name: string | undefined,
   text: string,
@@ -76,7 +76,7 @@ export function beginStatement(
   };
 }
 
-/** Runs the work of a request in its span, which goes on the trace of its header `traceparent`. It ends with its response. */
+/** Runs a request's work in its span, which continues the trace in `traceparent` and ends with the response. */
 export function inRequestSpan<T>(
   request: IncomingMessage,
   response: ServerResponse,
@@ -93,7 +93,7 @@ export function inRequestSpan<T>(
     const { operation, platform } = facts;
     if (operation !== undefined) span.updateName(operation);
     if (platform !== undefined) span.setAttribute('payments.platform.id', platform);
-    // Without an end of its own, the client has disconnected before.
+    // If the response was not finished, the client has disconnected.
     if (response.writableFinished) span.setAttribute('http.response.status_code', response.statusCode);
     if (response.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
     span.end();
@@ -101,7 +101,7 @@ export function inRequestSpan<T>(
   return context.with(trace.setSpan(around, span), work);
 }
 
-/** Marks a span as failed. The text of an error may have a client's values in it, so it has its name or its SQLSTATE alone. */
+/** Marks a span as failed, with the name or SQLSTATE only: the text of an error may contain a client's values. */
 function fail(span: Span, error: unknown): void {
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
   span.setAttribute('error.type', code ?? (error instanceof Error ? error.name : 'unknown'));

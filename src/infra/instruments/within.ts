@@ -1,4 +1,4 @@
-/** The error of work that has not ended in time. The work continues, but nobody waits for it. */
+/** Reports work that has not finished in time. The work continues, but its result is ignored. */
 export class TooLate extends Error {
   constructor(what: string, ms: number) {
     super(`${what} within ${Math.round(ms)} ms`);
@@ -7,9 +7,9 @@ export class TooLate extends Error {
 }
 
 /**
- * Awaits work for so many milliseconds at most.
- * @param what says in the error what has not come, such as "no answer"
- * @throws TooLate, and what the work throws
+ * Awaits work for at most `ms` milliseconds.
+ * @param what the missing result, for the error message, such as "no answer"
+ * @throws TooLate, and the errors of the work
  */
 export async function within<T>(ms: number, work: Promise<T>, what = 'no answer'): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

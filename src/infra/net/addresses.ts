@@ -18,7 +18,7 @@ export const dnsResolver: Resolver = async (hostname) => {
   throw Object.assign(new Error(`cannot look up ${hostname}`), { code: absent ? 'ENOTFOUND' : 'EAI_AGAIN' });
 };
 
-/** A host name with an address that webhooks must not use. The message leaves the address out: it would show a tenant the internal network. */
+/** Reports a host whose address webhooks must not use. Omits the address, which would reveal the network. */
 export class RefusedAddress extends Error {
   constructor() {
     super('the host name does not resolve to public addresses only');
@@ -32,9 +32,9 @@ const cloudInternal: ReadonlySet<string> = new Set(['168.63.129.16']);
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * Returns whether an address is public: global unicast and nothing else. Not loopback, private, link-local, shared (RFC
- * 6598), documentation, benchmarking or multicast; and no IPv6 form that contains an IPv4 address (mapped, compatible,
- * NAT64, 6to4, Teredo), which may be any of these.
+ * Returns whether an address is public: global unicast only. Not loopback, private, link-local, shared (RFC 6598),
+ * documentation, benchmarking or multicast; and no IPv6 form that contains an IPv4 address (mapped, compatible, NAT64,
+ * 6to4, Teredo), which may be any of these.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
@@ -47,9 +47,7 @@ export function isLoopbackAddress(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.parse(address).range() === 'loopback';
 }
 
-/**
- * Returns a socket's lookup that fails unless every address is allowed: a name that changes afterwards gains nothing.
- */
+/** Returns a socket's lookup that fails unless every address is allowed, so changing the name later gains nothing. */
 export function checkedLookup(resolve: Resolver, allowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(

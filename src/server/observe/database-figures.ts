@@ -3,9 +3,9 @@ import { DatabaseClient } from '../../infra/database/connections/hosts.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { firstDue } from '../../infra/database/leases.ts';
 
-/** The most milliseconds that the figures may take; after that the scrape goes without them. */
+/** The time limit for reading the figures, in milliseconds; after it, the scrape omits them. */
 const limitMs = 2_000;
-/** How many rows are counted at most: an alert needs only that, and a backlog must not make the scrape slow. */
+/** The maximum number of rows counted: enough for an alert, and a backlog must not slow down the scrape. */
 const maxCount = 100_000;
 
 const countOf = (rows: string) => `(select count(*)::int from (select ${rows} limit ${maxCount}) as counted)`;
@@ -53,7 +53,7 @@ const figures = `select
              where j.platform_id = t.platform_id and j.transaction_id = t.id and j.kind = 'suspension')
          group by t.sent_currency) as suspended) as suspense`;
 
-/** The descriptions of the figures. The name of a metric is that of the column, after `payments_database_`. */
+/** The descriptions of the figures. A metric is named `payments_database_` followed by the column. */
 const meanings = {
   outbox_events: 'Events in the outbox that are not in the feed yet.',
   outbox_oldest_seconds: 'How long the oldest event has waited in the outbox.',
@@ -88,7 +88,7 @@ type Figures = Record<keyof typeof meanings, number | null> & {
   readonly suspense: readonly { readonly currency: string; readonly count: number }[];
 };
 
-/** The figures of the database that a scrape reads: once for each scrape, on a connection of its own. */
+/** Reads the database figures of a scrape, once per scrape and on a separate connection. */
 export class DatabaseFigures {
   readonly #database: Database;
   readonly #gauges: ReadonlyMap<keyof typeof meanings, Gauge>;
@@ -115,7 +115,7 @@ export class DatabaseFigures {
     });
   }
 
-  /** Reads all figures. Where the database does not answer in time, they are absent, and `payments_database_up` is 0. */
+  /** Reads all figures. If the database does not respond in time, they are absent, and `payments_database_up` is 0. */
   async read(): Promise<void> {
     for (const gauge of this.#gauges.values()) gauge.remove();
     this.#suspense.reset();

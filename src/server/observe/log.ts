@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'p
 import { currentPlatform, noPlatform } from '../../infra/database/connections/platform-scope.ts';
 import { currentRequest } from '../../infra/instruments/request-facts.ts';
 
-/** The names of fields with secrets or personal data. Their values are hidden, also one level deeper. */
+/** The names of fields with secrets or personal data. Their values are redacted, also one level deeper. */
 const hiddenNames = [
   ...['authorization', 'password', 'secret', 'clientSecret', 'token', 'cookie', 'body', 'variables'],
   ...[
@@ -24,11 +24,11 @@ const hiddenNames = [
 const options: LoggerOptions = {
   redact: { paths: hiddenNames.flatMap((name) => [name, `*.${name}`]), censor: '[hidden]' },
   serializers: { err: errorFacts },
-  // Each line names its request and platform. Fields of the line itself come last, and win.
+  // Each line names its request and platform. Fields of the line itself come last and take precedence.
   mixin: () => ({ ...factsOfWork() }),
 };
 
-/** Opens the log of an instance: lines of JSON, on the standard error. */
+/** Opens the log of an instance: lines of JSON on standard error. */
 export function openLog(level: string, stream: DestinationStream = pino.destination({ dest: 2, sync: false })): Logger {
   return pino({ ...options, level }, stream);
 }
@@ -58,7 +58,7 @@ function errorFacts(error: unknown): object {
   };
 }
 
-/** Postgres names the values that it cannot take, and Prisma shows the arguments of a call: both are removed. */
+/** Removes the values that Postgres reports as invalid, and the arguments of a call that Prisma shows. */
 function safeMessage(error: Error): string {
   if (error instanceof pg.DatabaseError && error.code?.startsWith('22')) {
     return error.message.replaceAll(/"[^"]*"/g, '"…"');

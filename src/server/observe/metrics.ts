@@ -17,10 +17,10 @@ export interface Observed {
   readonly readiness: ReadinessWatch;
 }
 
-/** Figures of the process itself: event loop, heap, CPU, file descriptors. Once for a process, whatever it starts. */
+/** The metrics of the process itself: event loop, heap, CPU, file descriptors. Registered once per process. */
 let hasDefaults = false;
 
-/** Makes the gauges of an instance, which are set at each scrape. */
+/** Creates the gauges of an instance, which are set at each scrape. */
 function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Observed, registers: Registry[]) {
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Gauge({ name: `payments_${name}`, help, labelNames, registers });
@@ -52,14 +52,14 @@ function gaugesOf({ serving, working, replicas, feed, sessions, readiness }: Obs
     subscriptions.set(feed.subscriptions);
     listening.set(feed.listening ? 1 : 0);
     lag.set(feed.lag);
-    // The feed counts for itself, so that it needs no registry.
+    // The feed keeps its own counts, so that it needs no registry.
     read.reset();
     for (const [purpose, count] of Object.entries(feed.eventsRead)) read.inc({ for: purpose }, count);
     for (const [check, holds] of Object.entries(readiness.last)) ready.set({ check }, holds ? 1 : 0);
   };
 }
 
-/** Makes the gauges of replicas, by their number in DATABASE_READ_URL. */
+/** Creates the gauges of replicas, by their number in DATABASE_READ_URL. */
 function replicaGauges(
   replicas: Replicas,
   gauge: (name: string, help: string, labelNames: readonly 'replica'[]) => Gauge<'replica'>,
@@ -78,7 +78,7 @@ function replicaGauges(
   };
 }
 
-/** Makes the function that answers a scrape: the text of all metrics of the process and of an instance in it. */
+/** Creates the handler of a scrape: returns the text of all metrics of the process and of an instance in it. */
 function metricsOf(observed: Observed, readsDatabase: boolean): () => Promise<string> {
   if (!hasDefaults) collectDefaultMetrics();
   hasDefaults = true;
@@ -100,7 +100,7 @@ function metricsOf(observed: Observed, readsDatabase: boolean): () => Promise<st
   };
 }
 
-/** Serves `/metrics`, `/health/live` and `/health/ready` on an own port, also where nothing else is served. */
+/** Serves `/metrics`, `/health/live` and `/health/ready` on a separate port, even if nothing else is served. */
 export async function startMetricsServer(
   { host, port, readsDatabase }: { readonly host: string; readonly port: number; readonly readsDatabase: boolean },
   observed: Observed,

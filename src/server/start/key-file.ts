@@ -4,7 +4,7 @@ import path from 'node:path';
 import { makeFolder, unusableDataDirectory } from '../../infra/database/embedded/data-directory.ts';
 import { type Config, ConfigError } from '../config.ts';
 
-/** A file of the data directory with a key that is made at the first start. */
+/** A file of the data directory with a key that is generated at the first start. */
 interface KeyFile {
   readonly name: string;
   readonly encoding: 'base64' | 'base64url';
@@ -41,10 +41,10 @@ const keyBytes = 32;
 type Settings<Key extends 'SECRET_KEY' | 'CLIENT_TOKEN_KEY'> = Pick<Config, Key | 'NODE_ENV' | 'DATA_DIR'>;
 
 /**
- * Finds the keys that encrypt stored secrets and sign client tokens: those of the settings, or, outside production, keys that are
- * made at the first start and stored in the data directory. In production every instance must have the same keys, so there is
- * none unless it is set.
- * @throws ConfigError when a file holds no key, or the data directory cannot be used
+ * Finds the keys that encrypt stored secrets and sign client tokens: those of the settings or, outside production, keys
+ * that are generated at the first start and stored in the data directory. In production every instance must have the
+ * same keys, so unset keys are not generated.
+ * @throws ConfigError if a file contains no key, or the data directory cannot be used
  */
 export async function findKeys(settings: Settings<'SECRET_KEY' | 'CLIENT_TOKEN_KEY'>) {
   return { SECRET_KEY: await findSecretKey(settings), CLIENT_TOKEN_KEY: await findSigningKey(settings) };
@@ -63,10 +63,10 @@ export async function findSigningKey({ CLIENT_TOKEN_KEY, NODE_ENV, DATA_DIR }: S
 }
 
 /**
- * Reads the key, and makes it first if there is none. Of several processes that start at once, all read the same key.
- *
+ * Reads the key, generating it first if there is none. Several processes that start at once all read the same key.
+ * .
  * @returns the file's text without the line end
- * @throws ConfigError when the file holds no key, or the data directory cannot be used
+ * @throws ConfigError if the file contains no key, or the data directory cannot be used
  */
 async function readOrMakeKey(dataDirectory: string, kind: KeyFile): Promise<string> {
   const file = path.join(dataDirectory, kind.name);
@@ -98,7 +98,7 @@ async function readKey(file: string): Promise<string | undefined> {
   }
 }
 
-/** Stores a new key that only this user can read. The file appears whole or not at all: a process may die at any moment. */
+/** Stores a new key that only this user can read. The file appears whole or not at all, whenever a process dies. */
 async function makeKey(file: string, { encoding }: KeyFile): Promise<string> {
   await makeFolder(path.dirname(file));
   const draft = `${file}.${randomUUID()}`;

@@ -10,7 +10,7 @@ type KeySetting = (typeof keySettings)[number];
 
 type Keys = Pick<Config, KeySetting | `${KeySetting}_FALLBACKS`>;
 
-/** Of the instances that start at once, one checks at a time ("keys" in ASCII). */
+/** The lock with which instances that start at once check one at a time ("keys" in ASCII). */
 const lockStatement = statement<object>('lock_keys_in_use', 'select pg_advisory_xact_lock(1801812339)');
 
 /** Returns the ids of the keys that the settings name. The first one signs or encrypts. */
@@ -25,10 +25,10 @@ export function listKeysInUse({ prisma }: Pick<Transaction, 'prisma'>): Promise<
 }
 
 /**
- * Checks that this instance has all keys that others on its database use: without one of them it could not read what they have
- * stored, or would refuse their tokens. Then stores the ids of its own.
- * @returns a sentence about each key that is missing, where this is not production
- * @throws ConfigError in production, for each key that is missing
+ * Checks that this instance has all keys that others on its database use: without one of them it could not read the
+ * data they have stored, or would refuse their tokens. Then stores the ids of its own keys.
+ * @returns a sentence about each missing key, outside production
+ * @throws ConfigError in production, for each missing key
  */
 export async function checkKeys(database: Database, config: Keys & Pick<Config, 'NODE_ENV'>): Promise<string[]> {
   return inTransaction(database, async ({ client, prisma }) => {
@@ -50,7 +50,7 @@ export async function missingKeys(database: Pick<Database, 'prisma'>, config: Ke
   return missingOf(await listKeysInUse(database), config);
 }
 
-/** Reports that no instance could read what the settings' key encrypts; undefined where one uses it, or none has a key. */
+/** Reports that no instance could read what the settings' key encrypts; undefined if one uses it or none has one. */
 export async function strangeKey(database: Pick<Database, 'prisma'>, config: Keys): Promise<string | undefined> {
   const inUse = (await listKeysInUse(database)).filter(({ setting }) => setting === 'SECRET_KEY');
   const [id] = idsOfKeys(config, 'SECRET_KEY');
@@ -63,7 +63,7 @@ function missingOf(inUse: readonly KeyInUse[], config: Keys): string[] {
   return inUse.flatMap(({ setting, keyId: id }) => missingKey(config, setting as KeySetting, id));
 }
 
-/** Returns a sentence about a key in use that the settings lack. An instance without any key of its kind does not need it. */
+/** Returns a sentence about a key in use that the settings lack. An instance without any key of its kind needs none. */
 function missingKey(config: Keys, setting: KeySetting, id: string): string[] {
   const own = idsOfKeys(config, setting);
   if (own.length === 0 || own.includes(id)) return [];

@@ -7,11 +7,11 @@ import { type Config, ConfigError } from '../config.ts';
 import { reachDatabase } from './reach-database.ts';
 
 /**
- * Migrates the database of the settings to the current schema for a start, or checks it, as MIGRATE says. An embedded database
- * is always migrated.
+ * Migrates the settings' database to the current schema for a start, or checks it, as MIGRATE requires. An embedded
+ * database is always migrated.
  * @returns the address for the program, whose login need not own the tables, and the pooler for its requests
  * @throws MigrationError
- * @throws PoolerError for a pooler that cannot be used
+ * @throws PoolerError for an unusable pooler
  */
 export async function prepareDatabase(
   config: Config,
@@ -32,7 +32,7 @@ export async function prepareDatabase(
   return { databaseUrl, pooler: await poolerOf(config) };
 }
 
-/** Returns the address for connections that need a session of their own. */
+/** Returns the address for connections that need their own session. */
 export function directUrl({ DATABASE_DIRECT_URL, DATABASE_URL }: Config): string {
   return DATABASE_DIRECT_URL ?? DATABASE_URL ?? '';
 }
@@ -42,7 +42,7 @@ export async function poolerOf({ DATABASE_DIRECT_URL, DATABASE_URL = '' }: Confi
   return DATABASE_DIRECT_URL === undefined ? undefined : findPooler(DATABASE_URL, DATABASE_DIRECT_URL);
 }
 
-/** Gives the login of DATABASE_URL what it needs behind a pooler. Returns whether the settings name one. */
+/** Prepares the login of DATABASE_URL for a pooler. Returns whether the settings name a pooler. */
 export async function preparePooledLogin({ DATABASE_DIRECT_URL, DATABASE_URL = '' }: Config): Promise<boolean> {
   if (DATABASE_DIRECT_URL === undefined) return false;
   await prepareLogin(DATABASE_URL, DATABASE_DIRECT_URL);
@@ -50,7 +50,7 @@ export async function preparePooledLogin({ DATABASE_DIRECT_URL, DATABASE_URL = '
 }
 
 /**
- * Checks that the database of the settings has the current schema, for a command, which never migrates.
+ * Checks that the settings' database has the current schema, for a command, which never migrates.
  * @returns the address for the program, whose login need not own the tables
  * @throws MigrationError
  */

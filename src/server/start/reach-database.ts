@@ -5,13 +5,13 @@ import { serversOf } from '../../infra/database/connections/address.ts';
 import { isDatabaseFault, sqlState } from '../../infra/database/faults.ts';
 import type { Config } from '../config.ts';
 
-/** Says which setting leads to no database, and why. The message is for the person who started the program. */
+/** Reports which setting leads to no database, and why, for the person who started the program. */
 export class DatabaseUnreachable extends Error {}
 
-/** How many milliseconds a start waits for a database that does not answer, as one that starts at the same time. */
+/** The longest that a start waits for an unresponsive database, in ms: it may be starting at the same time. */
 const patienceMs = 10_000;
 
-/** What the service connects to: the owner's login for migrations, the server itself, and whatever DATABASE_URL names. */
+/** The service's connections: the owner's login for migrations, the server itself, and the server of DATABASE_URL. */
 const addresses = {
   owner: ['DATABASE_OWNER_URL', 'DATABASE_DIRECT_URL', 'DATABASE_URL'],
   direct: ['DATABASE_DIRECT_URL', 'DATABASE_URL'],
@@ -19,8 +19,8 @@ const addresses = {
 } as const satisfies Record<string, readonly (keyof Config)[]>;
 
 /**
- * Connects to each of these, so that a wrong address is named before anything is done.
- * @param log takes a line when it waits; without it, nothing is tried twice
+ * Connects to each of these addresses, so that a wrong one is named before anything is done.
+ * @param log receives a line when it waits; without it, nothing is retried
  * @throws DatabaseUnreachable
  */
 export async function reachDatabase(
@@ -45,7 +45,7 @@ export async function reachDatabase(
   }
 }
 
-/** Says whether the same address may lead to a database soon. A wrong login, database or certificate stays wrong. */
+/** Returns whether the same address may soon lead to a database. A wrong login, database or certificate stays wrong. */
 function mayPass(error: unknown): boolean {
   return isDatabaseFault(error) && !/^(28|3D|42)/.test(sqlState(error) ?? '');
 }

@@ -9,7 +9,7 @@ import { createPlatform, findPlatform } from '../../domain/platforms/platforms.t
 import { fundAccount } from '../../domain/sandbox/sandbox.ts';
 import { withAdvisoryLock } from '../../infra/database/advisory-lock.ts';
 
-/** The fixed credentials of the local sandbox. They exist only with the embedded database, on the loopback interface. */
+/** The fixed credentials of the local sandbox, which exist only on the embedded database (loopback interface). */
 export const sandboxCredentials = { clientId: 'sandbox', secret: 'sandbox' } as const;
 
 const name = 'sandbox';
@@ -29,16 +29,16 @@ const balances: Readonly<Record<string, bigint>> = {
 const PREPARATION_LOCK = 0x73616e64;
 
 /**
- * Creates the platform of the local sandbox, unless it exists: two customers with money and external accounts to pay to. Of
- * several instances that start at once, one creates it and the others wait. An interrupted start continues at the next one,
- * since every step has an idempotency key.
- * @returns its credentials, and the accounts of a first payment
+ * Creates the platform of the local sandbox, unless it exists: two customers with money and external accounts to pay
+ * to. Of several instances that start at once, one creates it and the others wait. An interrupted start is continued by
+ * the next one, since every step has an idempotency key.
+ * @returns its credentials, and the accounts for a first payment
  */
 export async function prepareSandboxPlatform(payments: Payments): Promise<SandboxPlatform> {
   const { platformId } = await withAdvisoryLock(payments.database.url, PREPARATION_LOCK, () => findOrCreate(payments));
   const person = await payments.database.prisma.customer.findFirstOrThrow({
     where: { platformId, platformCustomerId: personId },
-    // Others may have got the same id since.
+    // Others may have been given the same id since.
     orderBy: { id: 'asc' },
     include: {
       accounts: {
@@ -75,7 +75,7 @@ async function findOrCreate(payments: Payments): Promise<Caller> {
 }
 
 const personId = 'individual-1';
-/** The external account that is registered last: when it exists, the sandbox is complete. */
+/** The external account that is registered last: once it exists, the sandbox is complete. */
 const lastAccount = 'business-usd';
 
 async function seed(payments: Payments, caller: Caller): Promise<void> {
@@ -154,7 +154,7 @@ const inEur = (iban: string, swiftBic: string) => ({
   details: { iban, swiftBic },
 });
 
-/** For each owner the last one is the newest, which lists show first. */
+/** Each owner's last account is the newest, which lists show first. */
 const externalAccounts = [
   { id: 'individual-usd', of: 'person', ...inUsd('1234567890'), beneficiary: person },
   {

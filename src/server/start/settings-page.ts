@@ -3,7 +3,7 @@ import type { Rate } from '../../domain/access/rates.ts';
 import { secretSettings } from '../config.ts';
 import { settings } from '../settings.ts';
 
-/** Makes docs/settings.md from the declaration of the settings. */
+/** Generates docs/settings.md from the declaration of the settings. */
 export function settingsPage(): string {
   const secrets = secretSettings.map((name) => `\`${name}\``).join(', ');
   const rows = Object.entries(settings).map(
@@ -22,7 +22,7 @@ ${rows.join('\n')}
 `;
 }
 
-/** The default of a setting as a person would write it. One that depends on others says so in its declaration. */
+/** Returns the human-readable default of a setting. A default that depends on other settings is described there. */
 function shownDefault(setting: z.ZodType): string {
   const { shownDefault } = setting.meta() ?? {};
   if (typeof shownDefault === 'string') return shownDefault;

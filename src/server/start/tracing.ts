@@ -1,7 +1,7 @@
 import { switchSpans } from '../../infra/instruments/spans.ts';
 import type { Config } from '../config.ts';
 
-/** How long a stop waits for the last spans to be sent, in milliseconds: with the rest it stays within Docker's 10 s. */
+/** The longest that a stop waits for the last spans to be sent, in ms: with the rest it stays within Docker's 10 s. */
 const flushMs = 1_000;
 
 type TracingSettings = Pick<
@@ -9,7 +9,7 @@ type TracingSettings = Pick<
   'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_HEADERS' | 'OTEL_SERVICE_NAME' | 'OTEL_TRACES_SAMPLER_ARG'
 >;
 
-/** Sends spans to the collector of OTEL_EXPORTER_OTLP_ENDPOINT, and loads the libraries only for one. */
+/** Sends spans to the collector of OTEL_EXPORTER_OTLP_ENDPOINT. Loads the libraries only if it is set. */
 export async function startTracing({
   OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
   OTEL_EXPORTER_OTLP_HEADERS: headers,
@@ -53,7 +53,7 @@ export async function startTracing({
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, flushMs);
       });
-      // An unavailable collector does not keep the service from stopping.
+      // An unavailable collector does not delay the service's stop.
       await Promise.race([provider.shutdown().catch(() => undefined), late]);
       clearTimeout(timer);
       for (const one of [api.trace, api.context, api.propagation]) one.disable();

@@ -9,9 +9,9 @@ interface Finding {
 }
 
 /**
- * Refuses settings that are unsafe and that ALLOW_UNSAFE does not allow. (Whether the login owns the tables is checked with the
+ * Refuses unsafe settings that ALLOW_UNSAFE does not allow. (Whether the login owns the tables is checked with the
  * database: owners.ts.)
- * @param tlsVerified false where the environment switches the verification of all certificates off
+ * @param tlsVerified false if the environment disables all certificate verification
  * @throws ConfigError that names each, and how to allow it
  */
 export function refuseUnsafe(config: Config, tlsVerified = process.env.NODE_TLS_REJECT_UNAUTHORIZED !== '0'): void {
@@ -20,7 +20,7 @@ export function refuseUnsafe(config: Config, tlsVerified = process.env.NODE_TLS_
   throw new ConfigError(refused.map(({ kind, fault }) => `${fault}. ALLOW_UNSAFE=${kind} allows it`));
 }
 
-/** Finds what is unsafe, whether it is allowed or not. */
+/** Finds the unsafe settings, whether they are allowed or not. */
 export function findUnsafe(config: Config, tlsVerified: boolean): Finding[] {
   return [...findOpenings(config), ...findWeakKeys(config), ...findUnverified(config, tlsVerified)];
 }
@@ -81,7 +81,7 @@ function findUnverified(config: Config, tlsVerified: boolean): Finding[] {
   return findings;
 }
 
-/** The fewest different characters or bytes of a key. A random key of 32 has more, also in hexadecimal. */
+/** The minimum number of different characters or bytes in a key. A random key of 32 has more, also in hexadecimal. */
 const fewest = 9;
 const placeholder = /change.?me|example|password|secret|sample|your.?key/i;
 

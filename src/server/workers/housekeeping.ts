@@ -2,9 +2,9 @@ import { resumeKeyLife } from '../../domain/events/resume-points.ts';
 import type { Database } from '../../infra/database/database.ts';
 import { statement } from '../../infra/database/statement.ts';
 
-/** The most rows that one statement deletes: few enough that others do not wait for its locks. */
+/** The maximum number of rows that one statement deletes: so few that others do not wait for its locks. */
 const batchSize = 500;
-/** The SQL of the time before which expired rows are deleted (decision 6). */
+/** The SQL for the time before which expired rows are deleted (decision 6). */
 const retentionStart = `clock_timestamp() - interval '30 days'`;
 
 const deleteKeysStatement = statement<{ key: string }>(
@@ -30,7 +30,7 @@ const deleteDeliveriesStatement = statement<{ id: string }>(
    ) returning id`,
 );
 
-/** Deletes lookups without a quote: a quote needs its lookup. One without a key is deleted an hour after its expiry. */
+/** Deletes lookups without a quote, which needs its lookup. One without a key is deleted an hour after expiry. */
 const deleteLookupsStatement = statement<{ id: string }>(
   'forget_lookups',
   `delete from lookup where (platform_id, id) in (
@@ -49,7 +49,7 @@ const deleteResumePointsStatement = statement<{ subject: string }>(
    ) returning subject`,
 );
 
-/** Deletes client tokens that expired so long ago, with their policies: a revoked one waits for that, too. */
+/** Deletes client tokens long past their expiry, with their policies. Revoked tokens wait for their expiry, too. */
 const deleteTokensStatement = statement<{ id: string }>(
   'forget_client_tokens',
   `with token as (delete from client_token where (platform_id, id) in (
@@ -61,7 +61,7 @@ const deleteTokensStatement = statement<{ id: string }>(
    select id from token`,
 );
 
-/** Deletes what policies have counted, once it is in no month any more. */
+/** Deletes the counts of policies once they are no longer in any month. */
 const deleteUsesStatement = statement<{ policyId: string }>(
   'forget_policy_uses',
   `delete from policy_use where (platform_id, transaction_id, policy_id) in (
@@ -81,9 +81,9 @@ const deleteWebhooksStatement = statement<{ webhookId: string }>(
 );
 
 /**
- * Deletes a batch of rows past their retention: idempotency records; ended webhook deliveries whose last attempt is as old,
- * with their attempts; client tokens; what policies have counted; expired lookups without a quote, an hour old where no key names them; resume points of
- * ended streams; and processed webhooks of providers. Any number of processes may do it at once.
+ * Deletes a batch of rows past their retention: idempotency records; ended webhook deliveries whose last attempt is as
+ * old, with their attempts; client tokens; counts of policies; expired lookups without a quote (after an hour if no key
+ * names them); resume points of ended streams; processed provider webhooks. Any number of processes may run it at once.
  * @returns whether there may be more
  */
 export async function deleteExpired({ pool }: Database): Promise<boolean> {

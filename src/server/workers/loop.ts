@@ -10,15 +10,15 @@ export interface Loop {
 }
 
 /**
- * Runs `round` again and again until stopped. A round returns how many milliseconds to pause; when one throws, the next follows
- * after a second, and the reason is logged once (FaultStates). After a `wake` during a round only the rest pause follows, so no
- * work is missed.
- * @param restMs the first part of each pause, which no `wake` ends, so that one round does all the work that arrived during it
+ * Runs `round` again and again until stopped. A round returns how many milliseconds to pause; if one throws, the next
+ * follows after a second, and the reason is logged once (FaultStates). After a `wake` during a round, only the rest
+ * pause follows, so no work is missed.
+ * @param restMs the first part of each pause, which no `wake` ends: one round does all work that arrived during it
  */
 export function startLoop(name: string, log: Logger, round: () => Promise<number>, restMs = 0): Loop {
   const succeeded = loopSuccess.labels(name);
   const failed = loopFailures.labels(name);
-  // Prometheus sees the first failure only if there was a figure before, and the alert compares it with the last success.
+  // Prometheus sees the first failure only after an earlier value, and the alert compares it with the last success.
   failed.inc(0);
   succeeded.setToCurrentTime();
   const states = FaultStates.of(log);

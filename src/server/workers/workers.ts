@@ -20,35 +20,35 @@ import { statement } from '../../infra/database/statement.ts';
 import { deleteExpired } from './housekeeping.ts';
 import { type Loop, startLoop } from './loop.ts';
 
-/** The most orders, quotes or accounts that one round takes. */
+/** The maximum number of orders, quotes or accounts in one round. */
 const batchSize = 100;
-/** How long a loop pauses when nothing is due. Another process may add work in the meantime. */
+/** The pause of a loop when nothing is due. Another process may add work in the meantime. */
 const idleMs = 250;
-/** How long the work on deposits and on identity checks pauses. A processed webhook ends the pause. */
+/** The pause of the work on deposits and on identity checks. A processed webhook ends the pause. */
 const reportedIdleMs = 1_000;
-/** How long settlement collects due orders before a round: the fixed cost of a round is that of settling some payments. */
+/** The time to collect due orders before a settlement round, whose fixed cost is that of settling some payments. */
 const settlementRestMs = 20;
 /**
- * The pauses of a sequencer: short after a step with work, and twice as long after each step without, up to the longest: an
- * idle instance then costs the database half as much. A commit of this process wakes an idle sequencer, so only the first
- * change after an idle time that comes from another process, one without a sequencer, waits for the end of the pause. A commit
- * does not shorten the pause of a busy sequencer: under load each change would then be a step of its own.
+ * The pauses of a sequencer: short after a step with work, and twice as long after each step without, up to the
+ * longest, so an idle instance costs the database half as much. A commit of this process wakes an idle sequencer, so
+ * only the first change after an idle period that comes from a process without one waits for the end of the pause. A
+ * commit does not shorten the pause of a busy sequencer: under load, each change would then be a step of its own.
  */
 const busySequencerMs = 4;
 const longestIdleSequencerMs = 80;
-/** How often the database's clock is checked. */
+/** The interval between checks of the database's clock. */
 const clockMs = 1_000;
-/** How often it is looked who waits for a lock. */
+/** The interval between checks for sessions that wait for locks. */
 const locksMs = 2_000;
-/** How often the worker looks for days to reconcile. */
+/** The interval at which the worker looks for days to reconcile. */
 const reconciliationMs = 300_000;
-/** How often rows past their retention are deleted, and the pause between two batches, in which other work can run. */
+/** The interval between deletions of rows past retention, and the pause between batches, for other work. */
 const housekeepingMs = 3_600_000;
 const betweenBatchesMs = 100;
-/** The pause when another process was sequencing: it did the work, and changes since then wait for the next step. */
+/** The pause if another process was sequencing: it did the work, and changes since then wait for the next step. */
 const contendedSequencerMs = 10;
 
-/** Makes the function that returns a sequencer's pause in ms after so many changes; undefined: another was sequencing. */
+/** Creates the function that returns a sequencer's pause in ms after so many changes; undefined: another sequenced. */
 export function sequencerPauses(): (count: number | undefined) => number {
   let latest = busySequencerMs;
   return (count) => {
@@ -61,14 +61,14 @@ export function sequencerPauses(): (count: number | undefined) => number {
 interface WorkerOptions {
   /** Ends with the workers. */
   readonly sequencer: Sequencer;
-  /** The hour of the day, in UTC, from which on the day before is compared with the providers of rails. */
+  /** The hour of the day, in UTC, from which the previous day is compared with the rails' providers. */
   readonly reconcileHour: number;
   readonly log: Logger;
 }
 
 /**
- * Starts the background work of a process: sequencing the feed, settling the rail's orders, processing webhooks and deposits of
- * their providers, expiring quotes, checking external accounts, delivering webhooks, following the database's clock, the daily
+ * Starts the background work of a process: sequencing the feed, settling orders, processing providers' webhooks and
+ * deposits, expiring quotes, checking external accounts, delivering webhooks, following the database's clock, daily
  * reconciliation, and deleting rows past their retention. Any number of processes may do it side by side.
  */
 export function startWorkers(payments: Payments, webhooks: Webhooks, { sequencer, reconcileHour, log }: WorkerOptions) {
@@ -146,7 +146,7 @@ function startDelivery(webhooks: Webhooks, log: Logger): Loop {
   };
 }
 
-/** Starts making deliveries out of sequenced events; `onDeliveries` is called when a round made some. */
+/** Starts creating deliveries from sequenced events; `onDeliveries` is called when a round created some. */
 function startFanOut(webhooks: Webhooks, log: Logger, onDeliveries: () => void): Loop {
   return startLoop('webhook fan-out', log, async () => {
     const { count, moved } = await fanOut(webhooks);
@@ -202,7 +202,7 @@ function startDeposits(payments: Payments, log: Logger): Loop {
 function startExpiry(payments: Payments, log: Logger): Loop {
   return startLoop('expiry', log, async () => {
     const { found, done } = await expireQuotes(payments, batchSize);
-    // Quotes that could not be expired are still due: without a pause the next round would find them again at once.
+    // Quotes that could not be expired are still due: without a pause, the next round would find them again at once.
     if (found > 0 && done === 0) return idleMs;
     return found === batchSize ? 0 : Math.min(idleMs, (await nextQuoteExpiry(payments)) ?? idleMs);
   });
@@ -218,8 +218,8 @@ function startAccountChecks(payments: Payments, log: Logger): Loop {
 const followStatement = statement<{ backMs: number | null }>('follow_clock', 'select follow_clock() as back_ms');
 
 /**
- * Compares the database's clock with the latest time that any process has seen. When the clock was set back, moves the
- * schedules of orders, account checks and webhooks with it and logs a warning: quotes then also live longer than promised.
+ * Compares the database's clock with the latest time seen by any process. If it was set back, moves the schedules of
+ * orders, account checks and webhooks with it and logs a warning: quotes then also live longer than promised.
  */
 async function followClock(database: Database, log: Logger): Promise<void> {
   const [row] = await followStatement(database.pool);
@@ -227,10 +227,10 @@ async function followClock(database: Database, log: Logger): Promise<void> {
   log.warn({ backMs: Math.round(row.backMs) }, "the database's clock was set back; due times were moved accordingly");
 }
 
-/** How many seconds somebody may keep others waiting: as long as a request waits for a lock. */
+/** The longest that a session may block others, in seconds: as long as a request waits for a lock. */
 const patienceSeconds = 2;
 
-/** Makes the check that logs who keeps others waiting for a lock: when it begins, changes, and is over. */
+/** Creates the check that logs which session blocks others: when the blocking begins, changes, and is over. */
 export function lockWatch({ pool }: Database, log: Logger, seconds = patienceSeconds): () => Promise<void> {
   let said = '';
   return async () => {
@@ -248,7 +248,7 @@ export function lockWatch({ pool }: Database, log: Logger, seconds = patienceSec
   };
 }
 
-/** What is waited for, and how many wait for it: `AccessShareLock on customer: 12`. */
+/** Returns the lock waited for, and the number of waiting sessions: `AccessShareLock on customer: 12`. */
 function waitingFor(sessions: readonly LockSession[]): string[] {
   const waiting = Map.groupBy(sessions, ({ waitsFor }) => waitsFor);
   waiting.delete(null);

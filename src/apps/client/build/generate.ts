@@ -18,14 +18,14 @@ import {
 } from 'graphql';
 import { scalars } from '../scalars.ts';
 
-// `npm run client:generate`: writes the client package's knowledge of the schema, and its typed operations. With --check it
-// changes nothing, and fails where the files are stale.
+// `npm run client:generate`: writes the client package's facts about the schema, and its typed operations. With --check
+// it changes nothing, and fails if the files are stale.
 
 const folder = path.resolve(import.meta.dirname, '..');
 const root = path.resolve(folder, '../../..');
 const heading = '// Made by `npm run client:generate`. Do not edit.\n';
 
-/** Lists what caches must know: possible types, how a connection is paged, which objects have no id. */
+/** Lists the facts that caches need: possible types, how each connection is paged, which objects have no id. */
 function schemaFacts(schema: GraphQLSchema): string {
   const possibleTypes: Record<string, string[]> = {};
   const connections: Record<string, Record<string, string[]>> = {};
@@ -39,7 +39,7 @@ function schemaFacts(schema: GraphQLSchema): string {
       embedded.push(type.name);
     for (const field of Object.values(type.getFields())) {
       const names = field.args.map(({ name }) => name);
-      // The first page of a followed list is not a list of its own: it cannot be paged.
+      // The first page of a followed list is not a separate list: it cannot be paged.
       if (!getNamedType(field.type).name.endsWith('Connection') || !names.includes('after')) continue;
       connections[type.name] ??= {};
       const ofType = connections[type.name] ?? {};
@@ -123,7 +123,7 @@ function usedFragments(
   return [...found];
 }
 
-// The package throws where an answer has errors, and only they make these fields null.
+// The package throws if a response contains errors, and only errors make these fields null.
 const schemaText = (await readFile(path.join(root, 'schema.graphql'), 'utf8')).replaceAll(/ @semanticNonNull$/gm, '!');
 const schema = buildSchema(schemaText);
 const made = { 'schema-facts.ts': schemaFacts(schema), 'operations.ts': await typedOperations(schema) };

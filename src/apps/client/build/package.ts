@@ -3,7 +3,7 @@ import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { buildSchema, introspectionFromSchema } from 'graphql';
 
-// `npm run client:build`: makes the client package in dist/client, as npm publishes it: JavaScript, its types, the schema.
+// `npm run client:build`: builds the client package in dist/client, as published to npm: JavaScript, types, schema.
 
 const root = path.resolve(import.meta.dirname, '../../../..');
 const folder = path.join(root, 'dist/client');
@@ -27,7 +27,7 @@ const own = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) 
   readonly optionalDependencies: Readonly<Record<string, string>>;
 };
 const versions = { ...own.devDependencies, ...own.optionalDependencies, ...own.dependencies };
-/** The version that the tests run with, and whatever is compatible with it. */
+/** Returns the range of versions compatible with the version that the tests run with. */
 const compatible = (name: string) => {
   if (!versions[name]) throw new Error(`package.json has no ${name}`);
   return `^${versions[name]}`;

@@ -3,9 +3,9 @@ import os from 'node:os';
 import pg from 'pg';
 
 export interface DatabaseAddress {
-  /** The address without settings of sessions, and with its first host alone. */
+  /** The address without session settings, and with only its first host. */
   readonly url: string;
-  /** Its `options`, in the form of a server's command line such as `-c work_mem=8MB`; '' for none. */
+  /** Its `options`, as on a server's command line, such as `-c work_mem=8MB`; '' for none. */
   readonly options: string;
   readonly applicationName: string | undefined;
 }
@@ -15,10 +15,10 @@ export interface Server {
   readonly port: number;
 }
 
-/** The scheme and the login of an address, its hosts, and the rest. */
+/** The parts of an address: scheme and login, hosts, and the rest. */
 const parts = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*)(.*)$/s;
 
-/** Returns the servers of an address, whose hosts are separated by commas as libpq has them: `host1:5432,host2:5433`. */
+/** Returns the servers of an address, whose hosts are separated by commas as in libpq: `host1:5432,host2:5433`. */
 export function serversOf(address: string): Server[] {
   const [, , hosts = ''] = parts.exec(address) ?? [];
   const usualPort = Number(process.env.PGPORT || 5432);
@@ -28,7 +28,7 @@ export function serversOf(address: string): Server[] {
   });
 }
 
-/** Returns an address with only its first host, since pg supports only one. */
+/** Returns an address with only its first host, because pg supports only one. */
 export function firstServer(address: string): string {
   return address.replace(
     parts,
@@ -36,7 +36,7 @@ export function firstServer(address: string): string {
   );
 }
 
-/** The parameters of an address that in pg override the settings of the program. */
+/** The parameters of an address that override the program's settings in pg. */
 const ofSessions = [
   'options',
   'application_name',
@@ -46,7 +46,7 @@ const ofSessions = [
   'query_timeout',
 ];
 
-/** Removes the settings of sessions from an address, which in pg would override the program's. */
+/** Removes the session settings from an address, which would override the program's settings in pg. */
 export function readAddress(given: string): DatabaseAddress {
   const address = firstServer(given);
   const start = address.indexOf('?');
@@ -56,12 +56,12 @@ export function readAddress(given: string): DatabaseAddress {
   const applicationName = parameters.get('application_name') ?? undefined;
   const count = parameters.size;
   for (const name of ofSessions) parameters.delete(name);
-  // Rewritten only if something was taken out: other parameters stay exactly as the operator wrote them.
+  // Rewritten only if a parameter was removed: the others stay exactly as the operator wrote them.
   const query = parameters.size === count ? address.slice(start + 1) : parameters.toString();
   return { url: address.slice(0, start) + (query && `?${query}`), options, applicationName };
 }
 
-/** The parameters that pg supports, and those of libpq that have no effect here. */
+/** The parameters that pg supports, and the libpq parameters that have no effect here. */
 const knownParameters = new Set([
   ...ofSessions,
   ...['sslmode', 'ssl', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation', 'uselibpqcompat'],
@@ -71,7 +71,7 @@ const knownParameters = new Set([
 ]);
 const sslModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
-/** Says what is wrong with an address that could not be used as it is written, without anything of a password. */
+/** Returns what is wrong with an address that cannot be used as written, without revealing any part of a password. */
 export function faultOfAddress(address: string): string | undefined {
   if (!/^postgres(ql)?:\/\/\S+$/.test(address))
     return 'must be a Postgres address such as postgres://user:password@host:5432/database';
@@ -98,32 +98,32 @@ export function faultOfAddress(address: string): string | undefined {
   }
 }
 
-/** Postgres cuts longer names. */
+/** Postgres truncates longer names. */
 const maxNameBytes = 63;
 
-/** Returns the name of a connection: the program, the use, and the machine and process of the instance. */
+/** Returns the name of a connection: the program, the purpose, and the instance's machine and process. */
 export function connectionName(use: string, program = 'payments-gateway'): string {
   const rest = ` ${use} ${os.hostname()}:${process.pid}`.replace(/[^ -~]/g, '?');
   if (rest.length >= maxNameBytes) return rest.trim().slice(0, maxNameBytes);
   return program.replace(/[^ -~]/g, '?').slice(0, maxNameBytes - rest.length) + rest;
 }
 
-/** Protected by TLS with a checked certificate (VERIFIED) or with any; not at all; or LOCAL, on this machine. */
+/** The protection by TLS with a verified certificate (VERIFIED) or any certificate, none, or LOCAL on this machine. */
 export type Protection = 'VERIFIED' | 'UNVERIFIED' | 'NONE' | 'LOCAL';
 
-/** Returns how pg protects the connections to an address, which also depends on PGSSLMODE and PGHOST. */
+/** Returns how pg protects connections to an address, which also depends on PGSSLMODE and PGHOST. */
 export function protectionOf(address: string): Protection {
   const client = new pg.Client({ connectionString: readAddress(address).url });
   const others = serversOf(address).slice(1);
   if ([client, ...others].every(({ host }) => isLocal(host))) return 'LOCAL';
-  // Its types say a boolean: pg stores the options of node:tls here.
+  // Typed as a boolean, but pg stores the options of node:tls here.
   const ssl: unknown = client.ssl;
   if (!ssl) return 'NONE';
   const isUnverified = typeof ssl === 'object' && 'rejectUnauthorized' in ssl && ssl.rejectUnauthorized === false;
   return isUnverified ? 'UNVERIFIED' : 'VERIFIED';
 }
 
-/** Returns whether a host is this machine: a folder of sockets, or its loopback interface. */
+/** Returns whether a host is this machine: a socket directory, or the loopback interface. */
 function isLocal(host: string): boolean {
   if (host.startsWith('/') || host === 'localhost' || host === '::1' || host === '[::1]') return true;
   return isIP(host) === 4 && host.startsWith('127.');

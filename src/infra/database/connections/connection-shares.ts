@@ -12,12 +12,12 @@ interface Waiting {
 }
 
 interface Share {
-  /** The connections that a platform has or is being given. */
+  /** The number of connections that a platform has or is about to get. */
   count: number;
   readonly waiting: Set<Waiting>;
 }
 
-/** Leaves one connection of a pool to others: a platform that has all the rest waits for its own. */
+/** Reserves one connection of a pool for others: a platform that has all the rest waits for its own. */
 export class ConnectionShares {
   readonly #most: number;
   readonly #timeoutMs: number;
@@ -38,7 +38,7 @@ export class ConnectionShares {
   /**
    * Connects as a platform, as soon as it has fewer connections than its share.
    * @param connect takes a connection of the pool
-   * @param done gets it, or the error of a wait that took as long as one for the pool may
+   * @param done receives it, or an error after waiting as long as a wait for the pool may take
    */
   connect(platform: string, connect: (done: Connected) => void, done: Connected): void {
     if (platform === noPlatform) {
@@ -66,7 +66,7 @@ export class ConnectionShares {
     const giveUp = () => {
       givenUp = true;
       waiting.delete(wait);
-      // The words of the pool itself.
+      // The pool's own wording.
       done(new Error('timeout exceeded when trying to connect'), undefined, () => undefined);
     };
     const timer = this.#timeoutMs > 0 ? setTimeout(giveUp, this.#timeoutMs) : undefined;
@@ -88,7 +88,7 @@ export class ConnectionShares {
     const [next] = share.waiting;
     if (next) {
       share.waiting.delete(next);
-      // After the pool has taken the connection back, or it would open another one.
+      // Deferred until the pool has taken the connection back; otherwise it would open another one.
       queueMicrotask(next.begin);
       return;
     }

@@ -6,7 +6,7 @@ import type { Connection } from './platform-statement.ts';
 import { PreparedStatements } from './statement-names.ts';
 import { traceQuery } from './traced-query.ts';
 
-/** How many milliseconds a server may take to say whether it is writable. */
+/** The time in which a server must answer whether it is writable, in milliseconds. */
 const answerMs = 2_000;
 
 const probe = `select not (pg_is_in_recovery() or current_setting('transaction_read_only')::boolean) as writable`;
@@ -19,10 +19,7 @@ class OnlyReads extends Error {
   }
 }
 
-/**
- * The servers of an address with several hosts: the primary is found before the first connection and after a failed
- * one.
- */
+/** Finds the primary of an address with several hosts, before the first connection and after a failed one. */
 export class Hosts {
   static readonly #all = new Map<string, Hosts>();
   readonly #address: string;
@@ -35,7 +32,7 @@ export class Hosts {
     this.#servers = servers;
   }
 
-  /** Returns the hosts of an address, the same for all its connections; undefined where it has only one. */
+  /** Returns the hosts of an address, shared by all its connections; undefined for a single host. */
   static of(address: string): Hosts | undefined {
     const servers = serversOf(address);
     if (servers.length < 2) return undefined;
@@ -44,7 +41,7 @@ export class Hosts {
     return hosts;
   }
 
-  /** Returns the server to connect to: the writable one, or a read-only one while there is no other, or throws. */
+  /** Returns the server to connect to: the writable one or, while there is none, a read-only one. Throws otherwise. */
   async primary(): Promise<Server> {
     return this.#primary ?? this.#find();
   }
@@ -81,26 +78,26 @@ export class Hosts {
   }
 }
 
-/** The parameters of a connection, and the hosts of its address where there are several. */
+/** The parameters of a connection, and the hosts of its address if there are several. */
 export interface ConnectionConfig extends pg.ClientConfig {
   readonly hosts?: Hosts | undefined;
-  /** Set where a connection pooler in transaction mode is in between, and whether that prepares statements. */
+  /** Set behind a connection pooler in transaction mode: whether it supports prepared statements. */
   readonly pooler?: { readonly prepares: boolean } | undefined;
 }
 
 type Connected = (error: Error | null) => void;
 
-/** The most parameters of a statement. The protocol writes their number in 16 bits: more would be taken for fewer. */
+/** The maximum number of parameters of a statement: the protocol sends 16 bits, so more would be truncated. */
 const maxParameters = 65_535;
 
-/** Refuses a query, as pg takes it, that binds too many parameters: nothing of it is sent. */
+/** Rejects a pg query that binds too many parameters, before anything is sent. */
 function checkParameters([query, given]: readonly unknown[]): void {
   const values = Array.isArray(given) ? given : Object(query).values;
   if (Array.isArray(values) && values.length > maxParameters)
     throw new Error(`a statement has ${values.length} parameters; Postgres takes at most ${maxParameters}`);
 }
 
-/** pg's client, which connects to the primary where its address has several hosts. */
+/** Extends pg's client to connect to the primary of an address with several hosts. */
 export class DatabaseClient extends pg.Client {
   readonly #hosts: Hosts | undefined;
   // pg's types do not declare the connection of a client.
@@ -111,8 +108,8 @@ export class DatabaseClient extends pg.Client {
   constructor(config: ConnectionConfig = {}) {
     super(config);
     this.#hosts = config.hosts;
-    // An error without a listener ends the process, and the server may send one before the caller has the client. The next
-    // statement fails with it.
+    // An error without a listener ends the process, and the server may send one before the caller has the client. The
+    // next statement fails with it.
     this.on('error', () => undefined);
   }
 

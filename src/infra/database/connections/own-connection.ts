@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { singleFlight } from '../../instruments/single-flight.ts';
 import { type ConnectionConfig, DatabaseClient } from './hosts.ts';
 
-/** A connection beside the pools. It is opened when it is needed, and again after it has ended or was dropped. */
+/** Manages a connection beside the pools: opened on demand, and again after it has ended or was dropped. */
 export class OwnConnection {
   readonly #open: () => Promise<pg.Client>;
   #opening: Promise<unknown> | undefined;
@@ -36,7 +36,7 @@ export class OwnConnection {
     return opening;
   }
 
-  /** Drops the connection without waiting for the other end, which may not answer. */
+  /** Drops the connection without waiting for the other end, which may not respond. */
   drop(): void {
     const client = this.#client;
     this.#client = undefined;

@@ -1,18 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-// The platform in whose name this process currently runs statements. The serving role of the database sees only the rows of
-// that platform (docs/database-roles.md), whatever conditions a statement has.
+// The platform on whose behalf this process currently runs statements. The serving role of the database sees only the
+// rows of that platform (docs/database-roles.md), whatever the conditions of a statement.
 
 const scope = new AsyncLocalStorage<string>();
 
-/** The id that no platform has: a statement outside of `asPlatform` sees no rows. */
+/** An id that no platform has: a statement outside `asPlatform` sees no rows. */
 export const noPlatform = '00000000-0000-0000-0000-000000000000';
 
-/** Runs `work`, and all that it starts, in the name of a platform: the one that the caller's credentials name. */
+/** Runs `work`, and everything that it starts, on behalf of the platform of the caller's credentials. */
 export function asPlatform<T>(platformId: string, work: () => T): T {
   return scope.run(platformId, () => {
     const result = work();
-    // A query of Prisma's client begins when it is first awaited, which may be outside. What fails is reported there.
+    // A query of Prisma's client starts when it is first awaited, which may be outside. Errors are reported there.
     if (isQueryOfPrisma(result)) result.then(undefined, () => undefined);
     return result;
   });
@@ -22,7 +22,7 @@ function isQueryOfPrisma(value: unknown): value is PromiseLike<unknown> {
   return Object.prototype.toString.call(value) === '[object PrismaPromise]';
 }
 
-/** Returns the id of the platform in whose name the current work runs, or `noPlatform`. */
+/** Returns the id of the platform on whose behalf the current work runs, or `noPlatform`. */
 export function currentPlatform(): string {
   return scope.getStore() ?? noPlatform;
 }

@@ -2,9 +2,9 @@ import type { Writable } from 'node:stream';
 import pg from 'pg';
 import { serialize } from 'pg-protocol';
 
-/** The part of pg's connection that a query uses, as pg's own Query, pg-cursor and pg-query-stream do. */
+/** The part of pg's connection that a query uses, as do pg's own Query, pg-cursor and pg-query-stream. */
 export interface Connection {
-  /** The texts that are prepared, and those being prepared, by their names. */
+  /** The prepared texts, and those being prepared, by name. */
   readonly parsedStatements: Record<string, string>;
   readonly submittedNamedStatements: Record<string, string>;
   readonly stream: Pick<Writable, 'writable' | 'write'>;
@@ -20,7 +20,7 @@ interface BindMessage {
   readonly valueMapper: (value: unknown) => unknown;
 }
 
-// pg's own way to write a value, which its types do not declare.
+// pg's own value serialization, which its types do not declare.
 const { utils } = pg as unknown as { readonly utils: { prepareValue(value: unknown): unknown } };
 
 /** Converts a value to pg's wire format; pg's types do not declare it. */
@@ -34,24 +34,24 @@ export const platformStatement = {
   text: "select set_config('gateway.platform', $1, false)",
 } as const;
 
-/** Returns the statement that sets the platform of the current transaction alone, and leaves nothing in the session. */
+/** Returns the statement that sets the platform of the current transaction only, and leaves nothing in the session. */
 export const localPlatformText = (value: string) => `select set_config('gateway.platform', ${value}, true)`;
 
 /** The same, prepared: for sessions that a connection pooler shares between clients. */
 export const localPlatformStatement = { name: 'set_local_platform', text: localPlatformText('$1') } as const;
 
-/** The names of both. They belong to no request: later queries of the connection execute them by their names. */
+/** The names of both. They belong to no request: later queries on the connection execute them by name. */
 export const platformStatementNames = [platformStatement.name, localPlatformStatement.name] as const;
 
-/** A platform that a query sets before it runs. */
+/** A platform to set before a query runs. */
 export interface PlatformSetting {
   readonly id: string;
-  /** The prepared statement that sets it; or, with the name '', one that is sent with its text. */
+  /** The prepared statement that sets it or, with the name '', a statement that is sent as text. */
   readonly statement: { readonly name: string; readonly text: string };
   readonly onSet?: () => void;
 }
 
-/** A query that can set the platform of its connection first, in the same round trip and the same transaction. */
+/** A query that can set its connection's platform first, in the same round trip and the same transaction. */
 export interface PlatformFirst {
   platform: PlatformSetting | undefined;
 }
@@ -62,14 +62,14 @@ const settingTo = ({ id, statement }: PlatformSetting): BindMessage => ({
   valueMapper: prepareValue,
 });
 
-/** Sends the statement that sets the platform, without the end of the batch. Its result comes before that of the query. */
+/** Sends the statement that sets the platform, without the end of the batch. Its result precedes the query's result. */
 export function sendPlatform(connection: Connection, setting: PlatformSetting): void {
   if (setting.statement.name === '') connection.parse(setting.statement);
   connection.bind(settingTo(setting));
   connection.execute({});
 }
 
-/** Returns what `sendPlatform` sends, for a query that writes its messages itself. */
+/** Returns the messages of `sendPlatform`, for a query that writes its messages itself. */
 export function platformMessages(setting: PlatformSetting): readonly Buffer[] {
   const messages = [serialize.bind(settingTo(setting)), serialize.execute()];
   return setting.statement.name === '' ? [serialize.parse(setting.statement), ...messages] : messages;

@@ -5,7 +5,7 @@ import { localPlatformText } from './platform-statement.ts';
 /** A connection pooler in transaction mode, such as PgBouncer. */
 export interface Pooler {
   readonly url: string;
-  /** Whether it keeps prepared statements of its clients, as PgBouncer does from 1.21 with max_prepared_statements. */
+  /** Whether it supports its clients' prepared statements, as PgBouncer does from 1.21 with max_prepared_statements. */
   readonly prepares: boolean;
 }
 
@@ -16,12 +16,12 @@ interface NamedQuery {
 }
 
 /**
- * A connection through a connection pooler in transaction mode: each transaction may run on another session of the server, so
- * nothing may depend on a session. Each transaction sets the platform for itself, and where the pooler does not support
- * prepared statements, they have no names.
+ * A connection through a connection pooler in transaction mode: each transaction may run in a different server session,
+ * so nothing may depend on a session. Each transaction sets the platform for itself. If the pooler does not support
+ * prepared statements, statements have no names.
  */
 export class PooledClient extends DatabaseClient {
-  /** The platform of the transactions that begin on it. */
+  /** The platform of the transactions that begin on this connection. */
   platform = noPlatform;
   /** Whether statements are prepared under names. */
   readonly prepares: boolean;
@@ -38,13 +38,13 @@ export class PooledClient extends DatabaseClient {
     }
     const sent = super.send([this.prepares ? query : withoutName(query), ...rest]);
     if (typeof query.text === 'string' && begins.test(query.text)) {
-      // When it fails, the transaction is aborted, and so each of its statements fails. A text without a callback makes a promise.
+      // If it fails, the transaction aborts and all its statements fail. A text without a callback returns a promise.
       (super.send([this.#settingText()]) as Promise<unknown>).catch(() => undefined);
     }
     return sent;
   }
 
-  /** Returns the statement that sets the platform of the transaction: as a text, so that it can follow BEGIN in one message. */
+  /** Returns the statement that sets the transaction's platform, as text, so that it can share a message with BEGIN. */
   #settingText(): string {
     return localPlatformText(this.escapeLiteral(this.platform));
   }
@@ -52,7 +52,7 @@ export class PooledClient extends DatabaseClient {
 
 const begins = /^\s*begin\b/i;
 
-/** Takes the name off a query: pg then sends it as an unnamed statement, parsed and executed in one batch. */
+/** Removes the name of a query: pg then sends it as an unnamed statement, parsed and executed in one batch. */
 function withoutName(query: NamedQuery): NamedQuery {
   if (query.name === undefined || query.name === '') return query;
   if (query.submit === undefined) return { ...query, name: '' };

@@ -14,12 +14,12 @@ import type { Prisma, PrismaClient } from '../generated/client/client.ts';
 type NameOf = (sql: string) => string;
 
 /**
- * Prisma's driver for Postgres on a given pool. It differs from Prisma's in one thing: an interactive transaction can be a
- * part of a transaction that `inTransaction` begins, commits or rolls back (transaction.ts).
- *
- * The reason is a fault of Prisma's interactive transactions. When one times out, Prisma rolls it back and returns its
- * connection to the pool, while a command of several statements may still run: its later statements run without a
- * transaction, and each commits by itself. docs/prisma.md says more.
+ * Prisma's driver for Postgres on a given pool. Unlike Prisma's own, it lets an interactive transaction be part of a
+ * transaction that `inTransaction` begins, commits or rolls back (transaction.ts).
+ * .
+ * It works around a flaw of Prisma's interactive transactions. When one times out, Prisma rolls it back and returns its
+ * connection to the pool while a command of several statements may still run. Its later statements then run without a
+ * transaction, and each commits by itself. See docs/prisma.md.
  */
 export class PrismaDriver implements SqlDriverAdapterFactory {
   readonly provider = 'postgres';
@@ -45,9 +45,9 @@ export class PrismaDriver implements SqlDriverAdapterFactory {
   }
 
   /**
-   * Runs `work` with a Prisma client that runs every statement on `client`, which has begun a transaction. Refuses
+   * Runs `work` with a Prisma client whose statements all run on `client`, which has begun a transaction. Refuses
    * statements once `work` has ended or has taken longer than `transactionMs`. Does not commit or roll back.
-   * @throws what `work` throws; where a statement of Prisma failed, Postgres' error instead of Prisma's
+   * @throws the error of `work`; if a statement of Prisma failed, Postgres' error instead of Prisma's
    */
   async join<T>(
     prisma: PrismaClient,
@@ -70,7 +70,7 @@ export class PrismaDriver implements SqlDriverAdapterFactory {
 
 /** A transaction in the form that Prisma expects: it runs statements on a connection until it is closed. */
 class TransactionPart {
-  /** The error of the first statement that failed, from Postgres or the connection. */
+  /** The error of the first failed statement, from Postgres or the connection. */
   failure: unknown;
   readonly #client: pg.ClientBase;
   #transaction: Transaction | undefined;
@@ -85,7 +85,7 @@ class TransactionPart {
     this.#transaction = {
       provider: adapter.provider,
       adapterName: adapter.adapterName,
-      // Prisma then sends no BEGIN, COMMIT or ROLLBACK, and calls these two. The owner of the transaction commits it.
+      // Prisma then sends no BEGIN, COMMIT or ROLLBACK, but calls these two. The owner of the transaction commits it.
       options: { usePhantomQuery: true },
       commit: async () => this.close(),
       rollback: async () => this.close(),
@@ -94,7 +94,7 @@ class TransactionPart {
     };
   }
 
-  /** Returns the transaction to the first `$transaction` that calls; one that is nested in it gets undefined. */
+  /** Returns the transaction to the first `$transaction` that calls; a nested one gets undefined. */
   join(): Transaction | undefined {
     const transaction = this.#transaction;
     this.#transaction = undefined;
@@ -118,7 +118,7 @@ class TransactionPart {
   }
 }
 
-/** A pool that runs every query on the connection of one transaction: Prisma's driver requires a pool. It opens no connection. */
+/** Runs every query on one transaction's connection, as the pool that Prisma's driver requires. Opens none. */
 class SingleConnectionPool extends pg.Pool {
   constructor(part: TransactionPart) {
     super({ max: 1 });

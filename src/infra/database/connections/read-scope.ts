@@ -1,18 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-// Who answers the reads of the current request: a replica, where there are any (database/replicas).
+// Decides where the reads of the current request run: on a replica, if there are any (database/replicas).
 
 /** How a statement is planned: each time for its values, once for any values, or (undefined) as Postgres decides. */
 export type Planning = 'anew' | 'once' | undefined;
 
-/** A composed statement whose result is one text. */
+/** A composed statement whose result is a single text. */
 export interface TextRead {
   readonly text: string;
   readonly values: readonly unknown[];
   readonly planning: Planning;
 }
 
-/** Answers the reads of a request, on the primary or elsewhere. */
+/** Runs the reads of a request, on the primary or elsewhere. */
 export interface Reader {
   read(read: TextRead, onPrimary: () => Promise<string>): Promise<string>;
 }

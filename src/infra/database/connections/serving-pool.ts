@@ -15,18 +15,18 @@ import { inCurrentTrace } from './traced-query.ts';
 type Connected = Parameters<pg.Pool['connect']>[0];
 
 /**
- * A pool of connections of the serving role. Each statement runs in the name of the current platform (platform-scope.ts). A
- * connection remembers its platform, and is switched when the next statement belongs to another. Behind a connection pooler
- * each statement and each transaction sets it for itself.
+ * Pools connections of the serving role. Each statement runs on behalf of the current platform (platform-scope.ts). A
+ * connection remembers its platform, and is switched when the next statement belongs to another. Behind a connection
+ * pooler, each statement and each transaction sets the platform for itself.
  */
 export class ServingPool extends pg.Pool {
-  /** The platform of each connection; none while it is unknown, as after an error. */
+  /** The platform of each connection; absent while it is unknown, such as after an error. */
   readonly #platforms = new WeakMap<pg.PoolClient, string>();
   #shares: ConnectionShares | undefined;
   /** The query that `connect` is being called for. It sets the platform itself, without a round trip. */
   #query: PlatformFirst | undefined;
 
-  /** Keeps each platform from having all connections at once. */
+  /** Keeps one platform from holding all connections at once. */
   leaveOneToOthers(): void {
     this.#shares = new ConnectionShares(this);
   }
@@ -87,14 +87,14 @@ export class ServingPool extends pg.Pool {
     else super.connect(connected);
   }
 
-  /** Connects for statements that see no rows by themselves: those that only call a function with rights of its own. */
+  /** Connects for statements that see no rows by themselves: those that only call a function with its own rights. */
   async connectForFunctions(): Promise<pg.PoolClient> {
     const client = await super.connect();
     if (client instanceof PooledClient) client.platform = noPlatform;
     return client;
   }
 
-  /** Sets the platform of a connection, and prepares the statement with which later queries do so. */
+  /** Sets the platform of a connection, and prepares the statement that later queries use to set it. */
   async #enter(client: pg.PoolClient, platform: string): Promise<pg.PoolClient> {
     if (client instanceof PooledClient) {
       client.platform = platform;
@@ -106,7 +106,7 @@ export class ServingPool extends pg.Pool {
     return client;
   }
 
-  /** Lets what is sent next on a connection through a pooler set the platform, for its own transaction. */
+  /** Makes the next transaction on a pooled connection set the platform for itself. */
   async #enterTransaction(client: PooledClient & pg.PoolClient, platform: string, query?: PlatformFirst) {
     client.platform = platform;
     if (!query) return;
@@ -121,7 +121,7 @@ export class ServingPool extends pg.Pool {
   }
 }
 
-/** Runs a statement on a connection of a pool, which is destroyed when it fails. */
+/** Runs a statement on a connection of a pool, which is destroyed if the statement fails. */
 async function queryOrDestroy(client: pg.PoolClient, statement: pg.QueryConfig): Promise<void> {
   try {
     await client.query(statement);
@@ -146,9 +146,9 @@ class PlatformQuery extends Query implements PlatformFirst {
   platform: PlatformFirst['platform'];
   #isSetting = false;
 
-  /** Takes what `pg.Pool.query` takes, except a text of several statements. */
+  /** Accepts the arguments of `pg.Pool.query`, except a text with several statements. */
   constructor(config: pg.QueryConfig | string, values: readonly unknown[] | undefined) {
-    // Only the protocol of prepared statements sends two statements as one batch.
+    // Only the extended protocol sends two statements as one batch.
     super({ ...(typeof config === 'string' ? { text: config } : config), queryMode: 'extended' }, values);
   }
 

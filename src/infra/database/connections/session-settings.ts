@@ -1,19 +1,19 @@
 import { noPlatform } from './platform-scope.ts';
 
-/** The most milliseconds that a statement may take; then Postgres cancels it. */
+/** The statement timeout in milliseconds, after which Postgres cancels the statement. */
 export const defaultStatementMs = 10_000;
 
-/** Returns the settings that every session needs, and their values. UTC, because adapter-pg shifts timestamps in any other zone. */
+/** Returns the settings that every session needs. The time zone is UTC: adapter-pg shifts timestamps in any other. */
 export const sessionSettings = (role: string, statementMs = defaultStatementMs) => [
   `role=${role}`,
-  // The serving role has views of some tables, which come first (docs/database-roles.md).
+  // The serving role has views of some tables, which must be found first (docs/database-roles.md).
   `search_path=${role === 'gateway_serving' ? 'serving,public' : 'public'}`,
   `gateway.platform=${noPlatform}`,
   'timezone=UTC',
   'lock_timeout=2000',
   `statement_timeout=${statementMs}`,
   'idle_in_transaction_session_timeout=10000',
-  // Postgres estimates a million rows for a plan over JSON that has two: compiling it took ten times as long as the payment.
+  // Postgres estimates a million rows for a plan over JSON with two: compiling took ten times as long as the payment.
   'jit=off',
   // The locks of a process whose machine is gone end after a few unanswered keep-alive probes.
   'tcp_keepalives_idle=10',

@@ -3,15 +3,15 @@ import { LRUCache } from 'lru-cache';
 import type { Connection } from './platform-statement.ts';
 import type { Planning } from './read-scope.ts';
 
-/** The prefix of the names of composed statements, which the names of declared statements do not have. */
+/** The name prefix of composed statements, which declared statements do not use. */
 const prefix = 'read_';
 
-/** The names of prepared statements. A composed text gets one when it comes for the second time. */
+/** Names prepared statements. A composed text gets a name the second time that it occurs. */
 export class StatementNames {
-  /** The recent texts, up to 4 million characters: more than a thousand statements of lists. A text that came once has no name. */
+  /** The recent texts, up to 4 million characters: over a thousand list statements. A text seen once has no name. */
   readonly #names = new LRUCache<string, string>({ maxSize: 4_000_000, sizeCalculation: (_name, sql) => sql.length });
 
-  /** Returns the name under which a statement is prepared, or '', with which Postgres plans it each time. */
+  /** Returns the name under which a statement is prepared, or '', for which Postgres plans it each time. */
   nameOf(sql: string, planning?: Planning): string {
     if (planning === 'anew') return '';
     const known = this.#names.get(sql);
@@ -22,13 +22,13 @@ export class StatementNames {
 }
 
 /**
- * The composed statements that a connection has prepared: the 200 that were used last. Postgres keeps some 33 KiB for that of a
- * list, and a client that varies its documents varies the statements.
+ * Tracks the composed statements that a connection has prepared: the 200 most recently used. Postgres uses about 33 KiB
+ * for that of a list, and a client that varies its documents varies the statements.
  */
 export class PreparedStatements {
   readonly #used: LRUCache<string, true>;
 
-  /** @param connection of pg, which `outdated` closes a statement on */
+  /** @param connection the pg connection on which `outdated` closes a statement */
   constructor(connection: () => Connection) {
     this.#used = new LRUCache<string, true>({
       max: 200,
@@ -38,13 +38,13 @@ export class PreparedStatements {
     });
   }
 
-  /** Records that the connection executes a statement, before it does. */
+  /** Records, in advance, that the connection executes a statement. */
   use(name: string | undefined): void {
     if (name?.startsWith(prefix)) this.#used.set(name, true);
   }
 }
 
-/** Ends a prepared statement, with the next batch that the connection sends. */
+/** Closes a prepared statement, with the next batch that the connection sends. */
 function close(connection: Connection, name: string): void {
   const { parsedStatements, submittedNamedStatements } = connection;
   if (submittedNamedStatements[name] === undefined && parsedStatements[name] === undefined) return;

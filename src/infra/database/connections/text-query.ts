@@ -3,23 +3,23 @@ import { serialize } from 'pg-protocol';
 import { type Connection, type PlatformFirst, platformMessages, prepareValue } from './platform-statement.ts';
 import type { TextRead } from './read-scope.ts';
 
-/** The statement by which a standby checks whether it may answer the query that follows in the same batch. */
+/** The statement by which a standby checks whether it may run the next query of the same batch. */
 const guard = { name: 'has_replayed', text: 'select has_replayed($1::pg_lsn, $2)' } as const;
 
-/** The statement by which the query that follows in the same batch is planned once for all values. */
+/** The statement that makes Postgres plan the next query of the same batch once for all values. */
 const planOnce = {
   name: 'plan_once',
   text: "select set_config('plan_cache_mode', 'force_generic_plan', true)",
 } as const;
 
-/** The position that the server must have replayed before it answers a query (database/replicas). */
+/** The position that the server must have replayed before it runs a query (database/replicas). */
 export interface Replayed {
-  /** A position in the log, as Postgres writes it. */
+  /** A position in the log, as written by Postgres. */
   readonly lsn: string;
   readonly history: string;
 }
 
-/** The error of a query to a standby that has not replayed what the query requires. */
+/** Reports that a standby has not replayed what a query requires. */
 export class ReplicaBehind extends Error {
   constructor() {
     super('the replica has not replayed the position that the read requires');
@@ -27,34 +27,34 @@ export class ReplicaBehind extends Error {
   }
 }
 
-/** The result in place of an answer that the server may not give. */
+/** The result in place of one that the server may not return. */
 const refused = Symbol('refused');
 type Result = string | null | typeof refused;
 
-/** The end of every query: run what was bound, and end the batch. */
+/** The end of every query: execute the bound portal, and end the batch. */
 const executeAndSync = Buffer.concat([serialize.execute(), serialize.sync()]);
 
 /**
- * A query whose result is one text, by pg's interface for custom queries: pg's own takes a third more processor time.
+ * A query whose result is a single text, using pg's interface for custom queries: pg's own needs a third more CPU time.
  */
 export class TextQuery implements pg.Submittable, PlatformFirst {
   name: string;
   text: string;
   platform: PlatformFirst['platform'];
   readonly values: readonly unknown[];
-  /** Whether one plan is made for any values, rather than what Postgres finds better. */
+  /** Whether to plan once for any values, instead of leaving the choice to Postgres. */
   readonly isPlannedOnce: boolean;
   readonly #required: Replayed | undefined;
-  /** The results before that of the query: of the statements of the platform and of the plan, then of the guard. */
+  /** The number of results before the query's own: those of the platform and the plan, then that of the guard. */
   #before = 0;
   #answer: Result | undefined;
   /** Set by pg, which waits for the call. */
   callback: ((error: Error | null, answer?: Result) => void) | undefined;
 
   /**
-   * @param name under which the text is prepared, or ''
-   * @param required what a standby must have replayed. It checks that itself, in the statement before the query: the snapshot
-   * of the query is younger than the check, whichever server a proxy leads to
+   * @param name the name under which the text is prepared, or ''
+   * @param required what a standby must have replayed. It checks this itself, in the statement before the query: the
+   * query's snapshot is newer than the check, whichever server a proxy leads to
    */
   constructor(name: string, { text, values, planning }: TextRead, required?: Replayed) {
     this.name = name;
@@ -71,13 +71,13 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
     const preparedText = parsedStatements[name] ?? submittedNamedStatements[name];
     if (preparedText !== undefined && preparedText !== text)
       return new Error(`${name} is the name of another statement`);
-    // One buffer: to write several takes a twentieth of a request's processor time more (bench/LOG.md).
+    // One buffer: writing several costs a twentieth more of a request's CPU time (bench/LOG.md).
     const messages: Buffer[] = [];
     if (this.platform) {
       this.#before += 1;
       messages.push(...platformMessages(this.platform));
     }
-    // Without a name Postgres plans it each time, and behind some poolers nothing has one.
+    // Without a name, Postgres plans it each time; behind some poolers no statement has a name.
     if (this.isPlannedOnce && name !== '') {
       this.#before += 1;
       messages.push(...firstMessages(connection as Connection, planOnce, []));
@@ -115,7 +115,7 @@ export class TextQuery implements pg.Submittable, PlatformFirst {
   }
 }
 
-/** Returns the messages of a statement that comes before the query, without the end of the batch. */
+/** Returns the messages of a statement that precedes the query, without the end of the batch. */
 function firstMessages(
   { submittedNamedStatements }: Connection,
   { name, text }: { readonly name: string; readonly text: string },
@@ -123,7 +123,7 @@ function firstMessages(
 ): readonly Buffer[] {
   const messages = [serialize.bind({ statement: name, values, valueMapper: prepareValue }), serialize.execute()];
   if (submittedNamedStatements[name] !== undefined) return messages;
-  // It stays prepared there: pg takes the end of a preparation for that of the query.
+  // It stays prepared there: pg mistakes the end of a preparation for that of the query.
   submittedNamedStatements[name] = text;
   return [serialize.parse({ name, text }), ...messages];
 }
@@ -131,7 +131,7 @@ function firstMessages(
 /** Runs a query on a pool and returns its text. @throws ReplicaBehind */
 export function queryText(pool: pg.Pool, query: TextQuery): Promise<string> {
   return new Promise((resolve, reject) => {
-    // pg's types know no callback for custom queries.
+    // pg's types have no callback for custom queries.
     const submit = pool.query.bind(pool) as (query: TextQuery, done: TextQuery['callback']) => void;
     submit(query, (error, answer) => {
       if (error) reject(error);

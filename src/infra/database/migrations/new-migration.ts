@@ -7,19 +7,19 @@ import { type Migration, projectPrisma, readFunctions, readMigrations, type SqlF
 import { schemaDiff } from './schema-diff.ts';
 import { createThrowawayDatabase, startThrowawayPostgres } from './throwaway.ts';
 
-/** The foreign keys of relations in the schema that the database does not have, and the trigger functions that do their work. */
+/** The foreign keys of schema relations that the database lacks, and the trigger functions that replace them. */
 export const keysByTriggers: ReadonlyMap<string, string> = new Map([
   ['posting_platform_id_journal_id_fkey', 'check_legs'],
 ]);
 
-/** A foreign key to the table behind a view, which is what the schema's relation refers to. */
+/** A foreign key to the table behind a view. The schema's relation refers to the view. */
 const keyBehindView = 'webhook_delivery_event';
 
 /**
- * Returns the SQL that the migrations lack: the changes that bring a database with all of them to `schema.prisma`, and every
- * function whose text differs from the one that they install. Functions that column defaults call come before the
- * tables, the others after. Empty when the migrations, the schema and the functions agree.
- *
+ * Returns the SQL that the migrations lack: the changes from a database with all of them to `schema.prisma`, and every
+ * function whose text differs from the installed one. Functions that column defaults call come before the tables, the
+ * others after. Empty if the migrations, the schema and the functions agree.
+ * .
  * @param serverUrl connects a user who may create databases
  */
 export async function missingSql(serverUrl: string, prismaDirectory = projectPrisma): Promise<string> {
@@ -38,7 +38,7 @@ export async function missingSql(serverUrl: string, prismaDirectory = projectPri
   }
 }
 
-/** Leaves out the statements about foreign keys that are not as Prisma would make them. */
+/** Omits the statements about foreign keys that differ from those that Prisma would create. */
 function withoutKeysByHand(sql: string): string {
   const isByHand = (name = '') => keysByTriggers.has(name) || name === keyBehindView;
   const statements = sql.trim().split(/\n\n(?=-- )/);
@@ -53,12 +53,12 @@ function isInstalled({ name, sql }: SqlFunction, migrations: readonly Migration[
 
 /**
  * Writes the next migration.
- * @returns its folder, or undefined when nothing has changed
+ * @returns its folder; undefined if nothing has changed
  */
 export async function writeMigration(serverUrl: string, name: string, prismaDirectory = projectPrisma) {
   const sql = await missingSql(serverUrl, prismaDirectory);
   if (sql === '') return undefined;
-  // Prisma names its migrations by the second, in UTC: 20251013090000.
+  // Prisma names its migrations by the second, in UTC, such as 20251013090000.
   const second = new Date().toISOString().slice(0, 19).replaceAll(/\D/g, '');
   const folder = join(prismaDirectory, 'migrations', `${second}_${name}`);
   await mkdir(folder, { recursive: true });

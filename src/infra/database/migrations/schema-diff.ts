@@ -4,9 +4,9 @@ import { SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
 
 /**
- * Returns the SQL that brings a database to a Prisma schema, as `prisma migrate diff` writes it; empty when there is no
- * difference. What Prisma does not know (checks, triggers, functions, partial indexes) makes none.
- *
+ * Returns the SQL that brings a database to a Prisma schema, as written by `prisma migrate diff`; empty if they agree.
+ * Objects unknown to Prisma (checks, triggers, functions, partial indexes) are not compared.
+ * .
  * @param schema text of a schema.prisma
  */
 export async function schemaDiff(databaseUrl: string, schema: string): Promise<string> {
@@ -25,9 +25,7 @@ export async function schemaDiff(databaseUrl: string, schema: string): Promise<s
 
 const DIFFERENT = 2;
 
-/**
- * Runs `work` with Prisma's schema engine: the WebAssembly build, since many networks cannot download the native one.
- */
+/** Runs `work` with Prisma's schema engine: its WebAssembly build, since many networks block the native download. */
 export async function withSchemaEngine<T>(databaseUrl: string, work: (engine: SchemaEngine) => Promise<T>): Promise<T> {
   const pool = new pg.Pool({ connectionString: databaseUrl });
   const adapter = bindMigrationAwareSqlAdapterFactory(new CatalogAdapter(pool));
@@ -40,7 +38,7 @@ export async function withSchemaEngine<T>(databaseUrl: string, work: (engine: Sc
   }
 }
 
-/** The types "char" and "char"[]. The engine reads the first from the catalog, and adapter-pg knows the second alone. */
+/** The types "char" and "char"[]. The engine reads the former from the catalog; adapter-pg knows only the latter. */
 const [CHAR, CHAR_ARRAY] = [18, 1002];
 
 class CatalogAdapter extends PrismaPg {

@@ -7,10 +7,10 @@ import pg from 'pg';
 import { withClient } from '../advisory-lock.ts';
 import { startEmbeddedPostgres } from '../embedded/embedded.ts';
 
-/** Starts an embedded server for one task. `stop` removes its files, or else the exit of the process. */
+/** Starts an embedded server for one task. Its files are removed by `stop`, or when the process exits. */
 export async function startThrowawayPostgres(): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'payments-graphql-gateway-'));
-  // A temporary folder is closed to other users, and where this process is root, another user runs the server.
+  // A temporary folder is closed to other users, and if this process is root, another user runs the server.
   await chmod(dataDir, 0o711);
   const server = await startEmbeddedPostgres({ dataDir, durable: false });
   const remove = () => {
@@ -20,7 +20,7 @@ export async function startThrowawayPostgres(): Promise<{ readonly url: string; 
     try {
       process.kill(server.pid, 'SIGQUIT');
     } catch {
-      // It has ended already.
+      // It has already ended.
     }
     remove();
   };
@@ -41,7 +41,7 @@ export interface ThrowawayDatabase {
   drop(): Promise<void>;
 }
 
-/** Creates a database for one task as a copy of `template`, to which nobody may be connected meanwhile. */
+/** Creates a database for one task as a copy of `template`, to which no session may be connected meanwhile. */
 export async function createThrowawayDatabase(serverUrl: string, template = 'template0'): Promise<ThrowawayDatabase> {
   const name = `throwaway_${randomUUID().replaceAll('-', '')}`;
   const url = new URL(serverUrl);
@@ -52,7 +52,7 @@ export async function createThrowawayDatabase(serverUrl: string, template = 'tem
 
 const servers = new Map<string, pg.Pool>();
 
-/** Runs one statement on a server. The connection stays a moment for the next: to connect takes as long as the statement. */
+/** Runs one statement on a server. The connection is kept briefly: connecting takes as long as a statement. */
 function onServer(url: string, sql: string): Promise<unknown> {
   let pool = servers.get(url);
   if (!pool) {

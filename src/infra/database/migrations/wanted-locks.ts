@@ -8,7 +8,7 @@ interface TableLock {
   readonly mode: string;
 }
 
-/** The locks for which the service's statements wait. */
+/** The locks that the service's statements wait for. */
 const strongLocks = `select l.relation::regclass::text as table, upper(regexp_replace(replace(l.mode, 'Lock', ''), '([a-z])([A-Z])', '\\1 \\2', 'g')) as mode,
     l.granted from pg_locks l join pg_class c on c.oid = l.relation
   where l.pid = $1 and l.locktype = 'relation' and c.relkind in ('r', 'p')
@@ -17,20 +17,20 @@ const strongLocks = `select l.relation::regclass::text as table, upper(regexp_re
 /** The SQLSTATEs of a lock timeout and a deadlock. */
 const lockStates = new Set(['55P03', '40P01']);
 
-/** Says whether a statement has failed because another session holds a lock. */
+/** Returns whether a statement has failed because another session holds a lock. */
 export const isLocked = (error: unknown) => lockStates.has(sqlState(error) ?? '');
 
 /**
- * The locks of a migration, which it learns from its attempts. From the second attempt on they come first: it waits for the one that
- * was not free and holds nothing meanwhile, and takes the others only where they are free. So it never waits for a transaction
- * that waits for it in turn, as the loops of the service would.
+ * Tracks the locks of a migration, learned from its attempts. From the second attempt on they are taken first: the
+ * migration waits for the lock that was not free while holding nothing, and takes the others only if they are free. So
+ * it never waits for a transaction that waits for it in turn, as the service's loops would.
  */
 export class WantedLocks {
   readonly #watcher: pg.Client;
   readonly #pid: number;
   readonly #modes = new Map<string, string>();
   #first: string | undefined;
-  /** Whom the last attempt has waited for; nobody where it has not waited. */
+  /** The sessions that the last attempt waited for; none if it did not wait. */
   blockers: readonly LockSession[] = [];
 
   private constructor(watcher: pg.Client, pid: number) {
@@ -38,13 +38,13 @@ export class WantedLocks {
     this.#pid = pid;
   }
 
-  /** @param watcher looks at the locks of `client`, on a connection of its own */
+  /** @param watcher looks at the locks of `client`, on its own connection */
   static async of(client: pg.Client, watcher: pg.Client): Promise<WantedLocks> {
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
     return new WantedLocks(watcher, rows[0]?.pid ?? 0);
   }
 
-  /** Takes the locks that are known, in the transaction of `client`. */
+  /** Takes the known locks, in the transaction of `client`. */
   async take(client: pg.ClientBase): Promise<void> {
     const first = this.#first;
     const tables = [...this.#modes.keys()].sort((one, other) => Number(other === first) - Number(one === first));
@@ -58,7 +58,7 @@ export class WantedLocks {
     }
   }
 
-  /** Runs an attempt, and notes the locks that it has and waits for. */
+  /** Runs an attempt, and records the locks that it holds and waits for. */
   async watching<T>(everyMs: number, attempt: () => Promise<T>): Promise<T> {
     this.blockers = [];
     const ended = new AbortController();
@@ -91,6 +91,6 @@ export class WantedLocks {
   }
 }
 
-/** Says whether Postgres ends this session itself where somebody has waited for it for deadlock_timeout. */
+/** Returns whether Postgres itself ends this session after it has blocked another for deadlock_timeout. */
 export const givesWay = ({ kind, statement }: LockSession) =>
   kind === 'autovacuum worker' && !/to prevent wraparound/.test(statement);

@@ -1,4 +1,4 @@
-/** A position in the log of the primary: what is committed before it, a standby that has replayed it shows. */
+/** A position in the primary's log: a standby that has replayed it shows everything committed before it. */
 export interface Position {
   readonly lsn: bigint;
   /** The server, its timeline and the epoch of the feed. Positions of different histories cannot be compared. */

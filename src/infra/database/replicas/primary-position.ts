@@ -3,7 +3,7 @@ import type { Database } from '../database.ts';
 import { statement } from '../statement.ts';
 import { lsnOf, type Position } from './position.ts';
 
-/** The most milliseconds that the primary may take to say where it is; then reads go to it. */
+/** The time limit for the primary to report its position, in milliseconds; after it, reads go to the primary. */
 const answerMs = 1_000;
 
 const positionStatement = statement<{ lsn: string; history: string | null }>(
@@ -12,7 +12,7 @@ const positionStatement = statement<{ lsn: string; history: string | null }>(
 );
 
 /**
- * Finds the end of the primary's log. Reads share a query, but none sent before they began: it may lack a known commit.
+ * Finds the end of the primary's log. Reads share a query unless it was sent before they began: it may miss commits.
  */
 export class PrimaryPosition {
   readonly #connection: OwnConnection;
@@ -30,9 +30,9 @@ export class PrimaryPosition {
   }
 
   /**
-   * Returns a position after every commit answered so far. Undefined where no standby can be compared with the primary
+   * Returns a position after every commit acknowledged so far. Undefined if no standby can be compared with the primary
    * (read_position).
-   * @throws what the connection throws
+   * @throws the error of the connection
    */
   now(): Promise<Position | undefined> {
     if (!this.#current) return this.#begin();
@@ -63,7 +63,7 @@ export class PrimaryPosition {
       this.#last = row && row.history !== null ? { lsn: lsnOf(row.lsn), history: row.history } : undefined;
       return this.#last;
     } catch (error) {
-      // Another server may be the primary by now.
+      // A different server may be the primary by now.
       this.#connection.drop();
       throw error;
     }

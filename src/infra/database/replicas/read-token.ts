@@ -1,13 +1,13 @@
 import { createCipheriv, createDecipheriv, createHash, hash, randomBytes } from 'node:crypto';
 import type { Position } from './position.ts';
 
-/** What a token names: a position, and the hash of its history. */
+/** The contents of a token: a position, and the hash of its history. */
 export interface ReadToken {
   readonly lsn: bigint;
   readonly historyHash: string;
 }
 
-/** The token of a caller whose position could not be found out: its reads are as new as those without a token. */
+/** The token of a caller whose position could not be determined: its reads are as fresh as those without a token. */
 export const latest = 'latest';
 
 const algorithm = 'aes-256-gcm';
@@ -22,11 +22,11 @@ export function isReadToken(text: string): boolean {
   return form.test(text);
 }
 
-/** Encrypts and decrypts tokens: a position in plain would reveal to each platform how much the others write. */
+/** Encrypts and decrypts tokens: a plain-text position would reveal to each platform how much the others write. */
 export class ReadTokens {
   readonly #key: Buffer;
 
-  /** `secret`: the same on all instances, since no other decrypts a token; random by default. */
+  /** @param secret the same on all instances, since no other instance can decrypt a token; random by default. */
   constructor(secret: string | undefined) {
     this.#key = secret === undefined ? randomBytes(32) : hash('sha256', `key of read tokens ${secret}`, 'buffer');
   }
@@ -39,7 +39,7 @@ export class ReadTokens {
     return prefix + sealed.toString('base64url');
   }
 
-  /** Reads a token of a platform; undefined for one that was made for another platform or with another secret. */
+  /** Reads a token of a platform; undefined if it was created for another platform or with a different secret. */
   open(platformId: string, token: string): ReadToken | undefined {
     const sealed = Buffer.from(token.slice(prefix.length), 'base64url');
     if (sealed.length !== tokenBytes) return undefined;

@@ -17,21 +17,21 @@ export interface ReplicaOptions {
   /** Its number in the setting, from 1: for logs and metrics. */
   readonly number: number;
   readonly poolSize: number;
-  /** How many milliseconds it may lag behind the primary. One that lags more gets no reads. */
+  /** The maximum lag behind the primary in milliseconds. A replica that lags more serves no reads. */
   readonly maxLagMs: number;
-  /** How many milliseconds a read waits at most for it to replay a position. */
+  /** The longest that a read waits for it to replay a position, in milliseconds. */
   readonly waitMs: number;
 }
 
 const notChecked = 'it has not been compared with the primary yet';
 
-/** The most milliseconds that a replica may take to say how far it is, and a read to get a connection of it. */
+/** The time limit for a replica to report its position, and for a read to get a connection to it, in milliseconds. */
 const answerMs = 1_000;
 
-/** The most milliseconds of a statement on a replica; 2 s later the primary reads, in half of the operation's time. */
+/** The statement timeout on a replica in milliseconds; 2 s later the primary reads, halfway to the deadline. */
 const statementMs = 3_000;
 
-/** The settings of a replica's sessions, in addition to the primary's: each statement gets its own snapshot, after that of the guard. */
+/** The session settings of a replica, besides the primary's: each statement takes its snapshot after the guard's. */
 const settings = ['default_transaction_isolation=read\\ committed'];
 
 const stateStatement = statement<{ lsn: string | null; follows: boolean }>(
@@ -43,7 +43,7 @@ const replayStatement = statement<{ lsn: string | null }>(
   'select pg_last_wal_replay_lsn()::text as lsn',
 );
 
-/** One standby that answers reads. */
+/** Serves reads from one standby. */
 export class Replica {
   readonly number: number;
   readonly #options: ReplicaOptions;
@@ -58,7 +58,7 @@ export class Replica {
   #replayed = 0n;
   #lag: Lag | undefined;
   #trouble: string | undefined = notChecked;
-  /** Whether it has not caught up with the primary in time, and gets only reads that are content with less. */
+  /** Whether it failed to catch up with the primary in time, and serves only reads that require less. */
   #isBehind = false;
   #closed = false;
 
@@ -85,7 +85,7 @@ export class Replica {
     return this.isUsable && !this.#isBehind;
   }
 
-  /** How far it was behind the primary when it was checked last; undefined where it did not answer. */
+  /** Its lag behind the primary at the last check; undefined if it did not respond. */
   get lag(): Lag | undefined {
     return this.#lag;
   }
@@ -94,7 +94,7 @@ export class Replica {
     return this.#replayed >= lsn;
   }
 
-  /** Waits until it has replayed a position, at most as long as a read may wait. Says whether it has. */
+  /** Waits until it has replayed a position, no longer than a read may wait. Returns whether it has. */
   async reach(position: Position): Promise<boolean> {
     const deadline = performance.now() + this.#options.waitMs;
     while (!this.has(position)) {
@@ -105,7 +105,7 @@ export class Replica {
     return true;
   }
 
-  /** Notes that a read has waited for it in vain: until it has caught up, no read waits again. */
+  /** Records that a read has waited for it in vain: no read waits again until it has caught up. */
   noteBehind(): void {
     this.#isBehind = true;
   }
@@ -125,7 +125,7 @@ export class Replica {
 
   /**
    * Checks the identity and the position of the replica, one check at a time.
-   * @param find finds the position of the primary; its error, or nothing, says nothing about the replica
+   * @param find finds the primary's position; if it fails or finds nothing, that says nothing about the replica
    */
   check(find: () => Promise<Position | undefined>): Promise<void> {
     this.#checking ??= this.#check(find).finally(() => {
@@ -143,7 +143,7 @@ export class Replica {
   async #check(find: () => Promise<Position | undefined>): Promise<void> {
     const position = await find().catch(() => undefined);
     if (this.#closed) return;
-    // Without the primary nothing can be compared, and nothing has changed.
+    // Without the primary there is no comparison, and nothing has changed.
     if (!position) return;
     const at = performance.now();
     try {
@@ -155,7 +155,7 @@ export class Replica {
     if (this.isUsable) this.#isBehind = !(await this.reach(position).catch(() => false));
   }
 
-  /** Notes the state of the replica, and returns why it gets no reads; undefined where it gets some. */
+  /** Records the state of the replica, and returns why it serves no reads; undefined if it serves some. */
   #judge(
     position: Position,
     at: number,
@@ -174,7 +174,7 @@ export class Replica {
   #report(trouble: string | undefined): void {
     const before = this.#trouble;
     this.#trouble = trouble;
-    // What it answers now may never come.
+    // The results of running reads may never arrive.
     if (trouble !== undefined)
       for (const reject of this.#running) reject(new Error(`the replica cannot be used: ${trouble}`));
     if (this.#closed || (before !== notChecked && (before === undefined) === (trouble === undefined))) return;
@@ -186,7 +186,7 @@ export class Replica {
     try {
       const [row] = await replayStatement(await this.#connection.get());
       const replayed = row?.lsn ? lsnOf(row.lsn) : 0n;
-      // Nothing new: it need not be asked again at once.
+      // No progress: do not ask again immediately.
       if (replayed === this.#replayed) await delay(1);
       this.#replayed = replayed;
     } catch (error) {
@@ -198,7 +198,7 @@ export class Replica {
     if (this.#closed) return;
     this.#connection.drop();
     this.#lag = undefined;
-    // Its connections may look open and reach nobody.
+    // Its connections may look open but be dead.
     this.#pool.end().catch(() => undefined);
     this.#pool = poolOf(this.#options);
     this.#report(`it does not answer: ${error instanceof Error ? error.message : String(error)}`);
@@ -218,7 +218,7 @@ interface Lag {
   readonly seconds: number;
 }
 
-/** How many positions of the primary are remembered: one each second of an hour. */
+/** The number of remembered positions of the primary: one per second for an hour. */
 const maxSamples = 3_600;
 
 interface Sample {
@@ -226,12 +226,12 @@ interface Sample {
   readonly lsn: bigint;
 }
 
-/** Measures the time since the primary was at a replica's position: Postgres' own measure grows while nobody writes. */
+/** Measures the time since the primary was at a replica's position: Postgres' own measure grows without writes. */
 class LagMeter {
   #samples: Sample[] = [];
   #history: string | undefined;
 
-  /** `primary`: its position at the time `at` (milliseconds), older than `replayed`. */
+  /** @param primary its position at the time `at` (milliseconds), older than `replayed` */
   measure(primary: Position, replayed: bigint, at: number): Lag {
     if (primary.history !== this.#history) this.#samples = [];
     this.#history = primary.history;

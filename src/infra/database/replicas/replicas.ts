@@ -11,16 +11,16 @@ import { Replica, type ReplicaOptions } from './replica.ts';
 
 export interface ReplicasOptions extends Pick<ReplicaOptions, 'poolSize' | 'maxLagMs'> {
   readonly urls: readonly string[];
-  /** What encrypts the tokens of reads: the same on all instances, where there is one. */
+  /** The secret that encrypts the tokens of reads: the same on all instances, if there is one. */
   readonly secret: string | undefined;
   /** For tests only. */
   readonly waitMs?: number | undefined;
   readonly everyMs?: number | undefined;
 }
 
-/** How many milliseconds a read waits at most for a replica. */
+/** The longest that a read waits for a replica, in milliseconds. */
 const defaultWaitMs = 100;
-/** How many milliseconds pass between two checks of the replicas. */
+/** The interval between two checks of the replicas, in milliseconds. */
 const defaultEveryMs = 1_000;
 
 interface ReplicaSettings {
@@ -30,7 +30,7 @@ interface ReplicaSettings {
   readonly CLIENT_TOKEN_KEY?: string | undefined;
 }
 
-/** Opens the replicas of the settings; undefined where they name none. */
+/** Opens the replicas of the settings; undefined if they name none. */
 export function openReplicas(
   database: Pick<Database, 'connectionFor'>,
   { DATABASE_READ_URL: urls, DATABASE_READ_LAG_MS: maxLagMs, DATABASE_POOL: poolSize, ...keys }: ReplicaSettings,
@@ -42,14 +42,14 @@ export function openReplicas(
 }
 
 export interface ReadScope {
-  /** Makes all further reads as new as those of a request without a token. */
+  /** Makes all further reads as fresh as those of a request without a token. */
   requireLatest(): void;
 }
 
 /**
- * The standbys that answer reads. No read is older than what was committed and answered before it began, whoever committed it: the
- * primary says where its log ends, and the replica must have replayed that (decision 82). With a token, a read may be as old as the
- * token, but not older than what the platform has written through this instance. Where no replica has replayed it, the primary reads.
+ * Serves reads from standbys. A read includes all that was committed and acknowledged before it began, by any client:
+ * the primary reports the end of its log, and the replica must have replayed it (decision 82). With a token, a read may
+ * be as old as the token, but includes the platform's writes through this instance. Otherwise the primary reads.
  */
 export class Replicas {
   readonly all: readonly Replica[];
@@ -68,7 +68,7 @@ export class Replicas {
     this.#everyMs = everyMs;
   }
 
-  /** Checks the replicas, now and then every second. One that does not answer stops no start. */
+  /** Checks the replicas immediately, then every second. A replica that does not respond does not block startup. */
   async open(): Promise<void> {
     await this.check();
     this.#timer = setInterval(() => void this.check(), this.#everyMs).unref();
@@ -84,7 +84,7 @@ export class Replicas {
   }
 
   /**
-   * Runs the reads of a request, on a replica if one can answer them.
+   * Runs the reads of a request, on a replica if one can serve them.
    * @param token the state that its first reads must include
    */
   reading<T>(platformId: string, token: string | undefined, work: (scope: ReadScope) => T): T {
@@ -100,7 +100,7 @@ export class Replicas {
     return withReader(reader, () => work(scope));
   }
 
-  /** Returns the token for what a platform has just written. Failures are no errors: its reads are as fresh without. */
+  /** Returns the token for a platform's latest write. Failures are not errors: reads without a token are as fresh. */
   async afterWrite(platformId: string): Promise<string> {
     const position = await this.#primary.now().catch(() => undefined);
     if (!position) return latest;
@@ -119,7 +119,7 @@ export class Replicas {
         textReads.inc({ where: 'replica' });
         return text;
       } catch (error) {
-        // The primary reports what is wrong with the statement itself.
+        // The primary reports errors of the statement itself.
         replicaFallbacks.inc({ reason: error instanceof ReplicaBehind ? 'behind' : 'failed' });
         if (isDatabaseFault(error)) void this.check();
       }
@@ -128,7 +128,7 @@ export class Replicas {
     return onPrimary();
   }
 
-  /** Finds a replica that has replayed what a read requires; undefined where the primary must read. */
+  /** Finds a replica that has replayed what a read requires; undefined if the primary must read. */
   async #find(platformId: string, token: string | undefined) {
     const content = token && this.#positionOf(platformId, token);
     const candidates = this.#candidates((replica) => (content ? replica.isUsable : replica.keepsUp));
@@ -148,14 +148,14 @@ export class Replicas {
     return undefined;
   }
 
-  /** Returns the replicas that a read may use, in turns. */
+  /** Returns the replicas that a read may use, in rotation. */
   #candidates(accepts: (replica: Replica) => boolean): Replica[] {
     this.#turn = (this.#turn + 1) % this.all.length;
     return [...this.all.slice(this.#turn), ...this.all.slice(0, this.#turn)].filter(accepts);
   }
 
   /**
-   * Returns the position that a token requires; undefined where only the primary can say: for a foreign or newer one.
+   * Returns the position that a token requires; undefined if only the primary can tell: for a foreign or newer token.
    */
   #positionOf(platformId: string, token: string): Position | undefined {
     const known = this.#primary.last;
@@ -171,15 +171,15 @@ export class Replicas {
 
 const maxPlatforms = 10_000;
 
-/** Where the log ended after the last write of each platform through this instance. */
+/** Records the end of the log after the last write of each platform through this instance. */
 class OwnWrites {
   readonly #positions = new Map<string, Position>();
-  /** The newest of the forgotten positions, used for platforms that are not in memory. */
+  /** The newest of the evicted positions, used for platforms that are not in memory. */
   #floor: Position | undefined;
 
   note(platformId: string, position: Position): void {
     const newest = newer(position, this.#positions.get(platformId));
-    // The last in the order of a Map is the one that was set last.
+    // A Map iterates in insertion order, so the last entry is the one set last.
     this.#positions.delete(platformId);
     this.#positions.set(platformId, newest);
     if (this.#positions.size <= maxPlatforms) return;
@@ -190,13 +190,13 @@ class OwnWrites {
     }
   }
 
-  /** Returns a position that no write of the platform through this instance lies behind; undefined where it wrote nothing. */
+  /** Returns a position not before any write of the platform through this instance; undefined if there is none. */
   of(platformId: string): Position | undefined {
     return this.#positions.get(platformId) ?? this.#floor;
   }
 }
 
-/** Returns the newer of two positions, which simultaneous writes note in any order. */
+/** Returns the newer of two positions, which simultaneous writes record in any order. */
 function newer(noted: Position, before: Position | undefined): Position {
   return before && before.history === noted.history && before.lsn > noted.lsn ? before : noted;
 }
