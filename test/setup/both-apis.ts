@@ -36,7 +36,8 @@ export const quoteFields = `id status createdAt expiresAt source ${source} desti
 export const transactionFields = `id status type sentAmount ${money} receivedAmount ${money} source ${source}
   destination ${destination} customer { id platformCustomerId } quote { id } exchangeRate fees ${money}
   rateDetails ${rateDetails} reconciliationReference failureReason refund { reference initiatedAt settledAt }
-  counterpartyInformation { name value } description metadata { key value } settledAt createdAt updatedAt`;
+  counterpartyInformation { name value } description metadata { key value } settledAt createdAt updatedAt
+  approvalDueAt createdById decidedById`;
 
 export const internalAccountFields = `id customer { id } balance ${money}
   fundingPaymentInstructions ${instruction} createdAt updatedAt`;
@@ -151,6 +152,9 @@ export function transactionAsRest(transaction: Data): Data {
       reconciliationInstructions: reference && { reference },
       failureReason: transaction.failureReason,
       refund: transaction.refund,
+      approvalDueAt: transaction.approvalDueAt,
+      createdById: transaction.createdById,
+      decidedById: transaction.decidedById,
       counterpartyInformation:
         facts.length > 0 ? Object.fromEntries(facts.map(({ name, value }: Data) => [name, value])) : null,
       description: transaction.description,
