@@ -33,15 +33,19 @@ function delegateOf({ payments }: Context, model: string): Delegate {
   return payments.database.prisma[name as 'customer'] as unknown as Delegate;
 }
 
-/** Replaces the moment of the statement, which Prisma cannot express, with the current time. */
-const withNow = <Where>(where: Where): Where =>
-  where === 'now'
-    ? (new Date() as Where)
-    : Array.isArray(where)
-      ? (where.map(withNow) as Where)
-      : Object.getPrototypeOf(where ?? 0) === Object.prototype
-        ? (Object.fromEntries(Object.entries(where as object).map(([key, value]) => [key, withNow(value)])) as Where)
-        : where;
+/**
+ * Returns a condition in the form that Prisma needs: with the current time for the moment of the statement, which it cannot
+ * express, and with the wildcards of LIKE escaped, which it does not do.
+ */
+function forPrisma<Where>(where: Where): Where {
+  if (where === 'now') return new Date() as Where;
+  if (Array.isArray(where)) return where.map(forPrisma) as Where;
+  if (Object.getPrototypeOf(where ?? 0) !== Object.prototype) return where;
+  const written = Object.entries(where as object).map(([key, value]) =>
+    key === 'startsWith' ? [key, String(value).replace(/[\\%_]/g, '\\$&')] : [key, forPrisma(value)],
+  );
+  return Object.fromEntries(written) as Where;
+}
 
 /** Returns the condition for the rows that belong to a row by a relation; undefined if it has none. */
 function whereBelow(model: string | undefined, name: string, row: Row): Record<string, unknown> | undefined {
@@ -159,7 +163,7 @@ export async function stockPage(
   for (const one of required) if (!(await one.holds(payments.database.pool))) throw one.refusal();
   const model = modelOf(info.parentType);
   const below = relations.map((name) => (row ? whereBelow(model, name, row) : undefined));
-  const where = withNow({
+  const where = forPrisma({
     AND: [relations.length > 0 ? { OR: below } : {}, read.within?.(args) ?? {}, read.where(viewer, args)],
   });
   const delegate = delegateOf(context, read.model);
