@@ -50,7 +50,7 @@ export class CredentialBrake {
     return { succeed: () => bucket.putBack() };
   }
 
-  /** Counts a failure of credentials for which `begin` was not called. */
+  /** Counts a failure of credentials for which no attempt was begun. */
   fail(address: string): void {
     const { bucket } = this.#attemptsOf(address, this.#now());
     if (bucket.tokens >= 1) bucket.take();
