@@ -20,6 +20,7 @@ import { type Bearer, payingApp, serverOf } from '../setup/new-credentials.ts';
 import { passApproval, passExpiry } from '../setup/passing-time.ts';
 import { restClient } from '../setup/rest.ts';
 import { balanceOf, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
+import { nextOf } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
 
@@ -409,6 +410,8 @@ test('events, webhooks, live lists and REST show that a payment waits, who asked
     `subscription ($filter: TransactionFilter) { transactionChanges(filter: $filter) { changes { op node { id } } } }`,
     { filter: { customerId: scene.customerId, status: ['CREATED'] } },
   );
+  // It follows the list from its first message on.
+  await nextOf(changes);
   const seen = (async () => {
     const ops: string[] = [];
     for await (const { data } of changes) {
