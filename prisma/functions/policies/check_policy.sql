@@ -1,6 +1,6 @@
--- Decides whether a locked policy allows a payment now. Returns its refusal, with `code`; or else the usage that the
--- policy then stores for the windows of its limits. A policy that limits amounts allows only the currencies of its
--- limits.
+-- Checks whether a locked policy allows a payment at a given time. Returns a refusal, which has a `code`, or else the
+-- updated usage of the policy's windows for the caller to store. A policy that limits amounts allows only the
+-- currencies of those limits.
 create or replace function check_policy(p_policy policy, p_spend jsonb, p_at timestamptz) returns jsonb
   language plpgsql stable
 as $$

@@ -1,7 +1,7 @@
--- Checks the payments that the accepted plans of a batch begin against the policies that limit them (p_policies, locked by
--- lock_plans), one after another, and counts each that all of its policies allow. Returns the answers of check_group, with the
--- refusals of the others. It comes after all other checks, so that only what is then applied is counted. A payment that needs an
--- approval, and does not wait for one, is refused with APPROVAL_REQUIRED: its command then comes again with one that waits.
+-- Checks the payments of a batch's accepted plans in turn against the policies that limit them (p_policies, locked by
+-- lock_plans), and counts each one that all of its policies allow. Returns the answers of check_group with the new
+-- refusals. Runs after all other checks, so that only applied payments are counted. Refuses with APPROVAL_REQUIRED a
+-- payment that needs an approval but does not wait for one; its command is then run again with a plan that waits.
 create or replace function count_payments(p_answers jsonb[], p_policies uuid[]) returns jsonb[]
   language plpgsql
 as $$

@@ -1,6 +1,6 @@
--- Returns when the amount or number p_much of a limit becomes available again: at the end of the calendar day or
--- month, or once enough payments have left a rolling window. Null for a limit on a single payment, and if the window
--- does not contain that much.
+-- Returns the time at which p_much (an amount or a number of payments) of a limit becomes available again: the end of
+-- the calendar day or month, or the moment when enough payments have left a rolling window. Null for a limit on a
+-- single payment, or if the window contains less than that.
 create or replace function frees_at(p_policy policy, p_limit jsonb, p_at timestamptz, p_much numeric) returns timestamptz
   language plpgsql stable
 as $$

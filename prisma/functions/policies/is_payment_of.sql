@@ -1,5 +1,5 @@
--- Tells whether a payment was delivered, and is one that a policy limits: of its customer or platform, or begun by its token or one
--- that this has made.
+-- Returns whether a payment was delivered and counts for a policy: it belongs to the policy's customer or platform, or
+-- was begun by the policy's token or by one that this token created, directly or indirectly.
 create or replace function is_payment_of(p_policy policy, t transaction) returns boolean
   language plpgsql stable
 as $$

@@ -1,5 +1,5 @@
--- Returns a limit of a policy with its used and remaining amount at a moment, as the API returns it: amounts as
--- strings of digits. `renewsAt` is when more of it becomes available.
+-- Returns a policy's limit with its used and remaining amounts at a given time, in the form that the API returns:
+-- amounts are strings of digits. `renewsAt` is the time at which more of the limit becomes available.
 create or replace function limit_state(p_policy policy, p_limit jsonb, p_at timestamptz) returns jsonb
   language plpgsql stable
 as $$

@@ -1,6 +1,6 @@
--- Decides whether the holder of a token (p_makers: it and the tokens that it was made by) may approve a payment that another one has
--- begun. Not where one of the two was made by the other, directly or not: one of their holders has both. And not where the policy of a
--- token demands the approval, and limits the approver, too.
+-- Decides whether a token may approve a payment that another token began. p_makers contains the approver's token and
+-- those that it descends from. Not allowed if either token descends from the other, because one person then holds both,
+-- or if the policy of a token that demands the approval also limits the approver.
 create or replace function may_approve(t transaction, p_token uuid, p_makers uuid[]) returns boolean
   language plpgsql stable
 as $$

@@ -1,5 +1,5 @@
--- Decides whether a policy demands that somebody else approves a payment: always, above an amount (and in currencies for which it
--- names none), or to a receiver that its subject has not paid before. What was not delivered, or came back, was not paid.
+-- Decides whether a second person must approve a payment under a policy: always, above an amount (or in a currency that
+-- it names none for), or to a receiver that its subject has not paid. Undelivered and returned payments do not count.
 create or replace function needs_approval(p_policy policy, p_spend jsonb) returns boolean
   language plpgsql stable
 as $$

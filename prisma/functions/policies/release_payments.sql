@@ -1,6 +1,6 @@
--- Releases what policies have counted for payments that plans end, if the policy says so: for payments that were not
--- delivered, or that were returned. lock_plans has locked the policies. A window that began after the payment does
--- not contain it and stays unchanged.
+-- Subtracts the payments that plans end from the usage of their policies, if the policy releases such payments: those
+-- that were not delivered, or those that were refunded. lock_plans has locked the policies. A window that began after
+-- the payment does not contain it and stays unchanged.
 create or replace function release_payments(p_plans jsonb) returns void
   language plpgsql
 as $$

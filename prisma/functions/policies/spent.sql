@@ -1,6 +1,6 @@
--- Returns the usage of a limit of a policy in the window that begins at a moment: an amount, or a number of payments.
--- The policy stores the usage of its last window. If the window has moved by less than an hour, only the payments
--- that have left it are read and subtracted; otherwise all payments in it are summed.
+-- Returns the usage of a policy's limit in the window that starts at p_start: an amount or a number of payments. The
+-- policy stores the usage of its last window. If the window has since moved by less than an hour, only the payments
+-- that have left it are read and subtracted; otherwise all payments in the window are summed.
 create or replace function spent(p_policy policy, p_limit jsonb, p_start timestamptz) returns numeric
   language plpgsql stable
 as $$

@@ -1,5 +1,5 @@
--- Returns an API token with all API tokens that it was made by or takes the place of, one from the other: what limits these limits it,
--- too. That never changes.
+-- Returns an API token and all API tokens that it was created by or replaces, directly or indirectly. Policies that
+-- limit one of these also limit the token. The result never changes.
 create or replace function token_makers(p_platform uuid, p_token uuid) returns uuid[]
   language sql stable
 as $$

@@ -23,11 +23,11 @@ import { expectedMs, wakeOrders } from '../orders/orders.ts';
 import { requestedFields } from './incoming.ts';
 import { isMoneyReserved, planApproval, planEnd } from './requests.ts';
 
-/** A decision on a payment that waits for its approval (decisions 33 and 109), from any API. */
+/** A decision on a payment that awaits approval (decisions 33 and 109), from any API. */
 export type Decision =
   | { readonly kind: 'approve'; readonly receiverCustomerInfo?: readonly InformationField[] | null | undefined }
   | { readonly kind: 'reject'; readonly reason?: string | null | undefined }
-  /** The approval webhook of the platform failed. */
+  /** The platform's approval webhook failed. */
   | { readonly kind: 'webhook-error'; readonly explanation: string };
 
 interface ApproveTransaction extends Expecting {
@@ -43,11 +43,11 @@ interface RejectTransaction extends Expecting {
 const at = pathsIn<ApproveTransaction & RejectTransaction>();
 
 /**
- * Approves a payment that a policy lets wait for a second person, who needs APPROVE; or an incoming payment, in the name of its
- * platform, with TRANSACT. The latter ends FAILED with MISSING_MANDATORY_PAYEE_DATA when mandatory receiver
- * information is neither given nor in the record of the customer.
- * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, INVALID_INPUT, IDEMPOTENCY_MISMATCH, FORBIDDEN
- * (also to who has asked for the payment); for a payment that a policy lets wait the refusals of the command that asked for it
+ * Approves a payment that a policy holds for a second person (requires APPROVE), or an incoming payment on behalf of
+ * its platform (requires TRANSACT). The latter fails with MISSING_MANDATORY_PAYEE_DATA if mandatory receiver
+ * information is neither given nor in the customer's record.
+ * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL, INVALID_INPUT,
+ *   IDEMPOTENCY_MISMATCH, FORBIDDEN (also to the payment's requester), and the refusals of a held payment's command
  */
 export function approveTransaction(
   payments: Payments,
@@ -61,9 +61,9 @@ export function approveTransaction(
 }
 
 /**
- * Rejects a payment that waits for its approval. It ends REJECTED; so does the sender's payment of an incoming one. Money that was
- * taken is refunded.
- * @throws Refusal as approveTransaction does
+ * Rejects a payment that awaits approval. It ends as REJECTED; if it is an incoming one, so does the sender's payment.
+ * Money that was taken is refunded.
+ * @throws Refusal like approveTransaction
  */
 export function rejectTransaction(
   payments: Payments,
@@ -77,9 +77,9 @@ export function rejectTransaction(
 }
 
 /**
- * Decides on an incoming payment in the name of its platform: by its answer to the approval webhook, or by a scenario.
+ * Decides on an incoming payment on behalf of its platform, from the approval webhook's response or from a scenario.
  * @param transactionId the bare uuid
- * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL (decided or timed out before),
+ * @throws Refusal TRANSACTION_NOT_FOUND, TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL (already decided or timed out),
  *   INVALID_INPUT (malformed receiver information)
  */
 export async function decideIncoming(
@@ -94,8 +94,8 @@ export async function decideIncoming(
 }
 
 /**
- * Decides as `decideIncoming` does. Does nothing to a payment that is decided already: by an operator, by its deadline, or by
- * the same decision, which comes twice where a process died after the first time.
+ * Decides like `decideIncoming`, but does nothing if the payment is already decided: by an operator, by its deadline,
+ * or by the same decision, which is repeated if a process died after the first attempt.
  */
 export async function decideUnlessDecided(
   payments: Payments,
@@ -160,8 +160,8 @@ async function decide(
 }
 
 /**
- * Wakes the order of a decided payment. The decision is final whether or not this succeeds, so nobody waits for it and
- * errors are only logged: an order that is not woken is processed when the time for the decision is over.
+ * Wakes the order of a decided payment. The decision is final whether or not this succeeds, so the caller does not wait
+ * for it, and errors are only logged. An order that is not woken is processed at the deadline of the decision.
  */
 function wakeOrder({ database, log }: Payments, { platformId }: Caller, transactionId: string): void {
   wakeOrders(database.pool, platformId, transactionId).then(
@@ -202,7 +202,7 @@ async function planDecision(payments: Payments, caller: Caller, id: string | und
   };
 }
 
-/** Plans the decision of a second person about what a first one has asked for. */
+/** Plans a second person's decision on a payment that a policy holds. */
 async function planRequest(payments: Payments, caller: Caller, found: PendingApproval, decision: Decision) {
   requirePermission(caller, 'APPROVE');
   const { transaction, source, destination, orderId } = found;
@@ -239,7 +239,7 @@ async function planRequest(payments: Payments, caller: Caller, found: PendingApp
 
 type DecisionMove = Omit<TransactionMove, 'id' | 'from' | 'approval'>;
 
-/** Returns the change of status that a decision means. */
+/** Returns the status change that a decision causes. */
 function moveOf(
   payments: Payments,
   caller: Caller,
@@ -276,8 +276,8 @@ function approvalMove(payments: Payments, caller: Caller, found: PendingApproval
       set: { failureReason: 'MISSING_MANDATORY_PAYEE_DATA' },
     };
   }
-  // The external account can no longer be paid: the money stays here, in the internal account of the customer (specification
-  // 2.9).
+  // If the external account can no longer be paid, the money stays here, in the customer's internal account
+  // (specification 2.9).
   const fallbackId = announced?.kind === 'EXTERNAL' && announced.status !== 'ACTIVE' ? found.internalAccountId : null;
   const destination = fallbackId === null ? announced : undefined;
   return {
@@ -298,7 +298,7 @@ function approvalMove(payments: Payments, caller: Caller, found: PendingApproval
   };
 }
 
-/** Returns the data in the customer's record, under the names of information fields. */
+/** Returns the data in the customer's record, keyed by the names of information fields. */
 function informationOf(customer: Customer | null): Information {
   if (!customer) return {};
   const address = trustedJson<{ readonly country?: string } | null>(customer.address);
@@ -314,7 +314,7 @@ function informationOf(customer: Customer | null): Information {
   );
 }
 
-/** Returns the requested fields with their values: only what was requested goes to the sending side. */
+/** Returns the requested fields with their values. Only requested data is passed to the sending side. */
 function withValues(requested: readonly RequiredField[], known: Information) {
   return requested.map(({ name, mandatory }) => {
     const value = known[name];

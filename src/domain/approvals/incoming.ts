@@ -13,7 +13,7 @@ export const receiverFields: readonly RequiredField[] = [
   { name: 'COUNTRY_OF_RESIDENCE', mandatory: false },
 ];
 
-/** A payment from a UMA address, as it is announced to the receiving platform. */
+/** A payment from a UMA address, as announced to the receiving platform. */
 export interface Announced {
   readonly platformId: string;
   readonly id: string;
@@ -27,13 +27,13 @@ export interface Announced {
   readonly currency: string;
   readonly amount: bigint;
   readonly description?: string | null;
-  /** Whether the sender has only looked the receiver up: its pay request has not come yet. */
+  /** Whether the sender has only looked up the receiver and has not sent its pay request yet. */
   readonly lookedUpOnly?: boolean;
 }
 
 /**
- * Makes the INCOMING transaction of a payment from a UMA address. It is PENDING until its platform approves or rejects
- * it, or the time for that is over (decision 33). It is CREATED where its sender has only looked the receiver up
+ * Creates the INCOMING transaction of a payment from a UMA address. It is PENDING until its platform approves or
+ * rejects it, or the time for that runs out (decision 33). It is CREATED if the sender has only looked up the receiver
  * (pay-request.ts).
  */
 export function announcedTransaction(announced: Announced, approvalMs: number): NewRow<Transaction> {
@@ -63,10 +63,10 @@ export function announcedTransaction(announced: Announced, approvalMs: number): 
   };
 }
 
-/** A payment to an account that another customer, or the platform, has here. */
+/** A payment to an account here that belongs to another customer or to the platform. */
 export interface DirectPayment {
   readonly platformId: string;
-  /** The id for its receiving transaction. */
+  /** The id of the receiving transaction to create. */
   readonly newId: string;
   readonly transaction: Pick<Transaction, 'id' | 'receivedAmount' | 'reference' | 'description'>;
   /** The internal account that pays. */
@@ -74,8 +74,8 @@ export interface DirectPayment {
 }
 
 /**
- * Plans the receiving transaction of a payment to an account that another customer, or the platform, has here. Its
- * platform ordered the payment itself, so no approval is needed.
+ * Plans the receiving transaction of a payment to an account here that belongs to another customer or to the platform.
+ * The platform itself ordered the payment, so no approval is needed.
  */
 export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'customerId' | 'currency'>): Plan {
   const { platformId, transaction, newId: id } = payment;
@@ -93,7 +93,7 @@ export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'cu
     sourceAccountId: payment.fundingAccountId ?? null,
     destinationKind: 'ACCOUNT',
     destinationAccountId: to.id,
-    // Both transactions have the same reference, which matches them.
+    // Both transactions have the same reference, so that they can be matched.
     reference: transaction.reference,
     counterpartyInformation: {},
     description: transaction.description,
@@ -112,7 +112,7 @@ export function directArrival(payment: DirectPayment, to: Pick<Party, 'id' | 'cu
   };
 }
 
-/** Makes the final move of a receiving transaction from its current status. A concurrent decision wins. */
+/** Creates the final move of a receiving transaction from its current status. A concurrent decision wins. */
 export function receiverMove(
   transaction: Transaction,
   to: 'COMPLETED' | 'FAILED' | 'REJECTED',
@@ -128,7 +128,7 @@ export function receiverMove(
   };
 }
 
-/** Makes the journals of an incoming payment: the money is credited here, or passed on to an external account. */
+/** Creates the journals of an incoming payment: the money is credited here, or passed on to an external account. */
 export function arrivalJournals({ transaction, destination }: Incoming): Journal[] {
   const { id, receivedCurrency } = transaction;
   const amount = receivedAmount(transaction);
@@ -144,7 +144,7 @@ export function receivedAmount(transaction: Pick<Transaction, 'id' | 'receivedAm
   return transaction.receivedAmount;
 }
 
-/** Returns the fields that the sending side requested, as they were stored with the announcement. */
+/** Returns the fields that the sending side requested, as stored with the announcement. */
 export function requestedFields(transaction: Pick<Transaction, 'requestedInformation'>): readonly RequiredField[] {
   return trustedJson<readonly RequiredField[]>(transaction.requestedInformation ?? []);
 }

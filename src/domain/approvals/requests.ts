@@ -7,12 +7,12 @@ import { mergePlans } from '../ledger/merge-plans.ts';
 import type { Plan } from '../ledger/plan.ts';
 import { directArrival, receivedAmount } from './incoming.ts';
 
-/** Payments that a policy lets wait for the approval of a second person: CREATED until then (commands/waiting.ts). */
+/** Payments that a policy holds for approval by a second person. They are CREATED until then (commands/waiting.ts). */
 
-/** A payment that waits, and what its end needs. */
+/** A payment that awaits approval, with the data that is needed to end it. */
 export interface Waiting {
   readonly transaction: Transaction;
-  /** Its order; undefined for a quote that a deposit will execute. */
+  /** Its order; undefined if a deposit will execute its quote. */
   readonly orderId: string | undefined;
   /** The internal account that pays. */
   readonly sourceAccountId: string | undefined;
@@ -21,11 +21,11 @@ export interface Waiting {
   readonly isReserved: boolean;
 }
 
-/** A payment that is to be approved, with the accounts at its ends. */
+/** A payment that is to be approved, with its source and destination accounts. */
 export interface Approvable extends Waiting {
   readonly source: Account | null;
   readonly destination: Account | null;
-  /** An id for the transaction of a receiver here. */
+  /** The id for the receiving transaction, if the receiver's account is here. */
   readonly newId: string;
 }
 
@@ -34,14 +34,14 @@ const reservedStatement = statement<object>(
   'select from journal where platform_id = $1 and transaction_id = $2 limit 1',
 );
 
-/** Tells whether the money of a payment that waits for an approval has been taken from its account: nothing else moves it before. */
+/** Returns whether a payment that awaits approval has reserved its money: no other journal exists before then. */
 export async function isMoneyReserved(on: Queryable, { platformId, id }: Transaction): Promise<boolean> {
   return (await reservedStatement(on, platformId, id)).length > 0;
 }
 
 /**
- * Plans what an approval begins: the payment, as its command would have begun it. Whatever that requires is checked again. The
- * database refuses it after the deadline, and an approver who may not (may_approve.sql).
+ * Plans the payment that an approval begins, as its command would have begun it. All of its requirements are checked
+ * again. The database refuses a late approval, and an approver who is not allowed to approve it (may_approve.sql).
  */
 export function planApproval(caller: Caller, found: Approvable, expectedInMs: number | undefined): Plan {
   const { transaction, orderId, source, destination, isReserved } = found;
@@ -70,7 +70,7 @@ export function planApproval(caller: Caller, found: Approvable, expectedInMs: nu
     ],
     orders: orderId === undefined ? [] : [{ id: orderId, dueInMs: isBetween ? null : 0, begins: true }],
   };
-  // Nothing of a pull, or of a deposit, is here yet.
+  // The money of a pull or a deposit has not arrived yet.
   if (type === 'INCOMING' || source?.kind !== 'INTERNAL') return approved;
   const flow = flowOf(transaction, source.id, found.lock);
   if (!isBetween) return isReserved ? approved : { ...approved, journals: [debit(flow)] };
@@ -79,7 +79,7 @@ export function planApproval(caller: Caller, found: Approvable, expectedInMs: nu
   return mergePlans({ ...approved, journals: [left] }, directArrival(arrival, destination));
 }
 
-/** Plans the end of a payment that was not approved: its money goes back, and the rail is never asked about its order. */
+/** Plans the end of an unapproved payment: reserved money is refunded, and the rail is never queried for its order. */
 export function planEnd(
   waiting: Waiting,
   to: 'REJECTED' | 'EXPIRED',

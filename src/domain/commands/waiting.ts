@@ -4,8 +4,8 @@ import { reservation } from './movements.ts';
 
 /**
  * Converts the plan of a payment into one that awaits approval: the payment is CREATED, and its money is taken from the
- * account only if a policy reserves it. Its order, about which the rail is not queried before the approval, is due at
- * the deadline. A transfer to an account here has no order, and gets one as its timer. A quote that a deposit will
+ * account only if a policy reserves it. Its order is due at the deadline; the rail is not queried for it before the
+ * approval. A transfer to an account here, which has no order, gets one as its timer. A quote that a deposit will
  * execute has its own expiry.
  */
 export function waitingPlan(plan: Plan, { dueAt, dueInMs, reserves }: ApprovalRequired): Plan {

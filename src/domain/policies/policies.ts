@@ -19,7 +19,7 @@ import { visibleAccounts, visibleCustomers, visibleToPlatform } from '../access/
 import { checkUmaAddress } from '../commands/uma-addresses.ts';
 import type { LimitState } from '../ledger/commit.ts';
 
-/** A limit of a policy: of an amount in one currency, or of a number of payments. */
+/** A limit of a policy, on an amount in one currency or on a number of payments. */
 export interface GivenLimit {
   readonly period: LimitState['period'];
   readonly currency?: string | null | undefined;
@@ -27,25 +27,25 @@ export interface GivenLimit {
   readonly payments?: number | null | undefined;
 }
 
-/** Which payments somebody else must approve, and what holds until then. */
+/** The payments that a second person must approve, and the rules that apply until then. */
 export interface GivenApproval {
   readonly always: boolean;
   readonly above: readonly { readonly currency: string; readonly amount: GivenAmount }[];
   readonly newReceivers: boolean;
-  /** Whether the money is taken from the account at once. */
+  /** Whether the money is taken from the account immediately. */
   readonly reserves: boolean;
   readonly expiresInSeconds: number;
 }
 
-/** The same as it is stored: amounts as digits, which a JSON number would round. */
+/** The stored form. Amounts are strings of digits, because JSON numbers would be rounded. */
 export type StoredApproval = Pick<GivenApproval, 'always' | 'newReceivers' | 'reserves' | 'expiresInSeconds'> & {
   readonly above: { readonly currency: string; readonly amount: string }[];
 };
 
-/** The longest time for an approval, in seconds: 30 days. */
+/** The longest time that a payment can await approval, in seconds: 30 days. */
 export const maxApprovalSeconds = 2_592_000;
 
-/** The input of setPolicy: what is limited, and all that the policy then says. */
+/** The input of setPolicy: the subject, and the complete new policy for it. */
 export interface SetPolicy extends Expecting {
   readonly subjectId: string;
   readonly limits: readonly GivenLimit[];
@@ -70,10 +70,10 @@ const lockStatement = statement<object>(
 type Terms = Omit<Prisma.PolicyUncheckedCreateInput, 'platformId' | 'subjectType' | 'subjectId'>;
 
 /**
- * Sets the policy of an API token, a client token, a customer or the platform, in place of the one before. What the one before
- * has counted counts on.
- * @throws Refusal FORBIDDEN (a policy limits the token of the caller, or one that it was made by), INVALID_INPUT,
- * INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY, INVALID_UMA_ADDRESS, USER_NOT_FOUND, TOKEN_NOT_FOUND, ACCOUNT_NOT_FOUND
+ * Sets the policy of an API token, a client token, a customer or the platform, replacing any previous one. Payments
+ * that the previous one counted still count.
+ * @throws Refusal FORBIDDEN (a policy limits the caller's token or one that created it), INVALID_INPUT, INVALID_AMOUNT,
+ *   AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY, INVALID_UMA_ADDRESS, USER_NOT_FOUND, TOKEN_NOT_FOUND, ACCOUNT_NOT_FOUND
  */
 export function setPolicy(
   database: Database,
@@ -94,14 +94,14 @@ export function setPolicy(
         await requireSubject(transaction, caller, subject);
         await requireAccounts(transaction, caller, terms.receiverAccountIds);
         const key = { platformId: caller.platformId, subjectId: subject.uuid };
-        // From then on payments are counted by what it says now.
+        // Once this lock is taken, payments are counted under the new terms.
         await lockStatement(transaction.client, key.platformId, key.subjectId);
         const { now: updatedAt } = await readClock(transaction.client);
         const { policy: policies } = transaction.prisma;
         const found = await policies.findFirst({ where: key });
         checkPolicy(input, found);
         const policy = found
-          ? // What counts is summed up anew when it is used next (spent.sql).
+          ? // Usage is summed again when the policy is next used (spent.sql).
             await policies.update({ where: { platformId_subjectId: key }, data: { ...terms, used: {}, updatedAt } })
           : await policies.create({ data: { ...key, subjectType: subject.type, ...terms } });
         return { result: {}, answer: { policy } };
@@ -122,10 +122,10 @@ export function setPolicy(
 }
 
 /**
- * Deletes the policy of an API token, a client token, a customer or the platform, with all that it has counted.
- * @returns its id; null where there is none
- * @throws Refusal FORBIDDEN (a policy limits the token of the caller, or one that it was made by), INVALID_INPUT, USER_NOT_FOUND,
- * TOKEN_NOT_FOUND
+ * Deletes the policy of an API token, a client token, a customer or the platform, with everything that it has counted.
+ * @returns its id, or null if there was none
+ * @throws Refusal FORBIDDEN (a policy limits the caller's token or one that created it), INVALID_INPUT, USER_NOT_FOUND,
+ *   TOKEN_NOT_FOUND
  */
 export function deletePolicy(
   database: Database,
@@ -147,7 +147,7 @@ export function deletePolicy(
         const found = await policy.findFirst({ where: { AND: [visibleToPlatform(caller), { subjectId }] } });
         checkPolicy(input, found);
         if (found) {
-          // No payment is counted from then on: it is found no more.
+          // From here on, payments no longer find the policy, so none is counted.
           await policy.deleteMany({ where: { platformId: found.platformId, id: found.id } });
           await policyUse.deleteMany({ where: { platformId: found.platformId, policyId: found.id } });
         }
@@ -159,12 +159,12 @@ export function deletePolicy(
   });
 }
 
-/** @throws Refusal CONFLICT for another version than expected; where there is no policy, its version is 0 */
+/** @throws Refusal CONFLICT if the version is not the expected one; without a policy, the version is 0 */
 function checkPolicy(input: Expecting, found: Policy | null): void {
   checkVersion(input, found && publicId('Policy', found.id), found?.version ?? 0);
 }
 
-/** Lets one transaction at a time change policies of the platform, and none with a token that a policy limits. */
+/** Serializes changes to the platform's policies, and refuses a token that has or descends from one with a policy. */
 async function begin({ client, prisma }: Transaction, caller: Caller): Promise<void> {
   await lockPlatform(client, caller);
   const own = { platformId: caller.platformId, subjectId: { in: [...caller.makers] } };
@@ -180,7 +180,7 @@ interface Subject {
   readonly uuid: string;
 }
 
-/** @throws Refusal INVALID_INPUT for an id of anything else */
+/** @throws Refusal INVALID_INPUT for an id of any other type */
 function subjectIn(id: string): Subject {
   for (const type of ['ApiToken', 'ClientToken', 'Customer', 'Platform'] as const) {
     const uuid = uuidOf(id, type);
@@ -226,7 +226,7 @@ async function requireAccounts(
   }
 }
 
-/** Checks what a policy says, and returns it as it is stored. */
+/** Validates the terms of a policy, and returns them in their stored form. */
 function termsOf(input: SetPolicy): Terms {
   const {
     kinds,
@@ -270,13 +270,13 @@ function checkCountry(code: string, path: FieldPath): string {
   return code;
 }
 
-/** A list that is left out allows everything, so an empty one is a mistake. */
+/** Refuses an empty list as a mistake, because an omitted one allows everything. */
 function checkNotEmpty(input: SetPolicy, field: 'kinds'): void {
   if (input[field]?.length === 0)
     throw new Refusal('INVALID_INPUT', 'name at least one kind of payment, or leave them out for all', at(field));
 }
 
-/** Hours are read as text, which has the order of times. */
+/** Validates the hours. They are compared as text, which sorts in order of time. */
 function checkHours(from: string | null, to: string | null): void {
   const form = /^([01]\d|2[0-3]):[0-5]\d$/;
   if (from !== null && !form.test(from))
@@ -287,7 +287,7 @@ function checkHours(from: string | null, to: string | null): void {
     throw new Refusal('INVALID_INPUT', 'hours must have a start and an end, at different times', at('hoursTo'));
 }
 
-/** Postgres takes others, such as FOO+3, for time zones of their own, and Intl takes offsets. */
+/** Accepts only IANA names. Postgres would also accept a made-up zone such as FOO+3, and Intl accepts offsets. */
 function checkTimeZone(timeZone: string): void {
   try {
     if (!/^(UTC|[A-Z].*\/.*)$/i.test(timeZone)) throw new RangeError(timeZone);
@@ -303,14 +303,14 @@ const unknownTimeZone = () =>
 
 const timeZoneStatement = statement<object>('time_zone', 'select now() at time zone $1::text');
 
-/** Checks that Postgres knows a time zone, too: payments need it. */
+/** Checks that Postgres also knows the time zone, because it applies the policy to payments. */
 async function requireTimeZone({ pool }: Database, timeZone: string): Promise<void> {
   await timeZoneStatement(pool, timeZone).catch((error: unknown) => {
     throw sqlState(error) === '22023' ? unknownTimeZone() : error;
   });
 }
 
-/** Amounts are stored as text: a JSON number is rounded when it is parsed. */
+/** Validates limits. Amounts are stored as text, because JSON numbers are rounded when they are parsed. */
 function limitsOf(limits: readonly GivenLimit[], paths: FieldPath = at('limits')) {
   const stored = limits.map(({ period, currency: code, amount, payments }, position) => {
     const path = [...paths, position];
@@ -338,7 +338,7 @@ function limitsOf(limits: readonly GivenLimit[], paths: FieldPath = at('limits')
   return stored;
 }
 
-/** Checks when a policy demands an approval, and returns it as it is stored (needs_approval.sql). */
+/** Validates the approval rules of a policy, and returns them in their stored form (needs_approval.sql). */
 function approvalOf({ above, ...given }: GivenApproval): StoredApproval {
   if (!given.always && !given.newReceivers && above.length === 0)
     throw new Refusal('INVALID_INPUT', 'say which payments need an approval', at('approval'));

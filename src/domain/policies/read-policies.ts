@@ -3,7 +3,7 @@ import type { Policy } from '../../infra/database/generated/client/client.ts';
 import type { Viewer } from '../access/viewer.ts';
 import { maySeePolicyOf } from '../access/visible.ts';
 
-/** Reads the policies that limit the payments of a viewer, and that it may see. */
+/** Reads the policies that limit a viewer's payments and that the viewer may see. */
 export async function policiesOf(database: Database, viewer: Viewer): Promise<Policy[]> {
   const { platformId, bound, makers } = viewer;
   const subjects = [platformId, ...makers, ...(bound.kind === 'CUSTOMER' ? [bound.customerId] : [])];

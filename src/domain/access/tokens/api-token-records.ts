@@ -17,8 +17,8 @@ export interface ApiTokenFilter {
 }
 
 /**
- * Returns the condition for a platform's API tokens that match a filter, without the revoked ones. A token does not
- * change before its revocation, so its last change is its creation.
+ * Returns the condition for the unrevoked API tokens of a platform that match a filter. A token changes only when it is
+ * revoked, so it was last changed when it was created.
  */
 export function whereApiTokens(platformId: string, filter: ApiTokenFilter): Prisma.ApiTokenWhereInput {
   return {
@@ -35,8 +35,8 @@ export function whereApiTokens(platformId: string, filter: ApiTokenFilter): Pris
 }
 
 /**
- * Returns a condition on `createdAt`, the time that the record shows. The id may be a millisecond older, because the
- * two are read from the clock separately.
+ * Returns a condition on `createdAt`, the time in the record. The time in the id may be a millisecond earlier, because
+ * the two read the clock separately.
  */
 function createdBetween(after: Given<Date>, before: Given<Date>): Prisma.ApiTokenWhereInput {
   return { createdAt: { ...(after && { gte: after }), ...(before && { lte: before }) } };
@@ -65,7 +65,7 @@ export interface NewApiToken {
   readonly secret: string;
   readonly name: string;
   readonly permissions: readonly Permission[];
-  /** The uuid of the API token that creates it; null where no token does. */
+  /** The uuid of the API token that creates it, or null if no token does. */
   readonly createdById: string | null;
   readonly expiresAt?: Date | null;
   readonly addresses?: readonly string[];

@@ -14,8 +14,8 @@ import { ownRates, type RateColumns } from '../rates.ts';
 import type { Viewer } from '../viewer.ts';
 
 /**
- * Returns the SHA-256 hash of a secret. One round is enough: secrets are 256 random bits (the fixed one of the local
- * sandbox aside).
+ * Returns the SHA-256 hash of a secret. One round is enough, because secrets are 256 random bits (except the fixed one
+ * of the local sandbox).
  */
 export function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
@@ -36,7 +36,7 @@ interface TokenRow extends RateColumns {
   makers: string[];
   expiresAt: Date | null;
   addresses: string[];
-  /** Whether its use was noted within the last minute. */
+  /** Whether its last use was recorded within the last minute. */
   wasUsed: boolean;
 }
 
@@ -48,13 +48,11 @@ const usedStatement = statement<object>(
    where platform_id = $1 and id = $2 and (last_used_at is null or last_used_at < clock_timestamp() - interval '1 minute')`,
 );
 
-/** How long a successful authentication is cached, in milliseconds. A revoked token ends within a second. */
+/** The cache lifetime of a successful authentication, in milliseconds. A revoked token is refused within a second. */
 const cacheMs = 900;
 const unknownHash = Buffer.alloc(32);
 
-/**
- * Authenticates servers by their API tokens. Unknown tokens and wrong secrets get the same answer, in the same time.
- */
+/** Authenticates servers by their API tokens. Unknown tokens and wrong secrets are refused alike, in the same time. */
 export class ApiTokens {
   readonly #database: Database;
   readonly #viewers = boundedCache<Viewer>(10_000, cacheMs);
@@ -63,12 +61,12 @@ export class ApiTokens {
     this.#database = database;
   }
 
-  /** Returns the viewer for an Authorization header that was authenticated a moment ago. */
+  /** Returns the viewer for an Authorization header whose authentication is still cached. */
   cached(authorization: string): Viewer | undefined {
     return this.#viewers.get(digestOf(authorization));
   }
 
-  /** Returns the viewer for `Basic base64(clientId:secret)`, or undefined when there is none. */
+  /** Returns the viewer for `Basic base64(clientId:secret)`, or undefined if the credentials are not valid. */
   async authenticate(authorization: string | null | undefined): Promise<Viewer | undefined> {
     if (!authorization) return undefined;
     const digest = digestOf(authorization);
@@ -96,14 +94,14 @@ export class ApiTokens {
       rates: ownRates(row),
     };
     this.#viewers.set(digest, viewer);
-    // The time of last use is informational, so a request does not wait for it.
+    // The time of last use is informational, so a request does not wait for its update.
     if (row.wasUsed) return viewer;
     asPlatform(row.platformId, () => usedStatement(this.#database.pool, row.platformId, row.id)).catch(() => undefined);
     return viewer;
   }
 }
 
-/** Returns the key of a header in the cache: a digest, so that the cache holds no secret. */
+/** Returns the cache key of a header: a digest, so that the cache contains no secrets. */
 function digestOf(authorization: string): string {
   return hash('sha256', authorization, 'base64');
 }
@@ -113,7 +111,7 @@ function basicCredentials(authorization: string): { clientId: string; secret: st
   if (encoded === undefined) return undefined;
   const decoded = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = decoded.indexOf(':');
-  // No clientId has a control character, and Postgres rejects U+0000 in a parameter.
+  // No clientId contains control characters, and Postgres rejects U+0000 in parameters.
   if (/\p{Cc}/u.test(decoded)) return undefined;
   return colon > 0 ? { clientId: decoded.slice(0, colon), secret: decoded.slice(colon + 1) } : undefined;
 }

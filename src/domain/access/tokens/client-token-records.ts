@@ -6,11 +6,11 @@ import type { ClientToken, Prisma } from '../../../infra/database/generated/clie
 export interface ClientTokenFilter {
   /** Whether it has neither expired nor been revoked. */
   readonly active?: Given<boolean>;
-  /** The customer that it is bound to, directly or by a quote or transaction (public id). */
+  /** The public id of the customer that it is bound to, directly or through a quote or transaction. */
   readonly customerId?: Given<string>;
 }
 
-/** Postgres reads this as the time of the statement: its clock decides what has expired. */
+/** Postgres interprets this as the time of the statement, so the database's clock decides what has expired. */
 const now = 'now';
 
 /** Returns the condition for client tokens that match a filter. */

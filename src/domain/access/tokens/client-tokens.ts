@@ -33,7 +33,7 @@ interface Row extends RateColumns {
   makers: string[];
 }
 
-/** Finds a valid token. The database's clock decides what has expired, as everywhere. */
+/** Finds a valid token. As everywhere, the database's clock decides whether it has expired. */
 const tokenStatement = statement<Row>(
   'client_token',
   `select t.id, t.platform_id, p.environment, t.permissions::text[] as permissions, t.grants::text[] as grants, t.expires_at,
@@ -47,7 +47,7 @@ const tokenStatement = statement<Row>(
    where t.platform_id = $1 and t.id = $2 and t.revoked_at is null and t.expires_at > clock_timestamp()`,
 );
 
-/** How long a successful authentication is cached, in milliseconds. A revoked token ends within a second. */
+/** The cache lifetime of a successful authentication, in milliseconds. A revoked token is refused within a second. */
 const cacheMs = 900;
 const algorithm = 'HS256';
 const issuer = 'payments-graphql-gateway';
@@ -56,21 +56,21 @@ const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
  * Signs and authenticates the tokens of web and mobile apps: JSON Web Tokens (RFC 7519). Only this service verifies
- * them, so one symmetric key is enough. The signature keeps forged tokens away from the database. The row of each token
- * has its scope, expiry and revocation.
+ * them, so one symmetric key is enough. The signature keeps forged tokens away from the database. Each token's row
+ * holds its scope, expiry and revocation.
  */
 export class ClientTokens {
   readonly #database: Database;
-  /** The keys by their ids, which the header of a token names. */
+  /** The keys by id. The header of a token contains the id of its key. */
   readonly #keys: ReadonlyMap<string, Uint8Array>;
-  /** The id of the key that signs. */
+  /** The id of the signing key. */
   readonly #signingId: string | undefined;
   readonly #viewers = boundedCache<Viewer>(10_000, cacheMs);
 
   /**
-   * Takes the signing key. Without one, no token is minted and none is valid.
-   * @param fallbacks the keys whose tokens are valid, too: those before it, and the one that comes next
-   * @throws RangeError when a key is short enough to be guessed
+   * Creates the service with its signing key. Without one, no token can be minted and none is valid.
+   * @param fallbacks other keys whose tokens are valid, too: the previous ones and the next one
+   * @throws RangeError if a key is too short to be safe from guessing
    */
   constructor(database: Database, key: string | undefined, fallbacks: readonly string[] = []) {
     const keys = key === undefined ? [] : [key, ...fallbacks];
@@ -85,7 +85,7 @@ export class ClientTokens {
   }
 
   /**
-   * Returns the text of a token whose row has been stored.
+   * Returns the signed JWT of a token whose row has been stored.
    * @throws Refusal SERVICE_UNAVAILABLE without a key
    */
   async sign(row: Pick<ClientToken, 'id' | 'platformId' | 'permissions' | 'createdAt' | 'expiresAt'>, subject: string) {
@@ -108,13 +108,13 @@ export class ClientTokens {
     this.#signing();
   }
 
-  /** Returns the viewer for an Authorization header that was authenticated a moment ago. */
+  /** Returns the viewer for an Authorization header whose authentication is still cached. */
   cached(authorization: string): Viewer | undefined {
     const token = tokenIn(authorization);
     return token === undefined ? undefined : this.#viewers.get(digestOf(token));
   }
 
-  /** Returns the viewer for `Bearer <token>`, or undefined when the token is forged, expired or revoked. */
+  /** Returns the viewer for `Bearer <token>`, or undefined if the token is forged, expired or revoked. */
   async authenticate(authorization: string | null | undefined): Promise<Viewer | undefined> {
     const token = tokenIn(authorization ?? '');
     if (token === undefined) return undefined;
@@ -134,7 +134,7 @@ export class ClientTokens {
     return asPlatform(platformId, () => tokenStatement(this.#database.pool, platformId, id));
   }
 
-  /** Returns the header of a new token, which names its key, and the key. */
+  /** Returns the signing key, and the header of a new token with the id of that key. */
   #signing() {
     const key = this.#signingId === undefined ? undefined : this.#keys.get(this.#signingId);
     if (this.#signingId === undefined || !key) {
@@ -151,20 +151,20 @@ function tokenIn(authorization: string): string | undefined {
   return /^bearer +([\w-]{1,2000}\.[\w-]{1,2000}\.[\w-]{1,200})$/i.exec(authorization)?.[1];
 }
 
-/** The key of the row that a token names. */
+/** The primary key of a token's row, taken from the claims of the token. */
 interface Claims {
   readonly platformId: string;
   readonly id: string;
 }
 
-/** Returns the key of a token in the cache: a digest, so that the cache holds no secret. */
+/** Returns the cache key of a token: a digest, so that the cache contains no secrets. */
 function digestOf(token: string): string {
   return hash('sha256', token, 'base64');
 }
 
 /**
- * Verifies the signature of a token. Does not check its expiry, which the database decides by its clock.
- * @returns the key of the row that it names; undefined where this service did not sign it
+ * Verifies the signature of a token, but not its expiry, which is checked against the database's clock.
+ * @returns the primary key of the token's row, or undefined if this service did not sign the token
  */
 async function verifySignature(token: string, keys: ReadonlyMap<string, Uint8Array>): Promise<Claims | undefined> {
   try {
@@ -174,7 +174,7 @@ async function verifySignature(token: string, keys: ReadonlyMap<string, Uint8Arr
     const claims: unknown = JSON.parse(new TextDecoder().decode(payload));
     if (typeof claims !== 'object' || claims === null || !('jti' in claims) || !('platform' in claims))
       return undefined;
-    // Anything else signed with the key is not a token.
+    // A JWT with a different issuer is not a client token, even if it is signed with the key.
     if (!('iss' in claims) || claims.iss !== issuer) return undefined;
     const [platformId, id] = [String(claims.platform), String(claims.jti)];
     if (!uuidForm.test(platformId) || !uuidForm.test(id)) return undefined;

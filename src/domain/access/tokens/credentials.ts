@@ -5,7 +5,7 @@ import { isAcceptedFrom, type Viewer } from '../viewer.ts';
 import type { ApiTokens } from './api-tokens.ts';
 import type { ClientTokens } from './client-tokens.ts';
 
-/** How many verified credentials are remembered, and for how many milliseconds. */
+/** The maximum number of verified credentials that are remembered, and their lifetime in milliseconds. */
 const proven = { max: 20_000, ttlMs: 3_600_000 } as const;
 
 /** Authenticates an Authorization header of either kind: a server's `Basic` or an app's `Bearer`. */
@@ -13,9 +13,7 @@ export class Credentials {
   readonly #servers: ApiTokens;
   readonly #apps: ClientTokens;
   readonly #brake: CredentialBrake;
-  /**
-   * Digests of verified headers: the brake does not stop them, even while somebody else guesses at the same address.
-   */
+  /** Digests of verified headers. The brake lets them pass, even while others guess from the same address. */
   readonly #proven = boundedCache<true>(proven.max, proven.ttlMs);
 
   constructor(servers: ApiTokens, apps: ClientTokens, brake: CredentialBrake) {
@@ -25,10 +23,10 @@ export class Credentials {
   }
 
   /**
-   * Authenticates credentials that a client sends, and counts wrong ones against its address. From an address that its token is not
-   * accepted from, they are wrong.
-   * @returns the viewer, or undefined for credentials that are missing or wrong, without telling how
-   * @throws RateLimited when too many credentials from this address were wrong, and these are not known
+   * Authenticates a client's credentials, and counts wrong ones against its address. Credentials are also wrong if
+   * their token is not accepted from that address.
+   * @returns the viewer, or undefined for missing or wrong credentials, without telling why
+   * @throws RateLimited if this address has sent too many wrong credentials, and these have not been verified before
    */
   async authenticateFrom(address: string, authorization: string | undefined): Promise<Viewer | undefined> {
     if (authorization === undefined || authorization === '') return undefined;
@@ -45,21 +43,21 @@ export class Credentials {
       } else this.#proven.delete(digest);
       return viewer;
     } catch (error) {
-      // Unknown whether they are valid: the database is unreachable.
+      // The database is unreachable, so it is unknown whether the credentials are wrong, and they do not count.
       attempt?.succeed();
       throw error;
     }
   }
 
   /**
-   * Authenticates credentials that `authenticateFrom` has accepted before. Returns undefined for credentials that are missing,
-   * malformed, unknown, expired or revoked, without telling which.
+   * Authenticates credentials that `authenticateFrom` has accepted before. Returns undefined for missing, malformed,
+   * unknown, expired or revoked credentials, without telling which.
    */
   authenticate(authorization: string | null | undefined): Promise<Viewer | undefined> {
     return this.#holders(authorization).authenticate(authorization);
   }
 
-  /** Returns the viewer for credentials that were authenticated a moment ago, without asking the database. */
+  /** Returns the viewer for credentials whose authentication is still cached, without querying the database. */
   cached(authorization: string | undefined): Viewer | undefined {
     return authorization === undefined ? undefined : this.#holders(authorization).cached(authorization);
   }

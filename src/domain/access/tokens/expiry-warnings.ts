@@ -16,8 +16,8 @@ const warnStatement = statement<object>(
 );
 
 /**
- * Announces the end of tokens that end within a week, each once: up to `limit` of them.
- * @returns how many there were
+ * Announces that tokens expire within a week: once for each token, and for at most `limit` tokens per call.
+ * @returns the number of tokens announced
  */
 export async function warnOfExpiry({ pool }: Database, limit: number): Promise<number> {
   return (await warnStatement(pool, limit)).length;

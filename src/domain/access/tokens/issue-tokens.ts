@@ -21,7 +21,7 @@ import { newCredentials } from './api-tokens.ts';
 import { type ClientTokens, subjectOf } from './client-tokens.ts';
 import { isDeletedOwner, lockMaker, lockTokens } from './token-locks.ts';
 
-/** The longest lifetime of a client token, in seconds: a day. */
+/** The maximum lifetime of a client token, in seconds: one day. */
 export const maxClientSeconds = 86_400;
 
 /** The input of a new client token. Exactly one of the three ids is given. */
@@ -32,23 +32,21 @@ export interface NewClientToken {
   readonly permissions: readonly Permission[];
   /** Extra rights of a customer's app. */
   readonly grants?: readonly ClientGrant[] | null | undefined;
-  /** Whether it may send registered documents only, regardless of the platform's setting. */
+  /** Whether it may send only registered documents, regardless of the platform's setting. */
   readonly trustedDocumentsOnly?: boolean | null | undefined;
   readonly expiresInSeconds: number;
 }
 
 const at = pathsIn<NewClientToken>();
 
-/** Finds a record to bind a token to, with its customer. */
+/** Finds the record that a token is to be bound to, with its customer. */
 type Finder = (
   prisma: Prisma.TransactionClient,
   caller: Caller,
   id: string,
 ) => Promise<{ readonly customerId: string | null } | null>;
 
-/**
- * What a client token can be bound to: the type of its id, the refusal of an unknown one, and the query that finds it.
- */
+/** The records that a client token can be bound to: the type of id, the code for an unknown id, and the query. */
 const targets = {
   customerId: {
     type: 'Customer',
@@ -77,9 +75,9 @@ const targets = {
 
 /**
  * Mints a token for an app, bound to exactly one customer, quote or transaction.
- * @throws Refusal INVALID_INPUT, FORBIDDEN (more than the caller has, or its token is revoked), USER_NOT_FOUND,
- *   QUOTE_NOT_FOUND, TRANSACTION_NOT_FOUND, CUSTOMER_DELETED (the customer of what it would be bound to), CONFLICT (the
- *   first call with the key was answered: its token is not stored), SERVICE_UNAVAILABLE
+ * @throws Refusal INVALID_INPUT, FORBIDDEN (the caller lacks a permission, or its token has ended), USER_NOT_FOUND,
+ *   QUOTE_NOT_FOUND, TRANSACTION_NOT_FOUND, CUSTOMER_DELETED (the customer that it would be bound to), CONFLICT (the
+ *   idempotency key has already created a token, whose text is not stored), SERVICE_UNAVAILABLE
  */
 export async function createClientToken(
   database: Database,
@@ -180,8 +178,8 @@ async function storeClientToken(
 }
 
 /**
- * Issues a token once per idempotency key. Only its id is stored with the key, so that no secret ever is. The answer can
- * therefore not be repeated: a repeat is refused.
+ * Issues a token once per idempotency key. Only the token's id is stored with the key, never its secret. The response
+ * therefore cannot be repeated, and a repeated request is refused.
  */
 function issueOnce<Row extends { readonly id: string }>(
   database: Database,
@@ -214,7 +212,7 @@ function issueOnce<Row extends { readonly id: string }>(
 }
 
 /**
- * Refuses permissions that the caller does not have, and an empty list of them.
+ * Refuses permissions that the caller lacks, and an empty list.
  * @throws Refusal INVALID_INPUT, FORBIDDEN
  */
 function checkPermissions(caller: Caller, permissions: readonly Permission[]): void {
@@ -235,17 +233,17 @@ function checkPermissions(caller: Caller, permissions: readonly Permission[]): v
 export interface NewServerToken {
   readonly name: string;
   readonly permissions: readonly Permission[];
-  /** When it ends by itself; never when left out. */
+  /** When it expires. By default it expires with the token that creates it, or never. */
   readonly expiresAt?: Date | null | undefined;
-  /** The ranges of addresses that it is accepted from, in CIDR notation; all when left out. */
+  /** The address ranges that it is accepted from, in CIDR notation. By default those of its creator, or all. */
   readonly addresses?: readonly string[] | null | undefined;
 }
 
 /**
- * Issues a token for a server. The secret is returned here and stored nowhere. It lasts no longer than the token that makes it, and is
- * accepted from no other addresses.
- * @throws Refusal INVALID_INPUT, FORBIDDEN (more than the caller has, or its token is revoked), CONFLICT (the first call
- *   with the key was answered)
+ * Issues a token for a server. The secret is returned here and stored nowhere. The token expires no later than the one
+ * that creates it, and is accepted only from addresses that its creator is accepted from.
+ * @throws Refusal INVALID_INPUT, FORBIDDEN (the caller lacks a permission, or its token has ended), CONFLICT (the
+ *   idempotency key has already created a token)
  */
 export async function issueApiToken(
   database: Database,
@@ -275,13 +273,13 @@ export async function issueApiToken(
   return { apiToken: row, secret: credentials.secret, replayed };
 }
 
-/** The longest time in which a token and the one that takes its place are both valid, in hours: 30 days. */
+/** The longest overlap in which a token and its replacement are both valid, in hours: 30 days. */
 export const maxOverlapHours = 720;
 
 /**
- * Issues a token in the place of another one, with its name, permissions and addresses: both are valid until the overlap is over,
- * and then the old one ends by itself. It lasts as long as the old one was made for, and no longer than the token that rotates it. Whatever limits the old one limits it, too.
- * @throws Refusal as issueApiToken does, TOKEN_NOT_FOUND, CONFLICT (it has ended, or was replaced before)
+ * Replaces a token by a new one with its name, permissions, addresses and lifetime, but no longer than the caller's.
+ * The old one expires after the overlap at the latest. Everything that limits it also limits the new one.
+ * @throws Refusal like issueApiToken, TOKEN_NOT_FOUND, CONFLICT (the token has ended or has already been replaced)
  */
 export async function rotateApiToken(
   database: Database,
@@ -313,7 +311,7 @@ export async function rotateApiToken(
       const lifeMs = old.expiresAt && old.expiresAt.getTime() - old.createdAt.getTime();
       const expiresAt = lifeMs === null ? null : new Date(now.getTime() + lifeMs);
       const end = new Date(now.getTime() + overlapHours * 3_600_000);
-      // Its end is announced again where that changes.
+      // If the expiry changes, it is announced again.
       if (!old.expiresAt || old.expiresAt > end)
         await prisma.apiToken.updateMany({ where, data: { expiresAt: end, warnedAt: null } });
       overlapEndsAt = old.expiresAt && old.expiresAt < end ? old.expiresAt : end;
@@ -325,12 +323,12 @@ export async function rotateApiToken(
       });
     },
   );
-  // A repeat is refused: its secret is not stored.
+  // A repeated request is refused, because the secret is not stored.
   if (!overlapEndsAt) throw new Error('a token was rotated without an end of the old one');
   return { apiToken: row, secret: credentials.secret, overlapEndsAt, replayed };
 }
 
-/** @throws Refusal INVALID_INPUT for what is no range, and for one within the /64 network that an IPv6 client has */
+/** @throws Refusal INVALID_INPUT for a malformed range, or an IPv6 range narrower than a client's /64 network */
 function rangesIn(addresses: readonly string[]): string[] {
   return addresses.map((text, position) => {
     const path = ['addresses', position];
@@ -350,8 +348,8 @@ function rangesIn(addresses: readonly string[]): string[] {
 }
 
 /**
- * Returns how long a new token lasts and where it is accepted from: what it asks for, within what holds for the token that makes it.
- * @throws Refusal INVALID_INPUT (its end is over), FORBIDDEN (it asks for more)
+ * Returns the expiry and addresses of a new token: the requested ones, within those of the token that creates it.
+ * @throws Refusal INVALID_INPUT (expiry in the past), FORBIDDEN (expiry or addresses beyond the creator's)
  */
 async function boundsOf(
   { client, prisma }: Transaction,

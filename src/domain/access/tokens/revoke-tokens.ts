@@ -12,23 +12,23 @@ import { lockTokens } from './token-locks.ts';
 /** The input of revokeApiToken. */
 export interface RevokeApiToken extends Expecting {
   readonly tokenId: string;
-  /** Whether to end what the token created, too (tokens, webhook endpoints), and what those created, and so on. */
+  /** Whether to also end the tokens and webhook endpoints that the token created, directly or indirectly. */
   readonly revokeDescendants: boolean;
 }
 
-/** Everything that ended because a token did. */
+/** The numbers of other objects that ended with a token. */
 export interface Ended {
   readonly endedApiTokens: number;
   readonly endedClientTokens: number;
-  /** How many webhook endpoints were disabled. */
+  /** The number of webhook endpoints that were disabled. */
   readonly disabledEndpoints: number;
 }
 
 /**
- * Revokes an API token and, if requested, its descendants. An already revoked token can have descendants, too: it may have been
- * revoked without them. Client tokens are locked in the order of their ids, as the deletion of a customer locks them. Rows to
- * change are found by a list of their keys: a join may read the whole table. Deliveries that wait for the endpoints are
- * abandoned afterwards.
+ * Revokes an API token and, if requested, its descendants. An already revoked token may still have active descendants,
+ * because it may have been revoked without them. Client tokens are locked in the order of their ids, as the deletion of
+ * a customer locks them. Rows to change are found by a list of their keys, because a join may read the whole table.
+ * Pending deliveries to the endpoints are abandoned afterwards.
  */
 const revokeStatement = forCaller(
   statement<
@@ -76,10 +76,10 @@ const revokeStatement = forCaller(
 );
 
 /**
- * Revokes a server's token, with everything that it created unless the input says otherwise: tokens end, and webhook endpoints
- * are disabled. Within seconds no request is answered under any of the tokens, and their open connections are closed. Revoking
- * a token again is not an error.
- * @returns how many other tokens and endpoints ended with it
+ * Revokes a server's token and, unless the input says otherwise, everything that it created: tokens end, and webhook
+ * endpoints are disabled. Within seconds, all requests with these tokens are refused, and their open connections are
+ * closed. Revoking a token again is not an error.
+ * @returns the numbers of other tokens and of endpoints that ended with it
  * @throws Refusal TOKEN_NOT_FOUND, CONFLICT (no token with MANAGE would be left)
  */
 export async function revokeApiToken(
@@ -132,7 +132,7 @@ function endedIn({ endedApiTokens, endedClientTokens, disabledEndpoints }: Store
 }
 
 /**
- * Revokes an app's token, as `revokeApiToken` does a server's. It has created no others.
+ * Revokes an app's token, as `revokeApiToken` revokes a server's. An app's token has no descendants.
  * @throws Refusal TOKEN_NOT_FOUND
  */
 export function revokeClientToken(
@@ -164,7 +164,7 @@ async function revokeApp({ client, prisma }: Transaction, caller: Caller, id: st
   checkVersion(input, publicId('ClientToken', id), tokenVersion(count === 0));
 }
 
-/** Returns the version of a token, which changes once: when it is revoked. */
+/** Returns the version of a token. It changes only once, on revocation. */
 export function tokenVersion(isRevoked: boolean): number {
   return isRevoked ? 2 : 1;
 }

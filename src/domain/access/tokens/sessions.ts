@@ -4,7 +4,7 @@ import type { Database } from '../../../infra/database/database.ts';
 import { statement } from '../../../infra/database/statement.ts';
 import type { Viewer } from '../viewer.ts';
 
-/** The rights of a token that can change during its lifetime, by the setting of its platform or by hand. */
+/** The rights of a token that can change during its lifetime, through its platform's setting or manually. */
 type Rights = Pick<Viewer, 'permissions' | 'grants' | 'trustedDocumentsOnly'>;
 
 const rightsStatement = statement<Rights & { id: string }>(
@@ -13,26 +13,26 @@ const rightsStatement = statement<Rights & { id: string }>(
 );
 
 /**
- * How often the tokens of open connections are checked, in milliseconds. When a token ends, its connections close within a
- * second.
+ * The interval at which the tokens of open connections are checked, in milliseconds. When a token ends, its connections
+ * are closed within a second.
  */
 const sweepMs = 900;
 
-/** The reason why a connection is closed: its token has ended, or no longer permits an open operation. */
+/** The reasons for closing a connection: its token has ended, or no longer permits an open operation. */
 export const endings = {
   ended: { code: 'UNAUTHENTICATED', message: 'the token has expired or was revoked: reconnect with a new one' },
   narrowed: { code: 'FORBIDDEN', message: 'the token no longer permits an open operation' },
 } as const;
 
-/** Returns whether an open operation could be begun with a token. */
+/** Returns whether a token would permit its holder to begin an operation that is already open. */
 export type CouldBegin = (viewer: Viewer) => Promise<boolean>;
 
 /** A connection that stays open: a WebSocket or an event stream. */
 export interface Connection {
   readonly forbid: (why: (typeof endings)[keyof typeof endings]) => void;
-  /** Asks the client to connect elsewhere, because the server stops. */
+  /** Asks the client to connect elsewhere, because the server is stopping. */
   readonly leave: () => void;
-  /** Checks whether the client still reads what it is sent, and closes the connection if not. */
+  /** Closes the connection if the client no longer reads the data that it is sent. */
   readonly check: () => void;
 }
 
@@ -41,13 +41,13 @@ export interface Session {
   readonly viewer: Viewer;
   /**
    * Replaces the token by a newer one of the same subject that permits all open operations.
-   * @returns false for any other: the token stays
+   * @returns false if the newer token does not qualify; the connection then keeps its token
    */
   renew(viewer: Viewer): Promise<boolean>;
   /**
-   * Registers an operation that goes on, such as a subscription: the connection is closed when its token could no longer begin
-   * it.
-   * @returns its end; undefined where the current token could not begin it
+   * Registers a long-running operation, such as a subscription. The connection is closed once its token would no longer
+   * permit the operation to begin.
+   * @returns a function that unregisters the operation, or undefined if the current token does not permit it
    */
   begin(couldBegin: CouldBegin): Promise<(() => void) | undefined>;
   close(): void;
@@ -60,9 +60,9 @@ interface Open {
 }
 
 /**
- * Holds all connections that outlive their first request. A connection does only what its current token could begin to do, also
- * after a newer one renews it, or after the token is revoked or expires. Tokens are checked together, on a timer and in one
- * statement: ten thousand idle connections cost about one small query a second, and an event costs none.
+ * Holds all connections that outlive their first request. A connection does only what its current token permits it to
+ * begin, even after a newer token renews it, or the token is revoked or expires. A timer checks all tokens together in
+ * one statement: ten thousand idle connections cost about one small query per second. Events need no query.
  */
 export class Sessions {
   readonly #database: Database;
@@ -94,7 +94,7 @@ export class Sessions {
       },
       renew: (newer) => renew(open, newer),
       begin: async (couldBegin) => {
-        // Set before the check: a concurrent renewal checks it, too.
+        // Added before the check, so that a concurrent renewal checks it, too.
         open.underWay.add(couldBegin);
         if (await couldBegin(open.viewer)) return () => open.underWay.delete(couldBegin);
         open.underWay.delete(couldBegin);
@@ -105,8 +105,8 @@ export class Sessions {
   }
 
   /**
-   * Asks every connection to connect elsewhere, one by one over `spreadMs` milliseconds, so that the clients do not all
-   * reconnect at once.
+   * Asks all clients to connect elsewhere, one by one over `spreadMs` milliseconds, so that they do not all reconnect
+   * at once.
    */
   async leave(spreadMs: number): Promise<void> {
     clearInterval(this.#timer);
@@ -151,7 +151,7 @@ export class Sessions {
     );
     for (const open of [...this.#open]) {
       const { viewer, connection } = open;
-      // A token that was renewed while the query ran was not part of it.
+      // A token that a connection received while the query ran was not part of the query.
       if (!checkedViewers.has(viewer.tokenId)) continue;
       const now = rights.get(viewer.tokenId);
       if (!now) connection.forbid(endings.ended);
@@ -162,12 +162,12 @@ export class Sessions {
 }
 
 /**
- * Gives a connection its new token, unless that could not begin an open operation.
- * @param replaced the token that it replaces; a later one stays
+ * Gives a connection its new token, unless that token does not permit an open operation.
+ * @param replaced the viewer to replace; if the connection has a later one by then, it keeps that
  */
 async function renew(open: Open, viewer: Viewer, replaced?: Viewer): Promise<boolean> {
   if (viewer.platformId !== open.viewer.platformId || viewer.subject !== open.viewer.subject) return false;
-  // Operations that begin during the loop are checked, too: a set's iterator visits added members.
+  // Operations that begin during the loop are checked, too, because a set's iterator visits added members.
   for (const couldBegin of open.underWay) if (!(await couldBegin(viewer))) return false;
   if (replaced === undefined || open.viewer === replaced) open.viewer = viewer;
   return true;

@@ -3,10 +3,10 @@ import type { Tenant } from '../../../core/tenant.ts';
 import { type Queryable, statement } from '../../../infra/database/statement.ts';
 import type { Caller } from '../caller.ts';
 
-// One lock for each platform orders the creation of tokens and webhook endpoints against the revocation of API tokens. Creation
-// takes it shared, revocation exclusively: so a token that ends creates nothing, and of two revocations the second sees the
-// first. It is an advisory lock, because these are granted in turn. On a row, a steady stream of shared locks would starve the
-// exclusive one.
+// One lock per platform orders the creation of tokens and webhook endpoints against the revocation of API tokens.
+// Creation takes it shared, revocation exclusively. So a revoked token creates nothing, and the second of two
+// revocations sees the first. It is an advisory lock because those are granted in turn: on a row, a steady stream of
+// shared locks would starve the exclusive one.
 const lockName = "hashtextextended('tokens of ' || $1, 0)";
 
 const shareStatement = statement<object>('share_tokens', `select pg_advisory_xact_lock_shared(${lockName})`);
@@ -17,16 +17,16 @@ const aliveStatement = statement<object>(
   'select from api_token where platform_id = $1 and id = $2 and revoked_at is null and coalesce(expires_at > clock_timestamp(), true)',
 );
 
-/** Locks the customer as the plan of its deletion does, which therefore comes before or after. */
+/** Locks the customer against the plan that deletes it, which therefore runs either before or after. */
 const ownerStatement = statement<{ isDeleted: boolean }>(
   'token_owner',
   'select is_deleted from customer where platform_id = $1 and id = $2 for share',
 );
 
 /**
- * Makes sure that the caller's token is not revoked, and stays so until the transaction ends: for what ends with the token. A
- * server whose token was authenticated a moment ago may hold one that has ended since.
- * @returns the uuid of the API token; null for the platform itself
+ * Ensures that the caller's token has not ended and is not revoked before the transaction ends. Used to create objects
+ * that end with the token. A token whose authentication is still cached may have since ended.
+ * @returns the uuid of the API token, or null for the platform itself
  * @throws Refusal FORBIDDEN
  */
 export async function lockMaker(on: Queryable, { platformId, tokenId }: Caller): Promise<string | null> {
@@ -37,12 +37,12 @@ export async function lockMaker(on: Queryable, { platformId, tokenId }: Caller):
   return tokenId;
 }
 
-/** Keeps others from making tokens or revoking API tokens of the platform until the transaction ends. */
+/** Blocks the creation of tokens and the revocation of API tokens of the platform until the transaction ends. */
 export async function lockTokens(on: Queryable, { platformId }: Tenant): Promise<void> {
   await lockStatement(on, platformId);
 }
 
-/** Returns whether the customer that a new token shows is deleted. That cannot change until the transaction ends. */
+/** Returns whether the customer of a new token is deleted. This cannot change until the transaction ends. */
 export async function isDeletedOwner(on: Queryable, { platformId }: Tenant, customerId: string): Promise<boolean> {
   const [owner] = await ownerStatement(on, platformId, customerId);
   return owner?.isDeleted ?? true;
