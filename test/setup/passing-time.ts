@@ -11,7 +11,7 @@ function change({ databaseUrl }: TestGateway, text: string, id: string): Promise
         const { rowCount } = await client.query(text, [uuidIn(id)]);
         if (rowCount !== 1) throw new Error(`${id} does not wait for anything`);
       },
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     ),
   );
 }
