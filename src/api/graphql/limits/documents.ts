@@ -46,7 +46,7 @@ export class Documents {
     return document;
   }
 
-  /** Returns the budget's refusals or, if there are none, the errors of validation, which only runs then. */
+  /** Checks the budget, and validates the document only if it is within it. Returns the errors. */
   check({ document, operationName, variables }: SentDocument): readonly GraphQLError[] {
     const { schema, introspection } = this.#options;
     const refusals = checkBudget({ schema, document, operationName, variables, introspection });

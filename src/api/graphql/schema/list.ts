@@ -58,7 +58,7 @@ type EdgeRef = ObjectRef<Types, { readonly cursor: string; readonly node: unknow
 
 const edges = new Map<unknown, ListEdge>();
 
-/** Returns the edge of the list with rows of this type; undefined if there is none. */
+/** Returns the edge of the list whose rows have this type, or undefined. */
 export function edgeOf(type: unknown): ListEdge | undefined {
   return edges.get(type);
 }

@@ -81,7 +81,8 @@ export const Event = builder.prismaNode('Event', {
     transaction: t.field({
       type: Transaction,
       nullable: true,
-      description: 'The transaction that changed, or that the changed object belongs to; null if there is none.',
+      description:
+        'The transaction that changed, or to which the changed object belongs; null for events of other objects.',
       ...made(changedOrNow('Transaction', 'transaction', visibleTransactions)),
       resolve: (event, _args, context, info) =>
         snapshotOf(event, 'Transaction') ?? readReferred('Transaction', event.transactionId, context, info),
@@ -96,7 +97,7 @@ export const Event = builder.prismaNode('Event', {
     quote: t.field({
       type: Quote,
       nullable: true,
-      description: 'The quote that changed, or that the changed object belongs to; null if there is none.',
+      description: 'The quote that changed, or to which the changed object belongs; null for events of other objects.',
       ...made(changedOrNow('Quote', 'quote', visibleQuotes)),
       resolve: (event, _args, context, info) =>
         snapshotOf(event, 'Quote') ?? readReferred('Quote', event.quoteId, context, info),
@@ -104,7 +105,8 @@ export const Event = builder.prismaNode('Event', {
     customer: t.field({
       type: Customer,
       nullable: true,
-      description: 'The customer that changed, or that the changed object belongs to; null if there is none.',
+      description:
+        'The customer that changed, or to which the changed object belongs; null for events of other objects.',
       ...made(changedOrNow('Customer', 'customer', visibleCustomers)),
       resolve: (event, _args, context, info) =>
         snapshotOf(event, 'Customer') ?? readReferred('Customer', event.customerId, context, info),
