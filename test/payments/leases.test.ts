@@ -136,9 +136,11 @@ test('of two workers that conclude one pull, the second contradicts only where i
     };
     const slow = settleDueOrders(withRail({ collect }), 10);
     await asked;
-    // Its lease is over, and another worker has the order.
-    await payments.database.pool.query('update rail_order set due_at = clock_timestamp() where due_at is not null');
-    expect(await settleDueOrders(withRail({ collect: settled }), 10)).toBe(1);
+    // Its lease is over, and another worker has the order. The first may renew its lease in between.
+    await vi.waitFor(async () => {
+      await payments.database.pool.query('update rail_order set due_at = clock_timestamp() where due_at is not null');
+      expect(await settleDueOrders(withRail({ collect: settled }), 10)).toBe(1);
+    }, 60_000);
     say(outcome);
     expect(await slow).toBe(1);
     const found = (await listCases(payments.database)).map((one) => ({
