@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { translatePath } from '../../src/core/refusal.ts';
 
-test('a path is moved by the longest entry that it begins with, once', () => {
+test('a path is mapped once, by the longest entry that it begins with', () => {
   const table = [
     [['details'], ['customerType']],
     [['details', 'address'], ['address']],
@@ -14,7 +14,7 @@ test('a path is moved by the longest entry that it begins with, once', () => {
   expect(translatePath(['detail', 's'], table)).toEqual(['detail', 's']);
 });
 
-/** The texts inside a call, from its opening parenthesis to the closing one. */
+/** Returns the texts inside a call, from its opening parenthesis to the closing one. */
 function textsIn(call: string): string[] {
   let depth = 0;
   const end = [...call].findIndex((letter) => {
@@ -26,7 +26,7 @@ function textsIn(call: string): string[] {
   return words.map((text) => text.replaceAll(/\$\{[^}]*\}/g, ''));
 }
 
-test('no refusal names a field in its text: the path beside it does, as each API calls it', () => {
+test("a refusal's text names no field: its path does, as each API calls it", () => {
   const files = globSync('src/**/*.ts', { exclude: (path) => path.endsWith('generated') });
   const sources = files.map((file) => ({ file, text: readFileSync(file, 'utf8') }));
   const texts = sources.flatMap(({ file, text }) =>
@@ -37,6 +37,6 @@ test('no refusal names a field in its text: the path beside it does, as each API
       .map((words) => `${file}: ${words}`),
   );
   expect(texts.length).toBeGreaterThan(80);
-  // Names of fields are the only words in this form.
+  // Only names of fields are words of this form.
   expect(texts.filter((words) => /\b[a-z]+[A-Z]\w*/.test(words.slice(words.indexOf(':'))))).toEqual([]);
 });

@@ -10,7 +10,7 @@ import { waitForLocks } from '../setup/locks.ts';
 import { makeScene } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 
-// Work for a client that has gone stops: no further mutation of its document begins, and nothing more is read.
+// Work for a client that has left stops: no further mutation of its document starts, and nothing more is read.
 
 const t = await testGateway({ MAX_IN_FLIGHT: 1 });
 const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { operationMs: 300 } });
@@ -30,7 +30,7 @@ const variables = () => {
   };
 };
 
-/** Runs the two transfers and has their client leave during the first one. Answers the amounts that were paid afterwards. */
+/** Runs the two transfers while their client leaves during the first, and returns the amounts that were paid. */
 async function amountsPaid(runAndLeave: (firstIsUnderWay: () => Promise<void>) => Promise<void>): Promise<unknown[]> {
   const before = await amounts();
   const holder = new pg.Client({ connectionString: t.databaseUrl });
@@ -41,11 +41,11 @@ async function amountsPaid(runAndLeave: (firstIsUnderWay: () => Promise<void>) =
   const { statements: sent } = await statements.during(async () => {
     await holder.query('commit');
     await vi.waitFor(async () => expect(await amounts()).toHaveLength(before.length + 1), { timeout: 30_000 });
-    // Comes after a second transfer of the same account, if there is one.
+    // Waits for a second transfer from the same account, if there is one.
     await pay(t.platform, scene, 13);
   });
   await holder.end();
-  // Only statements of this test.
+  // The statements of this test only.
   expect(sent.filter((text) => text.includes('uma_address'))).toEqual([]);
   return (await amounts()).slice(0, -before.length || undefined).reverse();
 }
@@ -57,7 +57,7 @@ async function amounts(): Promise<unknown[]> {
   return transactions.edges.map(({ node }: Data) => Number(node.sentAmount.amount));
 }
 
-test('a client that breaks its request off has no further mutation carried out', async () => {
+test('a request that its client aborts executes no further mutation', async () => {
   const paid = await amountsPaid(async (firstIsUnderWay) => {
     const leaving = new AbortController();
     const request = fetch(`${t.url}/graphql`, {
@@ -69,7 +69,7 @@ test('a client that breaks its request off has no further mutation carried out',
     await firstIsUnderWay();
     leaving.abort();
     await expect(request).rejects.toThrow();
-    // The one request that may be answered at once is over when another is taken.
+    // The gateway answers one request at a time: once it accepts another, the aborted one is over.
     await vi.waitFor(async () => expect((await t.platform.send('{ __typename }')).status).toBe(200), {
       timeout: 30_000,
     });
@@ -77,7 +77,7 @@ test('a client that breaks its request off has no further mutation carried out',
   expect(paid).toEqual([11, 13]);
 });
 
-/** A socket whose credentials have been accepted. */
+/** Opens a socket whose credentials have been accepted. */
 async function openSocket() {
   const socket = new WebSocket(`${t.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
   await once(socket, 'open');
@@ -87,7 +87,7 @@ async function openSocket() {
   return { socket, send };
 }
 
-test('a client that closes its socket has no further mutation carried out', async () => {
+test('a socket that its client closes executes no further mutation', async () => {
   const paid = await amountsPaid(async (firstIsUnderWay) => {
     const { socket, send } = await openSocket();
     send({ id: '1', type: 'subscribe', payload: { query: twoTransfers, variables: variables() } });
@@ -98,7 +98,7 @@ test('a client that closes its socket has no further mutation carried out', asyn
   expect(paid).toEqual([11, 13]);
 });
 
-test('an operation that its client ends on a socket has no further mutation carried out', async () => {
+test('an operation that its client completes on a socket executes no further mutation', async () => {
   const paid = await amountsPaid(async (firstIsUnderWay) => {
     const { socket, send } = await openSocket();
     send({ id: '1', type: 'subscribe', payload: { query: twoTransfers, variables: variables() } });
@@ -111,7 +111,7 @@ test('an operation that its client ends on a socket has no further mutation carr
   expect(paid).toEqual([11, 13]);
 });
 
-test('a subscription that its client ends while it opens is over', async () => {
+test('a subscription that its client completes while it opens is released', async () => {
   const { socket, send } = await openSocket();
   const { id } = await pay(t.platform, scene, 14);
   const lock = await lockedCustomers(t.databaseUrl);
@@ -128,7 +128,7 @@ test('a subscription that its client ends while it opens is over', async () => {
   socket.close();
 });
 
-test('an operation whose time is over has no further mutation carried out', async () => {
+test('an operation that times out executes no further mutation', async () => {
   const impatient: TestPlatform = connect(hasty.url, t.platform.platformId, t.platform.authorization);
   const paid = await amountsPaid(async (firstIsUnderWay) => {
     const request = impatient.send(twoTransfers, variables());
@@ -138,7 +138,7 @@ test('an operation whose time is over has no further mutation carried out', asyn
   expect(paid).toEqual([11, 13]);
 });
 
-test('an answer that would have too many bytes is refused, and names the limit', async () => {
+test('a response over the size limit is refused, and the error names the limit', async () => {
   const narrow = await ownGateway({ ROLE: 'serve', MAX_ANSWER_BYTES: 1_024 }, t.databaseUrl);
   const platform = connect(narrow.url, t.platform.platformId, t.platform.authorization);
   for (const amount of [1, 2, 3]) await pay(t.platform, scene, amount);

@@ -19,7 +19,7 @@ async function aCursor(list: string): Promise<string> {
 const base64 = (text: string) => Buffer.from(text).toString('base64url');
 const uuid = '00000000-0000-7000-8000-000000000000';
 
-/** An error outside a mutation: a code to act on, the argument to blame, where it happened. */
+/** Expects an error outside of a mutation, with its code, the argument at fault, and its path. */
 function expectInvalid({ data, errors }: Answer, field: string, path: (string | number)[]): void {
   expect(errors).toEqual([
     {
@@ -50,7 +50,7 @@ describe.each(lists)('the list %s', (list) => {
     expectInvalid(await t.platform.send(`{ ${list}(${args}) ${page} }`), field, [list]);
   });
 
-  test('refuses a cursor of another list and of another platform', async () => {
+  test('refuses the cursor of another list and of another platform', async () => {
     const otherList = list === 'customers' ? 'accounts' : 'customers';
     const other = await aCursor(otherList);
     expectInvalid(await t.platform.send(`{ ${list}(after: "${other}") ${page} }`), 'after', [list]);
@@ -60,7 +60,7 @@ describe.each(lists)('the list %s', (list) => {
     expectInvalid(await stranger.send(`{ customers(after: "${mine}") ${page} }`), 'after', ['customers']);
   });
 
-  test('refuses the same below a customer', async () => {
+  test('refuses the same arguments below a customer', async () => {
     if (list === 'customers') return;
     for (const [args, field] of [
       ['first: -1', 'first'],
@@ -92,7 +92,7 @@ test.each([
   ['customers', 'umaAddress'],
   ['accounts', 'customerId'],
   ['accounts', 'currency'],
-])('%s filtered by a %s that cannot be finds nothing, without an error', async (list, field) => {
+])('%s filtered by an impossible %s finds nothing, without an error', async (list, field) => {
   for (const value of ['\0', '$\0', '\ud800', '', 'Customer:', `Customer:${uuid}`, `InternalAccount:${uuid}`]) {
     const isId = field.endsWith('Id') && field !== 'platformCustomerId';
     const type = field === 'currency' ? 'CurrencyCode' : isId ? 'ID' : 'String';
@@ -119,7 +119,7 @@ describe('an amount', () => {
     '[1]',
     '"9223372036854775808"',
     '"123456789012345678901234567890"',
-  ])('of %s is none, and is refused as data, as a variable and in the document', async (amount) => {
+  ])('of %s is invalid, and refused as a mutation error, in a variable and in the document', async (amount) => {
     const asVariable = await t.platform.send(`mutation ($amount: BigInt!) { ${transfer('$amount')} }`, {
       amount: JSON.parse(amount),
     });
@@ -187,7 +187,7 @@ test.each([
   ['transactionUpdates', 'of', 'FollowedTransactionsInput'],
   ['accountUpdates', 'of', 'FollowedAccountsInput'],
   ['customerUpdates', 'customerId', 'ID'],
-])('%s follows nothing where its %s is null, and everything where it is left out', async (field, name, type) => {
+])('%s is refused when its %s is null, and follows everything when it is omitted', async (field, name, type) => {
   const query = `subscription ($subject: ${type}) { ${field}(${name}: $subject) { cursor } }`;
   const refused = { errors: [{ extensions: { code: 'INVALID_INPUT', field: name } }] };
   const literal = `subscription { ${field}(${name}: null) { cursor } }`;
@@ -207,24 +207,24 @@ test.each([
   ['transactionUpdates', '{}', { code: 'GRAPHQL_VALIDATION_FAILED' }],
   ['transactionUpdates', '{ transactionId: null }', { code: 'GRAPHQL_VALIDATION_FAILED' }],
   ['transactionUpdates', '{ transactionId: "x", customerId: "x" }', { code: 'GRAPHQL_VALIDATION_FAILED' }],
-])('%s of %s follows nothing', async (field, of, extensions) => {
+])('%s of %s is refused', async (field, of, extensions) => {
   const stream = t.platform.watch(`subscription { ${field}(of: ${of}) { cursor } }`);
   const refusal = await nextOf(stream).catch((errors: unknown) => ({ errors }));
   expect(refusal).toMatchObject({ errors: [{ extensions }] });
 });
 
-describe('what a variable has wrong', () => {
+describe('an invalid variable', () => {
   const wrong = [
     ['an unknown enum value', 'query ($v: SortOrder) { accounts(sortOrder: $v) { totalCount } }', { v: 'X' }],
     ['a fraction for an Int', 'query ($v: Int) { accounts(first: $v) { totalCount } }', { v: 1.5 }],
     ['an unknown field', 'query ($v: AccountFilter) { accounts(filter: $v) { totalCount } }', { v: { x: 1 } }],
-    ['nothing where it is required', 'query ($v: ID!) { account(id: $v) { id } }', {}],
-    ['null where it is required', 'subscription ($v: ID!) { quoteUpdates(quoteId: $v) { cursor } }', { v: null }],
+    ['no value where one is required', 'query ($v: ID!) { account(id: $v) { id } }', {}],
+    ['null where a value is required', 'subscription ($v: ID!) { quoteUpdates(quoteId: $v) { cursor } }', { v: null }],
     ['a number for text', 'subscription ($v: String) { transactionUpdates(after: $v) { cursor } }', { v: 1 }],
   ] as const;
 
   test.each(wrong)(
-    'has the code of bad input and names the variable, on every transport: %s',
+    'is INVALID_INPUT and named in the error, on every transport: %s',
     async (_what, query, variables) => {
       const expected = { message: expect.stringMatching(/^Variable "\$v"/), extensions: { code: 'INVALID_INPUT' } };
       if (query.startsWith('query')) {
@@ -243,7 +243,7 @@ describe('what a variable has wrong', () => {
     },
   );
 
-  test('has it too where the variable leaves an argument empty', async () => {
+  test('is INVALID_INPUT when it is null for a required argument', async () => {
     const query = 'query ($v: ID = "x") { account(id: $v) { id } }';
     const { errors } = await t.platform.send(query, { v: null });
     expect(errors).toMatchObject([{ path: ['account'], extensions: { code: 'INVALID_INPUT' } }]);
@@ -252,7 +252,7 @@ describe('what a variable has wrong', () => {
   test.each([
     ['{ accounts(first: 1.5) { totalCount } }', 'GRAPHQL_VALIDATION_FAILED'],
     ['{ accounts(sortOrder: X) { totalCount } }', 'GRAPHQL_VALIDATION_FAILED'],
-  ])('has a code in the document as well: %s', async (query, code) => {
+  ])('written as a literal has an error code: %s', async (query, code) => {
     expect(await t.platform.send(query)).toMatchObject({ status: 422, errors: [{ extensions: { code } }] });
   });
 });
@@ -265,12 +265,12 @@ test.each([
     'sendingAmount.decimal',
   ],
   ['transactions(filter: { createdAfter: "X" }) { totalCount }', 'transactions', 'filter.createdAfter'],
-])('a value that is none of its scalar is the error of its field: %s', async (query, path, field) => {
+])('a malformed scalar is reported as an error of its field: %s', async (query, path, field) => {
   expectInvalid(await t.platform.send(`{ ${query} }`), field, [path]);
 });
 
 test.each(['1.99999999999999999999', '1.0000000000000000001', '1e-400'])(
-  'the number %s in a body is no integer, however it is sent',
+  'the number %s in a body is refused as an integer, however it is sent',
   async (number) => {
     const query =
       'query ($n: Int, $a: BigInt!) { accounts(first: $n) { totalCount } exchangeRates(source: "USD", sendingAmount: { units: $a }) { rate } }';
@@ -297,7 +297,7 @@ test.each(['1.99999999999999999999', '1.0000000000000000001', '1e-400'])(
   },
 );
 
-test('a number that is an integer may be written with a fraction or an exponent', async () => {
+test('an integer may be written with a fraction or an exponent', async () => {
   for (const number of ['1', '1.0', '1e0', '10e-1']) {
     const query = 'query ($n: Int) { accounts(first: $n) { edges { cursor } } }';
     const response = await t.platform.post(`{"query": "${query}", "variables": {"n": ${number}}}`);
@@ -309,7 +309,7 @@ test.each([
   [0, 'INVALID_AMOUNT'],
   [-1, 'INVALID_AMOUNT'],
   [9_000_000_000_000_001n, 'AMOUNT_OUT_OF_RANGE'],
-])('no exchange rates are asked for %d, which no payment may move', async (amount, code) => {
+])('exchange rates for %d, which no payment can move, are refused', async (amount, code) => {
   for (const destinations of [null, ['EUR']]) {
     const { errors } = await t.platform.send(
       'query ($a: BigInt!, $d: [CurrencyCode!]) { exchangeRates(source: "USD", sendingAmount: { units: $a }, destinations: $d) { rate } }',
@@ -329,7 +329,7 @@ test.each([
   'subscription ($s: Boolean!) { events @include(if: $s) { id } }',
   'subscription ($s: Boolean!) { ... @skip(if: $s) { events { id } } }',
   'subscription ($s: Boolean!) { ...F } fragment F on Subscription { ... { events @skip(if: $s) { id } } ...F }',
-])('a subscription says without conditions what it subscribes to: %s', async (query) => {
+])("a subscription's root field must not have conditions: %s", async (query) => {
   const message = expect.stringMatching(/^A subscription's root field must not have @(skip|include)\.$/);
   const expected = { message, extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } };
   for (const s of [true, false]) {
@@ -350,7 +350,7 @@ test('a subscription may have conditions below its root field', async () => {
   });
 });
 
-test('a receipt of an impossible key says that nothing was done, of an unknown operation there is none', async () => {
+test('the receipt of an impossible key is NONE, and an unknown operation is refused', async () => {
   const receipt = (operation: string, key: string) =>
     t.platform.send(
       'query ($o: MutationName!, $k: String!) { mutationReceipt(operation: $o, idempotencyKey: $k) { outcome code } }',
@@ -366,7 +366,7 @@ test('a receipt of an impossible key says that nothing was done, of an unknown o
   expect(wrong).toMatchObject({ status: 422, errors: [{ extensions: { code: 'INVALID_INPUT' } }] });
 });
 
-test('more than 100 nodes at once are refused', async () => {
+test('more than 100 nodes in one query are refused', async () => {
   const answer = await t.platform.send('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
     ids: Array.from({ length: 101 }, () => scene.usd),
   });
@@ -381,7 +381,7 @@ test.each(['', 'Basic', 'Basic !!!', 'Basic AA==', 'Bearer x', `Basic ${Buffer.f
   },
 );
 
-test('a condition that is no boolean is refused, whatever it is, also after a good one', async () => {
+test('a condition that is not a boolean is always refused, even after a valid one', async () => {
   const query = 'query ($if: Boolean!) { viewer @include(if: $if) { kind } }';
   const send = (condition: unknown) => t.platform.send(query, { if: condition });
   for (const bad of [JSON.parse('{"toString": null, "valueOf": 1}'), 'true', null, 1, [true], {}]) {
@@ -392,7 +392,7 @@ test('a condition that is no boolean is refused, whatever it is, also after a go
   }
 });
 
-test('a field of the query that fails is null with its error, and those beside it are answered', async () => {
+test('a query field that fails is null with its error, and the fields beside it are answered', async () => {
   const answer = await t.platform.send(
     '{ viewer { kind } customers(after: "zzz") { totalCount } quotes { totalCount } }',
   );
@@ -400,7 +400,7 @@ test('a field of the query that fails is null with its error, and those beside i
   expectInvalid(answer, 'after', ['customers']);
 });
 
-test('a mutation whose answer cannot be read is null with its error, and those beside it are answered', async () => {
+test('a mutation with an unreadable result is null with its error, and those beside it are answered', async () => {
   const create = (key: string, lists: string) =>
     `${key}: createCustomer(input: { platformCustomerId: "${key}", details: { individual: { fullName: "Ada" } } }) {
       ... on CreateCustomerSuccess { customer { platformCustomerId ${lists} } } }`;

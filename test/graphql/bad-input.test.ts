@@ -7,14 +7,14 @@ import { makeScene, ownAccount } from '../setup/scene.ts';
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const scene = await makeScene(t.platform, 10_000n);
-/** The same of another platform on this gateway: all of it must look unknown. */
+/** The same scene on another platform of this gateway: everything in it must look unknown. */
 const foreign = await makeScene(await t.newPlatform('foreign'), 10_000n);
 const platformUsd = await ownAccount(t.platform, 'USD');
 
 const run = (mutation: Operation, input: object, success = ''): Promise<Data> =>
   act(t.platform, mutation, input, success);
 
-/** The number of rows of each table, and the versions of mutable ones: a refusal must change neither. */
+/** Returns the number of rows of each table, and the versions of mutable ones: a refusal must change neither. */
 async function everything(): Promise<Data> {
   const { rows } = await t.gateway.payments.database.pool.query(
     `select (select count(*) from customer) as customers, (select count(*) from idempotency_record) as receipts,
@@ -28,7 +28,7 @@ async function everything(): Promise<Data> {
   return rows[0];
 }
 
-/** Inputs that would be carried out; each case spoils one. */
+/** Valid inputs; each case spoils one. */
 const sound = {
   transferOut: () => ({ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 }),
   transferIn: () => ({ sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd }),
@@ -67,7 +67,7 @@ const owner = (changes: object) => ({
   },
 });
 
-/** What is wrong, in which mutation, by which changes to its sound input; the refusal's code, and its path. */
+/** What is wrong, in which mutation, the changes to its valid input, the refusal's code, and its path. */
 type Case = readonly [what: string, mutation: Mutation, changes: () => object, code: string, path: string];
 
 const amounts = (
@@ -212,7 +212,7 @@ test.each([...amounts, ...ids, ...others])(
       message: expect.stringMatching(/\w+ \w+/),
       path: ['input', ...path.split('.').map((step) => (/^\d+$/.test(step) ? Number(step) : step))],
     });
-    // A refusal of the domain is stored under its key, which a transfer has.
+    // A refusal of the domain is stored under the key, which a transfer has.
     const stored = mutation === 'transferOut' && code === poor ? 1n : 0n;
     expect(await everything()).toEqual({ ...before, receipts: before.receipts + stored });
   },
@@ -224,7 +224,7 @@ describe('a quote', () => {
     return (await run('createQuote', sound.createQuote(), success)).quote;
   };
 
-  test('that was executed is not executed again', async () => {
+  test('that was executed cannot be executed again', async () => {
     const { id } = await pending();
     expect(await run('executeQuote', { quoteId: id })).toMatchObject({ replayed: false });
     const before = await everything();
@@ -237,7 +237,7 @@ describe('a quote', () => {
     expect(await everything()).toEqual(before);
   });
 
-  test('that expired is not executed', async () => {
+  test('that expired cannot be executed', async () => {
     const quote = await pending();
     const watching = 'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { status } }';
     const seen: string[] = [];

@@ -31,20 +31,20 @@ export interface Params {
   operationName?: string;
 }
 
-/** One transport of the server: returns the answer as JSON of the protocol. */
+/** Sends a request over one transport of the server, and returns the answer as JSON of the protocol. */
 export type Ask = (params: Params) => Promise<FormattedExecutionResult>;
 
-/** How much a document got to run. */
+/** How much work documents caused. */
 export const ran = { rules: 0, resolvers: 0 };
 
-/** The deep query an ordinary Relay client sends. */
+/** The deep query that an ordinary Relay client sends. */
 export const relayQuery =
   '{ customers(first: 10) { edges { node { accounts(first: 5) { edges { node { id } } } transactions(first: 5) { edges { node { id } } } } } } }';
 
-/** A small graph with connections, interfaces and cycles, every resolver of which counts itself in `ran`. */
+/** A small graph with connections, interfaces and cycles. Each of its resolvers increments `ran.resolvers`. */
 export const schema = buildTestSchema();
 
-/** Operations over the small graph, behind Yoga and behind a socket. */
+/** Serves the small graph through Yoga and over a socket. */
 export function startServer({ introspection }: { introspection: boolean }) {
   const turns = new Turns(8, 8);
   const operations = new Operations({
@@ -54,7 +54,7 @@ export function startServer({ introspection }: { introspection: boolean }) {
     sent: new SentDocuments({} as never, false),
     operationMs: 10_000,
     reportsCost: false,
-    // Nothing here follows events or reads a database.
+    // No operation here follows events or reads a database.
     sessions: {} as never,
     streams: new TokenCap('subscriptions', { apiToken: 1_000, clientToken: 1_000 }),
     takeTurn: () => turns.takeTurn('nobody'),

@@ -136,7 +136,7 @@ describe.each([
     ],
     ['@defer', { query: '{ ... @defer { version } }' }],
     ['a fragment on an unknown type', { query: '{ ... on constructor { __proto__ { toString } } }' }],
-  ])('leaves %s to validation, which refuses it', async (_name, params) => {
+  ])('leaves it to validation to refuse %s', async (_name, params) => {
     const { errors } = await ask(params);
     expect(errors?.[0]?.extensions?.code).toBe('GRAPHQL_VALIDATION_FAILED');
     expect(ran.resolvers).toBe(0);
@@ -165,7 +165,7 @@ describe.each([
   };
 
   test.each(Object.entries(documentBudget))(
-    'allows the full %s budget of %i, and one more breaks it',
+    'allows the full %s budget of %i, and nothing above it',
     async (limit, size) => {
       const documentOf = atTheLimit[limit as keyof typeof documentBudget];
       expect((await ask({ query: documentOf(size) })).errors).toBeUndefined();
@@ -191,7 +191,7 @@ describe.each([
     },
   );
 
-  test('names the list that costs most, by its path and with its cost', async () => {
+  test('names the most expensive list, by its path and with its cost', async () => {
     const inner = (size: number) => `friends(first: ${size}) { edges { node { id name } } }`;
     const query = `query ($n: Int) { version few: customers(first: 5) { edges { node { ${inner(5)} } } }
       all: customers(first: 100) { edges { node { id ...F accounts(first: 2) { edges { node { id } } } } } } }
@@ -213,7 +213,7 @@ describe.each([
     ]);
   });
 
-  test('names the list where its rows cost most, and not one of many below it', async () => {
+  test('names the outer list when its rows cost most, and not one of the many lists below it', async () => {
     const query = `{ customers(first: 1000) { edges { node { ${repeat(10, (i) => `a${i}: friends(first: 1) { edges { node { id } } }`)} } } } }`;
     const { errors } = await ask({ query });
     expect(errors?.[0]?.message).toBe(
@@ -221,7 +221,7 @@ describe.each([
     );
   });
 
-  test('names every limit that a document breaks', async () => {
+  test('names every limit that a document exceeds', async () => {
     const { errors } = await ask({ query: `mutation { ${repeat(21, (i) => `a${i}: pay @skip(if: false)`)} }` });
     expect(errors?.map(({ message }) => message)).toEqual([
       'The document exceeds the aliases limit of 20: it has 21.',
@@ -230,7 +230,7 @@ describe.each([
     ]);
   });
 
-  test('checks a cached document again when its variables change, and caches no refusal', async () => {
+  test('checks a cached document again when its variables change, and does not cache refusals', async () => {
     const query = `query ($n: Int) { customers(first: $n) { edges { node { id name } } } } # ${crypto.randomUUID()}`;
     const outcomes = [];
     for (const n of [20_000, 10, 20_000, 30_000, 10]) {
@@ -246,7 +246,7 @@ describe.each([
     ]);
   });
 
-  test('validates a document that was first refused unvalidated', async () => {
+  test('validates a document whose first request was refused before validation', async () => {
     const query = `query ($n: Int) { customers(first: $n) { nonsense } } # ${crypto.randomUUID()}`;
     expect(await codes(ask, { query, variables: { n: 90_000 } })).toEqual(['COST_LIMIT_EXCEEDED']);
     expect(await codes(ask, { query, variables: { n: 1 } })).toEqual(['GRAPHQL_VALIDATION_FAILED']);
@@ -268,7 +268,7 @@ describe('status over HTTP', () => {
   ] as const;
 
   test.each(refused)(
-    '%s is 422 as application/graphql-response+json and 200 as application/json, each time',
+    '%s is 422 as application/graphql-response+json and 200 as application/json, every time',
     async (_name, query) => {
       for (const [accept, status] of [
         ['application/graphql-response+json', 422],
@@ -311,7 +311,7 @@ describe('the standard introspection query', () => {
     }
   });
 
-  test('is exempt whatever its name, aliases and white space', () => {
+  test('is exempt whatever its name, aliases and white space are', () => {
     const query = getIntrospectionQuery({ typeDepth: 40 })
       .replace('query IntrospectionQuery', 'query Mine # hello\n')
       .replace('__schema', 's: __schema');
@@ -352,7 +352,7 @@ describe.each([
     expect(ran).toEqual({ rules: 0, resolvers: 0 });
   });
 
-  test('answers __typename, and a fragment that is merely called __schema', async () => {
+  test('answers __typename, and a fragment that is only named __schema', async () => {
     const { errors, data } = await ask({ query: '{ __typename ...__schema } fragment __schema on Query { version }' });
     expect(errors).toBeUndefined();
     expect(data).toEqual({ __typename: 'Query', version: 'x' });
@@ -381,14 +381,14 @@ describe.each([
       'an enum value of a subscription',
       { query: 'subscription ($s: Status) { ticks(status: $s) }', variables: { s: 'ACTIV' } },
     ],
-  ])('does not suggest a name for %s that is nearly right', async (_name, params) => {
+  ])('does not suggest a name for %s with a near miss', async (_name, params) => {
     const { errors } = await ask(params);
     expect(errors).toHaveLength(1);
     expect(errors?.[0]?.message).not.toContain('Did you mean');
   });
 });
 
-test('with introspection on, suggestions help', async () => {
+test('suggestions are given when introspection is on', async () => {
   const { errors } = await open.http({ query: '{ versio }' });
   expect(errors?.[0]?.message).toBe('Cannot query field "versio" on type "Query". Did you mean "version"?');
 });
@@ -405,7 +405,7 @@ function fragments(times: number, write: (index: number) => string, type: string
   return `${repeat(times, write)} fragment F${times} on ${type} { ${innermost} }`;
 }
 
-/** What Apollo Client makes of a document. */
+/** Adds __typename to a document, as Apollo Client does. */
 function withTypenames(query: string): string {
   const typename = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } } as const;
   const add = (set: SelectionSetNode) => ({ ...set, selections: [typename, ...set.selections.filter(isOther)] });

@@ -43,7 +43,7 @@ test.each([
     '{ transactions { edges { node { timeline { status reason terminal } ledgerEntries { amount { amount } system account { id } } quote { id } } } } }',
   ],
   ['the viewer and a cursor of the feed', '{ viewer { kind feedCursor } currencies { code decimals } }'],
-])('a query is answered the same however often it is asked: %s', async (_what, query) => {
+])('a repeated query gets the same answer each time: %s', async (_what, query) => {
   const first = await t.platform.send(query);
   expect(first.errors).toBeUndefined();
   for (let again = 0; again < often; again++) expect(await t.platform.send(query)).toEqual(first);
@@ -68,13 +68,13 @@ test.each([
     '{ transactions { edges { node { sentAmount { formatted(locale: "no such locale") } } } } }',
     undefined,
   ],
-])('a query that goes wrong says the same however often it is asked: %s', async (_what, query, variables) => {
+])('a repeated query that fails reports the same error each time: %s', async (_what, query, variables) => {
   const first = await t.platform.send(query, variables);
   expect(first.errors).toHaveLength(1);
   for (let again = 0; again < often; again++) expect(await t.platform.send(query, variables)).toEqual(first);
 });
 
-test('who asks what another has asked sees what is their own, however often it is asked', async () => {
+test('callers who send the same query each see their own data, every time', async () => {
   const platform = await t.newPlatform('with two customers');
   const paying = [await makeScene(platform, 1_000n), await makeScene(platform, 1_000n)];
   const bindings: object[] = paying.map(({ customerId }) => ({ customerId }));
@@ -99,40 +99,32 @@ test('who asks what another has asked sees what is their own, however often it i
   expect(new Set(firsts.map((data) => JSON.stringify(data))).size).toBe(askers.length);
   for (let again = 0; again < often; again++) {
     expect(await Promise.all(askers.map((asker) => asker.ask(query)))).toEqual(firsts);
-    // Also one after the other: each meets the caches that the one before has left.
+    // Also one after the other, so that each finds the caches that the previous caller filled.
     for (const [at, asker] of askers.entries()) expect(await asker.ask(query)).toEqual(firsts[at]);
   }
 });
 
 test.each([
-  ['who may do more asks first', ['VIEW', 'MANAGE'], ['VIEW']],
-  ['who may do less asks first', ['VIEW'], ['VIEW', 'MANAGE']],
-])(
-  'who asks what another has asked is refused what they may not see, however often it is asked: %s',
-  async (_what, ...both) => {
-    const askers = [];
-    for (const permissions of both) {
-      const made = await act(
-        t.platform,
-        'createApiToken',
-        { name: 'one', permissions },
-        'secret apiToken { clientId }',
-      );
-      const authorization = basicAuthorization({ clientId: made.apiToken.clientId, secret: made.secret });
-      askers.push({ platform: connect(t.url, '', authorization), mayManage: permissions.includes('MANAGE') });
+  ['the caller with more permissions asks first', ['VIEW', 'MANAGE'], ['VIEW']],
+  ['the caller with fewer permissions asks first', ['VIEW'], ['VIEW', 'MANAGE']],
+])('a query that another caller may send is still refused without permission: %s', async (_what, ...both) => {
+  const askers = [];
+  for (const permissions of both) {
+    const made = await act(t.platform, 'createApiToken', { name: 'one', permissions }, 'secret apiToken { clientId }');
+    const authorization = basicAuthorization({ clientId: made.apiToken.clientId, secret: made.secret });
+    askers.push({ platform: connect(t.url, '', authorization), mayManage: permissions.includes('MANAGE') });
+  }
+  const query = `query First${both[0].length} { customers { totalCount } apiTokens { totalCount } }`;
+  for (const { platform, mayManage } of askers) {
+    for (let again = 0; again < often; again++) {
+      const { data, errors } = await platform.send(query);
+      if (mayManage) expect(data?.apiTokens.totalCount).toBeGreaterThan(1);
+      else expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['FORBIDDEN']);
     }
-    const query = `query First${both[0].length} { customers { totalCount } apiTokens { totalCount } }`;
-    for (const { platform, mayManage } of askers) {
-      for (let again = 0; again < often; again++) {
-        const { data, errors } = await platform.send(query);
-        if (mayManage) expect(data?.apiTokens.totalCount).toBeGreaterThan(1);
-        else expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['FORBIDDEN']);
-      }
-    }
-  },
-);
+  }
+});
 
-test('a query that went well often says what is wrong the one time that it goes wrong', async () => {
+test('a query that has often succeeded still reports its error when it fails', async () => {
   const query = 'query ($first: Int!) { customers(first: $first) { edges { node { id } } } }';
   const wrong = await t.platform.send(query, { first: 101 });
   expect(wrong.errors).toHaveLength(1);
@@ -142,7 +134,7 @@ test('a query that went well often says what is wrong the one time that it goes 
   expect(await t.platform.send(query, { first: 1 })).toEqual(right);
 });
 
-test('a field that a variable leaves out, or gives other arguments, follows the variable each time', async () => {
+test("a field's variables and conditions are followed anew each time", async () => {
   const query = `query ($first: Int!, $with: Boolean!) { customers { edges { node { id
     transactions(first: $first) { edges { node { id } } } accounts @include(if: $with) { edges { node { id } } } } } } }`;
   const ask = (first: number, withAccounts: boolean) => t.platform.ask(query, { first, with: withAccounts });
@@ -187,9 +179,9 @@ test.each([
     'query ($b: Boolean!) { ...F @include(if: $b) ...F } fragment F on Query { customers { totalCount } }',
   ],
   ['a field that comes later when it is left out', `${included} umaAddress @include(if: $b) name umaAddress } } } }`],
-])('a condition holds however often a query is asked: %s', async (_what, query) => {
+])('a condition is followed each time that a query is repeated: %s', async (_what, query) => {
   for (const b of [false, true, false]) {
-    // What was not asked before is executed as the specification says.
+    // A new text is not cached: it is executed as the specification says.
     const wanted = JSON.stringify(await t.platform.send(`${query} # ${b} ${Math.random()}`, { b }));
     for (let again = 0; again < often; again++)
       expect(JSON.stringify(await t.platform.send(query, { b }))).toBe(wanted);
@@ -201,9 +193,9 @@ const two = [
   'b: transactions(first: 2) { edges { node { id } } }',
 ];
 test.each([
-  ['of one row', `customer { id ${two[0]} } customer { name createdAt ${two[1]} }`],
+  ['in one row', `customer { id ${two[0]} } customer { name createdAt ${two[1]} }`],
   ['in two fragments', `...A ...B`],
-])('what is asked beside one list with two sets of arguments is answered: %s', async (_what, asked) => {
+])('fields beside one list with two sets of arguments are answered: %s', async (_what, asked) => {
   const query = `{ accounts(filter: { platformOwned: false }) { edges { node { ${asked} } } } }
     fragment A on Account { customer { id ${two[0]} } } fragment B on Account { customer { name createdAt ${two[1]} } }`;
   const used = asked.startsWith('...') ? query : query.slice(0, query.indexOf('fragment A'));
@@ -221,7 +213,7 @@ test.each([
   }
 });
 
-test('a query that goes wrong is not executed twice because it was asked before', async () => {
+test('a repeated query that fails is not executed twice', async () => {
   const query = '{ customers { edges { node { id } } } x: customers(first: 101) { totalCount } }';
   const { platform, statements, stop } = await countedGateway(t);
   const count = async () => {

@@ -7,7 +7,7 @@ import { fund, makeScene } from '../setup/scene.ts';
 import { countedGateway } from '../setup/statements.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-// Nothing settles or expires meanwhile, and no test adds a row: a list is the same each time it is read.
+// Nothing settles or expires during the tests, and no test adds a row: a list is the same each time it is read.
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000, SANDBOX_QUOTE_SECONDS: 86_400 });
 const endpointId = (await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/' })).id;
 await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/second', eventTypes: ['KYC_STATUS'] });
@@ -31,7 +31,7 @@ for (let made = 0; made < 5; made++) {
 }
 await quiet();
 
-/** Waits until every event has its place in the feed and its deliveries. */
+/** Waits until every event has its position in the feed and its deliveries. */
 async function quiet(): Promise<void> {
   const { pool } = t.gateway.payments.database;
   const behind = `select from outbox union all
@@ -115,7 +115,7 @@ interface Edge {
   readonly node: { readonly id: string };
 }
 
-/** The whole list in the order asked. */
+/** Reads the whole list in the given order. */
 async function whole(list: List, asked: Pick<Asked, 'filter' | 'sortOrder'>): Promise<Edge[]> {
   const { edges, totalCount } = await read(list, { ...asked, first: 100 });
   expect(edges).toHaveLength(totalCount);
@@ -123,9 +123,9 @@ async function whole(list: List, asked: Pick<Asked, 'filter' | 'sortOrder'>): Pr
 }
 
 /**
- * Section 4 of the specification over the whole list. Cursors are places in the unfiltered list, so that one whose row does
- * not match the filter has a place, too; the rows that a cursor removes are those that lie "prior to after" or "following
- * before", the cursor's own row among them.
+ * Applies section 4 of the specification to the whole list. Cursors are positions in the unfiltered list, so a cursor whose row
+ * does not match the filter has a position, too. The rows that a cursor removes are those "prior to after" or "following before",
+ * including the cursor's own row.
  */
 function bySpecification(unfiltered: readonly Edge[], matching: readonly Edge[], asked: Asked): Data {
   const placeOf = (cursor: string) => unfiltered.findIndex((edge) => edge.cursor === cursor);
@@ -134,7 +134,7 @@ function bySpecification(unfiltered: readonly Edge[], matching: readonly Edge[],
   const followingBefore = matching.filter(({ cursor }) => before !== undefined && placeOf(cursor) >= placeOf(before));
   const removed = new Set([...priorToAfter, ...followingBefore]);
   const edges = matching.filter((edge) => !removed.has(edge));
-  // Without a size, the server's own: at the end of the list only where `before` is the only cursor.
+  // Without a size, the default page size applies, from the end of the list if `before` is the only cursor.
   const isFromEnd = last !== undefined || (first === undefined && after === undefined && before !== undefined);
   const size = first ?? last ?? 20;
   const shown = isFromEnd ? edges.slice(Math.max(0, edges.length - size)) : edges.slice(0, size);
@@ -167,7 +167,7 @@ describe.each(titled)('%s', (_title, list) => {
     sortOrder: fc.constantFrom(...orders),
   });
 
-  test('any page is what the algorithm of the specification makes of the whole list', async () => {
+  test("any page is what the specification's algorithm makes of the whole list", async () => {
     const known = new Map<string, Promise<Edge[]>>();
     const wholeOnce = (asked: Pick<Asked, 'filter' | 'sortOrder'>) => {
       const key = JSON.stringify(asked);
@@ -189,7 +189,7 @@ describe.each(titled)('%s', (_title, list) => {
     );
   });
 
-  test('a walk between two cursors ends before the second, in either direction', async () => {
+  test('a walk between two cursors stops before the second, in either direction', async () => {
     const all = await whole(list, {});
     const [after, before] = [all[0]?.cursor, all.at(-1)?.cursor];
     const forward: Edge[] = [];
@@ -209,7 +209,7 @@ describe.each(titled)('%s', (_title, list) => {
     expect([forward, backward]).toEqual([all.slice(1, -1), all.slice(1, -1)]);
   });
 
-  test('a page of no rows has no cursors, and says whether there are rows', async () => {
+  test('an empty page has no cursors, and says whether there are rows before or after it', async () => {
     const all = await whole(list, {});
     const empty = { edges: [], totalCount: all.length };
     const none = { startCursor: null, endCursor: null };
@@ -243,7 +243,7 @@ describe.each(titled)('%s', (_title, list) => {
     }
   });
 
-  test('only first together with last is refused, and sizes out of bounds', async () => {
+  test('first together with last and sizes out of range are the only refusals', async () => {
     const refusalOf = async (asked: Asked) => {
       const { errors } = await t.platform.send(documentOf(list, asked));
       return errors?.map(({ extensions }) => [extensions.code, extensions.field]);
@@ -257,7 +257,7 @@ describe.each(titled)('%s', (_title, list) => {
   });
 });
 
-test('pages between cursors are found by their keys: nothing is skipped over, and counted only where it is asked', async () => {
+test('pages between cursors seek by key, without offsets, and count only when asked', async () => {
   const list: List = { name: 'transactions' };
   const all = await whole(list, {});
   const asked = { first: 3, after: all[1]?.cursor, before: all[8]?.cursor };
@@ -272,12 +272,12 @@ test('pages between cursors are found by their keys: nothing is skipped over, an
   expect(rows).not.toMatch(/exists|count\(\*\)::text/);
   const [existence, ...more] = await statementsFor('{ edges { node { id } } pageInfo { hasPreviousPage } }');
   expect([existence, more]).toEqual([expect.stringMatching(/exists/), []]);
-  // `offset 0` skips nothing: it is a fence for the planner.
+  // `offset 0` skips nothing: it is an optimization fence for the planner.
   expect((await statementsFor(page)).join('\n')).not.toMatch(/offset (?!0\b)/i);
   await stop();
 });
 
-test('an empty page and a range are answered the same when the document is asked again and again', async () => {
+test('empty pages and ranges get the same answer each time the document is repeated', async () => {
   const all = await whole({ name: 'transactions' }, {});
   const [after, before] = [all[0]?.cursor, all[5]?.cursor];
   const query = `query ($first: Int, $last: Int, $after: String, $before: String) {

@@ -16,7 +16,7 @@ for (let made = 0; made < 5; made++) {
 const money = 'amount decimal formatted currency { code name symbol decimals }';
 const account = `accountId account { id currency { code }
   ... on InternalAccount { balance { amount currency { code decimals } } } ... on ExternalAccount { status } }`;
-/** What an app shows of a payment. */
+/** The fields of a payment that an app shows. */
 const row = `id type status terminal createdAt updatedAt settledAt description failureReason
   customer { id name platformCustomerId customerType }
   source { ... on AccountSource { ${account} } ... on UmaSource { umaAddress } }
@@ -28,11 +28,11 @@ const payments = (first: number) =>
   `{ transactions(first: ${first}) { edges { cursor node { ${row} } } pageInfo { hasNextPage endCursor } totalCount } }`;
 const withTypenames = (query: string) => query.replaceAll('{', '{ __typename');
 
-describe('what apps ask', () => {
+describe('the cost of a typical document', () => {
   test.each([
     ['a first screen of 5 payments', 5, 5_048],
     ['a page of 100', 100, 19_203],
-  ])('is within the budget, and costs the same with __typename everywhere: %s', async (_what, first, cost) => {
+  ])('is within the budget, and the same with __typename everywhere: %s', async (_what, first, cost) => {
     const plain = await development.platform.send(payments(first));
     expect(plain).toMatchObject({ status: 200, extensions: { cost: { cost, fields: 104, depth: 8 } } });
     const named = await development.platform.send(withTypenames(payments(first)));
@@ -41,7 +41,7 @@ describe('what apps ask', () => {
     expect(named.data.transactions).toMatchObject(plain.data.transactions);
   });
 
-  test('is as dear as the dearest of what changed, where a hundred events show it, whatever it is', async () => {
+  test('is that of the dearest kind of subject, if a hundred events show all kinds', async () => {
     const variants = [
       `... on Transaction { ${row.replace(/customer \{.*?\}/, '')} }`,
       '... on Quote { quoteStatus: status expiresAt feesIncluded { amount } totalSendingAmount { amount } }',
@@ -61,9 +61,9 @@ describe('what apps ask', () => {
   });
 
   test.each([
-    ['a hundred in each of a hundred', 100, 100, undefined],
+    ['a hundred rows below each of a hundred', 100, 100, undefined],
     ['lists of lists of lists', 20, 20, 20],
-  ])('is not %s', async (_what, outer, inner, innermost) => {
+  ])('exceeds the budget for %s', async (_what, outer, inner, innermost) => {
     const rows = (first: number, below: string) => `transactions(first: ${first}) { edges { node { id ${below} } } }`;
     const below = innermost === undefined ? '' : `customer { ${rows(innermost, '')} }`;
     const query = `{ customers(first: ${outer}) { edges { node { ${rows(inner, below)} } } } }`;
@@ -71,7 +71,7 @@ describe('what apps ask', () => {
     expect(errors).toMatchObject([{ extensions: { code: 'COST_LIMIT_EXCEEDED', budget: 'cost', limit: 26_000 } }]);
   });
 
-  test('refuses ids that are too many for what is asked of each, and names the list', async () => {
+  test('exceeds the budget for too many ids with lists below, and the error names the list', async () => {
     const query =
       'query ($ids: [ID!]!) { things: nodes(ids: $ids) { ... on Customer { transactions(first: 100) { edges { node { id status } } } } } }';
     const { errors } = await development.platform.send(query, { ids: Array(100).fill(scene.customerId) });
@@ -86,7 +86,7 @@ describe('what apps ask', () => {
   });
 });
 
-test('an id that is asked for several times is read once', async () => {
+test('an id that is requested several times is read once', async () => {
   const ids = [scene.usd, scene.eur, scene.usd, scene.usd, scene.customerId, scene.customerId];
   const { platform, statements, stop } = await countedGateway(development);
   const asked = await statements.during(() =>
@@ -96,7 +96,7 @@ test('an id that is asked for several times is read once', async () => {
   expect(asked.result.nodes.map(({ id }: Data) => id)).toEqual(ids);
   const [statement = '', ...more] = asked.statements;
   expect(more).toEqual([]);
-  // Two accounts, one customer.
+  // Two accounts and one customer.
   expect(statement.match(/\.id (= \$\d+|in \([^)]*\))/g)).toEqual([
     expect.stringMatching(/^\.id in \(\$\d+, \$\d+\)$/),
     expect.stringMatching(/^\.id = /),
@@ -156,13 +156,13 @@ async function firstOf(results: AsyncIterable<unknown>, most: number): Promise<D
 }
 
 describe.each(Object.entries(transports))('over %s', (name, send) => {
-  test('every answer outside production says what its document costs, however often it is asked', async () => {
+  test('every response outside of production reports the cost of its document, each time', async () => {
     for (let again = 0; again < often; again++) {
       expect(await send(development, { query })).toEqual([{ data: expect.anything(), extensions: { cost: report } }]);
     }
   });
 
-  test('in production it is said to whoever asks, and to nobody else', async () => {
+  test('production reports the cost to those who request it, and to no one else', async () => {
     for (const extensions of [undefined, {}, { cost: false }, { cost: 'true' }, { other: true }]) {
       const request = { query, ...(extensions && { extensions }) };
       expect(await send(production, request)).toEqual([{ data: expect.anything() }]);
@@ -174,7 +174,7 @@ describe.each(Object.entries(transports))('over %s', (name, send) => {
     expect(await send(production, { query })).toEqual([{ data: expect.anything() }]);
   });
 
-  test('it is that of the variables, and is there beside errors', async () => {
+  test('the reported cost is that of the variables, and is present beside errors', async () => {
     const list = 'query ($n: Int) { customers(first: $n) { edges { node { id } } } }';
     for (const [n, cost] of [
       [2, 306],
@@ -193,7 +193,7 @@ describe.each(Object.entries(transports))('over %s', (name, send) => {
 
   if (name.startsWith('HTTP')) return;
 
-  test('a subscription says it with its first result only', async () => {
+  test('a subscription reports it with its first result only', async () => {
     for (const [t, asks] of [
       [development, false],
       [production, true],
@@ -218,7 +218,7 @@ describe.each(Object.entries(transports))('over %s', (name, send) => {
   });
 });
 
-describe('what reads all that matches', () => {
+describe('a field that reads all matching rows', () => {
   const total = '{ status type count amount { amount currency { code } } }';
   const costOf = async (query: string, variables?: object) => {
     const { extensions, errors } = (await development.platform.send(query, variables)) as Data;
@@ -231,7 +231,7 @@ describe('what reads all that matches', () => {
     'transactionTotals { count }',
     'accounts(first: 1) { edges { node { ... on InternalAccount { statement(from: "2020-01-01T00:00:00Z", to: "2090-01-01T00:00:00Z") { credits { count } } } } } }',
     'transactions(first: 1, filter: { platformCustomerId: "x" }) { edges { node { id } } }',
-  ])('is an expensive document, of which twenty are refused: %s', async (field) => {
+  ])('makes a document expensive, and twenty of them are refused: %s', async (field) => {
     expect(await costOf(`{ ${field} }`)).toBeGreaterThan(4_000);
     expect(await costOf(`{ ${field} }`)).toBeLessThan(9_000);
     const { errors } = await development.platform.send(
@@ -240,14 +240,14 @@ describe('what reads all that matches', () => {
     expect(errors).toMatchObject([{ extensions: { code: 'COST_LIMIT_EXCEEDED', budget: 'cost' } }]);
   });
 
-  test('is not counted for each row of its own page', async () => {
+  test('is not charged for each row of its own page', async () => {
     const rows = (first: number) =>
       `{ transactions(first: ${first}) { edges { node { id } } totalCount pageInfo { hasNextPage } } }`;
     const [one, hundred] = [await costOf(rows(1)), await costOf(rows(100))];
     expect(hundred - one).toBe(99 * 3);
   });
 
-  test('is read once where a document has the same under several names, whatever it selects of it', async () => {
+  test('is read once when a document has it under several names, whatever its selections', async () => {
     const { platform, statements, stop } = await countedGateway(development);
     const query = `query ($a: TransactionFilter, $b: TransactionFilter) {
       a: transactionTotals(filter: $a) ${total} b: transactionTotals(filter: $b) { count }
@@ -273,7 +273,7 @@ describe('what reads all that matches', () => {
   });
 });
 
-describe('a list whose rows no single index has in its order', () => {
+describe('a list whose rows no single index has in order', () => {
   const price = 8_500;
   const costOf = async (query: string, variables?: object) => {
     const { extensions, errors } = (await development.platform.send(query, variables)) as Data;
@@ -301,7 +301,7 @@ describe('a list whose rows no single index has in its order', () => {
     ['accounts', 'filter: { kind: EXTERNAL }', 'Customer'],
     ['transactions', 'filter: { createdBefore: "2020-01-01T00:00:00Z" }', 'InternalAccount'],
     ['events', 'filter: { customerId: "Customer:x" }'],
-  ])('costs nothing more where one has: %s(%s)', async (list, args, parent?: string) => {
+  ])('is not charged extra when an index has them: %s(%s)', async (list, args, parent?: string) => {
     expect(await searches(list, args, parent)).toBeCloseTo(0, 2);
   });
 
@@ -323,15 +323,12 @@ describe('a list whose rows no single index has in its order', () => {
     ['transactions', 'orderBy: UPDATED', 'InternalAccount'],
     ['transactions', 'filter: { reference: "x" }', 'InternalAccount'],
     ['quotes', 'filter: { status: [PENDING] }', 'Customer'],
-  ])(
-    'costs what a search costs, once for each way that leads to its rows: %s(%s)',
-    async (list, args, parent?: string) => {
-      // To the payments of an account lead two: those from it, and those to it.
-      expect(await searches(list, args, parent)).toBeCloseTo(parent === 'InternalAccount' ? 2 : 1, 2);
-    },
-  );
+  ])('is charged for a search, once for each way to find its rows: %s(%s)', async (list, args, parent?: string) => {
+    // An account's payments are found in two ways: those from it, and those to it.
+    expect(await searches(list, args, parent)).toBeCloseTo(parent === 'InternalAccount' ? 2 : 1, 2);
+  });
 
-  test('is found in variables, their defaults and parts of them', async () => {
+  test('is recognized in variables, in their defaults and in parts of them', async () => {
     const list = (variables: string, filter: string) =>
       `query (${variables}) { transactions(first: 1, filter: ${filter}) { edges { node { id } } } }`;
     const both = { status: ['FAILED'], type: ['INCOMING'] };
@@ -344,7 +341,7 @@ describe('a list whose rows no single index has in its order', () => {
   });
 });
 
-test('each value of a list in arguments costs 1, written or in a variable, and equal values are bound once', async () => {
+test('each value of a list in arguments costs 1, and equal values are bound once', async () => {
   const { platform, statements, stop } = await countedGateway(development);
   const query =
     'query ($s: [TransactionStatus!]) { transactions(first: 1, filter: { status: $s }) { edges { node { id } } } }';

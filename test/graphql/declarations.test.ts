@@ -5,7 +5,7 @@ import { plainReadText } from '../../src/api/graphql/reading/reads.ts';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 import { columnName } from '../../src/infra/database/rows.ts';
 
-/** A schema with one field of quotes, as the plug-ins of Pothos leave it. */
+/** Builds a schema with one field of quotes, as the plug-ins of Pothos leave it. */
 function schemaWith(extensions: Readonly<Record<string, unknown>>): GraphQLSchema {
   const Quote = new GraphQLObjectType({
     name: 'Quote',
@@ -23,17 +23,17 @@ test.each([
   ['no statement can read Quote.label', { pothosOptions: { resolve } }],
   ['Quote has no column nickname', { pothosExposedField: 'nickname' }],
   ['Quote has no column nickname', { pothosOptions: { resolve, select: { nickname: true } } }],
-])('a field that cannot be read stops the start: %s', (message, extensions) => {
+])('a field that cannot be read prevents the start: %s', (message, extensions) => {
   expect(() => derive(schemaWith(extensions))).toThrow(message);
 });
 
-test('a type whose rows are read by their ids says who may see which of them', () => {
+test('a type whose rows are read by id must declare who may see which of them', () => {
   expect(() => derive(schemaWith({ made: () => ({ kind: 'node', types: ['Quote'] }) }))).toThrow(
     'reads rows of Quote, which has no table, or no rule for who may see its rows',
   );
 });
 
-test('a field that graphql-js executes says so', () => {
+test('a field that graphql-js executes must declare it', () => {
   expect(() => derive(schemaWith({ executed: true }))).not.toThrow();
   const executed = Object.values(schema.getQueryType()?.getFields() ?? {}).filter((field) => field.extensions.executed);
   expect(executed.map(({ name }) => name).sort()).toEqual([
@@ -48,7 +48,7 @@ test('a field that graphql-js executes says so', () => {
 const sums = { transactionTotals: 'status type sent_currency received_currency sent_amount received_amount' };
 const accepted = { minAmount: 'min_amount code', maxAmount: 'max_amount code', currency: 'code' };
 
-/** What a field is read from where that is not the column, or the member of JSON, of its name. */
+/** The fields that are not read from the column, or JSON member, of their own name, and what they are read from. */
 const readFrom: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Query: sums,
   Transaction: {
@@ -122,14 +122,14 @@ const readFrom: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Policy: { limits: '' },
 };
 
-test('a field shows the column, or the member of JSON, of its name; an amount with its currency', () => {
+test('a field shows the column, or JSON member, of its name; an amount with its currency', () => {
   const wrong: string[] = [];
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || ['Money', 'Currency'].includes(type.name)) continue;
     for (const { name, type: shown, extensions } of Object.values(type.getFields())) {
       const { read, made, pothosExposedField: exposed } = extensions;
       if (!read && exposed && exposed !== name) wrong.push(`${type.name}.${name} shows ${exposed}`);
-      // What a resolver computes of a row has tests of its own, and so have lists and totals.
+      // Computed fields, lists and totals have tests of their own.
       if (!read || !(made || exposed) || read.kind === 'page' || read.kind === 'node') continue;
       const text = plainReadText(read);
       const own = getNamedType(shown).name === 'Money' ? `${name} currency` : name;

@@ -130,7 +130,7 @@ test.each<[string, Params, Partial<DocumentSize>]>([
   expect(sizeOf(params)).toMatchObject(expected);
 });
 
-test('what is kept of a document does not grow with the operation names that are asked for', () => {
+test('the cached size of a document does not grow with the operation names requested', () => {
   const document = parse('query A { version } query B { version }');
   const measure = measureDocument({ schema, document, operationName: 'A' });
   for (const operationName of ['B', 'none of them', 'nor this', '', undefined, null]) {
@@ -139,13 +139,13 @@ test('what is kept of a document does not grow with the operation names that are
   }
 });
 
-test('a fragment that doubles forty times is counted without writing it out', () => {
+test('a fragment that doubles forty times is counted without expanding it', () => {
   const doubling = Array.from({ length: 40 }, (_, i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`);
   const size = sizeOf({ query: `{ ...F0 } ${doubling.join(' ')} fragment F40 on Query { version }` });
   expect(size).toMatchObject({ fields: 2 ** 40, cost: 2 ** 40 });
 });
 
-test('agrees with writing every fragment out, on any document', () => {
+test('the size is that of the expanded document, for any document', () => {
   fc.assert(
     fc.property(randomDocument, (document) => {
       expect(sizeOf({ query: render(document) })).toMatchObject(countWrittenOut(document));
@@ -153,7 +153,7 @@ test('agrees with writing every fragment out, on any document', () => {
   );
 });
 
-test('is the same with __typename in every selection set, for any document', () => {
+test('the size is the same with __typename in every selection set, for any document', () => {
   fc.assert(
     fc.property(randomDocument, (random) => {
       const query = render(random);
@@ -166,7 +166,7 @@ test('is the same with __typename in every selection set, for any document', () 
   );
 });
 
-/** Types of one field, which is a node: an account is a holder and a party, too. */
+/** Types of one field, which is a node. An account is also a holder and a party. */
 const alternatives: Readonly<Record<string, readonly string[]>> = {
   Node: ['Account', 'Customer', 'Payment'],
   Holder: ['Account', 'Customer'],
@@ -206,7 +206,7 @@ test.each([
     1 + (1 + 2 + 2 * 3),
   ],
   ['none of them where no row can be of the type', '{ account { id ... on Customer { a: id b: id } } }', 1 + 1],
-])('of fragments on different types the dearest counts: %s', (_name, query, cost) => {
+])('the most expensive of fragments on different types counts: %s', (_name, query, cost) => {
   expect(costOf(query)).toBe(cost);
 });
 
@@ -224,7 +224,7 @@ const { alternative } = fc.letrec<{ alternative: Alternative }>((tie) => {
   };
 });
 
-test('a selection set costs as much as the dearest of all that a row can be', () => {
+test('a selection set costs as much as the most expensive type that a row can have', () => {
   const written = ({ on, near, inner }: Alternative): string => {
     if (on === undefined && near === undefined) return 'id';
     const selections = `{ __typename ${inner.map(written).join(' ')} }`;
@@ -251,7 +251,10 @@ function sizeOf({ query, ...request }: Params): DocumentSize {
   return measureDocument({ schema, document: parse(query), ...request }).size;
 }
 
-/** A document in the shape the generator makes: the first selects from one customer, the others are fragments, each spreading only later ones. */
+/**
+ * A document in the shape that the generator produces: the first selects from one customer, the others are fragments, each
+ * spreading only later ones.
+ */
 type RandomDocument = Selection[][];
 
 type Selection =
@@ -278,7 +281,7 @@ const { selections } = fc.letrec<{ selections: Selection[]; selection: Selection
 }));
 const randomDocument: fc.Arbitrary<RandomDocument> = fc.array(selections, { minLength: 1, maxLength: 5 });
 
-/** What selection set `from` spreads: one after it, or undefined for the last, which has none. */
+/** Returns the selection set that `from` spreads: one after it, or undefined for the last. */
 function spreadTarget(document: RandomDocument, from: number, of: number): number | undefined {
   const later = document.length - from - 1;
   return later === 0 ? undefined : from + 1 + (of % later);
@@ -316,7 +319,7 @@ function renderOne(document: RandomDocument, from: number, selection: Selection)
   }
 }
 
-/** One field of the written-out document with all that is above it, outermost first. */
+/** One field of the expanded document with everything above it, outermost first. */
 type Path = (FieldStep | 'fragment')[];
 type FieldStep = { alias: boolean; children: number };
 
@@ -350,7 +353,7 @@ function pathsOf(document: RandomDocument, from: number, selection: Selection, a
   }
 }
 
-/** The same counts, taken naively from the list of all fields. */
+/** Counts the same, naively, from the list of all fields. */
 function countWrittenOut(document: RandomDocument): Partial<DocumentSize> {
   const definitions = document.map((inner, at) => {
     const above: Path = at === 0 ? [plain] : [];

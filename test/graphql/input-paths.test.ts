@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { argumentPath, inputPaths } from '../../src/api/graphql/schema/input-paths.ts';
 import { schema } from '../../src/api/graphql/server/schema.ts';
 
-/** The fields of a mutation's input that are @oneOf objects, but for amounts, each with the path that leads there. */
+/** Returns the @oneOf fields of a mutation's input, except amounts, each with the path that leads there. */
 function choicesOf(type: unknown, path: readonly string[] = []): string[] {
   const here = getNullableType(type as Parameters<typeof getNullableType>[0]);
   if (isListType(here)) return choicesOf(here.ofType, path);
@@ -12,7 +12,7 @@ function choicesOf(type: unknown, path: readonly string[] = []): string[] {
   return here.isOneOf && here.name !== 'AmountInput' ? [path.join('.'), ...inside] : inside;
 }
 
-test('the table has every choice that the inputs of mutations have, and no other', () => {
+test('the table has exactly the choices that the inputs of mutations have', () => {
   const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
   expect(mutations.length).toBeGreaterThan(20);
   const choices = mutations.flatMap(({ name, args }) =>
@@ -24,14 +24,14 @@ test('the table has every choice that the inputs of mutations have, and no other
       return chosen < 0 ? [] : [`${name} ${input.slice(0, chosen).join('.')}`];
     }),
   );
-  // An account's details are those of the command, whichever of them identifies it.
+  // An account's details are those of its command, whatever identifies the account.
   expect(new Set(pathInputs)).toEqual(new Set(choices.filter((choice) => !choice.includes('accountInfo.'))));
 });
 
 test.each([
   ['createQuote', ['source', 'accountId'], { source: { account: {} } }, ['input', 'source', 'account', 'accountId']],
   ['createQuote', ['source'], { source: { realtimeFunding: {} } }, ['input', 'source', 'realtimeFunding']],
-  // An account of the kind `iban` has an `iban`.
+  // An account of kind `iban` has an `iban`.
   [
     'createExternalAccount',
     ['details', 'iban'],

@@ -16,7 +16,7 @@ import { nextOf } from '../setup/streams.ts';
 
 const t = await testGateway();
 
-/** A list that a document can send: the root field, its argument, and the value with one value too many. */
+/** A list that a document can send: the root field, its argument, and a value in which the list is one value too long. */
 interface LongList {
   readonly name: string;
   readonly root: 'query' | 'mutation' | 'subscription';
@@ -27,7 +27,7 @@ interface LongList {
   readonly value: unknown;
 }
 
-/** The least that a type takes. */
+/** Returns the smallest value that a type accepts. */
 function least(type: GraphQLInputType): unknown {
   const nullable = getNullableType(type);
   if (isListType(nullable)) return [];
@@ -38,7 +38,7 @@ function least(type: GraphQLInputType): unknown {
   return Object.fromEntries(needed.map((field) => [field.name, least(field.type)]));
 }
 
-/** Finds each list in a type, with a value of the type in which it is too long. */
+/** Yields each list in a type, with a value of the type in which it is too long. */
 function* longLists(type: GraphQLInputType, seen: readonly GraphQLInputType[] = []): Generator<[string[], unknown]> {
   const nullable = getNullableType(type);
   if (isListType(nullable)) {
@@ -77,32 +77,29 @@ const lists = [
   ...listsBelow('subscription', 'Subscription'),
 ];
 
-test.each(lists)(
-  'a list with one value too many is refused by name, and its bound is said: $root $name',
-  async (one) => {
-    const args = one.field.args.filter(({ name, type }) => name === one.argument || isNonNullType(type));
-    const declared = args.map(({ name, type }) => `$${name}: ${type}`).join(', ');
-    const given = args.map(({ name }) => `${name}: $${name}`).join(', ');
-    const variables = Object.fromEntries(
-      args.map(({ name, type }) => [name, name === one.argument ? one.value : least(type)]),
-    );
-    const selection = one.root === 'mutation' ? '{ __typename ... on UserError { message path } }' : '{ __typename }';
-    const query = `${one.root} (${declared}) { ${one.field.name}(${given}) ${selection} }`;
-    const answer: Data =
-      one.root === 'subscription'
-        ? await nextOf(t.platform.watch(query, variables))
-        : await t.platform.send(query, variables);
-    const path = [one.argument, ...one.path].join('.');
-    const message = expect.stringMatching(new RegExp(`^${path} has 101 values; at most 100 are allowed`));
-    if (one.root === 'mutation') {
-      expect(answer.data[one.field.name]).toMatchObject({ __typename: 'InvalidInputError', message });
-    } else {
-      expect(answer.errors).toMatchObject([{ message, extensions: { code: 'INVALID_INPUT', field: path } }]);
-    }
-  },
-);
+test.each(lists)('a list with one value too many is refused, naming it and its limit: $root $name', async (one) => {
+  const args = one.field.args.filter(({ name, type }) => name === one.argument || isNonNullType(type));
+  const declared = args.map(({ name, type }) => `$${name}: ${type}`).join(', ');
+  const given = args.map(({ name }) => `${name}: $${name}`).join(', ');
+  const variables = Object.fromEntries(
+    args.map(({ name, type }) => [name, name === one.argument ? one.value : least(type)]),
+  );
+  const selection = one.root === 'mutation' ? '{ __typename ... on UserError { message path } }' : '{ __typename }';
+  const query = `${one.root} (${declared}) { ${one.field.name}(${given}) ${selection} }`;
+  const answer: Data =
+    one.root === 'subscription'
+      ? await nextOf(t.platform.watch(query, variables))
+      : await t.platform.send(query, variables);
+  const path = [one.argument, ...one.path].join('.');
+  const message = expect.stringMatching(new RegExp(`^${path} has 101 values; at most 100 are allowed`));
+  if (one.root === 'mutation') {
+    expect(answer.data[one.field.name]).toMatchObject({ __typename: 'InvalidInputError', message });
+  } else {
+    expect(answer.errors).toMatchObject([{ message, extensions: { code: 'INVALID_INPUT', field: path } }]);
+  }
+});
 
-test('the description of every list in an argument or an input says its bound', () => {
+test('the description of every list in an argument or an input states its maximum length', () => {
   const silent: string[] = [];
   for (const type of Object.values(schema.getTypeMap())) {
     if (type.name.startsWith('__') || !('getFields' in type)) continue;

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { testGateway } from '../setup/gateway.ts';
 import { nextOf } from '../setup/streams.ts';
 
-/** JavaScript takes an object with a method `then` for a promise. Answers are objects whose names clients choose. */
+/** JavaScript treats an object with a method `then` as a promise. Answers are objects whose names clients choose. */
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 
 describe.each(['then', 'catch', 'finally', 'constructor', 'toString', 'toJSON', '__proto__', 'hasOwnProperty'])(
-  'the alias %s is a name like any other',
+  'the alias %s is treated like any other name',
   (name) => {
     test.each([
       [
@@ -32,7 +32,7 @@ describe.each(['then', 'catch', 'finally', 'constructor', 'toString', 'toJSON', 
       expect(pick((await t.platform.ask(document)) as never)).toEqual(expected);
     });
 
-    test('over a socket, which stays open for what else runs on it', async () => {
+    test('over a socket, which stays open for its other operations', async () => {
       const socket = t.platform.socket();
       const answers = [];
       for (const query of [`{ ${name}: viewer { ${name}: kind } }`, '{ viewer { kind } }']) {

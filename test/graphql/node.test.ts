@@ -37,7 +37,7 @@ const getters: Record<string, readonly (keyof Things)[]> = {
   account: ['InternalAccount', 'ExternalAccount'],
 };
 
-/** Asks over HTTP or over a socket and answers data and errors alike. */
+/** Sends a query over HTTP or over a socket, and returns data and errors in the same form. */
 async function over(transport: string, query: string, variables: object): Promise<{ data: Data; errors?: Data }> {
   if (transport === 'HTTP') {
     const { data, errors } = await t.platform.send(query, variables);
@@ -49,7 +49,7 @@ async function over(transport: string, query: string, variables: object): Promis
 
 const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
 
-/** Ids that name nothing that this platform may see. */
+/** Returns ids of nothing that this platform may see. */
 function strangeIds(): string[] {
   const unknown = '00000000-0000-7000-8000-000000000000';
   return [
@@ -72,20 +72,20 @@ function strangeIds(): string[] {
     `${ours.Quote}:${uuidOf(ours.Quote)}`,
     'x'.repeat(1_000),
     ...types.flatMap((type) => [`${type}:${unknown}`, theirs[type], `${type}:${uuidOf(theirs[type])}`]),
-    // The right uuid under the wrong type.
+    // The right uuid with the wrong type.
     `Transaction:${uuidOf(ours.Quote)}`,
     `Quote:${uuidOf(ours.Transaction)}`,
     `ExternalAccount:${uuidOf(ours.InternalAccount)}`,
     `InternalAccount:${uuidOf(ours.ExternalAccount)}`,
     `Account:${uuidOf(ours.InternalAccount)}`,
-    // The right uuid under the id that REST gives the settings.
+    // The right uuid in the id that REST gives the settings.
     `PlatformConfig:${t.platform.platformId}`,
     `Platform:${uuidOf(ours.Quote)}`,
   ];
 }
 
 describe.each(['HTTP', 'WebSocket'])('over %s', (transport) => {
-  test('an id is the same wherever it is read, and leads back to its thing', async () => {
+  test('an id is the same wherever it is read, and leads back to its object', async () => {
     for (const type of types) {
       expect(ours[type]).toMatch(
         new RegExp(`^${type}:[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`),
@@ -97,14 +97,14 @@ describe.each(['HTTP', 'WebSocket'])('over %s', (transport) => {
     }
   });
 
-  test('node answers null without an error for whatever is unknown, foreign, malformed or of another type', async () => {
+  test('node answers null without an error for unknown, foreign, malformed and mistyped ids', async () => {
     for (const id of strangeIds()) {
       const answer = await over(transport, 'query ($id: ID!) { node(id: $id) { id } }', { id });
       expect({ id, ...answer }).toEqual({ id, data: { node: null } });
     }
   });
 
-  test('the typed getters do likewise, also for ids of things of other types', async () => {
+  test('the typed getters do the same, including for ids of other types', async () => {
     const query = `query ($id: ID!) { ${Object.keys(getters)
       .map((name) => `${name}(id: $id) { id }`)
       .join(' ')} }`;
@@ -120,7 +120,7 @@ describe.each(['HTTP', 'WebSocket'])('over %s', (transport) => {
     }
   });
 
-  test('nodes answers in the order asked, with null in the place of each that is unknown', async () => {
+  test('nodes answers in the order of the ids, with null for each unknown one', async () => {
     const strange = strangeIds();
     const ids = [...types.map((type) => ours[type]), ...strange, ours.Quote];
     const answer = await over(transport, 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids });
@@ -196,14 +196,14 @@ describe('events and deliveries', () => {
     });
     const foreign = await t.newPlatform('foreign events');
     expect(await foreign.ask(query, ids)).toEqual({ event: null, delivery: null });
-    // The right uuid under the wrong type.
+    // The right uuid with the wrong type.
     const wrong = [`Event:${uuidOf(delivery.id)}`, `WebhookDelivery:${uuidOf(delivery.event.id)}`];
     expect((await t.platform.ask(nodes, { ids: wrong })).nodes).toEqual([null, null]);
     const customer = await app({ customerId: ours.Customer });
     expect(await customer.ask(query, ids)).toEqual({ event: null, delivery: null });
   });
 
-  test('are shown to an app as in its list of events: its own, and no other', async () => {
+  test('are shown to an app as in its list of events: only its own', async () => {
     const second = await makeThings(t.platform);
     const all = [
       ...(await eventsOf(t.platform, { customerId: ours.Customer })),

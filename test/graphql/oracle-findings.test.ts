@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-/** What the oracle (oracle.test.ts) has found, each as the smallest document that shows it. */
+/** Differences that the oracle (oracle.test.ts) has found, each as the smallest document that shows it. */
 
 let t: TestGateway;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => t.stop());
 
 test.each(['totalCount', 'pageInfo { hasNextPage }', 'edges { cursor }'])(
-  'the deliveries of an endpoint may be asked for without a field of their rows: %s',
+  'the deliveries of an endpoint may be requested without a field of their rows: %s',
   async (asked) => {
     await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/hook', eventTypes: ['TEST'] });
     const { webhookEndpoints } = await t.platform.ask(
@@ -21,7 +21,7 @@ test.each(['totalCount', 'pageInfo { hasNextPage }', 'edges { cursor }'])(
   },
 );
 
-test('a condition in a fragment decides at each use what the executor is given', async () => {
+test('a condition in a fragment is evaluated at each of its uses', async () => {
   const { id } = await createEndpoint(t.platform, { url: 'http://127.0.0.1:9/hook', eventTypes: ['TEST'] });
   const document = `query($on: Boolean!, $id: ID!) { accounts(first: 1) { edges { node { ...Row } } } node(id: $id) { id } }
     fragment Row on Account { currency @include(if: $on) { code } }`;

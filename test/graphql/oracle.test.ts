@@ -9,10 +9,10 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-/** How many random documents to try; `ORACLE_SEED` repeats a run. */
+/** How many random documents to try. `ORACLE_SEED` repeats a run. */
 const documents = Number(process.env.ORACLE_DOCUMENTS ?? 2_000);
 
-test(`${documents} random documents are answered as a plain execution answers them, whoever asks and however often`, async () => {
+test(`${documents} random documents, repeated by every caller, are answered as by standard execution`, async () => {
   const figures = await runOracle(world, documents);
   if (process.env.ORACLE_FIGURES) console.log(figures);
   expect(figures.withRows).toBeGreaterThan(figures.documents / 3);
@@ -20,7 +20,7 @@ test(`${documents} random documents are answered as a plain execution answers th
   expect(figures.refused).toBeLessThan(figures.answers / 20);
 }, 1_800_000);
 
-describe('statements, whoever in the gateway sends them', () => {
+describe('statements, whichever part of the gateway sends them', () => {
   const page = 'edges { cursor node { id } } pageInfo { hasNextPage }';
   test.each([
     ['a list', `{ transactions(first: 5) { ${page} } }`, 1],
@@ -38,7 +38,7 @@ describe('statements, whoever in the gateway sends them', () => {
       2,
     ],
     ['the currencies', '{ currencies { code } }', 0],
-  ])('%s takes a bounded number, however often it is asked', async (_what, document, most) => {
+  ])('%s takes a bounded number, however often it is repeated', async (_what, document, most) => {
     const [caller] = world.callers;
     if (!caller) throw new Error('there are callers');
     const id = world.material[0].ids.Customer?.[0] ?? '';

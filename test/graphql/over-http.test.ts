@@ -7,7 +7,10 @@ import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { testGateway } from '../setup/gateway.ts';
 
-/** GraphQL over HTTP (draft of 2026-08-06) and the QUERY method (RFC 10008): a request for each thing that they demand of a server. */
+/**
+ * GraphQL over HTTP (draft of 2026-08-06) and the QUERY method (RFC 10008): one request for each of their requirements on a
+ * server.
+ */
 const t = await testGateway();
 const throughYoga = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { throughYoga: true } });
 
@@ -26,7 +29,7 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** The parameters of the URL. */
   readonly search?: Readonly<Record<string, string>>;
-  /** JSON, or the body as it is. */
+  /** JSON, or the raw body. */
   readonly body?: object | string | Uint8Array;
 }
 
@@ -297,7 +300,7 @@ const methods: readonly Row[] = [
   ],
 ];
 
-/** Sends a row's request, a POST of a query unless it says otherwise. Returns what its client sees, but for what changes each time. */
+/** Sends a row's request: by default a query by POST. Returns what its client sees, without the parts that change each time. */
 async function send(
   url: string,
   { method = 'POST', accept = response, headers, search, body = { query: kind } }: Sent,
@@ -337,7 +340,7 @@ describe.each([
     expect(answer.headers).toMatchObject({ vary: 'Origin, Accept, Accept-Encoding', ...headers });
     if (body) expect(JSON.parse(answer.text)).toEqual(body);
     if (code) expect(JSON.parse(answer.text)).toMatchObject(error(code));
-    // The short way and Yoga's are one.
+    // The short way gives the same answer as Yoga.
     expect(await send(throughYoga.url, sent)).toEqual(answer);
   });
 });
@@ -404,14 +407,14 @@ test.each(parameters.filter(([, { body }]) => !(body instanceof Uint8Array)))(
 test.each([
   ['an address', `GET /graphql?query=${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x`, 414],
   ['a header', `GET /graphql HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}`, 431],
-])('%s that is too long is refused by its own status', async (_what, head, status) => {
+])('%s that is too long is refused with its own status', async (_what, head, status) => {
   const { hostname, port } = new URL(t.url);
   const socket = connect(Number(port), hostname);
   socket.end(`${head}\r\n\r\n`);
   expect(await text(socket)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
 });
 
-test("graphql-http's audit passes whole", async () => {
+test("graphql-http's audit passes completely", async () => {
   const { authorization } = t.platform;
   const audits = serverAudits({
     url: `${t.url}/graphql`,

@@ -7,7 +7,7 @@ import { externalAccount, makeScene, type Scene } from '../setup/scene.ts';
 const scenes: Scene[] = [];
 let made = 0;
 const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
-// Nothing settles or expires meanwhile, so that the model and the next query read the same rows.
+// Nothing settles or expires during the tests, so that the model and the next query read the same rows.
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000, SANDBOX_QUOTE_SECONDS: 86_400 });
 const foreign = await t.newPlatform('foreign');
 await makeScene(foreign);
@@ -42,9 +42,9 @@ async function customer(type: 'INDIVIDUAL' | 'BUSINESS'): Promise<string> {
 type Row = Data;
 interface List {
   readonly name: string;
-  /** Its orders, besides that of creation. */
+  /** Orders besides that of creation. */
   readonly orders?: readonly ['UPDATED'];
-  /** All rows of the platform, in any order, with what filters look at. */
+  /** Selects all rows of the platform, in any order, with the columns that filters compare. */
   readonly rows: string;
   readonly idType: (row: Row) => string;
   /** For each filter: the value that finds this row, and whether a row matches a value. */
@@ -55,14 +55,14 @@ interface List {
 const same = (column: string, turn: (value: Data) => Data = (value) => value) =>
   [(row: Row) => turn(row[column]), (row: Row, value: Data) => turn(row[column]) === value] as const;
 const id = (type: string, column: string) => same(column, (uuid) => `${type}:${uuid}`);
-/** A list with the row's value and another one; for a row without a value, of the other one alone. */
+/** Filters by a list of the row's value and another one, or only the other one if the row has no value. */
 const anyOf = (column: string, other = 'COMPLETED') =>
   [
     (row: Row) => (row[column] === null ? [other] : [row[column], other]),
     (row: Row, value: Data) => value.includes(row[column]),
   ] as const;
 const iso = (date: Date) => date.toISOString();
-/** Bounds are inclusive: the very moment of a row finds it. */
+/** Bounds are inclusive: the exact time of a row finds it. */
 const since = (column: string) =>
   [(row: Row) => iso(row[column]), (row: Row, value: Data) => iso(row[column]) >= value] as const;
 const until = (column: string) =>
@@ -72,7 +72,7 @@ const uma = [
   (row: Row) => row.uma_address.toUpperCase(),
   (row: Row, value: Data) => row.uma_address === value.toLowerCase(),
 ] as const;
-/** An account's id, or for payments of that direction the customer's UMA address. */
+/** An account's id, or the customer's UMA address for payments in that direction. */
 const party = (column: string, kind: string, type: string) =>
   [
     (row: Row) => (row.type === type && row.odd ? row.uma_address : `${row[kind]}Account:${row[column]}`),
@@ -199,7 +199,7 @@ const lists: List[] = [
   },
 ];
 
-/** The list as it is now, by brute force: filtered and sorted here. */
+/** Computes the current list by brute force, filtered and sorted here. */
 async function model(list: List, filter: Data, sortOrder: string, owner?: string, orderBy?: string): Promise<string[]> {
   const { rows } = await t.gateway.payments.database.pool.query(list.rows, [t.platform.platformId]);
   return rows
@@ -211,7 +211,7 @@ async function model(list: List, filter: Data, sortOrder: string, owner?: string
     .map((row: Row) => `${list.idType(row)}:${row.id}`);
 }
 
-/** Reads one page, of the platform's list or of a customer's. */
+/** Reads one page of the platform's list or of a customer's. */
 async function pageOf(list: List, args: Data, owner?: string): Promise<Data> {
   const type = `${list.name.charAt(0).toUpperCase()}${list.name.slice(1, -1)}Filter`;
   const [order, declared] = list.orders ? [', orderBy: $orderBy', ', $orderBy: ListOrder'] : ['', ''];
@@ -238,7 +238,7 @@ describe.each(lists)('$name', (list) => {
     strays: fc.nat({ max: 5 }),
   });
 
-  test('every page is what a brute-force model says, and a walk meets each row once, whatever is made meanwhile', async () => {
+  test('every page matches a brute-force model, and a walk meets each row once despite insertions', async () => {
     await fc.assert(
       fc.asyncProperty(
         walk,
@@ -246,7 +246,7 @@ describe.each(lists)('$name', (list) => {
           const scene = scenes[subject % scenes.length] ?? expect.fail('no scene');
           const owner = nested ? scene.customerId : undefined;
           const { rows } = await t.gateway.payments.database.pool.query(list.rows, [t.platform.platformId]);
-          // Values of one row, sometimes of another: filters that match something, and some that do not.
+          // The values of one row, and sometimes one value of another: some filters match a row, and some do not.
           const filter = Object.fromEntries(
             chosen.map((name, index) => [
               name,
@@ -288,10 +288,10 @@ describe.each(lists)('$name', (list) => {
     );
   });
 
-  test('every filter alone finds the rows that have its value, and no other', async () => {
+  test('each filter alone finds exactly the rows that have its value', async () => {
     const { rows } = await t.gateway.payments.database.pool.query(list.rows, [t.platform.platformId]);
     for (const [name, [valueIn, matches]] of Object.entries(list.filters)) {
-      // One row of each of the first values that there are: of a yes or no, of both.
+      // One row for each of the first values that occur: for a boolean, for both.
       const byValue = new Map<string, Row>(rows.map((row: Row) => [JSON.stringify(valueIn(row)), row]));
       for (const row of [...byValue.values()].slice(0, 3)) {
         const filter = { [name]: valueIn(row) };
@@ -302,7 +302,7 @@ describe.each(lists)('$name', (list) => {
           found: expected.slice(0, 100),
         });
         expect(page.totalCount).toBe(expected.length);
-        // A platform's own account has no customer to be found by, and a row without a value is not found by any.
+        // The platform's own account has no customer to be found by, and a filter never finds a row without a value.
         if (!row.is_deleted && row.customer_id !== null && matches(row, valueIn(row)))
           expect(expected).toContain(`${list.idType(row)}:${row.id}`);
       }
@@ -310,7 +310,7 @@ describe.each(lists)('$name', (list) => {
   });
 });
 
-test('20 rows without a size; two nested lists of one field, each with its own arguments', async () => {
+test('a page has 20 rows by default; two nested lists of one field keep their own arguments', async () => {
   const accounts = lists.find(({ name }) => name === 'accounts') ?? expect.fail('no accounts');
   expect((await pageOf(accounts, {})).edges).toHaveLength(20);
   const owner = scenes[0]?.customerId;
@@ -324,12 +324,12 @@ test('20 rows without a size; two nested lists of one field, each with its own a
   expect(found.in).toEqual({ edges: Array(2).fill({ node: { type: 'INCOMING' } }), totalCount: 4 });
 });
 
-test('in the order of changes, rows that change meanwhile are met again, and none is missed; newest first, none is met twice', async () => {
+test('in the order of changes, none is missed; newest first, none is met twice', async () => {
   const customers = lists.find(({ name }) => name === 'customers') ?? expect.fail('no customers');
   const change = (id: string) => t.owner.query('update customer set tax_id = tax_id where id = $1', [uuidOf(id)]);
   for (const sortOrder of ['ASC', 'DESC']) {
     const all = await model(customers, {}, sortOrder, undefined, 'UPDATED');
-    // One of each page that was read, and the last one of all, change while the list is read.
+    // The first row of each page that was read, and the last row of all, change while the list is read.
     const [last] = all.slice(-1);
     const changed: string[] = [];
     const seen: string[] = [];
@@ -348,7 +348,7 @@ test('in the order of changes, rows that change meanwhile are met again, and non
     const met = (id: string) => seen.filter((one) => one === id).length;
     if (sortOrder === 'ASC') {
       expect(new Set(seen)).toEqual(new Set(all));
-      // What changes after it was read comes again, as it is then.
+      // A row that changes after it was read comes again, in its new state.
       for (const id of all.slice(0, 4)) expect([id, met(id)]).toEqual([id, changed.includes(id) ? 2 : 1]);
       expect(seen.slice(-changed.length).toSorted()).toEqual(changed.toSorted());
     } else {
@@ -358,7 +358,7 @@ test('in the order of changes, rows that change meanwhile are met again, and non
   }
 });
 
-test('a cursor is good for the order that it came with, and for no other', async () => {
+test('a cursor is valid only for the order that it was issued for', async () => {
   const customers = lists.find(({ name }) => name === 'customers') ?? expect.fail('no customers');
   for (const [of, other] of [
     ['CREATED', 'UPDATED'],

@@ -3,7 +3,7 @@ import { testGateway } from '../setup/gateway.ts';
 import { emptyTables, fillTables, makePlanScene, planCases, planOf } from '../setup/plans.ts';
 import { listsBelow, readsTooMuch, readsTooMuchByName } from '../setup/plans-below.ts';
 
-// 3,000 rows that the planner takes for 1,000,000. `npm run soak -- plans` fills the tables with as many, and reads them.
+// 3,000 rows, presented to the planner as 1,000,000. `npm run soak -- plans` inserts the full number and reads them.
 const rows = 3_000;
 const t = await testGateway();
 const scene = await makePlanScene(t);
@@ -19,20 +19,20 @@ test.each(planCases)('an index serves $name', async (one) => {
   expect(plan.isPlannedAnew).toBe(one.isPlannedAnew);
 });
 
-test.each(listsBelow)('$name reads rows of its parent alone, and no more than the page has', async (list) => {
+test.each(listsBelow)('$name reads only rows of its parent, and no more than the page has', async (list) => {
   for (const size of ['many', 'few', 'none'] as const) {
     expect(await readsTooMuch(t, list, scene.templates, size, rows)).toEqual([]);
   }
 });
 
 test.each(['many', 'few', 'none'] as const)(
-  'by the name of something with %s rows, a list of either API reads those of that alone',
+  'filtered by a subject with %s rows, a list of either API reads only the rows of that subject',
   async (size) => {
     expect(await readsTooMuchByName(t, scene.templates, size, rows)).toEqual([]);
   },
 );
 
-test('without its index, none is found: the planner does not make do with another', async () => {
+test("a query's plan without the expected index is noticed", async () => {
   const [failed] = planCases.filter(({ indexes: [index] }) => index === 'transaction_failure_reason');
   if (!failed) return expect.fail('no such case');
   await t.owner.query('alter index transaction_failure_reason rename to of_another_name');

@@ -16,14 +16,14 @@ const expiry = '... on QuoteExpiredError { expiredAt }';
 const existing =
   '... on ConflictError { existing { __typename id ... on Quote { status } ... on ExternalAccount { verification: beneficiaryVerificationStatus } } }';
 
-/** A server that may pay and may not view. */
+/** Creates a server that may pay but not view. */
 async function blindServer(): Promise<TestPlatform> {
   const input = { name: 'blind', permissions: ['TRANSACT'] };
   const { apiToken, secret } = await succeed(t.platform, 'createApiToken', input, 'secret apiToken { clientId }');
   return connect(t.url, t.platform.platformId, basicAuthorization({ clientId: apiToken.clientId, secret }));
 }
 
-/** Runs a mutation and answers its refusal, with the facts that are selected. */
+/** Runs a mutation and returns its refusal, with the selected facts. */
 async function refusalOf(platform: TestPlatform, name: Operation, input: object, facts = ''): Promise<Data> {
   const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`;
   const document = `mutation ($input: ${type}!) { ${name}(input: $input) { __typename
@@ -34,7 +34,7 @@ async function refusalOf(platform: TestPlatform, name: Operation, input: object,
 
 const transfer = (rest: object) => ({ sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, ...rest });
 
-describe('one refusal has all invalid fields, each with its path, its code and its message', () => {
+describe('a refusal has all invalid fields, each with its path, its code and its message', () => {
   test('of a new account', async () => {
     const refused = await refusalOf(t.platform, 'createExternalAccount', {
       customerId: scene.customerId,
@@ -58,7 +58,7 @@ describe('one refusal has all invalid fields, each with its path, its code and i
     expect(refused.path).toEqual(refused.fields[0].path);
   });
 
-  test('of a new customer, wrong addresses of its owners among them', async () => {
+  test('of a new customer, including the addresses of its owners', async () => {
     const owner = { fullName: 'Ada', individualType: 'DIRECTOR', phoneNumber: '1', percentageOwnership: '101' };
     const address = { line1: 'x', postalCode: ' ', country: 'de' };
     const refused = await refusalOf(t.platform, 'createCustomer', {
@@ -78,7 +78,7 @@ describe('one refusal has all invalid fields, each with its path, its code and i
     ]);
   });
 
-  test('of a transfer between accounts that are not there', async () => {
+  test('of a transfer between accounts that do not exist', async () => {
     const unknown = '00000000-0000-7000-8000-000000000000';
     const ids = { sourceAccountId: `InternalAccount:${unknown}`, destinationAccountId: `ExternalAccount:${unknown}` };
     expect(await refusalOf(t.platform, 'transferOut', { ...ids, amount: 1 })).toMatchObject({
@@ -89,7 +89,7 @@ describe('one refusal has all invalid fields, each with its path, its code and i
     });
   });
 
-  test('of values that are none of their scalar', async () => {
+  test('of malformed scalars', async () => {
     const refused = await refusalOf(t.platform, 'createCustomer', {
       platformCustomerId: 'wrong-days',
       details: {
@@ -110,7 +110,7 @@ describe('one refusal has all invalid fields, each with its path, its code and i
 
 describe('an amount', () => {
   test.each([{ units: '100' }, { units: 100 }, { decimal: '1' }, { decimal: '1.0' }, { decimal: '1.00' }])(
-    'of %j is a dollar',
+    'of %j is one dollar',
     async (amount) => {
       const success = 'transaction { sentAmount { amount decimal } }';
       const { transaction } = await succeed(t.platform, 'transferOut', transfer({ amount }), success);
@@ -140,7 +140,7 @@ describe('an amount', () => {
   });
 
   test.each([undefined, {}, { units: '100', decimal: '1' }, { decimal: null }])(
-    'given as %j does not fit the schema: it is written in exactly one of two ways',
+    'given as %j does not fit the schema, which demands exactly one of two forms',
     async (amount) => {
       const document = mutationDocument('transferOut');
       const { status, errors } = await t.platform.send(document, {
@@ -189,7 +189,7 @@ describe('an amount', () => {
     expect(received.transaction.receivedAmount).toEqual({ amount: '321' });
   });
 
-  test('in either form is one input: a key answers the same, and refuses another amount', async () => {
+  test('in either form is the same input: a repeat gets the same answer, another amount is refused', async () => {
     const internal = { ...transfer({}), destinationAccountId: await ownAccount(t.platform, 'USD') };
     const pulled = { sourceAccountId: scene.outsideUsd, destinationAccountId: scene.usd };
     const quoted = usdToEur(scene, { lockedCurrencyAmount: undefined });
@@ -226,11 +226,11 @@ describe('an amount', () => {
   });
 });
 
-describe('a refusal has its facts', () => {
+describe('a refusal states its facts', () => {
   const dear = () => usdToEur(scene, { lockedCurrencyAmount: 1_000_000, immediatelyExecute: true });
   const usd = (decimal: unknown) => ({ decimal, currency: { code: 'USD' } });
 
-  test('too little money: what there is and what is needed, to who may see the balance', async () => {
+  test('insufficient funds: what is available and what is required, if the caller may see the balance', async () => {
     const refused = await refusalOf(t.platform, 'createQuote', dear(), funds);
     expect(refused).toMatchObject({
       __typename: 'InsufficientFundsError',
@@ -248,7 +248,7 @@ describe('a refusal has its facts', () => {
     });
   });
 
-  test('an expired quote: its time', async () => {
+  test('an expired quote: when it expired', async () => {
     const { id, transaction } = await quote(t.platform, usdToEur(scene));
     const stream = t.platform.watch(
       'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { status transaction { quote { expiresAt } } } }',
@@ -263,7 +263,7 @@ describe('a refusal has its facts', () => {
     expect(refused).toMatchObject({ __typename: 'QuoteExpiredError', expiredAt: expiresAt });
   });
 
-  test('a conflict: what is there', async () => {
+  test('a conflict: the existing object', async () => {
     const { id } = await quote(t.platform, usdToEur(scene));
     await succeed(t.platform, 'executeQuote', { quoteId: id });
     const again = await refusalOf(t.platform, 'executeQuote', { quoteId: id }, existing);
@@ -299,7 +299,7 @@ describe('a refusal has its facts', () => {
     });
   });
 
-  test('the app of a payment sees what it collides with only where it may', async () => {
+  test('a conflict: an app sees the existing object only if it may', async () => {
     const { id } = await quote(t.platform, usdToEur(scene));
     const { token } = await mint(t.platform, { quoteId: id, permissions: ['VIEW', 'TRANSACT'] });
     const app = connect(t.url, t.platform.platformId, `Bearer ${token}`);
@@ -307,7 +307,7 @@ describe('a refusal has its facts', () => {
     expect(await refusalOf(app, 'executeQuote', { quoteId: id }, existing)).toMatchObject({ existing: { id } });
   });
 
-  test('what exists is reading: without VIEW the document is refused, before anything happens', async () => {
+  test('the existing object needs VIEW: without it the document is refused before it executes', async () => {
     const { id } = await quote(t.platform, usdToEur(scene));
     const blind = await blindServer();
     expect(await refusalOf(blind, 'executeQuote', { quoteId: id }, existing)).toMatchObject({ code: 'FORBIDDEN' });

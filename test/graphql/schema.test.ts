@@ -59,7 +59,7 @@ test('a field has one type and one nullability in all members of a union', () =>
 
 const takesScenario = new Set(['createQuote', 'executeQuote', 'transferOut', 'transferIn']);
 
-test('every mutation takes one input with an idempotency key and answers its success or refusals', () => {
+test('every mutation takes one input with an idempotency key, and returns its success or refusals', () => {
   const userError = schema.getType('UserError');
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     const name = `${field.name.charAt(0).toUpperCase()}${field.name.slice(1)}`;
@@ -72,11 +72,11 @@ test('every mutation takes one input with an idempotency key and answers its suc
     const input = schema.getType(`${name}Input`);
     const result = schema.getType(`${name}Result`);
     if (!isInputObjectType(input) || !isUnionType(result)) throw new Error(`${name} has another shape`);
-    // Where money moves, only a key tells a repeat from a second payment; quotes are executed once.
+    // For transfers, only a key tells a repeat from a second payment; quotes are executed once.
     const isKeyRequired = field.name.startsWith('transfer');
     expect(String(input.getFields().idempotencyKey?.type)).toBe(isKeyRequired ? 'String!' : 'String');
     const [success, ...others] = result.getTypes();
-    // What moves money can be validated without moving any.
+    // Mutations that move money can be validated without moving any.
     const validated = input.getFields().validateOnly ? ['ValidatedPayment'] : [];
     const refusals = others.filter((type) => !validated.includes(type.name));
     expect(refusals.length).toBe(others.length - validated.length);
@@ -86,7 +86,7 @@ test('every mutation takes one input with an idempotency key and answers its suc
   }
 });
 
-test('fields of the query and of mutations are null where they fail, and say which are null for no other reason', () => {
+test('fields of queries and mutations are null on failure, and document any other meaning of null', () => {
   const printed = buildSchema(readFileSync('schema.graphql', 'utf8'));
   const plain = (root?: GraphQLObjectType | null) =>
     Object.values(root?.getFields() ?? {}).filter(({ type, astNode }) => {
@@ -103,10 +103,10 @@ test('every list is a connection with the same arguments and parts', () => {
     for (const field of Object.values(type.getFields())) {
       if (!/Connection!?$/.test(String(field.type))) continue;
       const args = Object.fromEntries(field.args.map((arg) => [arg.name, String(arg.type)]));
-      // The first page of a followed list begins at its start; the query has the others.
+      // The first page of a followed list starts at its beginning; the query has the others.
       if (field.name === 'snapshot') expect(args).toEqual({ first: 'Int', sortOrder: 'SortOrder' });
       else expect(args).toMatchObject({ first: 'Int', after: 'String', last: 'Int', before: 'String' });
-      // Logs and lists of settings have one order; what grows with business has the choice.
+      // Logs and lists of settings have one order; lists that grow with business offer a choice.
       if (args.filter && field.name !== 'events') expect(args.sortOrder).toBe('SortOrder');
       const connection = schema.getType(String(field.type).replace('!', ''));
       if (!isObjectType(connection)) throw new Error(`${field.type} is no object`);
@@ -161,7 +161,7 @@ test('no name clashes with what the generators of Apollo iOS and Kotlin reserve 
   for (const type of own) {
     if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
     const names = Object.keys(type.getFields());
-    // A field with fields of its own becomes a type that is named as it, with a capital.
+    // A field with subfields becomes a type named after it, with a capital.
     const wrong = names.filter(
       (name) => reservedFields.has(name) || reservedTypes.has(`${name.charAt(0).toUpperCase()}${name.slice(1)}`),
     );
@@ -170,5 +170,5 @@ test('no name clashes with what the generators of Apollo iOS and Kotlin reserve 
   }
 });
 
-/** Names that differ in capitals alone share a file on the disks of macOS. */
+/** Names that differ only in case share a file on the disks of macOS. */
 const isSameFile = (one: string, other: string) => one !== other && one.toLowerCase() === other.toLowerCase();

@@ -5,12 +5,12 @@ import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Data, testGateway } from '../setup/gateway.ts';
 
-/** What a client has ended takes no place, however soon after it another operation begins. */
+/** An operation that its client has completed does not count, however soon the next one starts. */
 const t = await testGateway();
 const stream = 'subscription { transactionUpdates { cursor } }';
 const most = 20;
 
-/** Waits until so many subscriptions are open, and no more; none may be refused meanwhile. */
+/** Waits until exactly this many subscriptions are open; none may be refused meanwhile. */
 async function subscribed(count: number, refused: () => readonly unknown[] = () => []): Promise<void> {
   while (t.gateway.feed.subscriptions !== count) {
     expect(refused()).toEqual([]);
@@ -18,20 +18,20 @@ async function subscribed(count: number, refused: () => readonly unknown[] = () 
   }
 }
 
-/** What a client does next: with which of its ids, or of what it has open. */
+/** A client's next step: which of its ids it uses, or which of its open operations it ends. */
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ does: fc.constant('subscribe' as const), which: fc.nat(24) }) },
   { weight: 6, arbitrary: fc.record({ does: fc.constant('complete' as const), which: fc.nat(24) }) },
   { weight: 1, arbitrary: fc.record({ does: fc.constantFrom('ping', 'tick', 'query'), which: fc.nat(24) }) },
 );
-/** The case that clients meet: all is ended and begun anew in one tick, some of it under the same ids. */
+/** The usual case: everything is ended and restarted in one tick, some of it under the same ids. */
 const renewed = Array.from({ length: 100 }, (_, index) => ({
   does: index % 40 < 20 ? ('subscribe' as const) : ('complete' as const),
   which: (index % 20) + (index > 60 ? 5 : 0),
 }));
 const runs = { numRuns: 30, endOnFailure: true, examples: [[renewed]] satisfies [Data[]][] };
 
-test('over a bare socket, with ids that are used again', async () => {
+test('over a bare socket, with reused ids', async () => {
   const property = fc.asyncProperty(fc.array(step, { maxLength: 300 }), async (steps) => {
     const socket = new WebSocket(`${t.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
     const messages: Data[] = [];
@@ -107,7 +107,7 @@ test('over the client of graphql-ws', async () => {
   await fc.assert(property, runs);
 });
 
-test('an operation too many is refused while those before it are open, and only then', async () => {
+test('an excess operation is refused only while those before it are open', async () => {
   const client = t.platform.socket();
   const codes: unknown[] = [];
   const stops = Array.from({ length: most + 1 }, () =>

@@ -8,7 +8,7 @@ import { countedGateway } from '../setup/statements.ts';
 
 const t = await testGateway();
 
-/** SQL as it is written down for this test: `decided` differs from run to run. */
+/** SQL as this test describes it. `decided` differs from run to run. */
 type Written =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'decided'; readonly texts: readonly string[] }
@@ -16,7 +16,7 @@ type Written =
   | { readonly kind: 'mixed'; readonly before: readonly string[]; readonly part: readonly Written[] }
   | { readonly kind: 'guarded'; readonly inside: readonly Written[] };
 
-/** What a run decides, turn by turn. */
+/** The decisions of a run, in order. */
 class Decisions {
   readonly values: unknown[] = [];
   readonly #numbers: readonly number[];
@@ -41,13 +41,13 @@ const refusal = () => {
   throw new GraphQLError('not so');
 };
 
-/** How the guarded part may end. */
+/** The possible ends of the guarded part. */
 const ends = [() => '', () => 'refused', refusal] as const;
 
-/** The runs of this test are decisions. */
+/** Returns the decisions that stand in for a run in this test. */
 const of = (run: Run) => run as unknown as Decisions;
 
-/** The plan of written SQL. */
+/** Builds the plan of the described SQL. */
 const planned = (written: readonly Written[]): Sql => written.map(pieceOf);
 
 function pieceOf(one: Written): Piece {
@@ -69,7 +69,7 @@ function pieceOf(one: Written): Piece {
   }
 }
 
-/** The text of written SQL, built without caches. */
+/** Returns the text of the described SQL, built without caches. */
 const textOf = (written: readonly Written[], run: Decisions): string =>
   written.map((one) => textOfOne(one, run)).join('');
 
@@ -108,7 +108,7 @@ const { written } = fc.letrec<{ written: Written[]; one: Written }>((tie) => ({
   ),
 }));
 
-test('a text that is found again is the one that this run would have put together', () => {
+test('a cached text is the one that this run would have built', () => {
   const runs = fc.array(fc.array(fc.nat(5), { minLength: 2, maxLength: 6 }), { minLength: 10, maxLength: 40 });
   fc.assert(
     fc.property(written, runs, (all, decisions) => {
@@ -122,7 +122,7 @@ test('a text that is found again is the one that this run would have put togethe
   );
 });
 
-test('what is bound for a value that is refused is not sent', () => {
+test('values bound within a refused part are not sent', () => {
   const bind = (run: Run) => `$${run.values.push('bound')}`;
   const refused = new Part([bind, refusal], { isGuarded: true });
   const run = new Decisions([0]) as unknown as Run;
@@ -130,7 +130,7 @@ test('what is bound for a value that is refused is not sent', () => {
   expect(run.values).toEqual(['bound', 'bound']);
 });
 
-test("who asks is no text of a list's statement: platforms share what is prepared", async () => {
+test("the caller is not part of a list's statement text: platforms share prepared statements", async () => {
   const query = `{ customers(first: 3) { totalCount edges { cursor node { id transactions(last: 2) { edges { cursor } pageInfo { startCursor } } } }
     pageInfo { endCursor } } }`;
   const counting = await countedGateway(t);

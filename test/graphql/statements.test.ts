@@ -14,13 +14,13 @@ const payer = async () => {
 };
 for (let made = 0; made < 11; made++) await payer();
 const scene = await payer();
-// A quote has a transaction: here the last customer gets a fourth.
+// A quote has a transaction: with this one, the last customer has four.
 const quoteId = (await quote(t.platform, usdToEur(scene))).id;
 afterAll(() => counting.stop());
 
 /**
- * Runs a query and returns its data with the statements that it executed: the same each time, though the first run plans it and
- * later ones use the cached plan.
+ * Runs a query, and returns its data and the statements that it executed. They are the same each time, though the first run plans
+ * the query and later ones use the cached plan.
  */
 async function counted(query: string, variables: object = {}): Promise<{ data: Data; statements: string[] }> {
   const ask = async () => {
@@ -111,9 +111,9 @@ describe('one statement reads the rows of', () => {
   });
 });
 
-describe('the statement of the rows answers also', () => {
+describe('the statement for the rows also answers', () => {
   test.each(['transactions', 'quotes', 'customers', 'accounts'])(
-    'totalCount and whether something lies before a cursor, in %s',
+    'totalCount and whether there are rows before a cursor, in %s',
     async (list) => {
       const rows = 'edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage } totalCount';
       const first = await counted(`{ ${list}(first: 1) { ${rows} } }`);
@@ -138,7 +138,7 @@ describe('the statement of the rows answers also', () => {
 
   test('the timelines of all transactions of a list, each its own', async () => {
     const query = '{ transactions(first: 20) { edges { node { id version timeline { status } } } } }';
-    // Once all is sequenced, nothing is waited for and read again.
+    // Once everything is sequenced, no read waits and repeats.
     await t.platform.ask(query);
     const { data, statements } = await counted(query);
     expect(data.transactions.edges).toHaveLength(20);
@@ -146,7 +146,7 @@ describe('the statement of the rows answers also', () => {
     expect(statements).toHaveLength(1);
   });
 
-  test('several nested lists that count or look back', async () => {
+  test('several nested lists with counts or a previous page', async () => {
     const { customer } = await t.platform.ask(
       'query ($id: ID!) { customer(id: $id) { transactions(first: 1) { edges { cursor } } accounts(first: 1) { edges { cursor } } } }',
       { id: scene.customerId },
@@ -167,7 +167,7 @@ describe('the statement of the rows answers also', () => {
     expect(statements).toHaveLength(1);
   });
 
-  test('a nested list that is counted, or paged by cursors, without a field of its rows', async () => {
+  test('a nested list with a count, or paged by cursors, without a field of its rows', async () => {
     const { data, statements } = await counted(
       `query ($id: ID!) { customer(id: $id) { accounts(first: 1) { edges { cursor } } quotes { totalCount }
        transactions(first: 1) { pageInfo { hasNextPage endCursor } } } }`,
@@ -181,7 +181,7 @@ describe('the statement of the rows answers also', () => {
     expect(statements).toHaveLength(1);
   });
 
-  test('whether there is more, where nothing else is asked of a page', async () => {
+  test('whether there is more, if nothing else of a page is requested', async () => {
     const asked = [
       ['(first: 2)', 'hasNextPage', true],
       ['(first: 2)', 'hasPreviousPage', false],
@@ -195,7 +195,7 @@ describe('the statement of the rows answers also', () => {
     }
   });
 
-  test('what the events of a page tell of, as it was and as it is', async () => {
+  test('the subjects of a page of events, as they were and as they are', async () => {
     const { data, statements } = await counted(
       `{ events(last: 20) { totalCount edges { cursor node { id type
          subject { id ... on Transaction { version status } ... on InternalAccount { customer { id } } }
@@ -220,7 +220,7 @@ describe('the statement of the rows answers also', () => {
   });
 });
 
-test('of the viewer only the end of its feed costs a statement, and currencies cost none', async () => {
+test("the end of the viewer's feed costs a statement; its other fields and currencies do not", async () => {
   expect((await counted('{ viewer { kind } currencies { code } }')).statements).toEqual([]);
   expect((await counted('{ viewer { kind feedCursor } }')).statements).toEqual([expect.stringMatching(/feed_head/)]);
 });

@@ -7,16 +7,16 @@ import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
 
-/** Reads by graphql-js, Pothos' plug-ins and Prisma alone. The oracle compares their answers (oracle.test.ts). */
+/** Reads through graphql-js, the plug-ins of Pothos and Prisma alone. The oracle (oracle.test.ts) compares their answers. */
 
 const t = await testGateway({ SANDBOX_PACE_MS: 0 });
 const stock = await testGateway({ ROLE: 'serve', STOCK_READS: true }, t.databaseUrl);
 
 describe.each([
   ['as production reads', t.url],
-  ['the stock way', stock.url],
+  ['with standard execution', stock.url],
 ])('%s', (_how, url) => {
-  test('a payment that has changed since is shown as of each event, in streams and in lists', async () => {
+  test('a payment that has changed is shown as of each event, in streams and in lists', async () => {
     const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
     const scene = await makeScene(t.platform, 100_000n);
     const { transaction } = await quote(t.platform, usdToEur(scene, { immediatelyExecute: true }));
@@ -50,7 +50,7 @@ describe.each([
   });
 });
 
-test('the plug-in of Prisma finds the row of each platform, whoever else asks in the same round of the process', async () => {
+test("the Prisma plug-in finds each platform's row, even when two platforms read in the same tick", async () => {
   const { prisma } = t.gateway.serving;
   const asked = await Promise.all(
     [t.platform, await t.newPlatform('other')].map(async (platform) => {

@@ -51,7 +51,7 @@ async function read(
 }
 
 describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
-  test('a stream of one starts with its present state and completes after its terminal one', async () => {
+  test('a stream of one payment starts with its present state and completes after its terminal one', async () => {
     const client = connectClient();
     const id = await paid();
     const statuses = (await read(client, updates, { of: { transactionId: id } })).map(
@@ -66,7 +66,7 @@ describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
     await client.dispose();
   });
 
-  test('a stream over many starts with the next change, and is released when its reader leaves', async () => {
+  test('a stream of many starts with the next change, and is released when its reader leaves', async () => {
     const client = connectClient();
     const reading = read(client, updates, {}, () => true);
     await subscribed(1);
@@ -77,7 +77,7 @@ describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
     await client.dispose();
   });
 
-  test('a stream whose client goes away at once is released', async () => {
+  test('a stream whose client leaves immediately is released', async () => {
     const client = connectClient();
     const stop = client.subscribe({ query: updates }, { next() {}, error() {}, complete() {} });
     const stopLater = client.subscribe({ query: updates }, { next() {}, error() {}, complete() {} });
@@ -88,7 +88,7 @@ describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
     await client.dispose();
   });
 
-  test('queries are answered too, and errors come as results, not as broken streams', async () => {
+  test('queries are answered, too, and errors come as results, not as broken streams', async () => {
     const client = connectClient();
     expect(await read(client, kind)).toEqual([{ data: { viewer: { kind: 'PLATFORM' } } }]);
     for (const [query, code] of [
@@ -105,13 +105,13 @@ describe.each(Object.entries(clients))('over %s', (_name, connectClient) => {
   });
 });
 
-/** The codes of refused operations: a socket sends them in an error message, SSE in a result. */
+/** Returns the codes of refused operations: a socket sends them in an error message, SSE in a result. */
 function codesIn(outcome: Data): string[] {
   const errors = Array.isArray(outcome) ? (outcome[0]?.errors ?? outcome) : outcome.errors;
   return [...new Set<string>(errors.map((error: Data) => error.extensions?.code))];
 }
 
-/** Opens a bare socket, sends these messages, and answers the code that it is closed with. */
+/** Opens a bare socket, sends these messages, and returns the code that it is closed with. */
 function closeCode(...messages: object[]): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(`${t.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
@@ -130,33 +130,33 @@ describe('a socket', () => {
 
   test.each([
     ['no credentials', {}],
-    ['malformed ones', { authorization: 'nonsense' }],
-    ['unknown ones', { authorization: `Basic ${Buffer.from('a:b').toString('base64')}` }],
-    ['ones that are no text', { authorization: 1 }],
+    ['malformed credentials', { authorization: 'nonsense' }],
+    ['unknown credentials', { authorization: `Basic ${Buffer.from('a:b').toString('base64')}` }],
+    ['credentials that are not a string', { authorization: 1 }],
   ])('with %s is closed with 4403', async (_what, payload) => {
     expect(await closeCode(init(payload))).toBe(4403);
   });
 
-  test('that does not say who it is in time is closed with 4408, and one that asks before with 4401', async () => {
+  test('is closed with 4408 without credentials, and with 4401 for an operation before them', async () => {
     const silent = closeCode();
     expect(await closeCode(subscribe('1', { query: kind }))).toBe(4401);
     expect(await silent).toBe(4408);
   });
 
-  test('takes its credentials under authorization in any case, and is closed when it sends them twice', async () => {
+  test('takes credentials under authorization in any case, and is closed for sending them twice', async () => {
     expect(await closeCode(init({ Authorization: t.platform.authorization }), init(good()))).toBe(4429);
   });
 
-  test('is closed for a frame over 64 KiB, and nothing is printed past the log', async () => {
+  test('is closed for a frame over 64 KiB, and nothing is printed outside of the log', async () => {
     const printed = vi.spyOn(console, 'error');
     expect(await closeCode(init(good()), subscribe('1', { query: `${kind} #${'x'.repeat(70_000)}` }))).toBe(1009);
     expect(printed).not.toHaveBeenCalled();
     printed.mockRestore();
   });
 
-  test('carries 20 operations at once, also when they are asked for in one breath, and refusals free their place', async () => {
+  test('carries 20 operations, even if started all at once; a refused one frees its place', async () => {
     const client = t.platform.socket();
-    // The request names no operation of the document. One after the other: 21 at once are too many.
+    // The request names no operation of the document. They come one after the other, as 21 together are too many.
     for (let index = 0; index < 30; index++) {
       expect(await read(client, `query A ${kind} query B ${kind}`).catch(codesIn)).toEqual([
         'OPERATION_RESOLUTION_FAILURE',
@@ -183,7 +183,7 @@ describe('a socket', () => {
     await client.dispose();
   });
 
-  test('that breaks off releases all it had', async () => {
+  test('that breaks off releases all its subscriptions', async () => {
     const client = t.platform.socket();
     for (let index = 0; index < 5; index++)
       client.subscribe({ query: updates }, { next() {}, complete() {}, error() {} });

@@ -11,7 +11,7 @@ const kind = '{ viewer { kind } }';
 const create =
   'mutation { createCustomer(input: { platformCustomerId: "x", details: { individual: {} } }) { __typename } }';
 
-/** Sends to the gateway as its platform, unless headers say otherwise. */
+/** Sends a request as the platform, unless headers say otherwise. */
 function http(path: string, init: RequestInit & { headers?: Record<string, string> } = {}): Promise<Response> {
   return fetch(`${t.url}${path}`, { ...init, headers: { authorization: t.platform.authorization, ...init.headers } });
 }
@@ -24,7 +24,7 @@ async function customers(): Promise<number> {
   return (await t.platform.ask('{ customers { totalCount } }')).customers.totalCount;
 }
 
-/** A chunked body, whose length is not announced. */
+/** Sends a chunked body, whose length is not announced. */
 function chunked(chunks: readonly string[]): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     const sent = request(
@@ -45,7 +45,7 @@ function chunked(chunks: readonly string[]): Promise<{ status: number; body: str
   });
 }
 
-/** The bytes of an answer as they come, and its encoding. `fetch` would decode them. */
+/** Returns the bytes of a response as they come, and their encoding: `fetch` would decode them. */
 function bytesOf(path: string, accepted: string, { method = 'GET', body = '' } = {}): Promise<Bytes> {
   const headers = { authorization: t.platform.authorization, 'accept-encoding': accepted, ...(body && json) };
   return new Promise((resolve, reject) => {
@@ -72,7 +72,7 @@ describe('compression', () => {
   ];
 
   test.each(long)(
-    'a long answer to %s is compressed for who accepts it, and the same for all',
+    'a long answer to %s is compressed for those who accept it, and the same for all',
     async (_name, ...to) => {
       const [path, sent] = to;
       const plain = await bytesOf(path, 'identity', sent);
@@ -85,17 +85,17 @@ describe('compression', () => {
     },
   );
 
-  test.each(['gzip;q=0', 'br', 'x-gzip', '*;q=0', 'gzip;q=0, *'])('%s is no wish for gzip', async (accepted) => {
+  test.each(['gzip;q=0', 'br', 'x-gzip', '*;q=0', 'gzip;q=0, *'])('%s does not ask for gzip', async (accepted) => {
     expect((await bytesOf('/2025-10-13/openapi.json', accepted)).encoding).toBeUndefined();
   });
 
-  test('a short answer is sent as it is', async () => {
+  test('a short answer is not compressed', async () => {
     expect((await bytesOf(`/graphql?query=${encodeURIComponent(kind)}`, 'gzip')).encoding).toBeUndefined();
   });
 });
 
 describe('HTTP', () => {
-  test('refuses a mutation by GET, whatever is accepted', async () => {
+  test('refuses a mutation by GET, whatever the client accepts', async () => {
     for (const [path, accept] of [
       ['/graphql', 'application/json'],
       ['/graphql', 'application/graphql-response+json'],
@@ -125,7 +125,7 @@ describe('HTTP', () => {
   });
 
   test.each(['application/json', 'application/graphql-response+json', 'text/event-stream'])(
-    'refuses a body in another encoding with 415, and says which it takes: %s',
+    'refuses a body in another encoding with 415, and names the accepted ones: %s',
     async (accept) => {
       const plain = JSON.stringify({ query: kind });
       const send = (body: BodyInit, headers: Record<string, string>) =>
@@ -150,7 +150,7 @@ describe('HTTP', () => {
     },
   );
 
-  test('refuses parameters of a GET that are not JSON with 400, and says which', async () => {
+  test('refuses parameters of a GET that are not JSON with 400, and names them', async () => {
     for (const accept of ['application/json', 'application/graphql-response+json']) {
       for (const name of ['variables', 'extensions']) {
         for (const [value, message] of [
@@ -167,7 +167,7 @@ describe('HTTP', () => {
     }
   });
 
-  test('refuses a body over 100 KiB with 413, whether it says its length or not', async () => {
+  test('refuses a body over 100 KiB with 413, whether its length is announced or not', async () => {
     const long = JSON.stringify({ query: `${kind} #${'x'.repeat(101 * 1024)}` });
     const response = await post(long);
     expect(response.status).toBe(413);
@@ -175,14 +175,14 @@ describe('HTTP', () => {
     expect((await chunked([long.slice(0, 60_000), long.slice(60_000)])).status).toBe(413);
   });
 
-  test('takes a body in chunks', async () => {
+  test('accepts a chunked body', async () => {
     const body = JSON.stringify({ query: `${kind} #${'x'.repeat(50_000)}` });
     const chunks = Array.from({ length: 20 }, (_, index) => body.slice(index * 3_000, (index + 1) * 3_000));
     const { status, body: answer } = await chunked(chunks);
     expect([status, answer]).toEqual([200, JSON.stringify({ data: { viewer: { kind: 'PLATFORM' } } })]);
   });
 
-  test('answers 401 and nothing else to whoever does not show who it is', async () => {
+  test('answers 401 and nothing else to callers without valid credentials', async () => {
     for (const authorization of ['', 'Basic nonsense', `Basic ${Buffer.from('a:b').toString('base64')}`, 'Bearer x']) {
       for (const accept of ['application/json', 'application/graphql-response+json', 'text/event-stream']) {
         const response = await post(JSON.stringify({ query: kind }), { ...json, accept, authorization });
@@ -192,7 +192,7 @@ describe('HTTP', () => {
     }
   });
 
-  test('opens no stream for strangers', async () => {
+  test('does not open a stream for unauthenticated callers', async () => {
     for (const method of ['GET', 'POST']) {
       const headers = { ...json, accept: 'text/event-stream', authorization: '' };
       const response = await http('/graphql/stream', { method, headers });
@@ -201,7 +201,7 @@ describe('HTTP', () => {
     }
   });
 
-  test('tells errors of a stream as its results, with nothing of the inside', async () => {
+  test('reports errors of a stream as its results, without internal details', async () => {
     for (const path of ['/graphql', '/graphql/stream']) {
       for (const query of ['{ nonsense }', '{ viewer', 'subscription { transactionUpdates(after: "x") { status } }']) {
         const headers = { ...json, accept: 'text/event-stream' };
@@ -213,14 +213,14 @@ describe('HTTP', () => {
     }
   });
 
-  test('knows no other path', async () => {
+  test('serves no other path', async () => {
     expect((await http('/graphql/other')).status).toBe(404);
     expect((await http('/health/live')).status).toBe(200);
     expect((await http('/health/ready')).status).toBe(200);
   });
 });
 
-test('a subscription over a transport for one answer is refused at once, and opens nothing', async () => {
+test('a subscription over a transport for one answer is refused, and opens nothing', async () => {
   const query = 'subscription { transactionUpdates { cursor } }';
   const openBefore = t.gateway.feed.subscriptions;
   for (const accept of ['*/*', 'application/json', 'application/graphql-response+json', 'multipart/mixed']) {

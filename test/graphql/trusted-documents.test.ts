@@ -10,7 +10,7 @@ import { restClient } from '../setup/rest.ts';
 import { makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream } from '../setup/streams.ts';
 
-/** Documents that a platform registers, and tokens that may send no others. */
+/** Documents that a platform registers, and tokens that may only send these. */
 
 const sha256 = (text: string) => hash('sha256', text);
 const queryText = 'query Kind { viewer { kind } }';
@@ -21,11 +21,11 @@ const rest = await restClient(t.url, t.platform.authorization);
 const register = (...texts: readonly string[]) =>
   rest.ask('POST', '/trusted-documents', Object.fromEntries(texts.map((text) => [sha256(text), text])));
 const scene = await makeScene(t.platform);
-/** A payment that has ended: its stream has one message, and ends. */
+/** A payment that has ended: its stream has one message, and completes. */
 const ended = (await pay(t.platform, scene)).id;
 await endOf(t.platform, ended);
 await register(queryText, streamText);
-/** An app that may send registered documents only. */
+/** An app that may only send registered documents. */
 const bound = await appWith({ trustedDocumentsOnly: true });
 
 async function appWith(more: object): Promise<TestPlatform> {
@@ -33,7 +33,7 @@ async function appWith(more: object): Promise<TestPlatform> {
   return connect(t.url, t.platform.platformId, `Bearer ${token}`);
 }
 
-/** What a client sends in place of a document: its text, or its hash. */
+/** What a client sends: a document, or its hash. */
 type Sent = { readonly query?: string; readonly documentId?: string; readonly extensions?: Data };
 type Send = (platform: TestPlatform, sent: Sent) => Promise<Data>;
 
@@ -91,11 +91,11 @@ describe.each(transports)('over %s', (_name, send, text, data) => {
   test('a registered document is executed, by either form of its hash, and by its text', async () => {
     const forms: readonly Sent[] = [{ documentId: `sha256:${sha256(text)}` }, persisted(text), { query: text }];
     for (const sent of forms) expect(await send(bound, sent)).toMatchObject({ data });
-    // White space is nothing.
+    // White space and comments do not matter.
     expect(await send(bound, { query: text.replace('{', '{\n  # the same\n') })).toMatchObject({ data });
   });
 
-  test('a token for registered documents only sends no other, neither its text nor its hash', async () => {
+  test('a token for registered documents only can send no other, by text or by hash', async () => {
     const other = text.replace('{ ', '{ other: ');
     const notRegistered = { query: other };
     expect(await send(bound, notRegistered)).toMatchObject({
@@ -104,7 +104,7 @@ describe.each(transports)('over %s', (_name, send, text, data) => {
     const unknown = { errors: [{ extensions: { code: 'PERSISTED_QUERY_NOT_IN_LIST' } }] };
     expect(await send(bound, { documentId: sha256(other) })).toMatchObject(unknown);
     expect(await send(bound, persisted(other))).toMatchObject(unknown);
-    // Nor does it register one by sending both, as automatic persisted queries do.
+    // Nor can it register one by sending both, as automatic persisted queries do.
     expect(await send(bound, { ...notRegistered, ...persisted(other) })).toMatchObject({
       errors: [{ extensions: { code: 'QUERY_NOT_IN_SAFELIST' } }],
     });
@@ -140,10 +140,10 @@ describe('a manifest', () => {
   });
 
   test.each([
-    ['whose hash is that of another text', { [sha256('{ a }')]: '{ viewer { kind } }' }, /is not the SHA-256/],
+    ['with the hash of another text', { [sha256('{ a }')]: '{ viewer { kind } }' }, /is not the SHA-256/],
     ['with a document that the schema does not have', { [sha256('{ nothing }')]: '{ nothing }' }, /Cannot query field/],
     ['with a document that is malformed', { [sha256('{')]: '{' }, /Syntax Error/],
-    ['in another form', { documents: ['{ viewer { kind } }'] }, /unknown manifest format/],
+    ['in an unknown format', { documents: ['{ viewer { kind } }'] }, /unknown manifest format/],
   ])('%s is refused as a whole', async (_what, wrong, message) => {
     const good = `query Good { ${_what.replaceAll(/\W/g, '_')}: __typename }`;
     const refused = await rest.ask('POST', '/trusted-documents', { [sha256(good)]: good, ...wrong }, 400);
@@ -152,7 +152,7 @@ describe('a manifest', () => {
     expect(data.map((one: Data) => one.hash)).not.toContain(sha256(good));
   });
 
-  test('is of one platform: another one knows none of its hashes', async () => {
+  test('belongs to one platform: another does not know its hashes', async () => {
     const stranger = await t.newPlatform('stranger');
     expect(await get(stranger, { documentId: sha256(queryText) })).toMatchObject({
       errors: [{ message: 'PersistedQueryNotSupported' }],
@@ -163,7 +163,7 @@ describe('a manifest', () => {
     expect(await get(bound, { documentId: sha256(queryText) })).toMatchObject({ data: expect.anything() });
   });
 
-  test('knows nothing by what is no hash, whatever its characters are', async () => {
+  test('has nothing under a malformed hash, whatever its characters are', async () => {
     const unknown = await get(bound, { documentId: sha256('no document') });
     for (const none of ['a\0b', '\ud800', "'", 'f'.repeat(10_000)]) {
       expect(await get(bound, { documentId: none })).toEqual(unknown);
@@ -176,7 +176,7 @@ describe('a manifest', () => {
     }
   });
 
-  test('leaves no document behind that has been deleted', async () => {
+  test('no longer executes a document that has been deleted', async () => {
     const text = 'query Short { lived: __typename }';
     await register(text);
     expect(await get(bound, { documentId: sha256(text) })).toMatchObject({ data: { lived: 'Query' } });
@@ -186,12 +186,12 @@ describe('a manifest', () => {
   });
 });
 
-test('the setting of a platform binds its apps, or all its tokens, and REST undoes it', async () => {
+test("a platform's setting restricts its apps, or all its tokens, and REST can change it back", async () => {
   const own = await t.newPlatform('strict');
   const settings = await restClient(t.url, own.authorization);
   await settings.ask('PATCH', '/config', { trustedDocuments: 'ALL' });
   const text = '{ viewer { trustedDocumentsOnly } }';
-  // Credentials are cached for two seconds; a token that has just been made is not.
+  // Credentials are cached for two seconds, but a new token is not.
   const { clientId, clientSecret } = await settings.ask('POST', '/tokens', { name: 'new', permissions: ['VIEW'] }, 201);
   const server = connect(t.url, own.platformId, `Basic ${btoa(`${clientId}:${clientSecret}`)}`);
   expect(await server.send(text)).toMatchObject({
@@ -213,7 +213,7 @@ test('the setting of a platform binds its apps, or all its tokens, and REST undo
 test("urql's persisted exchange sends the hashes of a manifest, and never a text", async () => {
   const mutationText = mutationDocument('transferOut', 'transaction { id }');
   await register(mutationText);
-  /** A document as GraphQL Code Generator writes it, with the hash that is in its manifest. */
+  /** Returns a document as GraphQL Code Generator writes it, with its hash from the manifest. */
   const generated = (text: string): TypedDocumentNode<Data, Data> =>
     Object.assign(parse(text, { noLocation: true }), { __meta__: { hash: sha256(text) } });
   const sent: SentForm[] = [];
@@ -252,7 +252,7 @@ describe('automatic persisted queries', () => {
   }
 
   test.each(automaticClients)(
-    'of $name are remembered in development: it sends the text once, and then the hash alone',
+    'of $name are stored in development: it sends the text once, and then only the hash',
     async (client) => {
       expect(await sentBy(client, development)).toEqual([
         { text: false, hash: true },
@@ -270,7 +270,7 @@ describe('automatic persisted queries', () => {
     ]);
   });
 
-  test('have the hash of their text: another one is refused', async () => {
+  test('must have the hash of their text', async () => {
     const wrong = { query: '{ viewer { kind } }', ...persisted('{ viewer { platformId } }') };
     const answer = await development.platform.post(wrong);
     expect(answer.status).toBe(400);

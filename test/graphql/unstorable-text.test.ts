@@ -19,8 +19,8 @@ import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
 /**
- * Postgres stores neither NUL nor unpaired surrogates. Here each text of each argument and input field is replaced by such a
- * text in turn, with all other values valid, so that the text gets as far as possible.
+ * Postgres stores neither NUL nor unpaired surrogates. Each text of each argument and input field is replaced by such a text in
+ * turn, with all other values valid, so that the text gets as far as possible.
  */
 const unstorable = ['a\0b', 'a\ud800b'];
 
@@ -35,7 +35,7 @@ const payment = {
   amount: 10,
 };
 const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', payment);
-/** Values of input fields and arguments, by their names. */
+/** Values of input fields and arguments, by name. */
 const known: Readonly<Record<string, string>> = {
   id: scene.customerId,
   customerId: scene.customerId,
@@ -57,7 +57,7 @@ const known: Readonly<Record<string, string>> = {
   Date: '2000-01-01',
 };
 
-test('a mutation refuses text that cannot be stored, whichever of its fields has it', async () => {
+test('a mutation refuses text that cannot be stored, in whichever field it is', async () => {
   const taken: object[] = [];
   let refused = 0;
   for (const field of fieldsOf('Mutation')) {
@@ -72,7 +72,7 @@ test('a mutation refuses text that cannot be stored, whichever of its fields has
   expect(refused).toBeGreaterThan(200);
 });
 
-test('a query finds nothing by text that cannot be stored, or refuses it', async () => {
+test('a query by text that cannot be stored finds nothing, or is refused', async () => {
   const wrong: object[] = [];
   for (const field of fieldsOf('Query')) {
     const isList = getNamedType(field.type).name.endsWith('Connection');
@@ -86,7 +86,7 @@ test('a query finds nothing by text that cannot be stored, or refuses it', async
   expect(wrong).toEqual([]);
 });
 
-test('a payment announced in a currency that cannot be is refused at its currency', async () => {
+test('a payment announced in an impossible currency is refused at its currency', async () => {
   const input = {
     senderUmaAddress: known.senderUmaAddress,
     receiver: { customerId: known.customerId },
@@ -105,7 +105,7 @@ function fieldsOf(root: 'Query' | 'Mutation'): GraphQLField<unknown, unknown>[] 
   return Object.values(type?.getFields() ?? {});
 }
 
-/** A document's part behind its kind: the field, with a variable for each argument that has one. */
+/** Returns the field of a document, with a variable for each argument that has one. */
 function call(field: GraphQLField<unknown, unknown>, variables: object, selection: string): string {
   const given = field.args.filter(({ name }) => name in variables);
   const declared = given.map(({ name, type }) => `$${name}: ${type}`).join(', ');
@@ -114,7 +114,7 @@ function call(field: GraphQLField<unknown, unknown>, variables: object, selectio
   return `(${declared}) { result: ${field.name}(${passed}) ${inside} }`;
 }
 
-/** Variables for a field's arguments, with one text spoilt in each, and where it is. */
+/** Yields variables for a field's arguments, with one text spoilt in each, and where it is. */
 function* spoilt({ args }: GraphQLField<unknown, unknown>): Generator<[path: string, variables: Record<string, Data>]> {
   const needed = args.filter(isNeeded).map(({ name, type }) => [name, sound(name, type)]);
   for (const { name, type } of args) {

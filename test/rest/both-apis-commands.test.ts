@@ -14,7 +14,7 @@ const umaAddress = '$success.usd@sandbox.uma.money';
 const funded: string[] = [];
 const customers: { readonly id: string; readonly business: boolean }[] = [];
 const announced: string[] = [];
-/** External accounts that the walk has registered. */
+/** External accounts that the run has registered. */
 const outside: string[] = [];
 
 // Nothing settles or expires during the test, so that both APIs show the same state.
@@ -66,7 +66,7 @@ const receiveCall = fc
     currency: fc.constantFrom('USD', 'EUR', 'XXX'),
     amount: fc.integer({ min: 1, max: 5_000 }),
   })
-  // One fault at a time: which of several is reported first is not part of the interface.
+  // One fault at a time: which of several is reported first is not specified.
   .filter(({ to, currency }) => currency !== 'XXX' || to === 'customer')
   .map(
     ({ to, currency, amount }): Make =>
@@ -123,7 +123,7 @@ const customerCall = fc
   .record({
     position: fc.nat({ max: 12 }),
     act: fc.constantFrom('change', 'change', 'change', 'delete', 'mistake', 'check'),
-    // A text in a wrong form is refused by REST before the customer is read: test/attack/texts.test.ts has those.
+    // REST refuses malformed text before it reads the customer: test/attack/texts.test.ts covers that.
     name: fc.constantFrom('Ada Lovelace', 'Ada King 002'),
     umaAddress: fc.constantFrom(undefined, 'taken', 'new', 'nobody'),
     metadata: anyMetadata,
@@ -248,7 +248,7 @@ const umaQuoteCall = fc
   })
   .filter(({ form, lookup, told, currency, amount }) => {
     const wrong = [lookup === 'unknown', told === 'nothing', currency === 'EUR', amount === 0];
-    // The short form reads its lookup before anything else.
+    // The short form reads its lookup first.
     return wrong.filter(Boolean).length <= 1 && !(form === 'workflow' && currency === 'EUR');
   })
   .map(
@@ -311,7 +311,7 @@ const accountChange = fc
 
 const anyCall = fc.oneof(accountChange, sendCall, receiveCall, decideCall, customerCall, accountCall, umaQuoteCall);
 
-test('a later command means the same on both APIs, too: one effect, one outcome, equal field by field', async () => {
+test('commands on existing records have the same effect and outcome in both APIs, field by field', async () => {
   const done = new Set<string>();
   await fc.assert(
     fc.asyncProperty(anyCall, fc.boolean(), async (make, restFirst) => {
@@ -322,10 +322,10 @@ test('a later command means the same on both APIs, too: one effect, one outcome,
       if (call.mutation === 'createExternalAccount') outside.push(outcome.record.id);
       if (call.mutation === 'sandboxReceiveUma') announced.push(outcome.record.id);
     }),
-    // So many that it is next to impossible for one of the commands below to have met refusals alone.
+    // Enough runs that every command below almost certainly succeeds at least once.
     { numRuns: 300 },
   );
-  // A walk that only met refusals would prove little.
+  // A run that only met refusals would prove little.
   expect([...done].sort()).toEqual(
     expect.arrayContaining([
       'createExternalAccount',

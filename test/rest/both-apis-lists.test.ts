@@ -10,12 +10,12 @@ interface ListOfBoth {
   readonly list: string;
   readonly filterType: string;
   readonly fields: string;
-  /** The type of its nodes, where the list has several. */
+  /** The type of its nodes, if the list has several. */
   readonly type?: string;
   readonly asRest: (record: Data) => Data;
-  /** Whether it can be ordered by the last change, too. */
+  /** Whether it can be ordered by the last change. */
   readonly isOrdered?: true;
-  /** The same filter in the words of REST and of GraphQL. */
+  /** The same filter for REST and for GraphQL. */
   readonly filters: readonly (() => readonly [rest: Record<string, unknown>, graphql: object])[];
 }
 

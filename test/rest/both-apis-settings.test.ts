@@ -7,7 +7,10 @@ import { restClient } from '../setup/rest.ts';
 import { restScene } from '../setup/rest-scene.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
 
-/** What the APIs name differently, or one has alone: tokens, lookups and settings. Random acts on either are seen by both. */
+/**
+ * Tokens, lookups and settings, which the two APIs name differently or only one has. Random commands through one API are visible
+ * in both.
+ */
 
 const t = await startTestGateway();
 const rest = await restClient(t.url, t.platform.authorization);
@@ -22,7 +25,7 @@ const tokenFields = 'id name permissions clientId createdById createdAt';
 const tokenAsRest = (token: Data) =>
   token && { ...token, createdById: token.createdById ?? undefined, updatedAt: token.createdAt };
 
-test('tokens that either API makes or ends are the same tokens on both', async () => {
+test('tokens that one API creates or deletes are created or deleted in both', async () => {
   const ids: string[] = [];
   const acts = fc.record({
     act: fc.constantFrom('make', 'make', 'end'),
@@ -51,7 +54,7 @@ test('tokens that either API makes or ends are the same tokens on both', async (
       };
       const [first, second] = overRest ? [restAct, graphqlAct] : [graphqlAct, restAct];
       const made: Data = await first();
-      // The second call has the first one's key: its answer is repeated without the secret.
+      // The second call repeats the key of the first: its answer is repeated without the secret.
       expect(await second()).toEqual(act === 'make' && made.id ? { code: 'CONFLICT' } : made);
       if (act === 'make' && made.id) ids.push(made.id);
       for (const id of ids) {
@@ -60,7 +63,7 @@ test('tokens that either API makes or ends are the same tokens on both', async (
           { id },
         );
         const shown = await rest.call('GET', `/tokens/${id}`);
-        // A deleted token is gone in REST; GraphQL's node still shows it.
+        // A deleted token no longer exists in REST; GraphQL's node still shows it.
         if (shown.status === 200) expect(shown.body).toEqual(tokenAsRest(node));
       }
       const { apiTokens } = await t.platform.ask(`{ apiTokens(first: 100) { edges { node { ${tokenFields} } } } }`);
@@ -71,7 +74,7 @@ test('tokens that either API makes or ends are the same tokens on both', async (
   );
 });
 
-test('settings of REST are what GraphQL’s customers and webhook endpoints have', async () => {
+test('the settings of REST are those of GraphQL’s customers and webhook endpoints', async () => {
   const acts = fc.record({
     currencies: fc.option(fc.uniqueArray(fc.constantFrom('USD', 'EUR', 'MXN', 'BTC'), { minLength: 1 }), {
       nil: undefined,
@@ -86,7 +89,7 @@ test('settings of REST are what GraphQL’s customers and webhook endpoints have
       const before = await rest.ask('GET', '/config');
       const webhookEndpoint = typeof endpoint === 'string' ? `${receiver.url}${endpoint}` : endpoint;
       const supportedCurrencies = currencies?.map((currencyCode) => ({ currencyCode }));
-      // The endpoint is set over REST alone: GraphQL makes endpoints by themselves.
+      // The endpoint is set over REST alone: GraphQL creates endpoints with their own mutation.
       const changed = await rest.ask('PATCH', '/config', {
         ...(overRest && { umaDomain, supportedCurrencies, trustedDocuments }),
         webhookEndpoint,
@@ -131,7 +134,7 @@ const currencyTerms =
   'currency { code } minAmount { amount } maxAmount { amount } enabledTransactionTypes requiredCounterpartyFields { name mandatory } providerRequiredCustomerFields providerRequiredCounterpartyCustomerFields';
 const platformFields = `platform { id umaDomain trustedDocuments isRegulatedFinancialInstitution createdAt updatedAt supportedCurrencies { ${currencyTerms} } }`;
 
-/** What GraphQL shows of a platform, in the form of REST's settings without the endpoint. */
+/** Converts a platform from GraphQL into REST's settings, without the endpoint. */
 const platformAsRest = ({ id, supportedCurrencies, ...others }: Data) => ({
   ...others,
   id: id.replace('Platform:', 'PlatformConfig:'),
@@ -144,7 +147,7 @@ const platformAsRest = ({ id, supportedCurrencies, ...others }: Data) => ({
   })),
 });
 
-test('a platform refuses over GraphQL what it refuses over REST, and names the field', async () => {
+test("a platform's settings are refused alike by both APIs, and the error names the field", async () => {
   const refusals = [
     [{ currencies: [] }, { supportedCurrencies: [] }, 'INVALID_INPUT', ['input', 'currencies']],
     [{ currencies: ['USD', 'XXX'] }, ['USD', 'XXX'], 'INVALID_CURRENCY', ['input', 'currencies', 1]],
@@ -159,7 +162,7 @@ test('a platform refuses over GraphQL what it refuses over REST, and names the f
   }
 });
 
-test('settings that somebody else holds locked are 503 on both APIs, and not the first call with the key', async () => {
+test('settings that another transaction locks are 503 in both APIs, and the key stays unused', async () => {
   const holder = await t.owner.connect();
   await holder.query('begin');
   await holder.query('select from platform where id = $1 for update', [t.platform.platformId]);
@@ -182,7 +185,7 @@ async function newCustomer(overRest: boolean): Promise<string> {
   return (await succeed(t.platform, 'createCustomer', input, 'customer { id }')).customer.id;
 }
 
-test('a lookup tells the same on both APIs', async () => {
+test('a lookup gives the same answer in both APIs', async () => {
   const asked = fc.record({
     umaAddress: fc.constantFrom(
       '$success.eur@sandbox.uma.money',

@@ -22,12 +22,12 @@ const amounts = fc.oneof(
 );
 const memo = fc.option(fc.constantFrom('rent', 'Überweisung €', 'a "quoted" memo'), { nil: undefined });
 
-/** Returns whether no key is refused. */
+/** Returns whether no key of the metadata is refused. */
 const isSound = (metadata: object | undefined) => !Object.keys(metadata ?? {}).some((key) => key.startsWith('_'));
 
 const quoteCall = fc
   .record({
-    // One fault at a time: which of several is reported first is not part of the interface.
+    // One fault at a time: which of several is reported first is not specified.
     ends: fc.constantFrom('good', 'platform', 'funded', 'unknown', 'outside', 'self'),
     side: fc.constantFrom('SENDING', 'RECEIVING'),
     amount: amounts,
@@ -191,7 +191,7 @@ const customerCall = fc
 
 const anyCall = fc.oneof(quoteCall, executeCall, cancelCall, transferCall, fundCall, customerCall);
 
-test('a call means the same on both APIs: one effect, one outcome, equal field by field', async () => {
+test('a call has the same effect and the same outcome in both APIs, field by field', async () => {
   await fc.assert(
     fc.asyncProperty(anyCall, fc.boolean(), async (make, restFirst) => {
       const call = make();

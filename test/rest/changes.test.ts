@@ -16,7 +16,7 @@ const company = {
   businessInfo: { legalName: 'Acme GmbH', taxId: 'DE1' },
 };
 
-test('a change of a customer keeps what it leaves out, and its type', async () => {
+test('a change of a customer keeps the type and all fields that it omits', async () => {
   const made = await rest.make('/customers', company);
   const path = `/customers/${made.id}`;
   const changed = await rest.ask('PATCH', path, {
@@ -43,7 +43,7 @@ test('a change of a customer keeps what it leaves out, and its type', async () =
   expect(foreign).toMatchObject({ code: 'USER_NOT_FOUND', details: { field: 'customerId' } });
 });
 
-test('null empties a field on a change, is as good as nothing where a field cannot be empty, and is no part of a new value', async () => {
+test('null clears a field on a change, is ignored if the field is required, and never sets a value', async () => {
   const address = { line1: '1 Main St', line2: null, city: 'Town', postalCode: '1', country: 'US' };
   const person = { customerType: 'INDIVIDUAL', platformCustomerId: 'nulls', fullName: 'Ada', birthDate: '1990-01-01' };
   const raw = JSON.stringify({ ...person, address, umaAddress: null, metadata: { a: 'b' } });
@@ -74,7 +74,7 @@ test('null empties a field on a change, is as good as nothing where a field cann
   expect(await change({ customerType: null })).toMatchObject({ status: 400, details: { field: 'customerType' } });
 });
 
-test('a change of a customer that names nothing to change changes nothing, over either API', async () => {
+test('an empty change of a customer changes nothing, over either API', async () => {
   const made = await rest.make('/customers', { ...company, platformCustomerId: 'unchanged' });
   const read = async () =>
     t.platform.ask(
@@ -114,13 +114,13 @@ test('a change of a customer that names nothing to change changes nothing, over 
   expect(late).toMatchObject({ code: 'CUSTOMER_DELETED', details: { field: 'customerId' } });
 });
 
-test('a customer is not born in the year 0', async () => {
+test('a birth date in the year 0 is refused', async () => {
   const change = { customerType: 'INDIVIDUAL', birthDate: '0000-01-01' };
   const refused = await rest.ask('PATCH', `/customers/${scene.customer.id}`, change, 400);
   expect(refused).toMatchObject({ code: 'INVALID_INPUT', details: { field: 'birthDate' } });
 });
 
-test('a customer is deleted once, keeps its record, and cannot be changed any more', async () => {
+test('a customer is deleted once, keeps its record, and can no longer be changed', async () => {
   const made = await rest.make('/customers', { ...company, platformCustomerId: 'short-lived' });
   const path = `/customers/${made.id}`;
   expect(await other.ask('DELETE', path, undefined, 404)).toMatchObject({ code: 'USER_NOT_FOUND' });
@@ -134,7 +134,7 @@ test('a customer is deleted once, keeps its record, and cannot be changed any mo
   expect(named).toMatchObject({ status: 405, body: { code: 'METHOD_NOT_ALLOWED' } });
 });
 
-test('a customer who holds money is not deleted, and the refusal says what is left', async () => {
+test('a customer with money cannot be deleted, and the refusal states what is left', async () => {
   const { id } = await rest.make('/customers', { ...company, platformCustomerId: 'holds-money' });
   const { data } = await rest.ask('GET', `/customers/internal-accounts?customerId=${id}`);
   const [account, another] = data;
@@ -198,7 +198,7 @@ test('an incoming payment is decided once', async () => {
   expect(rejected).toMatchObject({ id: second.id, status: 'REJECTED' });
 });
 
-test('what an operator has frozen says since when, and pays nothing', async () => {
+test('a record frozen by an operator shows since when, and cannot pay', async () => {
   const made = await restScene(rest, 1_000);
   const ops = (...args: string[]) => runOps(t.databaseUrl, [...args, '--reason', 'a court order', '--by', 'Ada']);
   const transfer = restTransfer(made.usd.id, made.outsideUsd.id, 10);

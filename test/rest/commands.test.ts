@@ -11,7 +11,7 @@ afterAll(() => catalog.stop());
 describe('every command', () => {
   const withBodies = () => catalog.endpoints.filter(({ required }) => required !== undefined);
 
-  test('is known to this test', () => {
+  test('has a sample request in this test', () => {
     const { endpoints, commands } = catalog;
     const known = endpoints.flatMap(({ id, method }) => (method === 'GET' ? [] : [id]));
     expect(known.sort()).toEqual([...commands].sort());
@@ -47,7 +47,7 @@ describe('every command', () => {
     }
   });
 
-  test('refuses a body in another encoding, and says which it takes', async () => {
+  test('refuses a body in another encoding, and names the accepted ones', async () => {
     const { rest, good } = catalog;
     const { path, body } = await good('createCustomer');
     const plain = JSON.stringify(body);
@@ -69,7 +69,7 @@ describe('every command', () => {
     }
   });
 
-  test('takes text in UTF-8 only, with or without a byte order mark', async () => {
+  test('accepts text in UTF-8 only, with or without a byte order mark', async () => {
     const { rest, good } = catalog;
     const { path, body } = await good('createCustomer');
     const bytes = (fullName: Buffer) =>
@@ -84,7 +84,7 @@ describe('every command', () => {
     expect(marked).toMatchObject({ status: 201 });
   });
 
-  test('takes a number as it is written: what is no integer is no amount, however close to one', async () => {
+  test('reads numbers exactly: a non-integer is refused as an amount, however close to an integer', async () => {
     const { rest, good } = catalog;
     const { path, body } = await good('transferOut');
     const send = (amount: string) =>
@@ -116,7 +116,7 @@ describe('every command', () => {
     }
   });
 
-  test('takes a body that does not say its length, and refuses it when it is too large', async () => {
+  test('accepts a body of unannounced length, and refuses it when it is too large', async () => {
     const { t, good } = catalog;
     const chunk = new TextEncoder().encode('x'.repeat(60_000));
     const stream = new ReadableStream({
@@ -145,12 +145,12 @@ describe('every command', () => {
     expect(made.status).toBe(201);
   });
 
-  test('names every field that is missing, unknown or of the wrong type, all at once', async () => {
+  test('names every field that is missing, unknown or of the wrong type in one error', async () => {
     const { rest, good } = catalog;
-    /** Of the values below, those that a field admits. */
+    /** Returns those of the values below that a field accepts. */
     const right: Record<string, unknown> = { 'updateExternalAccount.defaultUmaDepositAccount': true };
     for (const { id, method, required } of withBodies()) {
-      // The members of a manifest are hashes: none is an unknown field, and the error names a document.
+      // The members of a manifest are hashes: there are no unknown fields, and the error names a document.
       if (id === 'registerTrustedDocuments') continue;
       const { path, body = {} } = await good(id);
       const fields = Object.keys(body).filter((field) => field !== 'customerType');
@@ -167,7 +167,7 @@ describe('every command', () => {
       expect({ id, status: empty.status, missing: missing.map((error: Data) => error.field).sort() }).toEqual({
         id,
         status: required?.length ? 400 : 200,
-        // A lookup can be in place of both parties.
+        // A lookup can replace both parties.
         missing: [...(required ?? []), ...(id === 'createQuote' ? ['source', 'destination'] : [])].sort(),
       });
       const unknown = await rest.call(method, path, { body: { ...body, extra: 1 } });
@@ -175,7 +175,7 @@ describe('every command', () => {
     }
   });
 
-  test('refuses text that cannot be stored, wherever it stands', async () => {
+  test('refuses text that cannot be stored, in any field', async () => {
     const { rest, good } = catalog;
     const { path, body = {} } = await good('createExternalAccount');
     for (const bad of ['a\0b', 'a\ud800']) {
@@ -192,7 +192,7 @@ describe('every command', () => {
     expect((await rest.call('GET', '/transactions?reference=%E0%A4%A')).status).toBe(200);
   });
 
-  test('refuses a wrong type in each field of its body, of every variant, and names the field', async () => {
+  test('refuses a wrong type in each field of its body, in every variant, and names the field', async () => {
     const { rest, good } = catalog;
     for (const { id, method, variants } of withBodies()) {
       const { path } = await good(id);
@@ -207,7 +207,7 @@ describe('every command', () => {
     }
   });
 
-  test('takes no body at all where its body may be left out, whatever content type is named', async () => {
+  test('may come without a body if the body is optional, with or without a content type', async () => {
     const { rest, good, endpoints } = catalog;
     const optional = endpoints.filter(({ bodyIsOptional }) => bodyIsOptional);
     expect(optional.map(({ id }) => id).sort()).toEqual(['approveTransaction', 'rejectTransaction', 'testWebhook']);
@@ -239,7 +239,7 @@ describe('every command', () => {
       expect(first.headers.has('idempotency-replayed')).toBe(false);
       const again = await rest.call(method, path, { body, key });
       if (id === 'createToken' || id === 'rotateToken') {
-        // Its answer has a secret and is not stored.
+        // Its answer contains a secret and is not stored.
         expect(again).toMatchObject({
           status: 409,
           body: { code: 'CONFLICT', details: { existingId: first.body.id } },
@@ -258,7 +258,7 @@ describe('every command', () => {
     }
   });
 
-  test('reads a key as it is or as a string of structured fields, and refuses a header of another name', async () => {
+  test('reads a key as a plain or structured string, and refuses a header with another name', async () => {
     const { rest, good } = catalog;
     const { path, body } = await good('createCustomer');
     const first = await rest.call('POST', path, { body, key: 'a"\\b' });
@@ -284,7 +284,7 @@ describe('every command', () => {
     expect(misnamed).toMatchObject({ status: 400, body: { details: { field: 'X-Idempotency-Key' } } });
   });
 
-  test('keeps a stored refusal a refusal, and forgets what was never valid', async () => {
+  test('repeats a stored refusal, and does not store the refusal of invalid input', async () => {
     const { rest, scene } = catalog;
     const body = restTransfer(scene.eur.id, scene.outsideEur.id, 50);
     const refused = await rest.call('POST', '/transfer-out', { body, key: 'refused' });

@@ -8,7 +8,7 @@ const rest = await restClient(t.url, t.platform.authorization);
 const codes = (config: Data) => config.supportedCurrencies.map((entry: Data) => entry.currencyCode);
 let made = 0;
 
-/** The currencies of a new customer's internal accounts, and its UMA address. */
+/** Returns the currencies of a new customer's internal accounts, and its UMA address. */
 async function newCustomer() {
   made += 1;
   const customer = await rest.make('/customers', { customerType: 'INDIVIDUAL', platformCustomerId: `c${made}` });
@@ -16,7 +16,7 @@ async function newCustomer() {
   return { uma: customer.umaAddress, currencies: data.map((account: Data) => account.balance.currency.code).sort() };
 }
 
-test('the settings that a platform changes hold for the customers that it makes afterwards', async () => {
+test('changed settings apply to customers created afterwards', async () => {
   const before = await rest.ask('GET', '/config');
   expect(before).toMatchObject({
     id: expect.stringMatching(/^PlatformConfig:/),
@@ -38,7 +38,7 @@ test('the settings that a platform changes hold for the customers that it makes 
     currencies: ['EUR', 'USD'],
   });
 
-  // What changes nothing leaves the time of the last change as it is.
+  // A change of nothing keeps the time of the last change.
   expect(await rest.ask('PATCH', '/config', {})).toEqual(narrowed);
   expect(await rest.ask('PATCH', '/config', { umaDomain: 'pay.example.com' })).toEqual(narrowed);
 
@@ -51,7 +51,7 @@ test('the settings that a platform changes hold for the customers that it makes 
   expect(platform.data).toHaveLength(1);
 });
 
-test('settings that are wrong, taken or not offered are refused', async () => {
+test('settings that are invalid, taken or not offered are refused', async () => {
   const other = await restClient(t.url, (await t.newPlatform('other')).authorization);
   const taken = (await other.ask('GET', '/config')).umaDomain;
   const cases = [

@@ -11,8 +11,8 @@ import { type Endpoint, type GoodRequest, openCatalog, quoteBody } from '../setu
 import { restScene, restTransfer } from '../setup/rest-scene.ts';
 
 /**
- * Every status that the document names for an operation is provoked, and no other is returned (the client checks each answer
- * against the document). An endpoint, or a status of one, that nothing here provokes fails the test.
+ * Provokes every status that the document names for an operation. The client checks each answer against the document, so no other
+ * is returned. An endpoint, or a status of one, that nothing here provokes fails the test.
  */
 
 const catalog = await openCatalog();
@@ -20,20 +20,20 @@ afterAll(() => catalog.stop());
 
 const uuid = '01a1fc11-db75-7eac-9cd6-93f3db60e56b';
 
-/** The parameters that must be given. */
+/** The required parameters. */
 const neededQuery: Record<string, string> = {
   listExchangeRates: 'sourceCurrency=USD',
   getAccountStatement: 'from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z',
 };
 
-/** A request of an endpoint that succeeds. */
+/** Returns a request of an endpoint that succeeds. */
 async function good(endpoint: Endpoint): Promise<GoodRequest> {
   if (endpoint.method !== 'GET') return catalog.good(endpoint.id);
   const needed = neededQuery[endpoint.id];
   return { path: needed ? `${endpoint.path}?${needed}` : endpoint.path };
 }
 
-/** Sends a request of an endpoint, with these values in place of its sample's. */
+/** Sends a request of an endpoint, with these values in place of the sample's. */
 async function send(
   endpoint: Endpoint,
   given: Parameters<RestClient['call']>[2] & { path?: string } = {},
@@ -42,7 +42,7 @@ async function send(
   return catalog.rest.call(endpoint.method, given.path ?? path, { body, ...given });
 }
 
-/** What names something that is not there, for each endpoint that answers 404. */
+/** A request with an unknown id, for each endpoint that answers 404. */
 const missing: Record<string, () => GoodRequest> = {
   createQuote: () => ({
     path: '/quotes',
@@ -99,7 +99,7 @@ const missing: Record<string, () => GoodRequest> = {
   rotateToken: () => ({ path: `/tokens/ApiToken:${uuid}/rotate`, body: { overlapHours: 1 } }),
 };
 
-/** A deposit that comes for a customer who is deleted. */
+/** A deposit that arrives for a deleted customer. */
 const gone: Record<string, () => Promise<GoodRequest>> = {
   async sandboxSend() {
     const { rest } = catalog;
@@ -121,7 +121,7 @@ function transfer(path: string, from: string, to: string): GoodRequest {
   return { path, body: restTransfer(from, to, 100) };
 }
 
-/** Each status, provoked at an endpoint that the document says can answer it. */
+/** Provokes each status at an endpoint whose document lists it. */
 const provoke: Record<number, (endpoint: Endpoint) => Promise<RestAnswer>> = {
   200: (endpoint) => send(endpoint),
   201: (endpoint) => send(endpoint),
@@ -161,13 +161,13 @@ const provoke: Record<number, (endpoint: Endpoint) => Promise<RestAnswer>> = {
   },
 };
 
-/** Those that take a gateway in trouble: each has a test of its own below, over every endpoint that names it. */
+/** Statuses of a gateway in trouble. Each has a test of its own below, over every endpoint that lists it. */
 const inTrouble = [409, 429, 500, 503, 504];
 
 const naming = (status: number) => catalog.endpoints.filter(({ statuses }) => statuses.includes(status));
 
 describe('the contract', () => {
-  test('is walked whole: no status of any endpoint is unknown here', () => {
+  test('has a test for every status of every endpoint', () => {
     const named = new Set(catalog.endpoints.flatMap(({ statuses }) => statuses));
     expect([...named].sort()).toEqual([...Object.keys(provoke).map(Number), ...inTrouble].sort());
     expect(
@@ -177,7 +177,7 @@ describe('the contract', () => {
     ).toEqual(Object.keys(missing).sort());
   });
 
-  test.each(Object.keys(provoke).map(Number))('%i is answered by each endpoint that names it', async (status) => {
+  test.each(Object.keys(provoke).map(Number))('%i is returned by each endpoint that lists it', async (status) => {
     for (const endpoint of naming(status)) {
       const answer = await provoke[status]?.(endpoint);
       expect({ id: endpoint.id, ...answer }).toMatchObject({ id: endpoint.id, status });
@@ -185,12 +185,12 @@ describe('the contract', () => {
     }
   });
 
-  test('409 is answered by each command whose key is still in use, and by settings that are taken', async () => {
+  test('409 is returned by each command whose key is still in use, and for a taken UMA domain', async () => {
     const { t, rest, other } = catalog;
     const holder = new pg.Client({ connectionString: t.databaseUrl });
     await holder.connect();
     await holder.query('begin');
-    // As a first call with each key would, while it is under way: plans lock their key, plain records write theirs.
+    // As a first call with each key would while it runs: plans lock their key, plain records write theirs.
     await holder.query(
       `select pg_advisory_xact_lock(hashtextextended($1::uuid::text || operation || ' held', 0)) from unnest($2::text[]) operation`,
       [t.platform.platformId, Object.keys(operations)],
@@ -200,7 +200,7 @@ describe('the contract', () => {
       [t.platform.platformId, Object.keys(operations)],
     );
     const commands = naming(409).filter(({ keyed }) => keyed);
-    // A few at a time: each holds a connection while it waits, and its answer may be due only for a while.
+    // A few at a time: each holds a connection while it waits, and some answer only after a while.
     for (let from = 0; from < commands.length; from += 5) {
       const some = commands.slice(from, from + 5);
       const requests = await Promise.all(some.map(async (endpoint) => [endpoint, await good(endpoint)] as const));
@@ -222,7 +222,7 @@ describe('the contract', () => {
     await rest.ask('PATCH', '/config', { umaDomain }, 409);
   }, 60_000);
 
-  test('500 is answered by each endpoint when the database fails, and tells nothing of it', async () => {
+  test('500 is returned by each endpoint when the database fails, without details of the failure', async () => {
     const t = await startTestGateway();
     const rest = await restClient(t.url, t.platform.authorization);
     const database = new pg.Client({ connectionString: t.databaseUrl });
@@ -238,7 +238,7 @@ describe('the contract', () => {
     await t.stop();
   });
 
-  test('503 is answered by each endpoint when too many requests are under way', async () => {
+  test('503 is returned by each endpoint when too many requests are in progress', async () => {
     const t = await startTestGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: patient });
     const rest = await restClient(t.url, t.platform.authorization);
     const release = await heldTransfer(t);
@@ -251,8 +251,8 @@ describe('the contract', () => {
     await t.stop();
   });
 
-  test('429 is answered by each endpoint when its platform has sent too many requests', async () => {
-    // The clock stands still: buckets are never refilled.
+  test('429 is returned by each endpoint when its platform has sent too many requests', async () => {
+    // With a stopped clock, buckets are never refilled.
     const once = { perSecond: 1, burst: 1 };
     const t = await startTestGateway({ RATE_LIMIT_PLATFORM: once }, undefined, { pace: { now: () => 0 } });
     const rest = await restClient(t.url, t.platform.authorization);
@@ -265,9 +265,9 @@ describe('the contract', () => {
     await t.stop();
   });
 
-  test('504 is answered by each endpoint whose answer is lost, and says that it may have taken effect', async () => {
+  test('504 is returned by each endpoint whose commit is lost, and says that it may have taken effect', async () => {
     const proxy = await databaseProxy(catalog.t.databaseUrl);
-    // It does nothing by itself, so that the next commit is the request's.
+    // A gateway without background work, so that the next commit is the request's.
     const serving = await startTestGateway({ ROLE: 'serve' }, proxy.url);
     const rest = await restClient(serving.url, catalog.t.platform.authorization);
     for (const endpoint of naming(504)) {
@@ -282,7 +282,7 @@ describe('the contract', () => {
 });
 
 /**
- * Each code of the table of errors: the file of the test that provokes it over REST, or why none can. The compiler finds a
+ * The file of the test that provokes each code of the table of errors over REST, or the reason why none can. The compiler finds a
  * missing code here.
  */
 const codes: Record<ErrorCode, string> = {
@@ -333,7 +333,7 @@ const codes: Record<ErrorCode, string> = {
   SERVICE_UNAVAILABLE: 'contract',
 };
 
-test('every code has its test, or the reason why it has none', async () => {
+test('every code has its test, or a reason for having none', async () => {
   for (const [code, place] of Object.entries(codes)) {
     if (place.includes(' ')) continue;
     const text = await readFile(new URL(`${place}.test.ts`, import.meta.url), 'utf8');

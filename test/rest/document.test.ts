@@ -5,7 +5,7 @@ import { base } from '../setup/rest.ts';
 
 const t = await testGateway();
 
-test('the OpenAPI 3.1 document passes the linter without an error or a warning', async () => {
+test('the OpenAPI 3.1 document passes the linter without errors or warnings', async () => {
   const source = await (await fetch(`${t.url}${base}/openapi.json`)).text();
   const config = await createConfig({
     extends: ['recommended'],
@@ -17,7 +17,7 @@ test('the OpenAPI 3.1 document passes the linter without an error or a warning',
   expect(JSON.parse(source)).toMatchObject({ openapi: '3.1.0', servers: [{ url: base }] });
 });
 
-test('every operation and every webhook has an id, a summary, a description and a known tag; operations say what errors mean', async () => {
+test('operations and webhooks have an id, a summary, a description and a tag, and explain errors', async () => {
   const document = (await (await fetch(`${t.url}${base}/openapi.json`)).json()) as Data;
   const operations = Object.values<Data>(document.paths).flatMap((methods) => Object.values<Data>(methods));
   const all = [...operations, ...Object.values<Data>(document.webhooks).map(({ post }) => post)];
@@ -34,7 +34,7 @@ test('every operation and every webhook has an id, a summary, a description and 
   }
 });
 
-test('generators find a type for everything: no intersection, no default that would be required, and a bound of each number', async () => {
+test('generators find a type for everything: no intersections or defaults, and bounded numbers', async () => {
   const document = (await (await fetch(`${t.url}${base}/openapi.json`)).json()) as Data;
   const wrong: string[] = [];
   const visit = (value: Data, path: string): void => {
@@ -61,7 +61,7 @@ test('generators find a type for everything: no intersection, no default that wo
   expect(wrong).toEqual([]);
 });
 
-test('every field of every record and every parameter says what it is', async () => {
+test('every field and every parameter has a description', async () => {
   const document = (await (await fetch(`${t.url}${base}/openapi.json`)).json()) as Data;
   const silent: string[] = [];
   const visit = (schema: Data, path: string) => {
@@ -84,7 +84,7 @@ test('every field of every record and every parameter says what it is', async ()
   expect(silent).toEqual([]);
 });
 
-test('every list in a request has its bound in the document, and one that is longer is refused by name', async () => {
+test('every list in a request has a documented maximum length; a longer one is refused by name', async () => {
   const document = (await (await fetch(`${t.url}${base}/openapi.json`)).json()) as Data;
   const unbounded: string[] = [];
   const visit = (schema: Data, path: string, seen: readonly string[] = []): void => {

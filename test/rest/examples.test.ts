@@ -9,7 +9,7 @@ import { answer, startReceiver } from '../webhooks/receiver.ts';
 
 const t = await startTestGateway({ PAYMENT_APPROVAL_MS: 60_000 });
 const rest = await restClient(t.url, t.platform.authorization);
-// It takes every event, and leaves the approval of payments to the test.
+// Accepts every event, and leaves the approval of payments to the test.
 const receiver = await startReceiver(answer(202));
 await restScene(rest);
 afterAll(async () => {
@@ -24,7 +24,7 @@ interface Sent {
   readonly name: string;
 }
 
-/** The examples of all bodies. */
+/** Returns the examples of all bodies. */
 function examplesOf(document: Data): Sent[] {
   return Object.entries<Data>(document.paths).flatMap(([path, methods]) =>
     Object.entries<Data>(methods).flatMap(([method, { operationId, requestBody }]) =>
@@ -38,7 +38,7 @@ function examplesOf(document: Data): Sent[] {
   );
 }
 
-/** Makes the objects whose ids the console uses. Other tests check these answers by the document. */
+/** Returns the reader through which the console finds ids. Other tests check these answers against the document. */
 const getAs =
   ({ authorization }: TestPlatform) =>
   async (path: string): Promise<unknown> => {
@@ -46,13 +46,13 @@ const getAs =
     return response.ok ? response.json() : undefined;
   };
 
-/** What must be there before an operation: it makes that newer than all others of its kind. */
+/** What must exist before an operation, created so that it is the newest of its kind. */
 const before: Readonly<Record<string, () => Promise<unknown>>> = {
   sandboxSend: () => send(find('createQuote', 'realTimeFunding')),
   approveTransaction: () => send(find('sandboxReceiveUma', 'announce')),
   rotateToken: () => send(find('createToken', 'view')),
   rejectTransaction: () => send(find('sandboxReceiveUma', 'announce')),
-  // Receivers of examples are at a port of the reader's machine, where in a test there is none.
+  // The receiver in the examples is at a port of the reader's machine, where no receiver runs in a test.
   testWebhook: async () => {
     await rest.ask('PATCH', '/config', { webhookEndpoint: null });
     return rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url });
@@ -65,10 +65,10 @@ function find(operationId: string, name: string): Sent {
   return found;
 }
 
-/** The ids of the platform, as they were found last. */
+/** The ids of the platform as last found. */
 let ids: ReadonlyMap<string, string> | undefined;
 
-/** Sends an example as the console shows it: with the ids that the platform has now. */
+/** Sends an example as the console shows it: with the current ids of the platform. */
 async function send({ operationId, method, path, name }: Sent, completed = (body: Data, _schema: Data) => body) {
   const isOfNewest = before[operationId] !== undefined;
   await before[operationId]?.();
@@ -85,7 +85,7 @@ async function send({ operationId, method, path, name }: Sent, completed = (body
   return rest.call(method.toUpperCase(), whole, { raw: JSON.stringify(completed(local, ofBody)) });
 }
 
-/** Returns a value of a schema with null for every member that it leaves out. */
+/** Returns a value of a schema with null for every omitted member. */
 function withNulls(value: Data, schema: Data): Data {
   const { $ref, oneOf, properties, items } = schema ?? {};
   if ($ref) return withNulls(value, rest.document.components.schemas[$ref.split('/').at(-1)]);
@@ -100,7 +100,7 @@ function withNulls(value: Data, schema: Data): Data {
   return Object.fromEntries(all.map(([name, one]) => [name, name in value ? withNulls(value[name], one) : null]));
 }
 
-/** Returns whether the members of a variant that have one value have that in this value. */
+/** Returns whether a value has the constants of a variant's members. */
 function isVariant(value: Data, variant: Data): boolean {
   if (variant.$ref) return isVariant(value, rest.document.components.schemas[variant.$ref.split('/').at(-1)]);
   return Object.entries<Data>(variant.properties ?? {}).every(
@@ -119,7 +119,7 @@ test('every operation with a body has examples, each with a summary', () => {
   }
 });
 
-test('the sandbox takes each example, with the ids that the console puts into it', async () => {
+test('the sandbox accepts each example with the ids that the console inserts', async () => {
   const all = examplesOf(rest.document);
   expect(all.length).toBeGreaterThan(20);
   for (const example of all) {
@@ -128,9 +128,9 @@ test('the sandbox takes each example, with the ids that the console puts into it
   }
 });
 
-test('null is what is left out: each new thing of the examples is made with null for every other member', async () => {
+test('null is the same as omission: each example creates its object with null for every other member', async () => {
   for (const example of examplesOf(rest.document).filter(({ method }) => method === 'post')) {
-    // Some of them are taken since the examples were made.
+    // Some ids have been used since the examples were created.
     const { status, text } = await send(example, withNulls);
     expect({ ...example, status, text }).toMatchObject({
       ...example,
@@ -139,7 +139,7 @@ test('null is what is left out: each new thing of the examples is made with null
   }
 });
 
-test('each webhook is what the document says of its type, with the header fields of its signature', async () => {
+test('each webhook matches the document for its type, and has the header fields of its signature', async () => {
   const types = Object.keys(rest.document.webhooks);
   expect(types).toEqual(webhookTypes);
   await send(find('testWebhook', 'registered'));
@@ -155,12 +155,12 @@ test('each webhook is what the document says of its type, with the header fields
   }
 });
 
-test('a name that may be taken once is another one each time', async () => {
+test('a name that must be unique is a new one each time', async () => {
   const first = find('createCustomer', 'person');
   for (let time = 0; time < 2; time += 1) expect((await send(first)).status).toBe(201);
 });
 
-test('ids that a platform does not have stay as the document has them', async () => {
+test('ids that a platform does not have stay as in the document', async () => {
   const few = await findIds(rest.document, getAs(await t.newPlatform('empty')));
   expect([...few.keys()].some((id) => id.startsWith('ExternalAccount:'))).toBe(false);
   const quoteExample = ({ paths }: Data) =>

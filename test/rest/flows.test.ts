@@ -4,11 +4,11 @@ import { restClient } from '../setup/rest.ts';
 import { restAccount, restQuote, restScene, restTransfer } from '../setup/rest-scene.ts';
 import { answer, startReceiver, verify } from '../webhooks/receiver.ts';
 
-/** The worked flows of the specification, over REST alone, each followed by its webhooks at a receiver of the platform. */
+/** The worked flows of the specification, over REST alone. A receiver of the platform follows each through webhooks. */
 
 const t = await startTestGateway();
 const rest = await restClient(t.url, t.platform.authorization);
-// It takes events, and leaves the questions of approval to the API (decision 33).
+// Accepts events, and leaves approvals to the API (decision 33).
 const receiver = await startReceiver(answer(202));
 const secret = (await rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url })).webhookSecret;
 afterAll(async () => {
@@ -17,13 +17,13 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-/** A customer made over REST alone, with money in USD, and a function that reads the balance. */
+/** Creates a customer over REST alone, with money in USD, and a function that reads the balance. */
 async function scene(balance = 100_000) {
   const made = await restScene(rest, balance);
   return { ...made, balance: async () => (await restAccount(rest, made.customer.id, 'USD')).balance.amount };
 }
 
-/** The bodies that tell of a payment or of an account, in the order of the feed, each once. */
+/** Returns the bodies about a payment or an account, in the order of the feed, each once. */
 function toldOf(id: string): Data[] {
   const bodies = receiver.received
     .map(({ body }) => body)
@@ -34,13 +34,13 @@ function toldOf(id: string): Data[] {
 const ends = ['COMPLETED', 'FAILED', 'REJECTED', 'EXPIRED', 'REFUNDED'];
 
 /**
- * Waits, by webhooks, until a payment has ended; returns its record, the statuses of the webhooks, and their bodies. The last
- * of them has the same record as REST (decision 18).
+ * Waits, by webhooks, until a payment has ended; returns its record, the statuses of the webhooks, and their bodies. The last of
+ * them has the same record as REST (decision 18).
  */
 async function ended(id: string): Promise<{ record: Data; statuses: string[]; bodies: Data[] }> {
   await receiver.until(() => toldOf(id).some(({ transaction }) => ends.includes(transaction.status)));
   const record = await rest.ask('GET', `/transactions/${id}`);
-  // They are sent side by side: the last may arrive before one that it follows.
+  // They are sent concurrently: the last may arrive before an earlier one.
   await receiver.until(() => {
     const last = toldOf(id).at(-1);
     return last.transaction.updatedAt === record.updatedAt && toldOf(id).length === last.version;
@@ -119,7 +119,7 @@ test('quote and execute: the locked rate holds, the quote is PROCESSING, the tra
     reconciliationInstructions: { reference: expect.any(String) },
   });
   expect(await rest.ask('GET', `/quotes/${quote.quoteId}`)).toMatchObject({ status: 'COMPLETED' });
-  // The first answer stays the answer, whatever happens afterwards.
+  // The first answer is repeated, whatever happens afterwards.
   const again = await execute();
   expect({ status: again.status, text: again.text }).toEqual({ status: executed.status, text: executed.text });
   expect(again.headers.get('idempotency-replayed')).toBe('true');
@@ -136,7 +136,7 @@ test('immediate execution answers 201 with PROCESSING', async () => {
   expect((await ended(quote.transactionId)).statuses).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
 });
 
-test('real-time funding: the quote tells how to pay in, and the simulated deposit runs the payment', async () => {
+test('real-time funding: the quote has payment instructions, and the simulated deposit runs the payment', async () => {
   const { customer, usd, outsideEur, balance } = await scene(0);
   const quote = await rest.make('/quotes', {
     source: { sourceType: 'REALTIME_FUNDING', customerId: customer.id, currency: 'USD' },
@@ -171,7 +171,7 @@ test('real-time funding: the quote tells how to pay in, and the simulated deposi
   expect(again.code).toBe('CONFLICT');
 });
 
-test('a payment from an account here in another currency: the source of what came in has its own currency', async () => {
+test('a payment received in another currency shows the payer’s account in its own currency', async () => {
   const payer = await scene();
   const receives = await scene(0);
   const quote = await rest.make(
@@ -209,7 +209,7 @@ test('transfer-in credits the internal account when it is collected', async () =
   expect(await changes(usd.id, 1)).toEqual([7_000]);
 });
 
-test('UMA send: looked up, quoted from the account of the looking customer, executed, delivered', async () => {
+test('UMA send: looked up, quoted from the account of the customer, executed, delivered', async () => {
   const { customer, usd, balance } = await scene();
   const umaAddress = '$success.eur@sandbox.uma.money';
   const path = `/receiver/${encodeURIComponent(umaAddress)}?platformUserId=${customer.platformCustomerId}`;
@@ -240,7 +240,7 @@ test('UMA send: looked up, quoted from the account of the looking customer, exec
   expect(await balance()).toBe(100_000 - quote.totalSendingAmount);
 });
 
-test('sandbox: a UMA payment is announced, asks for approval, and is credited after it', async () => {
+test('sandbox: a UMA payment is announced, waits for approval, and is credited after it', async () => {
   const { customer, usd, balance } = await scene(0);
   const announced = await rest.ask('POST', '/sandbox/uma/receive', {
     senderUmaAddress: '$sender@example.com',
@@ -262,7 +262,7 @@ test('sandbox: a UMA payment is announced, asks for approval, and is credited af
   expect(await balance()).toBe(2_500);
 });
 
-test('between customers of a platform, sender and receiver each have their payment and its webhooks', async () => {
+test('a payment between customers gives each of them a payment of their own with webhooks', async () => {
   const [from, to] = [await scene(), await scene(0)];
   const body = restQuote(from.usd.id, to.eur.id, 300, { lockedCurrencySide: 'RECEIVING', immediatelyExecute: true });
   const quote = await rest.make('/quotes', body);
@@ -274,7 +274,7 @@ test('between customers of a platform, sender and receiver each have their payme
   expect(await changes(to.eur.id, 1)).toEqual([300]);
 });
 
-test('a failed payment tells why, and where the money went', async () => {
+test('a failed payment states the reason, and where the money went', async () => {
   const { customer, usd, balance } = await scene();
   const closed = await rest.make('/customers/external-accounts', {
     currency: 'USD',

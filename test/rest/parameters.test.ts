@@ -5,12 +5,12 @@ import { type Endpoint, openCatalog } from '../setup/rest-catalog.ts';
 const catalog = await openCatalog();
 afterAll(() => catalog.stop());
 
-/** The parameters that a good query needs. */
+/** The parameters that a valid query needs. */
 const neededQuery: Record<string, readonly string[]> = {
   listExchangeRates: ['sourceCurrency=USD'],
   getAccountStatement: ['from=2026-01-01T00:00:00Z', 'to=2026-01-02T00:00:00Z'],
 };
-/** The path of an endpoint with a query, completed by the required parameters. */
+/** Returns the path of an endpoint with a query, completed by the required parameters. */
 const withQuery = ({ id, path }: Endpoint, query: string) => {
   const [name = ''] = query.split('=', 1);
   const needed = (neededQuery[id] ?? []).filter((one) => !one.startsWith(`${name}=`));
@@ -18,7 +18,7 @@ const withQuery = ({ id, path }: Endpoint, query: string) => {
 };
 
 describe('every endpoint', () => {
-  test('asks for credentials', async () => {
+  test('requires credentials', async () => {
     const { rest, endpoints } = catalog;
     for (const { method, path } of endpoints) {
       for (const authorization of ['', 'Basic bm9ib2R5OmF0YWxs', 'Bearer abc', 'Basic !!!']) {
@@ -29,7 +29,7 @@ describe('every endpoint', () => {
     }
   });
 
-  test('asks for its permission', async () => {
+  test('requires its permission', async () => {
     const { rest, viewOnly, transactOnly, endpoints, commands, good } = catalog;
     for (const { id, method, path } of endpoints) {
       const authorization = method === 'GET' ? transactOnly : viewOnly;
@@ -39,7 +39,7 @@ describe('every endpoint', () => {
     }
   });
 
-  test('refuses methods that its path does not have, and says which it has', async () => {
+  test('refuses methods that its path does not have, and lists those that it has', async () => {
     const { rest, endpoints } = catalog;
     const paths = new Map<string, string[]>();
     for (const { method, path } of endpoints) paths.set(path, [...(paths.get(path) ?? []), method]);
@@ -52,7 +52,7 @@ describe('every endpoint', () => {
     }
   });
 
-  test('refuses a parameter that it does not know', async () => {
+  test('refuses an unknown parameter', async () => {
     const { rest, endpoints, commands, good } = catalog;
     for (const endpoint of endpoints) {
       const { id, method } = endpoint;
@@ -69,7 +69,7 @@ describe('every endpoint', () => {
     }
   });
 
-  test('refuses what its parameters do not admit, and a single one given twice', async () => {
+  test('refuses values that its parameters do not accept, and a repeated single parameter', async () => {
     const { rest, endpoints } = catalog;
     const bad: Record<string, string[]> = {
       integer: ['0', '101', 'x', '-1', '1.5', ''],
@@ -118,19 +118,19 @@ describe('every endpoint', () => {
   });
 });
 
-/** Rejects what waits for an approval: by itself it would end while its list is read. */
+/** Rejects payments that wait for an approval, which would otherwise end while their list is read. */
 async function nothingWaits(): Promise<void> {
   const { rest } = catalog;
   for (;;) {
     const { data } = await rest.ask('GET', '/transactions?type=INCOMING&status=PENDING');
     if (data.length === 0) return;
-    // One that has ended meanwhile is refused.
+    // A payment that has ended meanwhile is refused.
     for (const { id } of data) await rest.call('POST', `/transactions/${id}/reject`, { body: {} });
   }
 }
 
 describe('every list', () => {
-  test('takes every kind of value that its parameters admit', async () => {
+  test('accepts every kind of value that its parameters document', async () => {
     const { rest, endpoints } = catalog;
     const good: Record<string, string[]> = {
       integer: ['1', '100'],
@@ -152,7 +152,7 @@ describe('every list', () => {
     }
   });
 
-  test('takes each of its filters, and what an unknown id names is nothing', async () => {
+  test('accepts each of its filters, and finds nothing for an unknown id', async () => {
     const { rest, endpoints } = catalog;
     for (const endpoint of endpoints.filter(({ id }) => id.startsWith('list') && id !== 'listExchangeRates')) {
       const all = await rest.ask('GET', endpoint.path);
@@ -163,7 +163,7 @@ describe('every list', () => {
         const free = schema.type === 'string' && !schema.enum && !schema.format && name !== 'cursor';
         if (!free) continue;
         for (const value of ['nothing', '', 'Customer:x', '%24nobody%40example.com']) {
-          // Every name begins with nothing.
+          // Every name begins with the empty string.
           if (endpoint.id === 'listCustomers' && name === 'name' && value === '') continue;
           expect((await rest.ask('GET', `${endpoint.path}?${name}=${value}`)).data, `${endpoint.id} ${name}`).toEqual(
             [],
@@ -173,7 +173,7 @@ describe('every list', () => {
     }
   });
 
-  test('pages through everything once, whatever the size, and tells the total', async () => {
+  test('pages through everything once, with any page size, and states the total', async () => {
     const { rest } = catalog;
     await nothingWaits();
     for (const path of [
@@ -203,7 +203,7 @@ describe('every list', () => {
     }
   });
 
-  test('keeps the cursors of other lists and of other platforms out', async () => {
+  test('refuses cursors of other lists and of other platforms', async () => {
     const { rest, other } = catalog;
     const { nextCursor } = await rest.ask('GET', '/customers/internal-accounts?limit=1');
     const foreign = await rest.ask('GET', `/quotes?cursor=${nextCursor}`, undefined, 400);
@@ -226,7 +226,7 @@ describe('every list', () => {
   });
 });
 
-test('what is not there is 404 with its own code, and another platform sees the same', async () => {
+test('an unknown id is 404 with its own code, and another platform gets the same answer', async () => {
   const { rest, other, scene, quoteId, good } = catalog;
   const uuid = '01a1fc11-db75-7eac-9cd6-93f3db60e56b';
   for (const id of ['', 'x', `Customer:${uuid}`, `Quote:${uuid}`, `Transaction:${uuid}`, uuid].map(

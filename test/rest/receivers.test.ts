@@ -26,7 +26,7 @@ test('a receiver is looked up under either path, by an encoded or a plain addres
       minAmount: { amount: preferred.min, currency: { code: 'USD' } },
       maxAmount: { amount: preferred.max, currency: { code: 'USD' } },
     });
-    // What clients of the older form read.
+    // The fields that clients of the older form read.
     const isOlder = path.includes('/uma/');
     const { code, name, symbol, decimals } = preferred;
     expect(preferred.currency).toEqual(isOlder ? { code, name, symbol, decimals } : undefined);
@@ -37,7 +37,7 @@ test('a receiver is looked up under either path, by an encoded or a plain addres
   }
 });
 
-test("a customer of this installation is found, and the sender must be the platform's", async () => {
+test('a customer of this installation is found, and the sender must be one of the platform', async () => {
   const { customer } = scene;
   const path = `/receiver/${encodeURIComponent(customer.umaAddress)}`;
   const lookup = await rest.ask('GET', `${path}?platformUserId=${customer.platformCustomerId}`);
@@ -54,7 +54,7 @@ test("a customer of this installation is found, and the sender must be the platf
   }
 });
 
-test('a platform id of several customers names no sender, unless their own id says which', async () => {
+test("a platform id that several customers share needs the customer's own id to name the sender", async () => {
   const { umaAddress, platformCustomerId, id } = scene.customer;
   const path = `/receiver/${encodeURIComponent(umaAddress)}?platformUserId=${platformCustomerId}`;
   const body = { customerType: 'INDIVIDUAL', platformCustomerId, fullName: 'Grace Hopper' };
@@ -65,12 +65,12 @@ test('a platform id of several customers names no sender, unless their own id sa
     details: { field: 'platformUserId' },
   });
   await rest.ask('GET', `${path}&customerId=${id}`);
-  // A deleted customer is not one of them.
+  // A deleted customer does not count.
   await rest.ask('DELETE', `/customers/${twin.id}`);
   await rest.ask('GET', path);
 });
 
-test('nobody there and no address at all are told apart', async () => {
+test('an unknown receiver and a malformed address have different errors', async () => {
   const nobody = await rest.ask('GET', '/receiver/%24nobody%40test.uma.money', undefined, 404);
   expect(nobody).toMatchObject({ code: 'UMA_NOT_FOUND', details: { field: 'receiverUmaAddress' } });
   const wrong = await rest.ask('GET', '/receiver/uma/nobody', undefined, 400);

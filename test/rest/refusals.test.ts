@@ -11,7 +11,7 @@ const scene = await restScene(rest, 1_000);
 
 type Case = readonly [status: number, code: string, field: string, body: object];
 
-/** Sends each body and checks that its refusal blames the field that was sent. */
+/** Sends each body, and checks that its refusal blames the field that was sent. */
 async function refused(path: string, cases: readonly Case[]): Promise<void> {
   for (const [status, code, field, body] of cases) {
     const answer = await rest.call('POST', path, { body });
@@ -29,7 +29,7 @@ async function refused(path: string, cases: readonly Case[]): Promise<void> {
 const unknownAccount = 'InternalAccount:01a1fc11-db75-7eac-9cd6-93f3db60e56b';
 const unknownCustomer = 'Customer:01a1fc11-db75-7eac-9cd6-93f3db60e56b';
 
-test('a quote is refused for what is wrong with it', async () => {
+test('an invalid quote is refused', async () => {
   const good = restQuote(scene.usd.id, scene.outsideEur.id, 1_000);
   const waiting = await restScene(rest, 0, 'Ada Lovelace 001');
   const to = (accountId: unknown) => ({ ...good, destination: { ...good.destination, accountId } });
@@ -63,7 +63,7 @@ test('a quote is refused for what is wrong with it', async () => {
   ]);
 });
 
-test('executing is refused without the money, twice, and after the expiry', async () => {
+test('executing is refused without enough money, a second time, and after the quote has expired', async () => {
   const body = restQuote(scene.usd.id, scene.outsideEur.id, 5_000);
   const dear = await rest.make('/quotes', body);
   const poor = await rest.ask('POST', `/quotes/${dear.quoteId}/execute`, undefined, 400);
@@ -98,7 +98,7 @@ test('executing is refused without the money, twice, and after the expiry', asyn
   await brief.stop();
 });
 
-test('a transfer is refused for what is wrong with it', async () => {
+test('an invalid transfer is refused', async () => {
   const out = restTransfer(scene.usd.id, scene.outsideUsd.id, 100);
   const into = { source: { accountId: scene.outsideUsd.id }, destination: { accountId: scene.usd.id } };
   await refused('/transfer-out', [
@@ -122,7 +122,7 @@ test('a transfer is refused for what is wrong with it', async () => {
   expect(open.receivedAmount.amount).toBe(10_000);
 });
 
-test('customers and accounts are refused for what is wrong with them, all of it at once', async () => {
+test('invalid customers and accounts are refused, with all invalid fields in one error', async () => {
   const person = { customerType: 'INDIVIDUAL', platformCustomerId: 'p' };
   const company = { customerType: 'BUSINESS', platformCustomerId: 'c', businessInfo: { legalName: 'Acme' } };
   await refused('/customers', [
@@ -201,7 +201,7 @@ test('the sandbox refuses what it cannot simulate, and production refuses the sa
   expect(forbidden.code).toBe('FORBIDDEN');
 });
 
-test('exchange rates are the rates that quotes get, and refuse what cannot be priced', async () => {
+test('exchange rates are those that quotes get, and amounts that cannot be priced are refused', async () => {
   const { data } = await rest.ask(
     'GET',
     '/exchange-rates?sourceCurrency=USD&destinationCurrency=EUR&destinationCurrency=MXN&sendingAmount=50000',
@@ -244,7 +244,7 @@ test('exchange rates are the rates that quotes get, and refuse what cannot be pr
   }
 });
 
-test('an account that holds as much as it may takes nothing more', async () => {
+test('an account with the maximum balance accepts no more money', async () => {
   const most = 9_000_000_000_000_000;
   const full = await restScene(rest, 0);
   const into = (amount: number) => restTransfer(full.outsideUsd.id, full.usd.id, amount);
@@ -264,7 +264,7 @@ test('an account that holds as much as it may takes nothing more', async () => {
   expect(details).toMatchObject({ accountId: full.usd.id, limit: `${most}` });
 });
 
-test('a balance that refunds have brought beyond 2^53 is told as an error that names its account, never rounded', async () => {
+test('a balance that refunds bring beyond 2^53 is an error that names its account, and never rounded', async () => {
   const most = 9_000_000_000_000_000;
   const full = await restScene(rest, 0);
   const { data } = await rest.ask('GET', '/platform/internal-accounts');
@@ -295,7 +295,7 @@ test('a balance that refunds have brought beyond 2^53 is told as an error that n
   expect((await rest.ask('GET', `${path}&currency=EUR`)).data).toHaveLength(1);
 });
 
-test('a payment is refused for what a policy allows, with the limit, what is used and when it is free again', async () => {
+test('a payment over a policy is refused with the limit, the amount used and when it is free again', async () => {
   const customer = await restScene(rest, 1_000, 'Ada Lovelace');
   const limits = [{ period: 'LAST_24_HOURS', currency: 'USD', amount: { units: 500 } }];
   await succeed(t.platform, 'setPolicy', { subjectId: customer.customer.id, limits });

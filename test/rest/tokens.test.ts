@@ -38,16 +38,16 @@ test('a token works from its creation to its deletion, and its secret is shown o
   expect(gone).toMatchObject({ status: 204, text: '' });
   expect(await rest.ask('GET', `/tokens/${made.id}`, undefined, 404)).toMatchObject({ code: 'TOKEN_NOT_FOUND' });
   expect((await rest.call('DELETE', `/tokens/${made.id}`)).status).toBe(204);
-  // A gateway remembers good credentials for two seconds at most.
+  // A gateway caches valid credentials for at most two seconds.
   while ((await reader.call('GET', '/customers')).status !== 401);
 });
 
-test('tokens are listed by name and time, without those that are deleted, as GraphQL lists them', async () => {
+test('tokens are listed by name and time, without deleted ones, as in GraphQL', async () => {
   const other = await restClient(t.url, (await t.newPlatform('other')).authorization);
   const make = (name: string) => rest.make('/tokens', { name, permissions: ['VIEW', 'TRANSACT'] });
   const [made, two, three] = [await make('one'), await make('two'), await make('three')];
   await rest.call('DELETE', `/tokens/${three.id}`);
-  // Its id was made before its time was taken: by now that may be another millisecond.
+  // Its id was created before its time was taken: that may be a millisecond later.
   const database = new pg.Client({ connectionString: t.databaseUrl });
   await database.connect();
   await database.query(
@@ -86,7 +86,7 @@ test('tokens are listed by name and time, without those that are deleted, as Gra
   });
 });
 
-test('a list tells its total up to 10,000, does not count a longer one each time, and GraphQL tells any', async () => {
+test('a list states its total up to 10,000 and counts no further; GraphQL states any total', async () => {
   const large = await t.newPlatform('large');
   const client = await restClient(t.url, large.authorization);
   // The platform has one token already.
@@ -112,7 +112,7 @@ test('a list tells its total up to 10,000, does not count a longer one each time
   expect((await large.ask('{ apiTokens(first: 1) { totalCount } }')).apiTokens.totalCount).toBe(10_003);
 });
 
-test('a token is refused for what is wrong with it, and gives no more than its maker has', async () => {
+test('an invalid token is refused, and no token gets more than its creator has', async () => {
   const manager = await rest.make('/tokens', { name: 'manager', permissions: ['MANAGE'] });
   const limited = await restClient(
     t.url,

@@ -10,7 +10,7 @@ const scene = await restScene(rest, 100_000);
 const umaAddress = '$success.eur@sandbox.uma.money';
 const sender = { FULL_NAME: 'Grace Hopper', BIRTH_DATE: '1906-12-09', PURPOSE_OF_PAYMENT: 'GIFT' };
 
-/** Looks the receiver up, by default for the scene's customer, as the specification's workflow does. */
+/** Looks up the receiver, by default for the scene's customer, as in the specification's workflow. */
 async function lookUp(query = `?platformUserId=${scene.customer.platformCustomerId}`): Promise<string> {
   return (await rest.ask('GET', `/receiver/${encodeURIComponent(umaAddress)}${query}`)).id;
 }
@@ -43,7 +43,7 @@ test('the UMA workflow’s own form pays from the looking customer’s account o
   }
 });
 
-test('it is the same request as the full form: one key, one effect, though the lookup has passed', async () => {
+test('it is the same request as the full form: one key, one effect, even after the lookup expired', async () => {
   const lookupId = await lookUp();
   const full = {
     lookupId,
@@ -66,7 +66,7 @@ test('it is the same request as the full form: one key, one effect, though the l
   expect(late).toMatchObject({ code: 'LOOKUP_REQUEST_NOT_FOUND', details: { field: 'lookupId' } });
 });
 
-test('the codes beside a source or a destination are checked against them', async () => {
+test('currency codes beside a source or a destination are checked against it', async () => {
   const lookupId = await lookUp();
   const { sendingCurrencyCode: _code, ...body } = workflow(lookupId);
   const source = { sourceType: 'ACCOUNT', accountId: scene.usd.id };
@@ -121,7 +121,7 @@ test('the codes beside a source or a destination are checked against them', asyn
   }
 });
 
-test('what neither the request nor a lookup tells is missed, with all else that is wrong', async () => {
+test('data missing from both request and lookup is refused, with all other invalid fields', async () => {
   const fields = async (body: object) => {
     const refused = await rest.ask('POST', '/quotes', body, 400);
     return refused.details.errors.map(({ field, constraint }: { field: string; constraint: string }) => [
@@ -138,7 +138,7 @@ test('what neither the request nor a lookup tells is missed, with all else that 
   expect(await fields({ ...locked, lookupId: 'Lookup:x' })).toEqual([missing('source')]);
 });
 
-test('a lookup of another platform is an unknown one', async () => {
+test('a lookup of another platform looks unknown', async () => {
   const other = await restClient(t.url, (await t.newPlatform('other')).authorization);
   const refused = await other.ask('POST', '/quotes', workflow(await lookUp()), 404);
   expect(refused).toMatchObject({ code: 'LOOKUP_REQUEST_NOT_FOUND', details: { field: 'lookupId' } });

@@ -15,7 +15,7 @@ const endpoints = async (): Promise<Data[]> => {
   return (await t.platform.ask(query)).webhookEndpoints.edges.map((edge: Data) => edge.node);
 };
 
-test('an endpoint that is set shows its secret once, gets a signed test event, and is one of GraphQL’s', async () => {
+test('a new endpoint shows its secret once, gets a signed test event, and is one of GraphQL’s', async () => {
   const receiver = await startReceiver();
   expect(await rest.ask('GET', '/config')).not.toHaveProperty('webhookEndpoint');
   const before = await rest.ask('GET', '/config');
@@ -42,7 +42,7 @@ test('an endpoint that is set shows its secret once, gets a signed test event, a
     },
   ]);
 
-  // The same again changes nothing; another URL is the same endpoint, moved, with the same secret and a test event.
+  // The same URL again changes nothing. Another URL moves the same endpoint: it keeps its secret and gets a test event.
   expect(await set(receiver.url)).not.toHaveProperty('webhookSecret');
   const moved = await set(`${receiver.url}/moved`);
   expect(moved).not.toHaveProperty('webhookSecret');
@@ -58,7 +58,7 @@ test('an endpoint that is set shows its secret once, gets a signed test event, a
   await receiver.stop();
 });
 
-test('endpoints made over GraphQL are left alone, and a disabled one of the settings is started again by setting it', async () => {
+test('endpoints of GraphQL are left alone, and setting a disabled endpoint enables it again', async () => {
   const [own, others] = [await startReceiver(), await startReceiver()];
   const { id } = await createEndpoint(t.platform, { url: others.url, eventTypes: ['KYC_STATUS'] });
   expect(await rest.ask('GET', '/config')).not.toHaveProperty('webhookEndpoint');
@@ -77,7 +77,7 @@ test('endpoints made over GraphQL are left alone, and a disabled one of the sett
   await others.stop();
 });
 
-test('a test tells the receiver’s status, whatever it is, and of a repeat the first one', async () => {
+test('a test returns any status of the receiver, and a repeated key returns the first one', async () => {
   const [own, others] = [await startReceiver(), await startReceiver(answer(418))];
   expect(await rest.ask('POST', '/webhooks/test', undefined, 400)).toMatchObject({ code: 'WEBHOOK_ENDPOINT_NOT_SET' });
   await set(own.url);
@@ -114,7 +114,7 @@ test('a test tells the receiver’s status, whatever it is, and of a repeat the 
   await others.stop();
 });
 
-test('deliveries are listed for the endpoint of the settings or another, and sent again', async () => {
+test('deliveries are listed for the endpoint of the settings or another, and can be resent', async () => {
   expect((await rest.ask('GET', '/webhooks/deliveries')).data).toEqual([]);
   const [own, others] = [await startReceiver(), await startReceiver(answer(500))];
   await set(own.url);
@@ -148,7 +148,7 @@ test('deliveries are listed for the endpoint of the settings or another, and sen
   await Promise.all([own.stop(), others.stop()]);
 });
 
-test('a URL to which events may not go is refused, and nothing of the request is done', async () => {
+test('a URL that events may not be sent to is refused, and nothing of the request is applied', async () => {
   const before = await rest.ask('GET', '/config');
   for (const webhookEndpoint of ['nonsense', 'http://example.com', 'https://10.0.0.1', 'https://example.com:22']) {
     const body = { webhookEndpoint, umaDomain: 'never.example.com' };
@@ -158,7 +158,7 @@ test('a URL to which events may not go is refused, and nothing of the request is
   const real = await restClient(t.url, (await t.newPlatform('real', 'PRODUCTION')).authorization);
   await real.ask('PATCH', '/config', { webhookEndpoint: 'http://127.0.0.1:9/' }, 400);
 
-  // Settings that are refused take the endpoint with them.
+  // Refused settings include the endpoint.
   const taken = (await real.ask('GET', '/config')).umaDomain;
   const receiver = await startReceiver();
   await rest.ask('PATCH', '/config', { umaDomain: taken, webhookEndpoint: receiver.url }, 409);
@@ -166,14 +166,14 @@ test('a URL to which events may not go is refused, and nothing of the request is
   await receiver.stop();
 });
 
-test('of a platform’s tests sixteen wait for their receivers; one more is 429 on both APIs, and nothing was sent', async () => {
+test('sixteen tests of a platform may wait for their receivers; one more is 429 in both APIs', async () => {
   const silent: ServerResponse[] = [];
   const receiver = await startReceiver((response) => silent.push(response));
   await set(receiver.url);
   const [endpoint] = await endpoints();
   const send = () => act(t.platform, 'sendTestWebhook', { endpointId: endpoint?.id }, 'delivered');
   const tests = Array.from({ length: 17 }, send);
-  // None of them ends before the receiver answers, but the one too many.
+  // None of them completes before the receiver answers, except the excess one.
   const refused = await Promise.race(tests);
   const overRest = await rest.call('POST', '/webhooks/test');
   expect(refused).toMatchObject({ __typename: 'UnavailableError', code: 'RATE_LIMITED', retryAfter: 1 });

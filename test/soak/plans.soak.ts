@@ -26,7 +26,7 @@ test.each(
 });
 
 test.each(['many', 'few', 'none'] as const)(
-  'by the name of something with %s rows, a list of either API reads those of that alone',
+  'filtered by a subject with %s rows, a list of either API reads only the rows of that subject',
   async (size) => {
     expect(await readsTooMuchByName(t, scene.templates, size, rows)).toEqual([]);
   },

@@ -7,7 +7,7 @@ export const accessBugs: Bugs = {
       file: 'src/api/graphql/server/operations.ts',
       find: 'if (context.viewer.trustedDocumentsOnly)',
       put: "if (context.viewer.trustedDocumentsOnly && query === '')",
-      test: 'a token for registered documents only sends no other, neither its text nor its hash',
+      test: 'a token for registered documents only can send no other, by text or by hash',
     },
     'a document is registered under a hash that is not its own': {
       file: 'src/api/graphql/documents/manifest.ts',
@@ -160,13 +160,13 @@ export const accessBugs: Bugs = {
       file: 'src/domain/commands/command.ts',
       find: 'input: await comparableInput(command)',
       put: 'input: command.input',
-      test: 'in either form is one input: a key answers the same, and refuses another amount',
+      test: 'in either form is the same input: a repeat gets the same answer, another amount is refused',
     },
     'a refusal tells a balance to who may not view': {
       file: 'src/domain/commands/plan-refusals.ts',
       find: " && caller.permissions.includes('VIEW')) return undefined;",
       put: ') return undefined;',
-      test: 'too little money: what there is and what is needed, to who may see the balance',
+      test: 'insufficient funds: what is available and what is required, if the caller may see the balance',
     },
   },
   'test/access/hidden.test.ts': {
@@ -260,7 +260,7 @@ export const accessBugs: Bugs = {
       file: 'src/core/cursors.ts',
       find: "'', `cursors ${name}`",
       put: "'', `cursors ${name.split(' ', 1)}`",
-      test: 'keeps the cursors of other lists and of other platforms out',
+      test: 'refuses cursors of other lists and of other platforms',
     },
     'a page begins with the row of its cursor': {
       file: 'src/api/rest/lists.ts',
@@ -268,7 +268,7 @@ export const accessBugs: Bugs = {
     backward: false,`,
       put: `size: query.limit - 1,
     backward: false,`,
-      test: 'pages through everything once, whatever the size, and tells the total',
+      test: 'pages through everything once, with any page size, and states the total',
     },
   },
   'test/graphql/connections.test.ts': {
@@ -276,7 +276,7 @@ export const accessBugs: Bugs = {
       file: 'src/api/graphql/paging.ts',
       find: '...(lt !== undefined && { lt })',
       put: '...(lt !== undefined && gt === undefined && { lt })',
-      test: 'a walk between two cursors ends before the second, in either direction',
+      test: 'a walk between two cursors stops before the second, in either direction',
     },
   },
   'test/access/rights-that-end.test.ts': {

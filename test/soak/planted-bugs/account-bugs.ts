@@ -99,7 +99,7 @@ export const accountBugs: Bugs = {
       file: 'src/api/rest/endpoints/receivers.ts',
       find: 'take: 2',
       put: 'take: 1',
-      test: 'a platform id of several customers names no sender, unless their own id says which',
+      test: "a platform id that several customers share needs the customer's own id to name the sender",
     },
   },
   'test/graphql/declarations.test.ts': {
@@ -107,7 +107,7 @@ export const accountBugs: Bugs = {
       file: 'src/api/graphql/schema/payments/quote.ts',
       find: "t.money('feesIncluded', 'sendingCurrency'",
       put: "t.money('feesIncluded', 'receivingCurrency'",
-      test: 'a field shows the column, or the member of JSON, of its name; an amount with its currency',
+      test: 'a field shows the column, or JSON member, of its name; an amount with its currency',
     },
   },
   'test/graphql/oracle.test.ts': {
@@ -115,12 +115,12 @@ export const accountBugs: Bugs = {
       file: 'src/api/graphql/reading/computed.ts',
       find: 'if (row[name] !== null) row[name] = revive(row[name]);',
       put: 'if (row[name] === undefined) row[name] = revive(row[name]);',
-      test: '${documents} random documents are answered as a plain execution answers them, whoever asks and however often',
+      test: '${documents} random documents, repeated by every caller, are answered as by standard execution',
     },
     'the oracle is asked nothing that has a certain field': {
       file: 'test/oracle/scene.ts',
       find: "taxId: 'QQ123456C', ",
-      test: '${documents} random documents are answered as a plain execution answers them, whoever asks and however often',
+      test: '${documents} random documents, repeated by every caller, are answered as by standard execution',
     },
   },
   'test/proof/accounts.test.ts': {

@@ -65,13 +65,13 @@ export const outerEdgeBugs: Bugs = {
       file: 'src/api/graphql/transports/socket-order.ts',
       find: "    if (type === 'complete') this.#open.delete(id);\n",
       put: '',
-      test: 'over a bare socket, with ids that are used again',
+      test: 'over a bare socket, with reused ids',
     },
     'an id that is used again ends with the operation that had it before': {
       file: 'src/api/graphql/transports/socket-order.ts',
       find: 'wait ? wait.then(next) : next()',
       put: 'next()',
-      test: 'over a bare socket, with ids that are used again',
+      test: 'over a bare socket, with reused ids',
     },
   },
   'test/rest/document.test.ts': {
@@ -79,7 +79,7 @@ export const outerEdgeBugs: Bugs = {
       file: 'src/api/rest/document.ts',
       find: 'if (allOf?.length === 2',
       put: 'if (allOf?.length === 3',
-      test: 'generators find a type for everything: no intersection, no default that would be required, and a bound of each number',
+      test: 'generators find a type for everything: no intersections or defaults, and bounded numbers',
     },
   },
   'test/rest/changes.test.ts': {
@@ -87,7 +87,7 @@ export const outerEdgeBugs: Bugs = {
       file: 'src/api/rest/schemas/fields.ts',
       find: 'z.preprocess(withoutNulls, schema).nullish()',
       put: 'schema.nullish()',
-      test: 'null empties a field on a change, is as good as nothing where a field cannot be empty, and is no part of a new value',
+      test: 'null clears a field on a change, is ignored if the field is required, and never sets a value',
     },
   },
   'test/rest/examples.test.ts': {
@@ -95,13 +95,13 @@ export const outerEdgeBugs: Bugs = {
       file: 'src/api/rest/schemas/webhook-schemas.ts',
       find: "      cursor: z.string().describe('The position of the event in the feed: a stream can resume after it.'),\n",
       put: '',
-      test: 'each webhook is what the document says of its type, with the header fields of its signature',
+      test: 'each webhook matches the document for its type, and has the header fields of its signature',
     },
     'a null is refused where its field may be left out': {
       file: 'src/api/rest/server.ts',
       find: "request.method === 'PATCH' ? parsed",
       put: "request.method !== 'GET' ? parsed",
-      test: 'null is what is left out: each new thing of the examples is made with null for every other member',
+      test: 'null is the same as omission: each example creates its object with null for every other member',
     },
   },
   'test/rest/commands.test.ts': {
@@ -109,13 +109,13 @@ export const outerEdgeBugs: Bugs = {
       file: 'src/core/idempotency.ts',
       find: ' ?? field;',
       put: ' && field;',
-      test: 'reads a key as it is or as a string of structured fields, and refuses a header of another name',
+      test: 'reads a key as a plain or structured string, and refuses a header with another name',
     },
     'an integer that is too large is said to be none': {
       file: 'src/api/rest/schemas/fields.ts',
       find: "code === 'too_big' ?",
       put: "code === 'too_small' ?",
-      test: 'takes a number as it is written: what is no integer is no amount, however close to one',
+      test: 'reads numbers exactly: a non-integer is refused as an amount, however close to an integer',
     },
   },
   'test/graphql/bad-arguments.test.ts': {
@@ -123,19 +123,19 @@ export const outerEdgeBugs: Bugs = {
       file: 'src/api/graphql/schema/streams/stream.ts',
       find: 'if (subject === null)',
       put: "if (subject === 'none')",
-      test: '%s follows nothing where its %s is null, and everything where it is left out',
+      test: '%s is refused when its %s is null, and follows everything when it is omitted',
     },
     'a field of the query that fails takes the others with it': {
       file: 'src/api/graphql/schema/semantic-non-null.ts',
       find: "(field.kind !== 'Query' && field.kind !== 'Mutation')",
       put: "field.kind !== 'Mutation'",
-      test: 'a field of the query that fails is null with its error, and those beside it are answered',
+      test: 'a query field that fails is null with its error, and the fields beside it are answered',
     },
     'a mutation whose answer cannot be read takes the others with it': {
       file: 'src/api/graphql/schema/semantic-non-null.ts',
       find: "(field.kind !== 'Query' && field.kind !== 'Mutation')",
       put: "field.kind !== 'Query'",
-      test: 'a mutation whose answer cannot be read is null with its error, and those beside it are answered',
+      test: 'a mutation with an unreadable result is null with its error, and those beside it are answered',
     },
     'a day has an hour 24': {
       file: 'src/core/checks.ts',
