@@ -6,13 +6,15 @@ import { type Data, type TestGateway, testGateway } from '../setup/gateway.ts';
 import { makeScene, newCustomer } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket } from '../setup/streams.ts';
 
-/** Streams that resume where their client has acknowledged messages by answering pings, as stock clients do by themselves. */
+/**
+ * Streams that resume after the last message that their client acknowledged by answering pings, as stock clients do by default.
+ */
 
 const one = await testGateway({ STREAMS_PER_API_TOKEN: 20 });
 const two = await testGateway({ ROLE: 'serve', COMPRESS_STREAMS: true }, one.databaseUrl);
 
 /** The long version is test/soak/acknowledgements.soak.ts. */
-test('stock clients that say only `resume: true` are cut for 4 seconds and lose and reorder nothing; repeats are marked', async () => {
+test('stock clients with only `resume: true`, cut for 4 seconds, lose nothing; repeats are marked', async () => {
   const { changes, fewestConnections } = await acknowledging(one, two, {
     clients: 10,
     customers: 3,
@@ -33,19 +35,19 @@ async function follow(customerId: string, resumeKey: string, rest: { at?: TestGa
   return raw;
 }
 
-/** The next message of a stream of changes: the version that it shows, and its other fields. */
+/** Reads the next message of a stream of changes: the version that it shows, and its extensions. */
 async function next(raw: RawSocket): Promise<Data> {
   const { payload } = await raw.receive('next');
   return [payload.data.events.customer.version, payload.extensions];
 }
 
-/** Returns the next ping, as stock clients do. */
+/** Answers the next ping, as stock clients do. */
 async function answerPing(raw: RawSocket): Promise<void> {
   const { payload } = await raw.receive('ping');
   raw.send({ type: 'pong', payload });
 }
 
-/** Changes a customer, which makes one event, and answers its version. */
+/** Changes a customer, which causes one event, and returns its version. */
 async function change(customerId: string): Promise<number> {
   const details = { individual: { fullName: randomUUID() } };
   const { customer } = await succeed(one.platform, 'updateCustomer', { customerId, details }, 'customer { version }');
@@ -72,7 +74,7 @@ beforeEach(async () => {
   await one.owner.query('delete from resume_point');
 });
 
-test('a stream goes on after what its client has acknowledged, also on another instance, and marks what it may have had', async () => {
+test('a stream resumes after its last acknowledged message, on any instance, and marks repeats', async () => {
   const customerId = await newCustomer(one.platform);
   const resumeKey = randomUUID();
   const first = await follow(customerId, resumeKey);
@@ -87,14 +89,14 @@ test('a stream goes on after what its client has acknowledged, also on another i
   expect(await next(first)).toEqual([version + 1, undefined]);
   expect(await next(first)).toEqual([version + 2, undefined]);
 
-  // Its old connection is half-open: neither side has noticed.
+  // The old connection is half-open: neither side has noticed.
   const second = await follow(customerId, resumeKey, { at: two });
   expect(await next(second)).toEqual([version + 1, { resumed: true, mayRepeat: true }]);
   expect(await next(second)).toEqual([version + 2, { mayRepeat: true }]);
   await change(customerId);
   expect(await next(second)).toEqual([version + 3, undefined]);
 
-  // The end of the old one says nothing about how far the client may be.
+  // The end of the old one tells nothing about how far the client has read.
   expect(await next(first)).toEqual([version + 3, undefined]);
   first.socket.terminate();
   await vi.waitFor(() => expect(one.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 });
@@ -104,7 +106,7 @@ test('a stream goes on after what its client has acknowledged, also on another i
   expect(await next(third)).toEqual([version + 1, { resumed: true, mayRepeat: true }]);
   for (let at = 2; at <= 4; at += 1) expect(await next(third)).toEqual([version + at, { mayRepeat: true }]);
 
-  // In an orderly way: the service knows what it sent.
+  // A clean disconnect: the service knows what it sent.
   const [before] = await stored(isBegun);
   await answerPing(third);
   await stored(([row]) => BigInt(row.position) > BigInt(before.position));
@@ -118,7 +120,7 @@ test('a stream goes on after what its client has acknowledged, also on another i
   for (const raw of [second, fourth]) raw.socket.terminate();
 });
 
-test('a connection that its client has left, opened after the newer one, leaves no repeat unmarked', async () => {
+test('an abandoned connection that opens after the newer one leaves no repeat unmarked', async () => {
   const customerId = await newCustomer(one.platform);
   const resumeKey = randomUUID();
   const newer = await follow(customerId, resumeKey);
@@ -136,7 +138,7 @@ test('a connection that its client has left, opened after the newer one, leaves 
   last.socket.terminate();
 });
 
-test('a stream of one thing that nobody has acknowledged shows its present state again, and then every change', async () => {
+test('an unacknowledged stream of one object repeats its present state, and then every change', async () => {
   const scene = await makeScene(one.platform);
   const { id } = await quote(one.platform, usdToEur(scene));
   const resumeKey = randomUUID();
@@ -171,7 +173,7 @@ test('a stream of one thing that nobody has acknowledged shows its present state
   second.socket.terminate();
 });
 
-test('a key is its subject’s and its operation’s own, is a UUID, and ends when its client ends the stream', async () => {
+test('a key is bound to subject and operation, is a UUID, and ends when its client ends the stream', async () => {
   const customerId = await newCustomer(one.platform);
   const resumeKey = randomUUID();
   const first = await follow(customerId, resumeKey);
@@ -196,7 +198,7 @@ test('a key is its subject’s and its operation’s own, is a UUID, and ends wh
   for (const raw of [first, foreign, otherOne, again, nonsense]) raw.socket.terminate();
 });
 
-test('a subject has about as many keys as its token may have streams: of more, the newest remain', async () => {
+test('a subject has about as many keys as its token may have streams, and the newest remain', async () => {
   const customerId = await newCustomer(one.platform);
   const known = new Set<string>();
   for (let at = 0; at < 24; at += 1) {
@@ -209,7 +211,7 @@ test('a subject has about as many keys as its token may have streams: of more, t
   expect(known.size).toBe(24);
 });
 
-test('an operation whose id no client chooses at random resumes only by a key', async () => {
+test('an operation whose id does not look random resumes only with a key', async () => {
   const raw = await openRawSocket(one.url, one.platform.authorization, { params: { resume: true } });
   raw.send({ id: 'events', type: 'subscribe', payload: { query: 'subscription { customerUpdates { cursor } }' } });
   await newCustomer(one.platform);
@@ -218,7 +220,7 @@ test('an operation whose id no client chooses at random resumes only by a key', 
   raw.socket.terminate();
 });
 
-test('messages are compressed where the settings say so and the client takes it, each as soon as it is sent', async () => {
+test('messages are compressed if settings and client allow it, each as soon as it is sent', async () => {
   const customerId = await newCustomer(one.platform);
   const document = `subscription { customerUpdates(customerId: "${customerId}") { customer { version } } }`;
   for (const [gateway, extension, encoding] of [

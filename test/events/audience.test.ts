@@ -4,7 +4,7 @@ import { connect, type Data, type TestPlatform, testGateway } from '../setup/gat
 import { makeScene } from '../setup/scene.ts';
 import { nextOf } from '../setup/streams.ts';
 
-/** Who gets the events of a payment between two customers: both, each of its own side, and none of the other's. */
+/** The audience of a payment between two customers: each gets the events of its own side, and none of the other's. */
 
 const t = await testGateway();
 const payer = await makeScene(t.platform);
@@ -26,7 +26,7 @@ async function untilEnded(stream: AsyncIterator<Data>): Promise<Data[]> {
   return updates;
 }
 
-test('payer and payee are each told of their own side of a payment, and of nothing of the other’s', async () => {
+test('payer and payee each get the events of their own side of a payment only', async () => {
   const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
   const after = viewer.feedCursor;
   const [from, to] = [await app(payer.customerId), await app(payee.customerId)];
@@ -55,7 +55,7 @@ test('payer and payee are each told of their own side of a payment, and of nothi
   }
   expect((await nextOf(arrives)).data.accountUpdates.newBalance.amount).toBe('10000');
 
-  // The whole feed of each has its own account and no other.
+  // The whole feed of each has only its own account.
   for (const [device, scene] of [
     [from, payer],
     [to, payee],
@@ -72,7 +72,7 @@ test('payer and payee are each told of their own side of a payment, and of nothi
   for (const stream of [sent, received, arrives]) await stream.return?.();
 });
 
-test('an app lists the events of what its token shows, and no others', async () => {
+test('an app lists only the events of objects that its token can see', async () => {
   const quoted = await quote(t.platform, usdToEur(payer, { immediatelyExecute: true }));
   await ended(t.platform, quoted.transaction.id);
   const ofQuote = await mint(t.platform, { quoteId: quoted.id });

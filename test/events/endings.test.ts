@@ -7,7 +7,7 @@ import { type Data, ownGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { nextOf, openEventStream } from '../setup/streams.ts';
 
-/** A stream of one payment ends when its payment has ended, wherever its reader comes in. */
+/** A stream of one payment ends when its payment has ended, wherever the stream starts. */
 
 const streams = {
   untilFinal: `subscription ($id: ID!, $after: String) {
@@ -25,7 +25,7 @@ async function messages(platform: TestPlatform, name: Stream, variables: object)
   return all;
 }
 
-test('a stream resumed anywhere brings the rest and completes, also at its last message', async () => {
+test('a stream resumed anywhere sends the rest and completes, even after its last message', async () => {
   const t = await ownGateway();
   const scene = await makeScene(t.platform);
   const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
@@ -50,11 +50,11 @@ test('a stream resumed anywhere brings the rest and completes, also at its last 
   }
 });
 
-test('what has ended, and whose end is not in the feed yet, is shown at once; the stream completes when it is', async () => {
+test('an ended payment is shown at once, and the stream completes when its last event is in the feed', async () => {
   const t = await ownGateway();
   const scene = await makeScene(t.platform);
   const { id, transaction } = await quote(t.platform, usdToEur(scene));
-  // Whoever holds the sequencer's lock keeps all others from their steps.
+  // While this holds the sequencer's lock, no sequencer can proceed.
   const holder = new pg.Client(t.databaseUrl);
   await holder.connect();
   await holder.query('select pg_advisory_lock($1)', [stepLock]);
@@ -79,18 +79,16 @@ test('what has ended, and whose end is not in the feed yet, is shown at once; th
     { done: true, value: undefined },
     { done: true, value: undefined },
   ]);
-  // The cursor of a current state is the feed's own at that time: later events come after it.
+  // The cursor of a current state is the end of the feed at that time: later events come after it.
   expect((await resumed).at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true });
 });
 
-/**
- * A payment that leaves the installation, and that the bank returns a given time after its delivery, in milliseconds.
- */
+/** Quotes a payment to an external account that the bank returns a given time after its delivery, in milliseconds. */
 function returned(platform: TestPlatform, scene: Scene, returnAfterMs: number): Promise<Data> {
   return quote(platform, usdToEur(scene, { sandboxScenario: { returnAfterMs } }));
 }
 
-test('a stream until FINAL lasts while a bank may return the money, and ends with the return or without', async () => {
+test('a stream until FINAL lasts while a bank may return the money, and ends with or without a return', async () => {
   const t = await ownGateway();
   const scene = await makeScene(t.platform);
   const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
@@ -108,7 +106,8 @@ test('a stream until FINAL lasts while a bank may return the money, and ends wit
     { status: 'COMPLETED', terminal: true, final: false },
     { status: 'REFUNDED', terminal: true, final: true },
   ]);
-  // Now it has ended: resumed anywhere, the stream sends the rest and completes, and repeated messages have the current state.
+  // Now the payment has ended: resumed anywhere, the stream sends the rest and completes, and repeated messages have the current
+  // state.
   for (const [at, { cursor }] of all.entries()) {
     expect(await messages(t.platform, 'untilFinal', { id: transaction.id, after: cursor })).toEqual(all.slice(at + 1));
   }
@@ -122,7 +121,7 @@ test('a stream until FINAL lasts while a bank may return the money, and ends wit
   while (!last.terminal);
   expect(last).toMatchObject({ status: 'COMPLETED', final: false });
   const resumed = messages(t.platform, 'untilFinal', { id: watched.transaction.id, after: last.cursor });
-  // As when the rail says that the money has not come back.
+  // As when the rail reports that the money has not come back.
   await t.gateway.payments.database.pool.query('update rail_order set due_at = null where transaction_id = $1', [
     uuidOf(watched.transaction.id, 'Transaction'),
   ]);
@@ -130,7 +129,7 @@ test('a stream until FINAL lasts while a bank may return the money, and ends wit
   expect(await resumed).toEqual([]);
 });
 
-test('what stays in an account here comes back from no bank: it is final when it is COMPLETED', async () => {
+test('a payment to an account here cannot be returned: it is final when it is COMPLETED', async () => {
   const t = await ownGateway();
   const [payer, payee] = [await makeScene(t.platform), await makeScene(t.platform, 0n)];
   for (const accountId of [payer.eur, payee.eur]) {

@@ -4,13 +4,13 @@ import { expect, test, vi } from 'vitest';
 import { feedEnd } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 
-/** Event streams as clients of the HTML standard read them: they resume without any code of the app's. */
+/** Event streams as clients of the HTML standard read them: they resume without any code in the app. */
 
 const t = await testGateway({}, undefined, { pace: { keepAliveMs: 20 } });
 
 const query = 'subscription ($after: String) { events(after: $after) { id cursor } }';
 
-/** Commits events, and answers their cursors when the feed has them. */
+/** Commits events, and returns their cursors once the feed has them. */
 async function commit(count: number): Promise<string[]> {
   const after = await feedEnd(t.platform);
   await t.gateway.payments.database.pool.query(
@@ -34,7 +34,10 @@ interface Dispatched {
   readonly lastEventId: string;
 }
 
-/** What a client of the standard knows: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream */
+/**
+ * A client with only the rules of the standard:
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
+ */
 class StandardClient {
   readonly events: Dispatched[] = [];
   readonly lines: string[] = [];
@@ -55,7 +58,7 @@ class StandardClient {
 
   #dispatch(): void {
     const data = this.#data;
-    // Parsers that are less strict than the standard dispatch an empty message here.
+    // Parsers that are less strict than the standard would dispatch an empty message.
     expect(data).not.toBe('');
     this.events.push({ type: this.#type, data: data.slice(0, -1), lastEventId: this.lastEventId });
     this.#type = '';
@@ -98,7 +101,7 @@ async function readUntil(
   return client;
 }
 
-test('every message has its cursor as id, and signs of life are no messages', async () => {
+test('every message has its cursor as id, and keep-alives are not messages', async () => {
   const start = await feedEnd(t.platform);
   const cursors = await commit(3);
   const client = await readUntil(
@@ -113,14 +116,14 @@ test('every message has its cursor as id, and signs of life are no messages', as
   expect(client.retryMs).toBeLessThan(2_500);
 });
 
-test('a stream resumes after Last-Event-ID, also where the request still has the `after` of its first time', async () => {
+test('a stream resumes after Last-Event-ID, even if the request still has its first `after`', async () => {
   const start = await feedEnd(t.platform);
   const cursors = await commit(4);
   for (const variables of [{}, { after: start }]) {
     const resumed = await readUntil(({ events }) => events.length === 2, { variables, lastEventId: cursors[1] ?? '' });
     expect(resumed.events.map(({ lastEventId }) => lastEventId)).toEqual(cursors.slice(2));
   }
-  // A later `after` holds, too: the app has read further by other means.
+  // A later `after` counts, too: the app has read further by other means.
   const later = await readUntil(({ events }) => events.length === 1, {
     variables: { after: cursors[2] },
     lastEventId: cursors[0] ?? '',
@@ -128,7 +131,7 @@ test('a stream resumes after Last-Event-ID, also where the request still has the
   expect(later.events.map(({ lastEventId }) => lastEventId)).toEqual(cursors.slice(3));
 });
 
-test('a Last-Event-ID that is no cursor of this feed is refused by name, and the stream completes', async () => {
+test('a Last-Event-ID that is not a cursor of this feed is refused by name, and the stream completes', async () => {
   const { events } = await readUntil(({ events: all }) => all.length === 2, { lastEventId: 'nonsense' });
   expect(JSON.parse(events[0]?.data ?? '')).toMatchObject({
     errors: [{ message: 'Last-Event-ID is not a cursor of this feed', extensions: { code: 'INVALID_INPUT' } }],
@@ -136,7 +139,7 @@ test('a Last-Event-ID that is no cursor of this feed is refused by name, and the
   expect(events[1]).toMatchObject({ type: 'complete', data: '' });
 });
 
-test('graphql-sse reads these streams as they are', async () => {
+test('graphql-sse reads these streams unchanged', async () => {
   const start = await feedEnd(t.platform);
   const cursors = await commit(2);
   const client = createClient({

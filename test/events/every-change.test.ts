@@ -6,7 +6,7 @@ import { makeScene, newCustomer } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, replay, updateEndpoint } from '../webhooks/endpoint.ts';
 import { answer, ownReceiver } from '../webhooks/receiver.ts';
 
-/** Whatever changes in a list is in the feed. */
+/** Every change that a list shows is in the feed. */
 
 const t = await testGateway();
 
@@ -14,7 +14,7 @@ const events = `subscription ($after: String, $filter: EventFilter) { events(aft
   cursor id type customer { id version isDeleted name kycStatus }
   subject { id __typename ... on WebhookDelivery { status event { id type } attempts { responseStatus } } } } }`;
 
-/** The changes after a place in the feed, up to the wanted one. */
+/** Reads the changes after a position in the feed, up to the wanted one. */
 async function changesUntil(after: string, filter: object, isLast: (event: Data) => boolean): Promise<Data[]> {
   const changes: Data[] = [];
   for await (const { data, errors } of t.platform.watch(events, { after, filter })) {
@@ -25,12 +25,12 @@ async function changesUntil(after: string, filter: object, isLast: (event: Data)
   return changes;
 }
 
-test('a customer’s pending check, its changes and its deletion are in the feed, each version once', async () => {
+test('a customer’s pending check, changes and deletion are in the feed, each version once', async () => {
   const after = await feedEnd(t.platform);
   const customerId = await newCustomer(t.platform, 'Grace Hopper 001');
   const change = (fullName: string) =>
     succeed(t.platform, 'updateCustomer', { customerId, details: { individual: { fullName } } });
-  // Another name is checked again.
+  // A new name is checked again.
   await change('Ada Lovelace');
   await change('Ada King');
   await succeed(t.platform, 'deleteCustomer', { customerId });
@@ -61,7 +61,7 @@ test('each version of each customer and account has exactly one event', async ()
       defaultUmaDepositAccount: true,
     });
   await register('7');
-  // The second default takes the mark from the first one, whose status stays.
+  // The second default takes the mark from the first one, whose status does not change.
   await register('8');
   const wrong = `select 'customer' as of, c.id, c.version, e.versions from customer c left join lateral (
        select array_agg(version order by sequence) as versions from event e
@@ -76,7 +76,7 @@ test('each version of each customer and account has exactly one event', async ()
   expect((await t.owner.query(wrong)).rows).toEqual([]);
 });
 
-test('a delivery’s end is in the feed, also by the end of its endpoint, and no webhook carries it', async () => {
+test('a delivery’s end is in the feed, even if its endpoint ends it, and is not sent by webhook', async () => {
   const receiver = await ownReceiver();
   const after = await feedEnd(t.platform);
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
@@ -90,7 +90,7 @@ test('a delivery’s end is in the feed, also by the end of its endpoint, and no
   const { deliveries } = await endpointUntil(t.platform, id, () => true);
   expect(deliveries.map((delivery: Data) => delivery.id)).toEqual([delivered.subject.id]);
 
-  // One that waits for its next attempt ends with its endpoint.
+  // A delivery that waits for its next attempt ends with its endpoint.
   receiver.answer = answer(500);
   await succeed(t.platform, 'sandboxFundAccount', { accountId: (await makeScene(t.platform)).usd, amount: 1 });
   await endpointUntil(t.platform, id, (endpoint) => endpoint.deliveries.length > 1);
@@ -110,7 +110,7 @@ test('a delivery’s end is in the feed, also by the end of its endpoint, and no
   expect((await t.owner.query(carried)).rows).toEqual([]);
   expect(receiver.received.filter(({ body }) => body.type === 'WEBHOOK_DELIVERY')).toEqual([]);
 
-  // What an app may see does not change: deliveries are its platform's.
+  // Deliveries belong to the platform: what an app may see does not change.
   const { customerId } = await makeScene(t.platform, 0n);
   const { token } = await mint(t.platform, { customerId });
   const app = connect(t.url, t.platform.platformId, `Bearer ${token}`);

@@ -4,16 +4,16 @@ import { listen } from '../setup/free-port.ts';
 import { connect, type Data, testGateway } from '../setup/gateway.ts';
 import { nextOf } from '../setup/streams.ts';
 
-/** The feed's own connection to the database, seen from a wire between the two that can be cut or fall silent. */
+/** The feed's own connection to the database, through a proxy that can cut or silence it. */
 
-/** One connection of a feed through the wire. */
+/** One connection of a feed through the proxy. */
 interface Listener {
   readonly near: Socket;
   readonly far: Socket;
   open: boolean;
 }
 
-/** Whether messages of a new listener reach the database. */
+/** Whether messages of a new listener are held back from the database. */
 let silent = false;
 const listeners: Listener[] = [];
 const open = () => listeners.filter((listener) => listener.open).length;
@@ -47,7 +47,7 @@ afterAll(() => {
 });
 const wired = await testGateway({ ROLE: 'serve' }, through.href);
 
-/** Makes a change and waits until it has arrived at the other end of the wire. */
+/** Makes a change, and waits until a follower behind the proxy receives it. */
 async function follow(stream: AsyncIterator<Data>): Promise<void> {
   await real.gateway.payments.database.pool.query(
     `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values ($1, uuid_v7(), 'TEST', now(), 1, '{}')`,
@@ -66,23 +66,23 @@ const listening = async () => {
   const { rows } = await real.gateway.payments.database.pool.query(
     `select from pg_stat_activity where datname = current_database() and application_name like 'payments-gateway feed %'`,
   );
-  // One is the gateway's that is not behind the wire.
+  // One belongs to the gateway that does not use the proxy.
   return rows.length - 1;
 };
 
-test('a feed whose listener is lost while the database does not answer misses nothing, asks once at a time, and listens again', async () => {
+test('a feed that loses its listener while the database hangs misses nothing and listens again', async () => {
   const stream = await watch();
   await follow(stream);
   expect(open()).toBe(1);
   silent = true;
   listeners[0]?.near.destroy();
   let most = 0;
-  // Each of these arrives by a look, a second after the one before: together they outlast several attempts to listen.
+  // Each of these is found by polling, a second after the last: together they outlast several attempts to listen.
   for (let looks = 0; looks < 8; looks += 1) {
     await follow(stream);
     most = Math.max(most, open());
   }
-  // One was given up for another, and nothing of it is left.
+  // Each was replaced by the next, and closed completely.
   expect(listeners.length).toBeGreaterThan(2);
   expect(most).toBe(1);
   silent = false;
@@ -91,7 +91,7 @@ test('a feed whose listener is lost while the database does not answer misses no
   await stream.return?.();
 });
 
-test('a listener that has gone deaf is replaced', async () => {
+test('a listener that receives nothing is replaced', async () => {
   const stream = await watch();
   const before = listeners.length;
   const deaf = listeners.at(-1);

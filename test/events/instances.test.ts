@@ -15,14 +15,14 @@ const scene = await makeScene(a.platform);
 const accountUpdates =
   'subscription ($id: ID!, $after: String) { accountUpdates(of: { accountId: $id }, after: $after) { cursor newBalance { amount } } }';
 const events = 'subscription ($after: String) { events(after: $after) { cursor type account { id } customer { id } } }';
-/** How many live events an instance has read from the database, as its metrics say. */
+/** Returns how many live events an instance has read from the database, according to its metrics. */
 async function liveReadsOf({ gateway }: TestGateway): Promise<number> {
   const text = await (await fetch(`${gateway.metricsUrl}/metrics`)).text();
   return Number(/^payments_feed_events_read_total\{for="live"\} (\d+)/m.exec(text)?.[1]);
 }
 const feedEnd = async (): Promise<string> => (await a.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor;
 
-test('a change committed by one instance reaches a subscriber of the other, and cursors are good on both', async () => {
+test('a change through one instance reaches subscribers of the other, and cursors work on both', async () => {
   const stream = there.watch(accountUpdates, { id: scene.usd });
   expect((await nextOf(stream)).data.accountUpdates.newBalance).toEqual({ amount: '1000000' });
   await fund(a.platform, scene.usd, 5n);
@@ -36,7 +36,7 @@ test('a change committed by one instance reaches a subscriber of the other, and 
   await resumed.return?.();
 });
 
-test('an instance reads the events of those platforms only that its own subscribers follow', async () => {
+test('an instance reads only the events of platforms that its own subscribers follow', async () => {
   const followed = await a.newPlatform('followed');
   await expect.poll(() => [a, b].map(({ gateway }) => gateway.feed.subscriptions)).toEqual([0, 0]);
   const other = connect(b.url, followed.platformId, followed.authorization);
@@ -51,7 +51,7 @@ test('an instance reads the events of those platforms only that its own subscrib
   expect(await liveReadsOf(b)).toBe(before);
   await newCustomer(followed);
   await vi.waitFor(async () => expect((await liveReadsOf(b)) - before).toBeGreaterThan(0), { timeout: 60_000 });
-  // All that it has read is of the platform that its subscriber follows.
+  // All events that it has read are of the platform that its subscriber follows.
   const { rows } = await a.owner.query('select count(*)::int as count from event where platform_id = $1', [
     followed.platformId,
   ]);
@@ -59,14 +59,14 @@ test('an instance reads the events of those platforms only that its own subscrib
   for (const stream of [here, elsewhere]) await stream.return?.();
 });
 
-test('an update that happens between subscribing and the first read is seen, and only the caller’s own present state', async () => {
+test('an update between subscribing and the first read is seen, and only the caller’s own state', async () => {
   const [mine, theirs] = [
     await internalAccount(a.platform, scene.customerId, 'EUR'),
     await internalAccount(a.platform, scene.customerId, 'GBP'),
   ];
   const client = there.socket();
   const seen: Record<string, Data[]> = { [mine]: [], [theirs]: [] };
-  // Neither is read before the changes are made: the first message may have either state, and a missing one would show.
+  // Neither stream is read before the changes: the first message may have either state, and a missing one would be noticed.
   for (const id of [mine, theirs]) {
     client.subscribe(
       { query: accountUpdates, variables: { id } },
@@ -98,7 +98,7 @@ test('an update that happens between subscribing and the first read is seen, and
   await client.dispose();
 });
 
-test('writers that commit out of order lose nothing', async () => {
+test('writers that commit out of order do not lose events', async () => {
   const slow = new pg.Client(a.databaseUrl);
   await slow.connect();
   const start = await feedEnd();
@@ -106,7 +106,7 @@ test('writers that commit out of order lose nothing', async () => {
   const write = `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values ($1, uuid_v7(), 'TEST', now(), 1, '{}')`;
   await slow.query('begin');
   await slow.query(write, [a.platform.platformId]);
-  // Numbered before, visible after: a reader that goes by the number alone would step over the first.
+  // Numbered earlier but visible later: a reader that follows the numbers alone would skip the first.
   await fund(a.platform, scene.usd, 1n);
   expect((await nextOf(stream)).data.events.type).toBe('ACCOUNT_STATUS');
   await slow.query('commit');
@@ -122,7 +122,7 @@ test('writers that commit out of order lose nothing', async () => {
   expect(log.edges.map((edge: Data) => edge.node.type)).toEqual(['ACCOUNT_STATUS', 'TEST']);
 });
 
-test('when a process that sequences is killed another does all', async () => {
+test('when a sequencing process is killed, another takes over', async () => {
   const serving = await ownGateway({ ROLE: 'serve' });
   const sequencers = await startSequencers(serving.databaseUrl);
   const { viewer } = await serving.platform.ask('{ viewer { feedCursor } }');
@@ -130,7 +130,7 @@ test('when a process that sequences is killed another does all', async () => {
   const before = await makeScene(serving.platform, 0n);
   expect((await nextOf(stream)).data.events.customer.id).toBe(before.customerId);
   await stream.return?.();
-  // How long it takes is measured by the soak.
+  // The soak measures how long this takes.
   await sequencers.kill();
   const rest = serving.platform.watch(
     'subscription ($after: String) { events(after: $after, filter: { types: [KYC_STATUS] }) { customer { id } } }',
@@ -143,7 +143,7 @@ test('when a process that sequences is killed another does all', async () => {
   await sequencers.stop();
 });
 
-test('a process that is paused, whichever it is, does not stop the feed', async () => {
+test('a paused process does not stop the feed, whichever it is', async () => {
   const serving = await ownGateway({ ROLE: 'serve' });
   const sequencers = await startSequencers(serving.databaseUrl);
   const { viewer } = await serving.platform.ask('{ viewer { feedCursor } }');

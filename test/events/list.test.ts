@@ -15,7 +15,7 @@ const told = `type cursor
   account { id customer { id } }
   subject { __typename id ... on Transaction { customer { name } } ... on Quote { customer { name } } }`;
 
-test('an event tells the same in a list, alone and in a stream, whatever is asked of it and however often', async () => {
+test('an event is the same in a list, alone and in a stream, for all fields and repeatedly', async () => {
   const { viewer } = await t.platform.ask('{ viewer { feedCursor } }');
   const scene = await makeScene(t.platform, 100_000n);
   const paid = await quote(t.platform, usdToEur(scene, { immediatelyExecute: true }));
@@ -47,13 +47,13 @@ test('an event tells the same in a list, alone and in a stream, whatever is aske
   }
   expect(alone.map(({ cursor }) => cursor)).toEqual(streamed.map(({ cursor }) => cursor));
   for (let again = 0; again < often; again++) expect(await list(viewer.feedCursor, streamed.length)).toEqual(alone);
-  // The objects of an event are shown as they are now: only those that changed since may differ from the stream's.
+  // The objects of an event show their current state: only those that have changed since may differ from the stream's.
   const lasting = (events: Data[]) =>
     events.map(({ type, cursor, subject, customer }) => ({ type, cursor, subject, customer: customer?.id }));
   expect(lasting(streamed)).toEqual(lasting(alone));
 });
 
-test('the feed of each platform has every number from 1 to its end, whatever is written at once', async () => {
+test('the feed of each platform has every number from 1 to its end, despite concurrent writes', async () => {
   const platforms = [await t.newPlatform('one'), await t.newPlatform('other')];
   const scenes = await Promise.all(platforms.map((platform) => makeScene(platform, 100_000n)));
   await Promise.all(

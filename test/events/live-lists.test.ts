@@ -9,14 +9,14 @@ import { fund, makeScene, newCustomer } from '../setup/scene.ts';
 import { Statements } from '../setup/statements.ts';
 import { nextOf, openRawSocket } from '../setup/streams.ts';
 
-/** Lists that stay true by their changes. */
+/** Lists that are kept current by their changes. */
 
 const t = await testGateway();
 const scene = await makeScene(t.platform);
 
 const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
 
-/** The type of the filter of a followed list. */
+/** Returns the type of the filter of a followed list. */
 function filterOf(field: string): GraphQLInputObjectType {
   const type = schema
     .getSubscriptionType()
@@ -26,7 +26,7 @@ function filterOf(field: string): GraphQLInputObjectType {
   return type;
 }
 
-/** The messages of a stream's field, without the envelope. */
+/** Yields the messages of a stream's field, without the envelope. */
 async function* messagesOf(
   field: string,
   query: string,
@@ -39,14 +39,14 @@ async function* messagesOf(
   }
 }
 
-test('a list that is driven by its changes is the list that is read anew, through random histories and cuts', async () => {
+test('a list updated by its changes equals the list read again, through random histories and cuts', async () => {
   await fc.assert(
     fc.asyncProperty(history, (one) => play(t, one)),
     { numRuns: 4, endOnFailure: true },
   );
 });
 
-test('a row enters, changes in and leaves a list, each with the names of the fields that changed', async () => {
+test('a row enters, changes in and leaves a list, with the names of the changed fields', async () => {
   const query = `subscription ($filter: TransactionFilter) { transactionChanges(filter: $filter) { cursor
     snapshot(first: 2) { totalCount edges { cursor node { id } } pageInfo { hasNextPage } }
     changes { op changed cursor node { id status version customer { id } } } } }`;
@@ -74,7 +74,7 @@ test('a row enters, changes in and leaves a list, each with the names of the fie
   await stream.return(undefined);
 });
 
-test('several changes come in one message where the client waits: each row once, as it is after the last of them', async () => {
+test('changes while the client waits come in one message: each row once, in its last state', async () => {
   const { usd, eur } = await makeScene(t.platform, 0n);
   const query = `subscription { accountChanges(filter: { kind: INTERNAL }, waitMs: 500, snapshot: false) {
     cursor changes { op cursor changed node { id version ... on InternalAccount { balance { amount } } } } } }`;
@@ -99,7 +99,7 @@ test('several changes come in one message where the client waits: each row once,
   expect(counts.length).toBeLessThan(20);
 });
 
-test('what enters and leaves a list while its client waits has not been there, and what enters and changes comes as it is then', async () => {
+test('a row that enters and leaves while the client waits is not sent; a changed one enters as it is', async () => {
   const scene = await makeScene(t.platform);
   const follow = async (status: readonly string[]) => {
     const query = `subscription ($status: [TransactionStatus!]) {
@@ -122,7 +122,7 @@ test('what enters and leaves a list while its client waits has not been there, a
   expect(await all).toEqual(Array(5).fill('COMPLETED'));
 });
 
-test('a filter that changes of the rows do not decide is refused by its name, and one of nothing is not found', async () => {
+test('a filter that cannot be followed is refused by name, and an unknown id is not found', async () => {
   const refusals = [
     ['transactionChanges', 'TransactionFilter', { senderAccountIdentifier: '$ada@example.com' }, 'INVALID_INPUT'],
     ['quoteChanges', 'QuoteFilter', { sendingUmaAddress: '$ada@example.com' }, 'INVALID_INPUT'],
@@ -143,7 +143,7 @@ test('a filter that changes of the rows do not decide is refused by its name, an
   }
 });
 
-test('a list is followed by every filter that it is read by, but for those that the page on streams names', async () => {
+test('a list is followed by each of its filters, except those named in docs/streams.md', async () => {
   const moment = '2020-01-01T00:00:00Z';
   const moments = { createdAfter: moment, createdBefore: moment };
   const changed = { ...moments, updatedAfter: moment, updatedBefore: moment };
@@ -202,7 +202,7 @@ test('a list is followed by every filter that it is read by, but for those that 
   }
 });
 
-test('a payment enters the list of those that have begun when its quote is executed', async () => {
+test('a payment enters the list of executed payments when its quote is executed', async () => {
   const { customerId, ...own } = await makeScene(t.platform);
   const query = `subscription ($filter: TransactionFilter) { transactionChanges(filter: $filter) {
     snapshot { totalCount } changes { op node { id status } } } }`;
@@ -220,7 +220,7 @@ test('a payment enters the list of those that have begun when its quote is execu
   await Promise.all([begun.return(undefined), waiting.return(undefined)]);
 });
 
-test('a list by name is followed in whatever case and composition the name and the filter are written', async () => {
+test('a list by name is followed in any case and composition of the name and the filter', async () => {
   const query = `subscription { customerChanges(filter: { name: "STRASSE e\u0301" }, waitMs: 0) {
     cursor changes { op changed node { name } } } }`;
   const stream = t.platform.watch(query);
@@ -242,7 +242,7 @@ test('a list by name is followed in whatever case and composition the name and t
   await stream.return?.();
 });
 
-test('a list of an app has what the app may see, and no more', async () => {
+test("an app's list has only what the app may see", async () => {
   const [mine, other] = [await makeScene(t.platform), await makeScene(t.platform)];
   const { token } = await mint(t.platform, { customerId: mine.customerId });
   const app = connect(t.url, '', `Bearer ${token}`);
@@ -259,7 +259,7 @@ test('a list of an app has what the app may see, and no more', async () => {
   await stream.return(undefined);
 });
 
-test('followers of the same list share the execution of a change', async () => {
+test('followers of the same list share the processing of a change', async () => {
   const serving = await ownGateway({ ROLE: 'serve' }, t.databaseUrl);
   const statements = new Statements(serving.gateway.serving.pool);
   const raw = await openRawSocket(serving.url, t.platform.authorization);
@@ -279,20 +279,20 @@ test('followers of the same list share the execution of a change', async () => {
       { op: 'ENTER', node: { id: result.id, status: 'PENDING' } },
     ]);
   }
-  // A new row has no earlier state: the one statement also reads the fields that the document selects.
+  // A new row has no earlier state: one statement reads everything, including the selected fields.
   expect(sent).toHaveLength(1);
   const left = await statements.during(async () => {
     await execute(t.platform, result.id);
     return Promise.all(Array.from({ length: 10 }, () => raw.receive('next')));
   });
   expect(left.result[0].payload.data.quoteChanges.changes).toMatchObject([{ op: 'LEAVE', node: { id: result.id } }]);
-  // Two for each change, and the payment may have moved on meanwhile: ten followers alone would need twenty.
+  // Two for each change, and the payment may have changed again meanwhile: ten separate followers would need twenty.
   expect(left.statements.length).toBeGreaterThanOrEqual(2);
   expect(left.statements.length).toBeLessThan(10);
   raw.socket.close();
 });
 
-test('payloads of mutations carry the edge of the row in its list', async () => {
+test('payloads of mutations contain the edge of the row in its list', async () => {
   const { customer, customerEdge } = await succeed(
     t.platform,
     'createCustomer',
@@ -317,7 +317,7 @@ test('payloads of mutations carry the edge of the row in its list', async () => 
   expect(transactions.edges).toEqual([{ cursor: transactionEdge.cursor, node: { id: transactionEdge.node.id } }]);
 });
 
-test('a quote in a payload brings the edge of its payment, and a change of a list that of its row', async () => {
+test('a quote in a payload contains the edge of its payment, and a change of a list that of its row', async () => {
   const own = await makeScene(t.platform);
   const edge = '{ cursor node { id status customer { id } } }';
   const stream = messagesOf(
@@ -338,7 +338,7 @@ test('a quote in a payload brings the edge of its payment, and a change of a lis
   await stream.return(undefined);
 });
 
-test('several payments are one stream: the present state of each, then every change, and its end with the last of them', async () => {
+test('several payments make one stream: the present state of each, every change, and one end', async () => {
   const paid = await pay(t.platform, scene);
   await ended(t.platform, paid.id);
   const open = await quote(t.platform, usdToEur(scene));
@@ -356,7 +356,7 @@ test('several payments are one stream: the present state of each, then every cha
   for await (const update of stream) rest.push(update);
   expect(rest.map(({ transaction }) => transaction.id)).toEqual(rest.map(() => open.transaction.id));
   expect(rest.at(-1)).toMatchObject({ status: 'COMPLETED', terminal: true });
-  // Resumed anywhere, it has the rest of all, and its end.
+  // Resumed anywhere, it sends the rest of all, and its end.
   const all = [...firsts, ...rest];
   for (const [at, { cursor }] of all.entries()) {
     const resumed: Data[] = [];
@@ -367,7 +367,7 @@ test('several payments are one stream: the present state of each, then every cha
   expect(errors).toMatchObject([{ extensions: { code: 'NOT_FOUND', field: 'of.transactionIds' } }]);
 });
 
-test('the accounts of a customer are one stream, with the status of those outside', async () => {
+test('the accounts of a customer make one stream, including the status of external ones', async () => {
   const { customerId, usd, outsideUsd } = await makeScene(t.platform, 0n);
   const fields =
     'cursor oldBalance { amount } newBalance { amount } previousStatus status account { id currency { code } customer { id } }';

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { freshDatabase } from '../setup/database.ts';
 
-// How a session of a sequencer passes the rows that it has moved, and none that commits late.
+// A sequencer's session skips the rows that it has moved, but no row that commits late.
 
 let database: ThrowawayDatabase;
-/** The session that sequences, and one that does something else. */
+/** The session that sequences, and another one. */
 let sequencer: pg.Client;
 let other: pg.Client;
 beforeEach(async () => {
@@ -31,7 +31,7 @@ const write = (on: pg.Client, rows: number) =>
     [rows],
   );
 
-/** Makes a step, and returns how many events it has numbered and how many pages it has read. */
+/** Runs a step, and returns how many events it numbered and how many pages it read. */
 async function step(): Promise<{ count: number; pages: number }> {
   const before = await numbered();
   const { rows } = await sequencer.query('explain (analyze, buffers, format json) select sequence_outbox(100000)');
@@ -43,14 +43,14 @@ async function numbered(): Promise<number> {
   return Number((await sequencer.query('select count(*) from stored_event')).rows[0].count);
 }
 
-/** Lets the time pass for which a limit waits. */
+/** Simulates that the waiting time of a limit has passed. */
 async function waitLongEnough(): Promise<void> {
   const { rows } = await sequencer.query(`select current_setting('gateway.outbox_past') as past`);
   const [limit, next, , before] = rows[0].past.slice(1, -1).split(',');
   await sequencer.query(`select set_config('gateway.outbox_past', $1, false)`, [`{${limit},${next},1,${before}}`]);
 }
 
-test('a step does not read again what was moved, although an old snapshot still sees it', async () => {
+test('a step does not read moved rows again, even while an old snapshot still sees them', async () => {
   await other.query('begin isolation level repeatable read read only');
   await other.query('select count(*) from outbox');
   for (let round = 0; round < 10; round += 1) {
@@ -60,8 +60,8 @@ test('a step does not read again what was moved, although an old snapshot still 
   await write(sequencer, 3);
   const slow = await step();
   expect([slow.count, slow.pages > 400]).toEqual([3, true]);
-  // The first limit is the position that the first step reached, the second one that of the last step. A transaction of
-  // another database on this server delays a limit until it ends.
+  // The first limit is the position that the first step reached, the second one that of the last step. A transaction of another
+  // database on this server delays a limit until it ends.
   for (;;) {
     await waitLongEnough();
     await step();
@@ -75,7 +75,7 @@ test('a step does not read again what was moved, although an old snapshot still 
   }
 });
 
-test('a row that commits late is numbered, however many after it were', async () => {
+test('a row that commits late is numbered, however many were numbered before it', async () => {
   await other.query('begin');
   await write(other, 2);
   for (let round = 0; round < 5; round += 1) {

@@ -8,7 +8,7 @@ const event = (sequence: number, text = ''): Event =>
   ({ sequence: BigInt(sequence), snapshot: { text } }) as unknown as Event;
 const sequences = (events: readonly Event[] | undefined) => events?.map(({ sequence }) => Number(sequence));
 
-test('what is in memory has no gap: an event that does not follow replaces all, and older ones go before the rest', () => {
+test('events in memory have no gap: after a gap they are replaced, and older ones are prepended', () => {
   const recent = new RecentEvents(new RecentMemory());
   for (const sequence of [5, 6, 7]) recent.add(event(sequence));
   expect(sequences(recent.after(4n, 2))).toEqual([5, 6]);
@@ -21,7 +21,7 @@ test('what is in memory has no gap: an event that does not follow replaces all, 
   expect(sequences(recent.after(8n, 9))).toEqual([9]);
 });
 
-test('memory is bounded: by events for one platform, by bytes for all together', () => {
+test('memory is bounded by events per platform and by bytes in total', () => {
   const memory = new RecentMemory(10_000);
   const recent = new RecentEvents(memory);
   for (let sequence = 1; sequence <= 3 * newestEvents; sequence += 1) recent.add({ ...event(sequence), snapshot: 1 });

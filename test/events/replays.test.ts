@@ -7,7 +7,7 @@ import { nextOf } from '../setup/streams.ts';
 
 /** Readers that are far behind, beside readers of live events. */
 
-/** The replays' statements that have been sent through the wire, and how many of them wait while `isHeld`. */
+/** The statements of replays that were sent through the proxy, and how many of them wait while `isHeld`. */
 let sent = 0;
 let isHeld = false;
 const held: (() => void)[] = [];
@@ -34,7 +34,7 @@ afterAll(() => wire.close());
 const wired = await testGateway({ ROLE: 'serve' }, through.href);
 const near = connect(wired.url, real.platform.platformId, real.platform.authorization);
 
-/** Commits events: a TEST each, and one KYC_STATUS after every `rare` of them. Waits until the feed has them. */
+/** Commits TEST events, with a KYC_STATUS after every `rare` of them, and waits until the feed has them. */
 async function commit(count: number, rare = Number.POSITIVE_INFINITY): Promise<void> {
   const { pool } = real.gateway.payments.database;
   await pool.query(
@@ -62,7 +62,7 @@ async function take(stream: AsyncIterator<Data>, count: number): Promise<string[
   return ids;
 }
 
-test('while replays wait for the database, live events and requests do not; those that queue share one read', async () => {
+test('replays that wait for the database do not delay live events, and queued ones share a read', async () => {
   const start = await feedEnd(real.platform);
   await commit(300);
   const live = near.watch(events);
@@ -90,7 +90,7 @@ test('while replays wait for the database, live events and requests do not; thos
   await expect.poll(() => wired.gateway.feed.subscriptions).toBe(0);
 });
 
-test('a replay of one type reads that type alone, however many events of others lie between', async () => {
+test('a replay of one type reads only that type, however many other events lie between', async () => {
   const start = await feedEnd(real.platform);
   await commit(12_000, 4_000);
   sent = 0;

@@ -5,7 +5,7 @@ import { openDatabase } from '../../src/infra/database/database.ts';
 import { startLoop } from '../../src/server/workers/loop.ts';
 import { sequencerPauses } from '../../src/server/workers/workers.ts';
 
-// Whoever started it is gone: so is the reason to be.
+// The parent has exited, so this process is no longer needed.
 process.on('disconnect', () => process.exit());
 
 const database = openDatabase({ url: process.env.TEST_DATABASE_URL ?? '', role: 'gateway_work', poolSize: 1 });

@@ -13,7 +13,7 @@ import { openRawSocket, type RawSocket } from '../setup/streams.ts';
 /** Followers of the same object: what they share, and what they never share. */
 
 const t = await testGateway();
-/** An instance that serves the streams and nothing else, so that its statements are theirs. */
+/** An instance that serves only the streams, so that all of its statements are theirs. */
 const serving = await testGateway({ ROLE: 'serve' }, t.databaseUrl);
 const statements = new Statements(serving.gateway.serving.pool);
 const scene = await makeScene(t.platform);
@@ -30,19 +30,19 @@ const newQuote = () => quote(t.platform, usdToEur(scene, { lockedCurrencyAmount:
 const subscribed = (count: number) =>
   vi.waitFor(() => expect(serving.gateway.feed.subscriptions).toBe(count), { timeout: 60_000 });
 
-/** Subscribes on a socket with each of these variables. The ids of the operations are those of the list. */
+/** Subscribes on a socket once for each of these variables. The ids of the operations are the indexes of the list. */
 async function follow(raw: RawSocket, query: string, variables: readonly object[]): Promise<void> {
   for (const [at, one] of variables.entries())
     raw.send({ id: String(at), type: 'subscribe', payload: { query, variables: one } });
 }
 
-/** The next message of each operation, in the order of their ids. */
+/** Reads the next message of each operation, in the order of their ids. */
 async function messages(raw: RawSocket, count: number): Promise<Data[]> {
   const received = await Promise.all(Array.from({ length: count }, () => raw.receive('next')));
   return received.sort((a, b) => a.id - b.id);
 }
 
-test('an event with all that it refers to is one statement, for all followers of the same thing together', async () => {
+test('an event with all its objects is one statement for all followers of the same object', async () => {
   for (const [query, variables] of [
     [events, { filter: ofQuotes }],
     [updates, { customerId: scene.customerId }],
@@ -67,7 +67,7 @@ test('an event with all that it refers to is one statement, for all followers of
   }
 });
 
-test('streams that open together ask in common whether their callers may see whom they follow, each for its own caller', async () => {
+test('streams that open together check access in one statement, each for its own caller', async () => {
   const [other, { token }] = await Promise.all([
     newCustomer(t.platform),
     mint(t.platform, { customerId: scene.customerId }),
@@ -95,7 +95,7 @@ test('streams that open together ask in common whether their callers may see who
       }
     }
   });
-  // By itself each of the 23 asks once.
+  // Separately, each of the 23 would check once.
   const asked = sent.filter((text) => text.includes('customer'));
   expect(asked.length).toBeGreaterThan(0);
   expect(asked.length).toBeLessThan(20);
@@ -104,7 +104,7 @@ test('streams that open together ask in common whether their callers may see who
   await subscribed(0);
 });
 
-test('followers with other variables share nothing that these decide; the arguments of the stream itself do not count', async () => {
+test('followers with different variables share only what these do not affect', async () => {
   const raw = await openRawSocket(serving.url, t.platform.authorization);
   await follow(raw, events, [
     { filter: ofQuotes },
@@ -125,7 +125,7 @@ test('followers with other variables share nothing that these decide; the argume
   await subscribed(0);
 });
 
-test('callers that see different things share nothing, with the same document for the same event', async () => {
+test('callers that see different objects share nothing, even with the same document and event', async () => {
   const { id, transaction } = await newQuote();
   const query =
     'subscription ($filter: EventFilter) { events(filter: $filter) { transaction { id } customer { id } } }';
@@ -151,7 +151,7 @@ test('callers that see different things share nothing, with the same document fo
   await subscribed(0);
 });
 
-test('a follower that leaves while an event is read takes nothing from the others', async () => {
+test('a follower that leaves while an event is read does not affect the others', async () => {
   const variables = { filter: { types: ['TEST'] } };
   const [leaves, stays] = [
     await openRawSocket(serving.url, t.platform.authorization),

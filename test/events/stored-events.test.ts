@@ -24,7 +24,9 @@ type Table = 'transaction' | 'quote' | 'account';
 
 const run = async (text: string, values: unknown[] = []): Promise<Data[]> => (await sql.query(text, values)).rows;
 
-/** Another value of a column's type than the one it has. JSON has a null within it, which is a value like any other. */
+/**
+ * Returns a value of a column's type that differs from the current one. JSON contains a null, which is a value like any other.
+ */
 function otherValue(column: string, type: string): string {
   switch (type) {
     case 'uuid':
@@ -44,7 +46,7 @@ function otherValue(column: string, type: string): string {
   }
 }
 
-/** The events of a row with the values that they show, oldest first, up to its last change. */
+/** Returns the events of a row with the values that they show, oldest first, up to its last change. */
 async function shown(table: Table, id: string): Promise<Data[]> {
   const types = { transaction: `'%PAYMENT'`, quote: `'QUOTE%'`, account: `'%ACCOUNT%'` }[table];
   await run('select sequence_outbox(1000)');
@@ -60,7 +62,7 @@ const now = async (table: Table, id: string): Promise<Data> => {
   return row?.row;
 };
 
-/** The columns that an update of one column must also set to keep the row valid. */
+/** Returns the columns that an update of one column must also set to keep the row valid. */
 const beside = (table: Table, column: string): string => {
   const set = [
     ...(table !== 'account' && column !== 'status' ? [`status = 'PROCESSING'`] : []),
@@ -73,9 +75,7 @@ const beside = (table: Table, column: string): string => {
 
 const nextStatus = { transaction: 'PROCESSING', quote: 'PROCESSING', account: 'UNDER_REVIEW' };
 
-/**
- * Changes each column of a row in turn. Returns the mutable ones; for each, all events must show the values of their time.
- */
+/** Changes each column of a row in turn. Returns the mutable ones; for each, all events must show the values of their time. */
 async function changeEach(table: Table, id: string): Promise<string[]> {
   const columns = await run(
     `select column_name as name, data_type as type from information_schema.columns
@@ -105,19 +105,19 @@ async function changeEach(table: Table, id: string): Promise<string[]> {
   return changing;
 }
 
-test('of a quote only its status changes, and each event shows the quote as it was', async () => {
+test('a quote changes only its status, and each event shows the quote as it was', async () => {
   expect(await changeEach('quote', uuidOf(quote.id))).toEqual(['status', 'status_reason']);
 });
 
 const ofPayments = ['status', 'status_reason', 'version', 'updated_at', 'settled_at', 'expected_settlement_at'];
 const ofRefunds = ['failure_reason', 'refund_reference', 'refund_amount', 'refund_initiated_at', 'refund_settled_at'];
 
-test('each event of an outgoing payment shows the payment as it was, whatever may change later', async () => {
+test('each event of an outgoing payment shows the payment as it was, whatever changes later', async () => {
   const changing = await changeEach('transaction', uuidOf(quote.transaction.id));
   expect(changing.sort()).toEqual([...ofPayments, ...ofRefunds, 'counterparty_information', 'created_by'].sort());
 });
 
-test('each event of an incoming payment shows the payment as it was, whatever may change later', async () => {
+test('each event of an incoming payment shows the payment as it was, whatever changes later', async () => {
   const id = (await run('select uuid_v7() as id'))[0]?.id;
   await run('insert into transaction select (jsonb_populate_record(r, $2)).* from transaction r where id = $1', [
     uuidOf(quote.transaction.id),
@@ -132,7 +132,7 @@ test('each event of an incoming payment shows the payment as it was, whatever ma
   );
 });
 
-test('each event of an account outside shows the account as it was, whatever may change later', async () => {
+test('each event of an external account shows the account as it was, whatever changes later', async () => {
   const changing = await changeEach('account', uuidOf(scene.outsideUsd));
   expect(changing.sort()).toEqual(
     [
@@ -148,7 +148,7 @@ test('each event of an account outside shows the account as it was, whatever may
   ]);
 });
 
-test('each event of an internal account shows its balance as it was, and whatever else may change', async () => {
+test('each event of an internal account shows its balance as it was, whatever else changes', async () => {
   const id = uuidOf(scene.usd);
   expect((await changeEach('account', id)).sort()).toEqual([
     ...['beneficiary_verification_status', 'beneficiary_verified_name', 'frozen_at', 'metadata'],
@@ -178,7 +178,7 @@ test('each event of an internal account shows its balance as it was, and whateve
   expect(events.at(-1)?.snapshot).toEqual(await now('account', id));
 });
 
-test('an event of before, which has the whole row, is shown as it is', async () => {
+test('an older event, which stores the whole row, is shown unchanged', async () => {
   const id = uuidOf(quote.id);
   const [event] = await shown('quote', id);
   const whole = { ...event?.snapshot, description: 'as it was written then', exchange_rate: 12.5 };
@@ -187,7 +187,7 @@ test('an event of before, which has the whole row, is shown as it is', async () 
   expect((await shown('quote', id)).map(({ snapshot }) => snapshot)).toEqual([whole]);
 });
 
-test('an event of a quote stores nothing of it, and that of a payment less than a tenth', async () => {
+test("a quote's event stores nothing of the quote, and a payment's less than a tenth of the payment", async () => {
   const sizes = await run(
     `select s.type::text, coalesce(max(pg_column_size(s.snapshot)), 0)::int as stored, min(length(e.snapshot::text)) as shown
      from stored_event s join event e using (platform_id, sequence)

@@ -21,7 +21,7 @@ const events = `subscription ($after: String, $filter: EventFilter) { events(aft
 
 const newQuote = () => quote(t.platform, usdToEur(scene, { lockedCurrencyAmount: 10_000 }));
 
-test('an account that never changed shows its balance, then each change with the balance before and after', async () => {
+test('an unchanged account shows its balance, then each change with the balance before and after', async () => {
   const id = await internalAccount(t.platform, scene.customerId, 'GBP');
   const stream = t.platform.watch(accountUpdates, { id });
   const first = (await nextOf(stream)).data.accountUpdates;
@@ -50,7 +50,7 @@ test('an account that never changed shows its balance, then each change with the
   }
 });
 
-test('a quote streams its present state without a previous status, and its expiry once, as its end', async () => {
+test('a quote streams its present state without a previous status, and its expiry once, at its end', async () => {
   const { id } = await newQuote();
   const seen: Data[] = [];
   for await (const { data } of t.platform.watch(quoteUpdates, { id })) {
@@ -66,7 +66,7 @@ test('a quote streams its present state without a previous status, and its expir
   expect(late).toEqual([{ ...seen[1], previousStatus: null }]);
 });
 
-test('after a cursor there is no present state, only what came after it, across all subscriptions alike', async () => {
+test('after a cursor, every subscription sends the later events without the present state', async () => {
   const start = await feedEnd(t.platform);
   const { id, transaction } = await newQuote();
   const stream = t.platform.watch(
@@ -98,7 +98,7 @@ test('after a cursor there is no present state, only what came after it, across 
   expect(quotes).toEqual(['PENDING', 'PROCESSING', 'COMPLETED']);
 });
 
-test('the feed is one log: its list pages both ways over what its stream tells, oldest first', async () => {
+test('the feed is one log: its list pages both ways over the events of its stream, oldest first', async () => {
   const start = await feedEnd(t.platform);
   const { id, transaction } = await newQuote();
   await execute(t.platform, id);
@@ -148,7 +148,7 @@ async function sequenced(): Promise<void> {
   await vi.waitFor(async () => expect(await waiting()).toBe(0), { timeout: 60_000 });
 }
 
-test('a cursor that cannot be resumed is refused by name: unreadable, foreign, too far back, or ahead of the feed', async () => {
+test('a cursor that is unreadable, foreign, too old or ahead of the feed is refused by name', async () => {
   const { platformId } = t.platform;
   const codeOf = async (after: string, platform = t.platform) => {
     return (await nextOf(platform.watch(events, { after }))).errors[0].extensions.code;
@@ -167,7 +167,7 @@ test('a cursor that cannot be resumed is refused by name: unreadable, foreign, t
   );
   await vi.waitFor(async () => expect(await feedEnd(t.platform)).not.toBe(before), { timeout: 60_000 });
   expect(await codeOf(before)).toBe('CURSOR_EXPIRED');
-  // The way to recover: the list still reads on from there, and its last cursor is good.
+  // The way to recover: the list still continues from there, and its last cursor is valid.
   const { events: page } = await t.platform.ask(
     'query ($after: String) { events(after: $after) { edges { cursor node { type } } } }',
     { after: before },
@@ -180,7 +180,7 @@ test('a cursor that cannot be resumed is refused by name: unreadable, foreign, t
   await recovered.return?.();
 });
 
-test('a cursor expires only where something that the stream wants lies after it and is too old', async () => {
+test('a cursor expires only if an event that the stream wants lies after it and is too old', async () => {
   const quiet = await makeScene(t.platform);
   const { transaction } = await newQuote();
   const { pool } = t.gateway.payments.database;
@@ -195,11 +195,11 @@ test('a cursor expires only where something that the stream wants lies after it 
     'subscription ($id: ID!, $after: String) { transactionUpdates(of: { transactionId: $id }, after: $after) { cursor } }';
   const { feed } = t.gateway;
   const expired = async (query: string, variables: object) => {
-    // Those of the tests before may still be closing.
+    // Streams of the tests before may still be closing.
     await vi.waitFor(() => expect(feed.subscriptions).toBe(0), { timeout: 60_000 });
     const raw = await openRawSocket(t.url, t.platform.authorization);
     raw.send({ id: '1', type: 'subscribe', payload: { query, variables: { ...variables, after: before } } });
-    // A stream that opens may have an event at once, which is no refusal.
+    // A stream that opens may send an event immediately, which is not a refusal.
     const refusal = raw.receive('next').then(({ payload }) => payload.errors?.[0].extensions.code);
     const opened = vi.waitFor(() => expect(feed.subscriptions).toBe(1), { timeout: 60_000 }).then(() => undefined);
     const code = await Promise.race([opened, refusal]);
@@ -222,7 +222,7 @@ test('a cursor expires only where something that the stream wants lies after it 
     expect([variables, await expired(document, variables)]).toEqual([variables, isExpired]);
 });
 
-test('a stream of what is not there, or is not the caller’s, is refused alike', async () => {
+test("a stream of an unknown object gets the same refusal as one of another caller's object", async () => {
   const { id, transaction } = await newQuote();
   const asked = [
     [quoteUpdates, id],

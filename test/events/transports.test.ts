@@ -7,12 +7,10 @@ import { connect, ownGateway, startTestGateway, testGateway } from '../setup/gat
 import { makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 
-/**
- * Sockets and event streams follow the same rules: which operations are allowed, which clients are dropped, and how they end.
- */
+/** Sockets and event streams follow the same rules: which operations are allowed, which clients are dropped, and how they end. */
 
 const t = await testGateway({ CORS_ORIGINS: ['https://app.example'] });
-/** Beside it: soon out of patience with silent sockets and slow operations. */
+/** Another instance, with short limits for silent sockets and slow operations. */
 const hasty = await testGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { keepAliveMs: 200, operationMs: 1_500 } });
 const scene = await makeScene(t.platform);
 
@@ -21,7 +19,7 @@ const subscribed = (count: number, of = t) =>
   vi.waitFor(() => expect(of.gateway.feed.subscriptions).toBe(count), { timeout: 60_000 });
 const released = (of = t) => subscribed(0, of);
 
-test('a socket carries 20 operations at once, also when they come in one burst', async () => {
+test('a socket carries 20 operations at a time, even when they come in one burst', async () => {
   const raw = await openRawSocket(t.url, t.platform.authorization);
   for (let id = 1; id <= 21; id += 1) raw.send({ id: String(id), type: 'subscribe', payload: { query: watchEvents } });
   expect(await raw.receive('error')).toMatchObject({ id: '21', payload: [{ extensions: { code: 'RATE_LIMITED' } }] });
@@ -37,7 +35,7 @@ test('a socket carries 20 operations at once, also when they come in one burst',
   await released();
 });
 
-test('a client that vanishes is let go without another event, on every transport', async () => {
+test('a client that vanishes is dropped without another event, on every transport', async () => {
   const raw = await openRawSocket(t.url, t.platform.authorization);
   raw.send({ id: '1', type: 'subscribe', payload: { query: watchEvents } });
   await subscribed(1);
@@ -54,7 +52,7 @@ test('a client that vanishes is let go without another event, on every transport
   expect(t.gateway.sessions.size).toBe(0);
 });
 
-test('a half-open socket is let go by the missing answer to a ping', async () => {
+test('a half-open socket is closed when a ping goes unanswered', async () => {
   // A network that drops silently: the client's packets no longer arrive, and it gets no error.
   const wires: Socket[] = [];
   const wire = createServer((near) => {
@@ -75,7 +73,7 @@ test('a half-open socket is let go by the missing answer to a ping', async () =>
   wire.close();
 });
 
-test('a reader that stops reading is dropped, told 1013 when it reads again, and misses nothing when it resumes', async () => {
+test('a reader that stops reading is dropped with 1013, and misses nothing when it resumes', async () => {
   const slow = await ownGateway();
   const { pool } = slow.gateway.payments.database;
   const { viewer } = await slow.platform.ask('{ viewer { feedCursor } }');
@@ -102,7 +100,7 @@ test('a reader that stops reading is dropped, told 1013 when it reads again, and
   await watched.return?.();
 }, 60_000);
 
-test('a revoked token closes its socket with 4403 and cuts its event streams, within seconds', async () => {
+test('a revoked token closes its socket with 4403 and cuts its event streams within seconds', async () => {
   const token = { name: 'phone shop', permissions: ['VIEW'] };
   const { secret, apiToken } = await succeed(t.platform, 'createApiToken', token, 'secret apiToken { id clientId }');
   const authorization = `Basic ${Buffer.from(`${apiToken.clientId}:${secret}`).toString('base64')}`;
@@ -121,13 +119,13 @@ test('a revoked token closes its socket with 4403 and cuts its event streams, wi
   await released();
 });
 
-test('a newer token of the same subject in a ping keeps the socket; one of another subject, or a bad one, ends it', async () => {
+test('a newer token of the same subject in a ping keeps the socket; any other token closes it', async () => {
   const bearer = async (expiresInSeconds: number) =>
     `Bearer ${(await mint(t.platform, { customerId: scene.customerId, expiresInSeconds })).token}`;
   const newer = await bearer(60);
-  // It is used right after it was made, while it lasts; the third, which ends its socket, does not end before it.
+  // It is used right after its creation, before it expires. The third, whose expiry closes its socket, expires later.
   const kept = await openRawSocket(t.url, await bearer(2));
-  // The pong repeats the ping's payload, without the credentials.
+  // The pong repeats the ping's payload without the credentials.
   kept.send({ type: 'ping', payload: { authorization: newer, AUTHORIZATION: 1, at: 7 } });
   expect(await kept.receive('pong')).toEqual({ type: 'pong', payload: { at: 7 } });
   const third = await bearer(2);
@@ -175,7 +173,7 @@ test('an operation that takes too long is answered with TIMEOUT', async () => {
   raw.socket.close();
 });
 
-test('a stream that the database keeps from being opened ends its connection, so that stock clients come back', async () => {
+test('a stream that the database prevents from opening closes its connection, so that clients retry', async () => {
   const watch = 'subscription ($id: ID!) { transactionUpdates(of: { customerId: $id }) { cursor } }';
   const payload = { query: watch, variables: { id: scene.customerId } };
   const client = await hasty.owner.connect();
@@ -189,7 +187,7 @@ test('a stream that the database keeps from being opened ends its connection, so
   const again = await openRawSocket(hasty.url, t.platform.authorization);
   again.send({ id: '1', type: 'subscribe', payload });
   await subscribed(1, hasty);
-  // What is wrong with the request itself is said, and the connection stays.
+  // An error of the request itself is reported, and the connection stays open.
   again.send({ id: '2', type: 'subscribe', payload: { query: watch, variables: { id: 'nobody' } } });
   expect((await again.receive('next')).payload.errors[0].extensions.code).toBe('NOT_FOUND');
   await subscribed(1, hasty);
@@ -197,7 +195,7 @@ test('a stream that the database keeps from being opened ends its connection, so
   await released(hasty);
 });
 
-test('more streams than are opened at once are all opened, each in its turn', async () => {
+test('streams beyond the number that may open at a time are all opened, each in its turn', async () => {
   const crowded = await ownGateway();
   const { authorization } = crowded.platform;
   const sockets = await Promise.all(Array.from({ length: 15 }, () => openRawSocket(crowded.url, authorization)));
@@ -210,7 +208,7 @@ test('more streams than are opened at once are all opened, each in its turn', as
   await vi.waitFor(() => expect(crowded.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 });
 });
 
-test('pages of other origins may talk only where the settings say so', async () => {
+test('pages of other origins may connect only if the settings allow it', async () => {
   const preflight = async (origin: string) =>
     (
       await fetch(`${t.url}/graphql`, {
@@ -245,7 +243,7 @@ test('pings of the server reach sockets and event streams alike', async () => {
   });
   const reader = response.body?.getReader();
   let text = '';
-  // A slow reader finds several in one piece.
+  // A slow reader receives several in one piece.
   while (text.split(':\n').length < 4) text += new TextDecoder().decode((await reader?.read())?.value);
   expect(text.replace(/^retry: \d+$/m, ':')).toMatch(/^(:\n)+$/);
   await reader?.cancel();

@@ -5,10 +5,10 @@ import { startChildGateway } from '../setup/child-gateway.ts';
 import { freshDatabase } from '../setup/database.ts';
 import { startTestGateway } from '../setup/gateway.ts';
 
-/** Peers that speak no proper HTTP, and peers that say nothing. */
+/** Clients that do not speak proper HTTP, and clients that send nothing. */
 
 const database = await freshDatabase();
-/** In a process of its own, so that its end would be seen. */
+/** A process of its own, so that a crash would be noticed. */
 const gateway = await startChildGateway({ DATABASE_URL: database.url });
 afterAll(async () => {
   expect(await gateway.end('SIGTERM')).toBe(0);
@@ -24,7 +24,7 @@ async function open(url: string): Promise<Socket> {
   return socket;
 }
 
-/** Sends bytes as they are and answers all that comes until the server closes. */
+/** Sends raw bytes, and returns everything that arrives until the server closes the connection. */
 async function exchange(bytes: string): Promise<string> {
   const socket = await open(gateway.url);
   let answer = '';
@@ -52,21 +52,21 @@ const upgrade = (path: string) =>
 
 const alive = async () => expect((await fetch(`${gateway.url}/health/live`)).status).toBe(200);
 
-test('an idle connection outlives those of balancers, and its client is told a little less', async () => {
+test('an idle connection outlives those of load balancers, and the Keep-Alive header says so', async () => {
   const told = /^timeout=(\d+)$/.exec((await fetch(`${gateway.url}/health/live`)).headers.get('keep-alive') ?? '');
   expect(Number(told?.[1])).toBeGreaterThan(75);
 });
 
 describe('an upgrade', () => {
   test.each(['//', '//graphql', '/other', '/graphql/stream', '*', '/%', 'http://[/graphql'])(
-    'to %s is refused and harms nobody',
+    'to %s is refused without harm',
     async (path) => {
       expect(await exchange(upgrade(path))).toMatch(/^HTTP\/1\.1 4\d\d /);
       await alive();
     },
   );
 
-  test('that is reset at any point of it does not end the process', async () => {
+  test('reset at any point does not crash the process', async () => {
     const whole = upgrade('/graphql').replace('Origin: http://localhost\r\n', '');
     for (const path of ['/graphql', '//']) {
       for (const part of [1, whole.length - 2, whole.length]) {
@@ -79,7 +79,7 @@ describe('an upgrade', () => {
         }
       }
     }
-    // And one that is reset when it has been accepted.
+    // And one that is reset after it has been accepted.
     const socket = await open(gateway.url);
     socket.write(whole);
     const [answer] = (await once(socket, 'data')) as [Buffer];
@@ -89,7 +89,7 @@ describe('an upgrade', () => {
   });
 });
 
-test('a stop is held up neither by sockets that do not answer, nor by connections that never asked anything', async () => {
+test('a stop does not wait for unresponsive sockets or for connections without a request', async () => {
   const t = await startTestGateway();
   const silent = await open(t.url);
   const halfway = await open(t.url);
@@ -97,11 +97,11 @@ test('a stop is held up neither by sockets that do not answer, nor by connection
   const socket = await open(t.url);
   socket.write(upgrade('/graphql').replace('Origin: http://localhost\r\n', ''));
   await once(socket, 'data');
-  // From here on it reads nothing, and so answers no close.
+  // From here on it reads nothing, and so does not answer a close.
   socket.pause();
   const begun = performance.now();
   await t.stop();
-  // Requests under way are given ten seconds; these connections have sent none yet.
+  // Requests in progress get ten seconds; these connections have sent none yet.
   expect(performance.now() - begun).toBeLessThan(9_000);
   for (const one of [silent, halfway, socket]) one.destroy();
 });

@@ -9,14 +9,14 @@ import { testGateway } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/** The brake on wrong credentials. Each test has an address of its own; the clock moves only where a test moves it. */
+/** The brake on wrong credentials. Each test has its own address; the clock moves only when a test moves it. */
 
 let now = 0;
 const settings = { WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] };
 const t = await testGateway(settings, undefined, { pace: { now: () => now } });
 
 let guesses = 0;
-/** Credentials that do not exist. */
+/** Returns credentials that do not exist. */
 function guess(): string {
   guesses += 1;
   return basicAuthorization({ clientId: 'nobody', secret: `guess ${guesses}` });
@@ -28,12 +28,12 @@ const ask = (address: string, authorization: string, path = '/graphql') =>
     headers: { authorization, 'content-type': 'application/json', 'x-forwarded-for': address },
   });
 
-/** Sends six wrong credentials, as many as an address may. */
+/** Sends six wrong credentials, the limit of an address. */
 async function guessSix(address: string): Promise<void> {
   for (let sent = 0; sent < 6; sent += 1) expect((await ask(address, guess())).status).toBe(401);
 }
 
-test('of the wrong credentials from an address six a minute are looked up; the others are refused on both APIs', async () => {
+test('six wrong credentials a minute are looked up per address; more are refused on both APIs', async () => {
   const address = '198.51.100.1';
   for (const path of ['/graphql', '/2025-10-13/customers']) {
     for (let sent = 0; sent < 3; sent += 1) expect((await ask(address, guess(), path)).status).toBe(401);
@@ -52,12 +52,12 @@ test('of the wrong credentials from an address six a minute are looked up; the o
   expect((await ask(address, guess())).status).toBe(429);
 });
 
-test('a burst at once counts as one after the other', async () => {
+test('concurrent wrong credentials count like sequential ones', async () => {
   const answers = await Promise.all(Array.from({ length: 30 }, () => ask('198.51.100.2', guess())));
   expect(answers.filter(({ status }) => status === 401)).toHaveLength(6);
 });
 
-test('right credentials cost nothing; behind a braked address those that were right before still are', async () => {
+test('right credentials do not count, and recently used ones still work from a braked address', async () => {
   const address = '198.51.100.3';
   const { authorization } = t.platform;
   const unseen = await t.newPlatform('unseen');
@@ -69,13 +69,13 @@ test('right credentials cost nothing; behind a braked address those that were ri
   expect((await ask(address, unseen.authorization)).status).toBe(200);
 });
 
-test('without credentials nothing is tried, and so nothing is braked', async () => {
+test('requests without credentials are not counted', async () => {
   const address = '198.51.100.5';
   for (let sent = 0; sent < 10; sent += 1) expect((await ask(address, '')).status).toBe(401);
   expect((await ask(address, guess())).status).toBe(401);
 });
 
-test('wrong credentials of a socket count, too: it is closed with 1013, and not looked up', async () => {
+test('wrong credentials of a socket count: the next one is closed with 1013 without a lookup', async () => {
   const headers = { 'x-forwarded-for': '198.51.100.6' };
   for (let sent = 0; sent < 6; sent += 1) {
     expect((await (await openRawSocket(t.url, guess(), { headers })).closed).code).toBe(4403);
@@ -83,7 +83,7 @@ test('wrong credentials of a socket count, too: it is closed with 1013, and not 
   const { code, reason } = await (await openRawSocket(t.url, guess(), { headers })).closed;
   expect([code, reason]).toEqual([1013, 'too many wrong credentials from this address']);
   expect((await ask('198.51.100.6', guess())).status).toBe(429);
-  // A ping with credentials is no way around it.
+  // A ping with credentials does not evade it.
   const socket = await openRawSocket(t.url, t.platform.authorization, { headers });
   socket.send({ type: 'ping', payload: { authorization: guess() } });
   await socket.receive('pong');
@@ -101,7 +101,7 @@ test('forged client tokens count as wrong credentials', async () => {
   expect((await ask(address, `Bearer ${token}`)).status).toBe(429);
 });
 
-test('a braked address is logged once a minute, without what it sent', () => {
+test('a braked address is logged once a minute, without the credentials', () => {
   const lines: { readonly msg: string; readonly address: string; readonly refused: number }[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(JSON.parse(line)) });
   let time = 0;
@@ -121,7 +121,7 @@ test('a braked address is logged once a minute, without what it sent', () => {
   ]);
   time += 60_000;
   for (let sent = 0; sent < 61; sent += 1) attempt('198.51.100.8');
-  // The 39 that were refused since the first line, and the one that made the second.
+  // 39 refused since the first line, and the one that caused the second.
   expect(lines[2]).toMatchObject({ level: 40, address: '198.51.100.8', refused: 40 });
   expect(lines[2]?.msg).toBe(
     'too many wrong credentials from an address: further unknown credentials from it are refused without a lookup',
@@ -132,15 +132,15 @@ const request = (remoteAddress: string, forwarded?: string) =>
   ({ socket: { remoteAddress }, headers: { 'x-forwarded-for': forwarded } }) as never;
 
 test.each([
-  ['without trusted proxies the header means nothing', [], '192.0.2.1', '198.51.100.1', '192.0.2.1'],
-  ['from a stranger it means nothing', ['10.0.0.0/8'], '192.0.2.1', '198.51.100.1', '192.0.2.1'],
-  ['a trusted proxy says whom it serves', ['10.0.0.0/8'], '10.1.2.3', '198.51.100.1', '198.51.100.1'],
-  ['what stands before may be forged', ['10.0.0.0/8'], '10.1.2.3', '1.1.1.1, 198.51.100.1', '198.51.100.1'],
-  ['proxies behind each other', ['10.0.0.0/8'], '::ffff:10.1.2.3', '198.51.100.1,10.9.9.9', '198.51.100.1'],
-  ['a proxy that says nothing', ['10.0.0.0/8'], '10.1.2.3', undefined, '10.1.2.3'],
-  ['a proxy that passes on nonsense', ['10.0.0.0/8'], '10.1.2.3', 'unknown', '10.1.2.3'],
+  ['without trusted proxies the header is ignored', [], '192.0.2.1', '198.51.100.1', '192.0.2.1'],
+  ['from an untrusted address the header is ignored', ['10.0.0.0/8'], '192.0.2.1', '198.51.100.1', '192.0.2.1'],
+  ['a trusted proxy names its client', ['10.0.0.0/8'], '10.1.2.3', '198.51.100.1', '198.51.100.1'],
+  ['earlier entries may be forged', ['10.0.0.0/8'], '10.1.2.3', '1.1.1.1, 198.51.100.1', '198.51.100.1'],
+  ['a chain of proxies', ['10.0.0.0/8'], '::ffff:10.1.2.3', '198.51.100.1,10.9.9.9', '198.51.100.1'],
+  ['a proxy without the header', ['10.0.0.0/8'], '10.1.2.3', undefined, '10.1.2.3'],
+  ['a proxy that passes on a malformed entry', ['10.0.0.0/8'], '10.1.2.3', 'unknown', '10.1.2.3'],
   ['IPv4 in an IPv6 address', [], '::ffff:192.0.2.1', undefined, '192.0.2.1'],
-  ['IPv6 by its network of 64 bits', [], '2001:db8:1:2:3:4:5:6', undefined, '2001:db8:1:2::/64'],
+  ['IPv6 by its /64 network', [], '2001:db8:1:2:3:4:5:6', undefined, '2001:db8:1:2::/64'],
   ['a trusted proxy on IPv6', ['2001:db8::/32'], '2001:db8::1', '2001:dba:1:2::9', '2001:dba:1:2::/64'],
 ] as const)('the address of a client: %s', (_name, trusted, remote, forwarded, expected) => {
   expect(addressFinder(trusted.map(parseRange))(request(remote, forwarded))).toBe(expected);

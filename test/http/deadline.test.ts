@@ -7,8 +7,8 @@ import { serverOf } from '../setup/new-credentials.ts';
 import { makeScene } from '../setup/scene.ts';
 
 /**
- * A request has one limit of time from its arrival, whatever it waits for. The database falls silent here, and its statements may
- * take as long as the test: only the limit can answer.
+ * A request has one time limit from its arrival, whatever it waits for. In this test the database stops answering, and statements
+ * may take as long as the test: only the limit can answer.
  */
 
 const database = await freshDatabase();
@@ -43,21 +43,21 @@ async function codeOf(sent: Promise<Response>): Promise<unknown> {
   return body.code ?? body.errors?.[0]?.extensions?.code ?? body.data;
 }
 
-test('every request is answered when its time is over, whatever of it waits for a silent database, and later ones as well', async () => {
-  // As it may come from another instance: nothing is known of it here.
+test('every request is answered at its time limit, whatever part of it waits for a silent database', async () => {
+  // Credentials from another instance: this one has not cached them.
   const unknown = connect(t.url, owner.platformId, (await serverOf(owner, 'VIEW')).authorization);
   proxy.stallOn(/./s);
   try {
-    // Those of REST come first, and have the connections.
+    // The REST requests come first, and have the connections.
     const restReads = Array.from({ length: 3 }, () => codeOf(rest('GET', '/customers')));
-    // More than there are connections, turns and lanes: they wait for each other, too.
+    // More than there are connections, turns and lanes, so that they wait for each other, too.
     const reads = Array.from({ length: 6 }, () => codeOf(graphql(read)));
     const payments = Array.from({ length: 6 }, () => codeOf(graphql(payment())));
     const body = { source: { accountId: scene.usd }, destination: { accountId: scene.outsideUsd }, amount: 1 };
     const restPayments = Array.from({ length: 3 }, () => codeOf(rest('POST', '/transfer-out', body)));
     const strangers = [codeOf(graphql(read, unknown)), codeOf(rest('GET', '/customers', undefined, unknown))];
     const codes = async (sent: readonly Promise<unknown>[]) => [...new Set(await Promise.all(sent))];
-    // What has not begun is refused; of what has, nobody knows.
+    // Requests that have not begun are refused; the outcome of the others is unknown.
     for (const code of await codes([...reads, ...payments])) expect(['TIMEOUT', 'SERVICE_UNAVAILABLE']).toContain(code);
     for (const code of await codes(restPayments)) expect(['OUTCOME_UNKNOWN', 'SERVICE_UNAVAILABLE']).toContain(code);
     expect(await codes([...restReads, ...strangers])).toEqual(['SERVICE_UNAVAILABLE']);

@@ -4,7 +4,7 @@ import { testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 
-/** JSON is read as the client wrote it, on every transport: never one of two values, never a nearby number. */
+/** JSON is read exactly as the client wrote it, on every transport: a repeated member or an inexact number is refused. */
 
 const t = await testGateway();
 const scene = await makeScene(t.platform, 100_000n);
@@ -12,7 +12,7 @@ const scene = await makeScene(t.platform, 100_000n);
 const query =
   'mutation ($input: TransferOutInput!) { transferOut(input: $input) { __typename ... on UserError { message } } }';
 
-/** A way to send GraphQL: its answer, as text. */
+/** Sends a GraphQL request, and returns its answer as text. */
 type Send = (request: string) => Promise<string>;
 
 const post =
@@ -42,36 +42,36 @@ const ways: readonly [string, Send][] = [
   ['a socket', overSocket],
 ];
 
-/** The parts of a transfer, as JSON whose amount is written by the test. */
+/** Returns the input of a transfer as JSON, with the given text for the amount. */
 function transfer(amounts: string): string {
   const { usd, outsideUsd } = scene;
   return `{"sourceAccountId":"${usd}","destinationAccountId":"${outsideUsd}","idempotencyKey":"exact",${amounts}}`;
 }
 
 const written: readonly [string, string, string][] = [
-  ['a member twice', '"amount":1,"amount":5000', 'is given twice'],
-  ['a member twice with one value', '"amount":1,"amount":1', 'is given twice'],
-  ['a member twice in other letters', '"amount":5000,"am\\u006funt":1', 'is given twice'],
-  ['more digits than a number has', '"amount":9007199254740993', 'must be at most 9007199254740991'],
-  ['a number beside an integer', '"amount":1.0000000000000000001', 'would be read as 1'],
-  ['a number without bound', '"amount":1e400', 'would be read as Infinity'],
+  ['a repeated member', '"amount":1,"amount":5000', 'is given twice'],
+  ['a repeated member with the same value', '"amount":1,"amount":1', 'is given twice'],
+  ['a repeated member in another spelling', '"amount":5000,"am\\u006funt":1', 'is given twice'],
+  ['more digits than a number can have', '"amount":9007199254740993', 'must be at most 9007199254740991'],
+  ['a number close to an integer', '"amount":1.0000000000000000001', 'would be read as 1'],
+  ['a number out of range', '"amount":1e400', 'would be read as Infinity'],
 ];
 
 describe.each(ways)('over GraphQL, by %s', (_name, send) => {
-  test.each(written)('%s moves nothing, and is named', async (_what, amounts, reason) => {
+  test.each(written)('%s moves no money, and the error names it', async (_what, amounts, reason) => {
     const answer = await send(`{"query":${JSON.stringify(query)},"variables":{"input":${transfer(amounts)}}}`);
     expect(answer).toContain(`variables.input.amount`);
     expect(answer).toContain(reason);
   });
 
-  test('a member of the request itself counts once, and __proto__ is none', async () => {
+  test('a repeated member of the request and a member __proto__ are refused', async () => {
     expect(await send('{"query":"{ viewer { kind } }","query":"{ viewer { id } }"}')).toContain('query is given twice');
     const polluted = `{"query":${JSON.stringify(query)},"variables":{"__proto__":{"input":${transfer('"amount":1')}}}}`;
     expect(await send(polluted)).toContain('variables.__proto__ is not an allowed member name');
   });
 });
 
-test('a GET names the parameter, or the member in it, that is given twice', async () => {
+test('a GET with a repeated parameter, or a repeated member in one, is refused by name', async () => {
   const get = async (search: string) => {
     const headers = { authorization: t.platform.authorization };
     const response = await fetch(`${t.url}/graphql?query={viewer{kind}}&${search}`, { headers });
@@ -83,13 +83,13 @@ test('a GET names the parameter, or the member in it, that is given twice', asyn
   expect(await get('query={viewer{id}}')).toContain('query is given twice');
 });
 
-describe('a message of a socket that is no operation', () => {
+describe('a socket message that is not an operation', () => {
   test.each([
     ['{"type":"ping","type":"pong"}', 'type is given twice'],
     ['{"type":"ping","payload":{"a":1,"a":1}}', 'payload.a is given twice'],
     ['{"type":"ping","payload":{"a":1e400}}', 'payload.a would be read as Infinity'],
     ['{"id":"1","id":"2","type":"complete"}', 'id is given twice'],
-  ])('%s ends it with 4400, and says why', async (message, reason) => {
+  ])('%s closes it with 4400 and the reason', async (message, reason) => {
     const raw = await openRawSocket(t.url, t.platform.authorization);
     raw.socket.send(message);
     expect(await raw.closed).toEqual({ code: 4400, reason: expect.stringContaining(reason) });
@@ -108,7 +108,7 @@ describe('over REST', () => {
   const of = (amounts: string) =>
     `{"source":{"accountId":"${scene.usd}"},"destination":{"accountId":"${scene.outsideUsd}"},${amounts}}`;
 
-  test.each(written)('%s moves nothing, and is named', async (_what, amounts, reason) => {
+  test.each(written)('%s moves no money, and the error names it', async (_what, amounts, reason) => {
     const [code, constraint] = reason.startsWith('must be at most')
       ? ['AMOUNT_OUT_OF_RANGE', 'maximum']
       : ['INVALID_AMOUNT', 'exact'];
@@ -122,12 +122,12 @@ describe('over REST', () => {
     ['"amount":1,"metadata":{"a":{"b":[{"c":1},{"c":1,"c":2}]}}', 'metadata.a.b.1.c'],
     ['"amount":1,"__proto__":{"amount":5}', '__proto__'],
     ['"amount":1,"metadata":{"\\u005f_proto__":"x"}', 'metadata.__proto__'],
-  ])('%s is refused where it stands', async (members, field) => {
+  ])('%s is refused at its path', async (members, field) => {
     const { status, body } = await send(of(members));
     expect({ status, body }).toMatchObject({ status: 400, body: { code: 'INVALID_INPUT', details: { field } } });
   });
 
-  test('more than 64 levels are refused, and no fault', async () => {
+  test('more than 64 levels are refused, without a crash', async () => {
     const deep = (levels: number) => send(of(`"amount":1,"metadata":${'['.repeat(levels)}${']'.repeat(levels)}`));
     for (const levels of [65, 20_000]) {
       expect(await deep(levels)).toMatchObject({ status: 400, body: { message: 'body: has more than 64 levels' } });
@@ -135,7 +135,7 @@ describe('over REST', () => {
   });
 });
 
-test('nothing of all this has moved money, and the same written exactly does', async () => {
+test('none of these requests has moved money, and an exactly written one does', async () => {
   expect(await balanceOf(t.platform, scene.usd)).toBe(100_000n);
   const { usd, outsideUsd } = scene;
   await actOn(t.platform, 'transferOut', { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 5000n });

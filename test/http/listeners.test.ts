@@ -19,27 +19,30 @@ const connect = `
   for (let i = 0; i < clients; i++) require('node:net').connect(port, '127.0.0.1', opened);
 `;
 
-test.runIf(process.platform === 'linux')('clients that come at once are accepted several in a turn', async () => {
-  const server = createServer();
-  const listening = await listen(server, '127.0.0.1', 0);
-  let accepted = 0;
-  server.on('connection', () => {
-    accepted += 1;
-  });
-  const completed = new Int32Array(new SharedArrayBuffer(4));
-  const worker = new Worker(connect, { eval: true, workerData: { port: listening.port, clients, completed } });
-  // Keeps this thread from accepting any meanwhile.
-  Atomics.wait(completed, 0, 0);
+test.runIf(process.platform === 'linux')(
+  'clients that connect together are accepted several per turn of the event loop',
+  async () => {
+    const server = createServer();
+    const listening = await listen(server, '127.0.0.1', 0);
+    let accepted = 0;
+    server.on('connection', () => {
+      accepted += 1;
+    });
+    const completed = new Int32Array(new SharedArrayBuffer(4));
+    const worker = new Worker(connect, { eval: true, workerData: { port: listening.port, clients, completed } });
+    // Prevents this thread from accepting any in the meantime.
+    Atomics.wait(completed, 0, 0);
 
-  let turns = 0;
-  for (; accepted < clients; turns += 1) await turn();
-  expect(turns).toBeLessThan(clients / 2);
+    let turns = 0;
+    for (; accepted < clients; turns += 1) await turn();
+    expect(turns).toBeLessThan(clients / 2);
 
-  await worker.terminate();
-  await listening.close();
-});
+    await worker.terminate();
+    await listening.close();
+  },
+);
 
-test('a port that another process holds is refused, also one that shares its ports', async () => {
+test('a port that another process holds is refused, even if the process shares its ports', async () => {
   const first = createServer();
   const listening = await listen(first, '127.0.0.1', 0);
   await expect(listen(createServer(), '127.0.0.1', listening.port)).rejects.toMatchObject({ code: 'EADDRINUSE' });
@@ -50,7 +53,7 @@ test('a port that another process holds is refused, also one that shares its por
   await again.close();
 });
 
-/** Listens at the port at the same moment as the others, repeatedly, and reports each time whether it could. */
+/** Listens on the port at the same moment as the others, repeatedly, and reports each time whether it succeeded. */
 const contend = `
   const { createServer } = require('node:http');
   const { parentPort, workerData: { file, host, port, rounds, contenders, arrived } } = require('node:worker_threads');
@@ -69,12 +72,12 @@ const contend = `
   });
 `;
 
-test.runIf(process.platform === 'linux')('of those that start at the same moment one gets the port', async () => {
+test.runIf(process.platform === 'linux')('of processes that start at the same moment, one gets the port', async () => {
   const free = await listen(createServer(), '127.0.0.1', 0);
   const { port } = free;
   await free.close();
 
-  // One of them at all addresses, which are the others' as well.
+  // One of them on all addresses, which include those of the others.
   const hosts = ['127.0.0.1', 'localhost', '0.0.0.0', '127.0.0.1'];
   const rounds = 10;
   const arrived = new Int32Array(new SharedArrayBuffer(2 * rounds * Int32Array.BYTES_PER_ELEMENT));

@@ -6,7 +6,7 @@ import { makeScene } from '../setup/scene.ts';
 
 const t = await testGateway({ DATABASE_POOL: 2, ROLE: 'serve' });
 const scene = await makeScene(t.platform);
-// Who asks is known: what needs a connection is the answer.
+// The caller is known already: only the answer needs a connection.
 const platform = await withNewCredentials(t.platform, t.url);
 const { pool } = t.gateway.serving;
 const taken = [await pool.connect(), await pool.connect()];
@@ -14,7 +14,7 @@ afterAll(() => {
   for (const client of taken) client.release();
 });
 
-test('who finds every connection to the database taken is told to come back, by every API', async () => {
+test('callers are told to retry by every API while no connection to the database is free', async () => {
   const rest = () =>
     fetch(`${t.url}/2025-10-13/customers`, { headers: { authorization: platform.authorization } }).then(
       async (response) => ({ status: response.status, ...(await response.json()) }),

@@ -15,7 +15,7 @@ import { openRawSocket } from '../setup/streams.ts';
 
 /** A client without credentials costs no more than a refusal: connections, files, first messages, documents. */
 
-// At each look a second later: no refusal waits, and none is one too many.
+// The clock advances by a second at each reading, so that no refusal is delayed for coming too soon.
 let clock = 0;
 const now = () => {
   clock += 1_000;
@@ -35,7 +35,7 @@ interface Sent {
   readonly localAddress?: string;
 }
 
-/** Sends a request as it is, also with headers that `fetch` would not send. */
+/** Sends a request unchanged, even with headers that `fetch` would not send. */
 async function send({ url = t.url, method = 'POST', path, headers = {}, body = '', ...more }: Sent) {
   const { hostname, port } = new URL(url);
   const length = method === 'GET' ? {} : { 'content-length': String(Buffer.byteLength(body)) };
@@ -49,17 +49,17 @@ const json = { 'content-type': 'application/json' };
 const good = '{ viewer { kind } }';
 const posted = (query: string) => JSON.stringify({ query });
 
-describe('without credentials, what is asked for makes no difference', () => {
+describe('without credentials, every document gets the same refusal', () => {
   const documents: readonly [string, object][] = [
     ['valid', { query: good }],
     ['with a field that is none', { query: '{ nope }' }],
-    ['that is none', { query: '{' }],
-    ['of introspection', { query: '{ __schema { types { name } } }' }],
-    ['known by its hash', { extensions: { persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } } }],
-    ['known by its id', { documentId: `sha256:${'a'.repeat(64)}` }],
-    ['that subscribes', { query: 'subscription { transactionUpdates { nope } }' }],
+    ['that is malformed', { query: '{' }],
+    ['with an introspection query', { query: '{ __schema { types { name } } }' }],
+    ['given by its hash', { extensions: { persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } } }],
+    ['given by its id', { documentId: `sha256:${'a'.repeat(64)}` }],
+    ['with a subscription', { query: 'subscription { transactionUpdates { nope } }' }],
     ['with a variable that is none', { query: good, variables: 1 }],
-    ['that is no request', []],
+    ['that is not a request', []],
   ];
   const sha = 'application/graphql-response+json';
 
@@ -101,15 +101,15 @@ describe('without credentials, what is asked for makes no difference', () => {
   });
 });
 
-// The clock stands still, so that used budgets stay used.
+// With a stopped clock, used budgets stay used.
 const limits = { RATE_LIMIT_PLATFORM: { perSecond: 1, burst: 1 } };
-/** An instance at which the platform may send nothing more. */
+/** An instance at which the platform has used up its limit. */
 const full = await testGateway({ ROLE: 'serve', ...limits }, t.databaseUrl, { pace: { now: () => 0 } });
 const used = connectAs(full.url, t.platform.platformId, t.platform.authorization);
 expect((await used.send(good)).status).toBe(200);
 expect((await used.send(good)).status).toBe(429);
 
-describe('a request that is wrong in two ways is refused for the earlier one: address, form, credentials, limits, content', () => {
+describe('a request with two faults gets the earlier refusal: address, form, credentials, limits, content', () => {
   const long = 'x'.repeat(101 * 1024);
   const paths: readonly [string, string, string][] = [
     ['POST', '/graphql', posted(good)],
@@ -122,23 +122,23 @@ describe('a request that is wrong in two ways is refused for the earlier one: ad
   test.each(paths)('%s %s', async (method, path, body) => {
     const own = t.platform.authorization;
     const at = async (sent: Omit<Sent, 'path'>) => (await send({ method, path, body, ...sent })).status;
-    // Address, before the form.
+    // The address before the form.
     expect(await at({ headers: headersOf('', { host: 'a/b?c', 'content-type': 'text/plain' }) })).toBe(400);
-    // Form, before credentials.
+    // The form before the credentials.
     expect(await at({ headers: headersOf('', { 'content-type': 'text/plain' }) })).toBe(415);
     expect(await at({ headers: headersOf('', { 'content-encoding': 'gzip' }) })).toBe(415);
     expect(await at({ headers: headersOf(''), body: long })).toBe(413);
-    // Form, before limits.
+    // The form before the limits.
     expect(await at({ url: full.url, headers: headersOf(own, { 'content-type': 'text/plain' }) })).toBe(415);
     expect(await at({ url: full.url, headers: headersOf(own), body: long })).toBe(413);
-    // Credentials, before limits.
+    // The credentials before the limits.
     expect(await at({ url: full.url, headers: headersOf(`Basic ${btoa('a:b')}`) })).toBe(401);
-    // Credentials, before content.
+    // The credentials before the content.
     expect(await at({ headers: headersOf(''), body: '{' })).toBe(401);
     expect(await at({ headers: headersOf(''), body: '{"a":1,"a":1}' })).toBe(401);
-    // Limits, before content.
+    // The limits before the content.
     expect(await at({ url: full.url, headers: headersOf(own), body: '{' })).toBe(429);
-    // And last its content.
+    // Last, the content.
     expect(await at({ headers: headersOf(own), body: '{' })).toBe(400);
   });
 
@@ -164,14 +164,14 @@ describe('a request that is wrong in two ways is refused for the earlier one: ad
     raw.send({ id: '1', type: 'subscribe', payload: { query: '{' } });
     expect(await raw.receive('error')).toMatchObject({ payload: [{ extensions: { code: 'GRAPHQL_PARSE_FAILED' } }] });
     raw.socket.close();
-    // Limits, before content: the socket itself is one request too many.
+    // The limits before the content: the socket itself exceeds the limit.
     const refused = await openRawSocket(full.url, t.platform.authorization);
     expect((await refused.closed).code).toBe(1013);
   });
 });
 
 const database = await freshDatabase();
-/** In a process of its own, so that the test can read its output. */
+/** A process of its own, so that the test can read its output. */
 const child = await startChildGateway({ DATABASE_URL: database.url, LOG_LEVEL: 'info' });
 afterAll(async () => {
   expect(await child.end('SIGTERM')).toBe(0);
@@ -179,7 +179,7 @@ afterAll(async () => {
 });
 
 describe('a socket whose client breaks the protocol', () => {
-  /** Sends messages on a socket without credentials. The service logs one line. Returns the code of its close. */
+  /** Sends messages on a socket without credentials, expects one line in the log, and returns the close code. */
   async function closeAfter(messages: readonly (string | Buffer)[]) {
     const before = child.output().length;
     const socket = new WebSocket(`${child.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
@@ -205,16 +205,20 @@ describe('a socket whose client breaks the protocol', () => {
   });
 
   test.each([
-    ['a message in bytes', 4400, [Buffer.from('{"type":"connection_init"}')]],
+    ['a binary message', 4400, [Buffer.from('{"type":"connection_init"}')]],
     ['an operation before its credentials', 4401, ['{"id":"1","type":"subscribe","payload":{"query":"{nope}"}}']],
-    ['a message of many levels', 4400, ['['.repeat(60_000)]],
+    ['a deeply nested message', 4400, ['['.repeat(60_000)]],
     ['a message that is too long', 1009, ['x'.repeat(65 * 1024)]],
-    ['only what is wrong first counts', 4400, ['{"type":"next"}', '{"type":"nope"}', '{"type":"connection_init"}']],
+    [
+      'several wrong messages, the first of which counts',
+      4400,
+      ['{"type":"next"}', '{"type":"nope"}', '{"type":"connection_init"}'],
+    ],
   ] as const)('%s: %i', async (_what, wanted, messages) => {
     expect(await closeAfter(messages)).toBe(wanted);
   });
 
-  test('is refused later where it goes on', async () => {
+  test('is closed with a delay if its client continues', async () => {
     let closed = 0;
     const fifty = Promise.withResolvers<void>();
     const sockets = Array.from({ length: 200 }, () => {
@@ -226,7 +230,7 @@ describe('a socket whose client breaks the protocol', () => {
       });
     });
     await fifty.promise;
-    // What was sent at once has arrived before the answer to a request that came after it.
+    // Messages sent before this request have arrived before its answer.
     expect((await fetch(`${child.url}/health/live`)).status).toBe(200);
     expect(closed).toBeLessThan(sockets.length);
     for (const socket of sockets) socket.terminate();
@@ -238,7 +242,7 @@ describe('a file of a page', () => {
   const get = (url: string, name: string, encoding: string) =>
     send({ url, method: 'GET', path: `/assets/${name}`, headers: { 'accept-encoding': encoding } });
 
-  test('is there only where a page is shown that uses it', async () => {
+  test('exists only if a page that uses it is shown', async () => {
     const names = [...new Set(Object.values(pages).flatMap(({ files }) => files))];
     expect(names.length).toBeGreaterThan(20);
     const closed = await startTestGateway({ ROLE: 'serve', GRAPHIQL: false, PUBLIC_CONTRACT: false }, t.databaseUrl);
@@ -251,7 +255,7 @@ describe('a file of a page', () => {
     }
   });
 
-  test('is the same bytes for everybody, whatever they accept', async () => {
+  test('has the same bytes for all clients, whatever they accept', async () => {
     const shown = await ownGateway({ ROLE: 'serve', GRAPHIQL: true }, t.databaseUrl);
     const path = `/assets/${pages.lab?.scripts[0]}`;
     for (const encoding of ['identity', 'gzip;q=0', 'br', 'gzip', '']) {
@@ -272,7 +276,7 @@ describe('connections', () => {
     await once(socket, 'connect');
     return socket.resume();
   };
-  /** Opens idle connections from one address. Returns those that the service has not closed by the time that it answers another. */
+  /** Opens idle connections from one address. Returns those still open after the service has answered another address. */
   async function idle(url: string, count: number): Promise<readonly Socket[]> {
     const sockets: Socket[] = [];
     for (let opened = 0; opened < count; opened += 1) sockets.push(await openAt(url));
@@ -281,14 +285,14 @@ describe('connections', () => {
     return sockets.filter((socket) => !socket.destroyed);
   }
 
-  test('of strangers are a quarter of all from one address, and others are served', async () => {
+  test('without credentials get a quarter of all for one address, and others are served', async () => {
     const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
     const left = await idle(gateway.url, 3 * most);
     expect(left).toHaveLength(most / 4);
     for (const socket of left) socket.destroy();
   });
 
-  test('of strangers give way, the oldest of the address that has the most, where all addresses have half of all', async () => {
+  test('without credentials beyond half of all are closed, the oldest of the busiest address first', async () => {
     const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
     const sockets: Socket[] = [];
     for (let address = 10; address < 16; address += 1) {
@@ -301,7 +305,7 @@ describe('connections', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  test('of those who have shown credentials are not counted as strangers’, over HTTP and over sockets', async () => {
+  test('with credentials do not count among those without, over HTTP and over sockets', async () => {
     const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { connections: most } });
     const agents = Array.from({ length: most / 4 }, () => new Agent({ keepAlive: true }));
     const { authorization } = t.platform;
@@ -321,7 +325,7 @@ describe('connections', () => {
     for (const agent of agents) agent.destroy();
   });
 
-  test('of a trusted proxy have clients of their own: it is not one address', async () => {
+  test('of a trusted proxy are not counted as those of one address', async () => {
     const gateway = await ownGateway({ ROLE: 'serve', TRUSTED_PROXIES: [parseRange('127.0.0.1')] }, t.databaseUrl, {
       pace: { connections: most },
     });
@@ -330,7 +334,7 @@ describe('connections', () => {
     for (const socket of left) socket.destroy();
   });
 
-  test('that send nothing, or no whole request head, are closed', async () => {
+  test('without a request, or without a complete request head, are closed', async () => {
     const gateway = await ownGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { headersMs: 200 } });
     const silent = await openAt(gateway.url);
     const slow = await openAt(gateway.url);

@@ -18,7 +18,7 @@ const t = await testGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: patient });
 
 const post = (query: string, accept = 'application/json') => t.platform.post({ query }, { accept });
 
-test('one request too many is refused with 503 and Retry-After; when there is room again it is answered', async () => {
+test('a request too many is refused with 503 and Retry-After; once there is room it is answered', async () => {
   const release = await heldTransfer(t);
 
   const refused = await post('{ viewer { kind } }');
@@ -37,16 +37,16 @@ test('one request too many is refused with 503 and Retry-After; when there is ro
   expect(await (await post('{ viewer { kind } }')).json()).toEqual({ data: { viewer: { kind: 'PLATFORM' } } });
 });
 
-test('what is too much for the instance is refused at once while a platform is alone, and late where others share it', async () => {
+test('excess requests are refused immediately for a lone platform, and with a delay beside others', async () => {
   const one = await startTestGateway({ MAX_IN_FLIGHT: 1 }, undefined, { pace: { ...patient, now: () => 0 } });
   const other = await one.newPlatform('other');
   const release = await heldTransfer(one);
   const statusOf = async ({ send }: TestPlatform) => (await send('{ viewer { kind } }')).status;
 
-  // The clock of refusals stands still: if they came late, these would take an hour.
+  // The clock of refusals stands still: if they were delayed, these would take an hour.
   for (let refused = 0; refused < 80; refused += 1) expect(await statusOf(one.platform)).toBe(503);
 
-  // The platform of the first one is not known yet.
+  // The platform of the first request is not known yet.
   for (let asked = 0; asked < 2; asked += 1) expect(await statusOf(other)).toBe(200);
   let answered = 0;
   let arrived = 0;
@@ -60,9 +60,9 @@ test('what is too much for the instance is refused at once while a platform is a
     answered += 1;
     return status;
   });
-  // The first fifty do not wait. If none did, all would be answered while the other is, again and again.
+  // The first fifty are not delayed. If none were, all would be answered while the other platform's requests are, repeatedly.
   while (answered < 50) expect(await statusOf(other)).toBe(200);
-  // One on which is decided after the release would be served.
+  // A request that is decided after the release would be served.
   while (arrived < 120) expect(await statusOf(other)).toBe(200);
   for (let asked = 0; asked < 20; asked += 1) expect(await statusOf(other)).toBe(200);
   expect(answered).toBeLessThan(120);
@@ -70,20 +70,20 @@ test('what is too much for the instance is refused at once while a platform is a
 
   expect((await release()).status).toBe('PENDING');
   await one.stop();
-  // Credentials are cached for two seconds. On a slow machine one may come later: its platform is unknown, and it is served.
+  // Credentials are cached for two seconds. On a slow machine, one may come later: its platform is unknown, and it is served.
   const statuses = await Promise.all(refused);
   expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(100);
   expect(statuses.every((status) => status === 503 || status === 200)).toBe(true);
 });
 
-test('an open event stream takes no place from requests', async () => {
+test('an open event stream does not occupy a place', async () => {
   const stream = await post('subscription { transactionUpdates { status } }', 'text/event-stream');
   expect(stream.status).toBe(200);
   expect((await post('{ viewer { kind } }')).status).toBe(200);
   await stream.body?.cancel();
 });
 
-test('while answers take too long, an eighth of the places is given, and never less than one', async () => {
+test('while answers are slow, an eighth of the places is available, but at least one', async () => {
   const slow = await ownGateway({ MAX_IN_FLIGHT: 8 }, undefined, { pace: { ...patient, slowMs: 0 } });
   const ask = () => slow.platform.send('{ viewer { kind } }');
   expect((await ask()).status).toBe(200);
@@ -98,7 +98,7 @@ test.each([
   ['a query', ['POST /graphql HTTP/1.1']],
   ['an event stream', ['POST /graphql HTTP/1.1', 'Accept: text/event-stream']],
   ['a REST command', ['POST /2025-10-13/quotes HTTP/1.1']],
-])('%s takes no place while its body is under way, and one that does not come slows nobody', async (_name, head) => {
+])('%s occupies no place until its body has arrived, and a stalled one slows no other request', async (_name, head) => {
   const authorization = `Authorization: ${t.platform.authorization}`;
   const hanging = await hangingUpload(t.url, [...head, authorization, 'Content-Type: application/json']);
   expect((await post('{ viewer { kind } }')).status).toBe(200);
@@ -106,7 +106,7 @@ test.each([
   await hanging.breakOff();
 });
 
-test('bodies that do not come do not count as slow answers', async () => {
+test('stalled bodies do not count as slow answers', async () => {
   const slow = await ownGateway({ MAX_IN_FLIGHT: 8 }, undefined, { pace: { slowMs: 0 } });
   for (let n = 0; n < 8; n++) await (await hangingUpload(slow.url)).breakOff();
   const hanging = await hangingUpload(slow.url);
@@ -114,7 +114,7 @@ test('bodies that do not come do not count as slow answers', async () => {
   await hanging.breakOff();
 });
 
-test('an answer that its client did not wait for tells nothing of how long answers take', () => {
+test('an answer that its client abandons does not count as a slow answer', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200, turns: new Turns(8, 8) });
   const enter = () => {
@@ -128,7 +128,7 @@ test('an answer that its client did not wait for tells nothing of how long answe
   vi.useRealTimers();
 });
 
-test('however many bodies of strangers do not come, they make way for each other, and no slow upload of a platform for them', async () => {
+test('stalled uploads without credentials evict each other, and never those of a platform', async () => {
   const head = ['POST /graphql HTTP/1.1', 'Content-Type: application/json'];
   const own = await hangingUpload(t.url, [...head, `Authorization: ${t.platform.authorization}`]);
   const wrong = `Authorization: Basic ${Buffer.from('nobody:knows').toString('base64')}`;
@@ -144,14 +144,14 @@ test('however many bodies of strangers do not come, they make way for each other
   expect(second?.answer()).toBe('');
   for (let n = 0; n < 20; n++) hanging.push(await hangingUpload(t.url));
   expect(own.answer()).toBe('');
-  // The rest of its 50 bytes.
+  // The remainder of its 50 bytes.
   own.socket.write('"query":"{ viewer { kind } }"}'.padEnd(49));
   while (!own.answer().includes('"PLATFORM"')) await once(own.socket, 'data');
   expect(own.answer()).toMatch(/^HTTP\/1\.1 200 /);
   await Promise.all([own, ...hanging].map(({ breakOff }) => breakOff()));
 });
 
-test('an upload whose credentials were not seen for a while is a stranger’s only until they are looked up', async () => {
+test('an upload with uncached credentials counts as one without until they are looked up', async () => {
   let isLookedUp: (platform: string | undefined) => void = () => undefined;
   const bodies = new BodyReader({
     known: () => undefined,
@@ -174,7 +174,7 @@ test('an upload whose credentials were not seen for a while is a stranger’s on
   own.request.push('ok');
   own.request.push(null);
   expect(String(await own.body)).toBe('ok');
-  // Wrong credentials change nothing.
+  // Wrong credentials do not help.
   const wrong = upload('Basic eDp6');
   await new Promise((later) => setImmediate(later));
   isLookedUp(undefined);
@@ -183,7 +183,7 @@ test('an upload whose credentials were not seen for a while is a stranger’s on
   expect(await wrong.body).toBe('EVICTED');
 });
 
-test('of platforms the one that has the most slow uploads gives way', async () => {
+test('the platform with the most slow uploads has one evicted', async () => {
   const bodies = new BodyReader({ known: ({ headers }) => headers.authorization, lookUp: async () => undefined });
   const upload = (authorization: string) => {
     const request = new IncomingMessage(new Socket());
@@ -198,7 +198,7 @@ test('of platforms the one that has the most slow uploads gives way', async () =
   expect(String(await few.body)).toBe('ok');
 });
 
-/** Connections without credentials that request much, and read none of it. */
+/** Opens connections without credentials, which request much and read nothing of it. */
 async function readNothing(of: TestGateway): Promise<Socket[]> {
   const { hostname, port } = new URL(of.url);
   const sockets = Array.from({ length: 4 }, () => connect(Number(port), hostname).pause());
@@ -208,10 +208,10 @@ async function readNothing(of: TestGateway): Promise<Socket[]> {
 
 const much = 'GET /2025-10-13/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
-test('answers that are not read take no place', async () => {
+test('unread answers occupy no place', async () => {
   const few = await ownGateway({ MAX_IN_FLIGHT: 8 });
   const sockets = await readNothing(few);
-  // More than the system takes for them.
+  // More than the system buffers for them.
   for (let round = 0; round < 50; round++) {
     for (const socket of sockets) {
       socket.write(much.repeat(2));
@@ -221,7 +221,7 @@ test('answers that are not read take no place', async () => {
   for (const socket of sockets) socket.destroy();
 });
 
-test('answers that wait behind a stream of their connection take no place, nor when that is broken off', async () => {
+test('answers queued behind a stream on their connection occupy no place, even when it breaks off', async () => {
   const few = await ownGateway({ MAX_IN_FLIGHT: 4 });
   const { hostname, port } = new URL(few.url);
   const socket = connect(Number(port), hostname);
@@ -240,13 +240,13 @@ test('answers that wait behind a stream of their connection take no place, nor w
   expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
   await new Promise((sent) => socket.write(much.repeat(8), sent));
   expect((await fetch(`${few.url}/health/live`)).status).toBe(200);
-  // Those that could be answered are, sooner or later.
+  // The answers that can be sent are sent in time.
   while ((await few.platform.send('{ viewer { kind } }')).status !== 200);
   socket.destroy();
   expect((await few.platform.send('{ viewer { kind } }')).status).toBe(200);
 });
 
-test('requests that wait for a webhook’s receiver take nothing from others', async () => {
+test('requests that wait for a webhook’s receiver do not slow others', async () => {
   const few = await ownGateway({ MAX_IN_FLIGHT: 8 });
   const unanswered: ServerResponse[] = [];
   const silent = await ownReceiver((response) => unanswered.push(response));
@@ -254,7 +254,7 @@ test('requests that wait for a webhook’s receiver take nothing from others', a
   const test = 'mutation ($input: SendTestWebhookInput!) { sendTestWebhook(input: $input) { __typename } }';
   const waiting = Array.from({ length: 16 }, async () => {
     for (;;) {
-      // Sixteen at once are too many for the moment until they wait.
+      // Sixteen together are too many until they wait.
       const { status, data } = await few.platform.send(test, { input: { endpointId: id } });
       if (status === 200) return data.sendTestWebhook.__typename;
     }
@@ -273,8 +273,8 @@ describe('with three connections to the database', () => {
   const query = '{ customers { totalCount } }';
 
   /**
-   * Lets a platform run six reads that wait for the customers, and expects so many of them in the database, and answers to
-   * another platform at the same time.
+   * Lets a platform run six reads that wait for the customers, and expects `count` of them in the database, while another
+   * platform is answered.
    */
   async function besideOther(count: number, run: () => Promise<Promise<unknown>[]>): Promise<void> {
     const reading = async () =>
@@ -292,13 +292,13 @@ describe('with three connections to the database', () => {
     await Promise.all(answers);
   }
 
-  test('a platform that is alone leaves one to those who come, however slow its reads are', async () => {
+  test('a lone platform leaves one to newcomers, however slow its reads are', async () => {
     await few.platform.send(query);
     await besideOther(2, async () => Array.from({ length: 6 }, () => few.platform.send(query)));
   });
 
   describe('a platform beside another has one turn, and leaves two connections,', () => {
-    // Its credentials are known then, and whoever comes next is not alone.
+    // Makes the other platform's credentials known, so that the next one is not alone.
     const notAlone = async () => {
       await other.send('{ viewer { kind } }');
       await other.send('{ viewer { kind } }');
@@ -319,7 +319,7 @@ describe('with three connections to the database', () => {
   });
 });
 
-test('a platform that fills every place keeps no other platform from being answered', async () => {
+test('a platform that fills every place does not stop another from being answered', async () => {
   const other = await t.newPlatform('other');
   const release = await heldTransfer(t);
   expect((await t.platform.send('{ viewer { kind } }')).status).toBe(503);
@@ -327,7 +327,7 @@ test('a platform that fills every place keeps no other platform from being answe
   expect((await release()).status).toBe('PENDING');
 });
 
-test('shares are equal among those who have requests in flight, and all of them together are bounded', () => {
+test('places are shared equally by the tenants with requests in flight, and bounded in total', () => {
   const inFlight = new InFlight({ maxInFlight: 8, slowMs: 200, turns: new Turns(8, 8) });
   const open = new Map<string, WatchedResponse[]>();
   const admit = (tenant: string) => {
@@ -341,11 +341,11 @@ test('shares are equal among those who have requests in flight, and all of them 
   // A half, a third, a quarter, … until there are twice as many as the limit.
   expect(['b', 'c', 'd', 'e', 'f'].map(admitted)).toEqual([4, 3, 1, 0, 0]);
   for (const response of open.get('a') ?? []) response.emit('close');
-  // Room again: below the limit everybody is admitted.
+  // Below the limit again, everyone is admitted.
   expect(admit('e')).toBe(true);
 });
 
-test('nobody is refused because answers to another have become slow after it was admitted', () => {
+test('slow answers to one tenant do not cause refusals of another', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const inFlight = new InFlight({ maxInFlight: 16, slowMs: 200, turns: new Turns(16, 16) });
   const admit = (tenant: string) => {
@@ -357,12 +357,12 @@ test('nobody is refused because answers to another have become slow after it was
   const storm = Array.from({ length: 16 }, () => admit('storm'));
   vi.advanceTimersByTime(10_000);
   storm[0]?.onEnd();
-  // An eighth of the places is given now, and the storm has seven times as many.
+  // Only an eighth of the places is available now, and the storm occupies seven times as many.
   expect([admit('storm'), admit('calm') !== undefined]).toEqual([undefined, true]);
   vi.useRealTimers();
 });
 
-test('beside another a platform reads expensive documents in a quarter of its turns, and its other requests pass them', async () => {
+test('beside another, a platform runs expensive queries in a quarter of its turns; others pass them', async () => {
   const wide = await ownGateway({ DATABASE_POOL: 10 }, undefined, { pace: patient });
   const other = await wide.newPlatform('other');
   const expensive =
@@ -372,7 +372,7 @@ test('beside another a platform reads expensive documents in a quarter of its tu
       await wide.owner.query(`select from pg_stat_activity where datname = current_database()
         and wait_event_type = 'Lock' and application_name like '%serving%'`)
     ).rowCount;
-  // Their credentials are known by then: each belongs to a platform, and others send too.
+  // Their credentials are known by then: each belongs to a platform that is not alone.
   for (const platform of [wide.platform, other, wide.platform, other]) await platform.send('{ viewer { kind } }');
   const lock = await lockedCustomers(wide.databaseUrl);
   const answers = Array.from({ length: 10 }, () => wide.platform.send(expensive));

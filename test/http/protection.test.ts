@@ -18,13 +18,13 @@ const get = (path: string, headers: Readonly<Record<string, string>> = {}, of: {
   fetch(`${of.url}${path}`, { headers: { authorization: t.platform.authorization, ...headers } });
 
 test.each([
-  ['an answer of GraphQL', '/graphql?query={viewer{kind}}', 200],
-  ['a refusal of GraphQL', '/graphql?query={', 400],
-  ['an answer of REST', '/2025-10-13/customers', 200],
-  ['a refusal of REST', '/2025-10-13/quotes/Quote:nothing', 404],
+  ['a GraphQL answer', '/graphql?query={viewer{kind}}', 200],
+  ['a GraphQL refusal', '/graphql?query={', 400],
+  ['a REST answer', '/2025-10-13/customers', 200],
+  ['a REST refusal', '/2025-10-13/quotes/Quote:nothing', 404],
   ['readiness', '/health/ready', 200],
   ['a wrong path', '/nothing', 404],
-])('%s is neither guessed, framed nor stored', async (_name, path, status) => {
+])('%s forbids sniffing, framing and caching', async (_name, path, status) => {
   const { status: actual, headers } = await get(path, { accept: 'application/graphql-response+json' });
   expect(actual).toBe(status);
   expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -32,14 +32,14 @@ test.each([
   expect(headers.get('cache-control')).toBe('no-store');
 });
 
-test('an event stream is not stored either', async () => {
+test('an event stream forbids caching', async () => {
   const stream = await get('/graphql?query=subscription{transactionUpdates{status}}', { accept: 'text/event-stream' });
   expect(stream.status).toBe(200);
   expect(stream.headers.get('cache-control')).toMatch(/no-store|no-cache/);
   await stream.body?.cancel();
 });
 
-test('the pages run no script but their own', async () => {
+test('the pages run only their own scripts', async () => {
   const shown = await ownGateway({ ROLE: 'serve', GRAPHIQL: true }, t.databaseUrl);
   const lab = await get('/graphql?query={viewer{kind}}', { accept: 'text/html' }, shown);
   expect(lab.url).toBe(`${shown.url}/lab?query={viewer{kind}}`);
@@ -60,7 +60,7 @@ test('the pages run no script but their own', async () => {
   }
 });
 
-test('the documentation is readable in a browser, and its links lead somewhere', async () => {
+test('the documentation is readable in a browser, and its links work', async () => {
   const read = async (path: string) => {
     const page = await get(path, { accept: 'text/html' });
     return { status: page.status, text: await page.text(), policy: page.headers.get('content-security-policy') };
@@ -108,7 +108,7 @@ test('programs read the documentation as Markdown, and llms.txt lists all of it'
   }
 });
 
-test('the documentation is searched by words, and what is found leads to its section', async () => {
+test('the documentation can be searched, and each result links to its section', async () => {
   const search = async (words: string) =>
     (await get(`/docs?q=${encodeURIComponent(words)}`, { accept: 'text/html' })).text();
   expect(await search('rotate key')).toContain('<a href="/docs/docs/operating.md#rotate-a-key">');
@@ -116,7 +116,7 @@ test('the documentation is searched by words, and what is found leads to its sec
   expect(await search('"><script>')).not.toContain('<script>');
 });
 
-test('outside the sandbox strangers are shown neither GraphiQL nor, in production, the OpenAPI document', async () => {
+test('production hides GraphiQL and the OpenAPI document from unauthenticated visitors', async () => {
   const database = { DATABASE_URL: 'postgres://somebody@database/payments' };
   expect(readConfig({}).GRAPHIQL).toBe(true);
   expect(readConfig(database)).toMatchObject({ GRAPHIQL: false, PUBLIC_CONTRACT: true });
@@ -135,7 +135,7 @@ test('outside the sandbox strangers are shown neither GraphiQL nor, in productio
   for (const path of ['/lab', '/docs']) expect((await fetch(`${closed.url}${path}`)).status).toBe(404);
 });
 
-/** Asks as a browser does before a page of an origin sends a request. @returns the headers of the answer */
+/** Sends the request that a browser sends before a page calls another origin. @returns the headers of the answer */
 async function preflight(url: string, origin: string, headers: readonly string[] = []): Promise<Headers> {
   const answer = await fetch(`${url}/graphql`, {
     method: 'OPTIONS',
@@ -149,21 +149,21 @@ async function preflight(url: string, origin: string, headers: readonly string[]
   return answer.headers;
 }
 
-test('outside the sandbox a page of this machine is as foreign as any other', async () => {
+test('outside the sandbox a page of localhost is as foreign as any other', async () => {
   for (const origin of ['http://localhost:5173', 'https://app.example']) {
     expect((await preflight(t.url, origin)).get('access-control-allow-origin')).toBeNull();
   }
   expect((await preflight(t.url, t.url)).get('access-control-allow-origin')).toBe(t.url);
 });
 
-test('a wrong path is a page to a browser, and JSON to a program', async () => {
+test('a wrong path is a page for a browser, and JSON for a program', async () => {
   const page = await get('/no<thing', { accept: 'text/html,*/*;q=0.8' });
   expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
   expect(await page.text()).toContain('This service has nothing at <code>/no%3Cthing</code>.');
   expect(await (await get('/no<thing')).json()).toMatchObject({ status: 404, code: 'NOT_FOUND' });
 });
 
-test('the front page names no credentials outside the sandbox, and nothing that the settings hide', async () => {
+test('outside the sandbox the front page shows no credentials and no hidden pages', async () => {
   const closed = await ownGateway({ ROLE: 'serve', GRAPHIQL: false, PUBLIC_CONTRACT: false }, t.databaseUrl);
   const [page, links] = [await get('/', { accept: 'text/html' }, closed), await get('/', {}, closed)];
   expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
@@ -171,7 +171,7 @@ test('the front page names no credentials outside the sandbox, and nothing that 
   expect(await links.json()).toEqual({ graphql: '/graphql', rest: '/2025-10-13', health: '/health/ready' });
 });
 
-describe('the sandbox, whose credentials everybody knows', () => {
+describe('the sandbox, whose credentials are public', () => {
   let gateway: ChildGateway;
   let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;
   beforeAll(async () => {
@@ -183,7 +183,7 @@ describe('the sandbox, whose credentials everybody knows', () => {
     await data?.remove();
   });
 
-  /** GETs from a host by a name of the test's choice. `fetch` names the one that it calls. */
+  /** GETs with a given Host header: `fetch` would send that of the URL. */
   async function getFrom(host: string, path: string): Promise<IncomingMessage> {
     const { port } = new URL(gateway.url);
     const sent = request({ host: '127.0.0.1', port, path, headers: { host, accept: 'text/html' } }).end();
@@ -191,14 +191,14 @@ describe('the sandbox, whose credentials everybody knows', () => {
     return response;
   }
 
-  /** The status of a GET that names a host. */
+  /** Returns the status of a GET with a given Host header. */
   async function statusAt(path: string, host: string): Promise<number | undefined> {
     const response = await getFrom(host, path);
     response.resume();
     return response.statusCode;
   }
 
-  test('has a front page with its credentials, and every link leads somewhere', async () => {
+  test('has a front page with its credentials, and working links', async () => {
     const page = await (await get('/', { accept: 'text/html' }, gateway)).text();
     expect(page).toContain('clientId <code>sandbox</code>, secret <code>sandbox</code>');
     expect(page).toContain(`curl -s -u sandbox:sandbox ${gateway.url}/graphql`);
@@ -218,7 +218,7 @@ describe('the sandbox, whose credentials everybody knows', () => {
     },
   );
 
-  test('lets the headers through that a client of Apollo sends', async () => {
+  test('accepts the headers that Apollo Client sends', async () => {
     let sent: readonly string[] = [];
     const client = new ApolloClient({
       cache: new InMemoryCache(),
@@ -238,7 +238,7 @@ describe('the sandbox, whose credentials everybody knows', () => {
     expect(allowed?.split(', ')).toEqual(expect.arrayContaining([...sent]));
   });
 
-  test('lets no other page call it, and logs once which setting would', async () => {
+  test('does not let other pages call it, and logs once which setting would', async () => {
     for (const origin of ['https://app.example', 'https://app.example', 'http://localhost.example', 'null']) {
       expect((await preflight(gateway.url, origin)).get('access-control-allow-origin')).toBeNull();
     }
@@ -257,7 +257,7 @@ describe('the sandbox, whose credentials everybody knows', () => {
   );
 
   test.each(['rebound.example', '192.0.2.7:4000', 'localhost.example', '127.0.0.1.example', '[::ffff:192.0.2.7]'])(
-    'does not answer at %s, which a foreign page can make point here',
+    'does not answer at %s, a name that a foreign page can point to it',
     async (host) => {
       for (const path of ['/graphql', '/2025-10-13/docs', '/health/live']) expect(await statusAt(path, host)).toBe(421);
       const origin = `http://${host}`;

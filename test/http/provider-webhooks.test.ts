@@ -5,7 +5,7 @@ import { parseRailSettings } from '../../src/rails/rail-settings.ts';
 import { openConnections } from '../../src/server/gateway.ts';
 import { testGateway } from '../setup/gateway.ts';
 
-/** Webhooks that no provider has signed, at a gateway that serves six requests at once and refuses after an hour. */
+/** Webhooks without a provider's signature, at a gateway that serves six requests at a time and delays refusals by an hour. */
 
 const key = randomBytes(32);
 const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
@@ -42,7 +42,7 @@ function send(platform: string, by: string | undefined, signal?: AbortSignal): P
   );
 }
 
-test('no refusal of a webhook is answered before its time, whatever it is about, and none holds a place meanwhile', async () => {
+test('a refused webhook is answered only after the delay, and occupies no place meanwhile', async () => {
   const answered: number[] = [];
   const end = new AbortController();
   const foreign = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -59,7 +59,7 @@ test('no refusal of a webhook is answered before its time, whatever it is about,
       () => undefined,
     ),
   );
-  // As many as the gateway serves at once: as soon as it knows that it will refuse them, it serves others.
+  // As many as the gateway serves at a time: once it knows that it will refuse them, it serves others.
   for (let count = 0; count < 5; count += 1) {
     await vi.waitFor(async () => expect(await send(`Platform:${connected}`, secret)).toBe(200), 20_000);
   }

@@ -9,14 +9,14 @@ import { newCustomer } from '../setup/scene.ts';
 import { openRawSocket } from '../setup/streams.ts';
 import { tester } from '../setup/tester.ts';
 
-/** Rate limits on every transport, by a clock that the tests set: a bucket gains nothing while it stands still. */
+/** Rate limits on every transport, with a clock that the tests set: a bucket gains nothing while it stands still. */
 
 let now = 0;
 const slow = { perSecond: 1, burst: 3 };
 const t = await testGateway({ RATE_LIMIT_CLIENT_TOKEN: slow }, undefined, { pace: { now: () => now } });
 
 let platforms = 0;
-/** A platform with this limit of requests in all. */
+/** Creates a platform with this limit for all of its requests. */
 async function limitedTo(changes: Parameters<typeof changeRates>[3]): Promise<TestPlatform> {
   platforms += 1;
   const name = `limited ${platforms}`;
@@ -30,7 +30,7 @@ const post = (platform: TestPlatform, more: Record<string, string> = {}, body: o
   platform.post(body, more, path);
 const get = ({ authorization }: TestPlatform, path: string) => fetch(`${t.url}${path}`, { headers: { authorization } });
 
-/** What a response says of the limits. */
+/** Returns what a response says about the limits. */
 const said = ({ status, headers }: Response) => ({
   status,
   retryAfter: headers.get('retry-after'),
@@ -49,7 +49,7 @@ describe('a platform with 1 request a second and 3 at once', () => {
   const refused = { status: 429, retryAfter: '1', policy, state: '"platform";r=0;t=3' };
   const extensions = { code: 'RATE_LIMITED', retryAfter: 1 };
 
-  test('sees what is left in each answer, is refused the fourth, and is served again a second later, on both APIs', async () => {
+  test('sees what is left in each answer, and is served again a second after a refusal, on both APIs', async () => {
     const platform = await limitedTo({ platform: slow });
     for (const left of [2, 1, 0]) expect(said(await post(platform))).toEqual(served(left));
     const overGraphql = await post(platform);
@@ -66,7 +66,7 @@ describe('a platform with 1 request a second and 3 at once', () => {
     expect(said(await post(platform))).toEqual(refused);
   });
 
-  test('keeps no other platform from anything', async () => {
+  test('does not affect other platforms', async () => {
     const platform = await limitedTo({ platform: slow });
     for (let sent = 0; sent < 4; sent += 1) await post(platform);
     expect((await post(platform)).status).toBe(429);
@@ -86,7 +86,7 @@ describe('a platform with 1 request a second and 3 at once', () => {
     for (const { body } of streams) await body?.cancel();
   });
 
-  test('is refused operations on a socket, which stays open, and a socket beyond the limit', async () => {
+  test('is refused operations on a socket, which stays open, and a further socket', async () => {
     const platform = await limitedTo({ platform: slow });
     const raw = await openRawSocket(t.url, platform.authorization);
     const ask = (id: string) => raw.send({ id, type: 'subscribe', payload: { query } });
@@ -104,7 +104,7 @@ describe('a platform with 1 request a second and 3 at once', () => {
     raw.socket.close();
   });
 
-  test('is refused a body before it is read, and documents that are not valid count, too', async () => {
+  test('is refused a body before it is read, and invalid documents count, too', async () => {
     const platform = await limitedTo({ platform: slow });
     for (const text of ['{ nothing }', '{', 'mutation { no }']) {
       expect((await post(platform, {}, { query: text })).headers.get('ratelimit')).toMatch(/^"platform";r=/);
@@ -112,7 +112,7 @@ describe('a platform with 1 request a second and 3 at once', () => {
     expect((await post(platform, {}, { query: '{'.repeat(90_000) })).status).toBe(429);
   });
 
-  test('stores no refusal under an idempotency key', async () => {
+  test('gets refusals that are not stored under an idempotency key', async () => {
     const platform = await limitedTo({ platform: slow });
     const create = () =>
       platform.post(
@@ -130,8 +130,8 @@ describe('a platform with 1 request a second and 3 at once', () => {
   });
 });
 
-describe('a document that costs more than 800 counts as one request more for each 500', () => {
-  /** A list of a hundred customers with as many fields of each: a field costs 100, and the list itself 500. */
+describe('a document that costs more than 800 counts as one more request for each 500', () => {
+  /** A list of a hundred customers with these fields: a field costs 100, and the list itself 500. */
   const list = (...fields: string[]) => `{ customers(first: 100) { edges { node { ${fields.join(' ')} } } } }`;
   const two = list('id', 'umaAddress', 'kycStatus', 'isDeleted');
   const three = list(
@@ -147,7 +147,7 @@ describe('a document that costs more than 800 counts as one request more for eac
   );
   const refusal = { code: 'RATE_LIMITED', retryAfter: 1 };
 
-  test('and is refused before it is executed where so many are not left', async () => {
+  test('and is refused before it is executed if too few are left', async () => {
     const platform = await limitedTo({ platform: { perSecond: 1, burst: 4 } });
     const first = await post(platform, {}, { query: three, extensions: { cost: true } });
     expect((await first.json()).extensions.cost.cost).toBe(1_400);
@@ -159,24 +159,24 @@ describe('a document that costs more than 800 counts as one request more for eac
         { message: 'this platform has made too many requests: at most 1 a second and 4 at once', extensions: refusal },
       ],
     });
-    // It counted nothing: a small one is served, and after the time that was named the large one is.
+    // It counted nothing: a small one is served, and after the stated time the large one is.
     expect((await post(platform)).headers.get('ratelimit')).toBe('"platform";r=0;t=4');
     now += 2_000;
     expect((await post(platform, {}, { query: two })).headers.get('ratelimit')).toBe('"platform";r=0;t=4');
   });
 
-  test('on a socket as well, which stays open', async () => {
+  test('on a socket, too, which stays open', async () => {
     const platform = await limitedTo({ platform: { perSecond: 1, burst: 3 } });
     const raw = await openRawSocket(t.url, platform.authorization);
     raw.send({ id: '1', type: 'subscribe', payload: { query: three } });
-    // Its opening was one request, so two are left.
+    // Opening it was one request, so two are left.
     expect(await raw.receive('next')).toMatchObject({ id: '1', payload: { errors: [{ extensions: refusal }] } });
     raw.send({ id: '2', type: 'subscribe', payload: { query: two } });
     expect(await raw.receive('next')).toMatchObject({ id: '2', payload: { data: { customers: {} } } });
     raw.socket.close();
   });
 
-  test('and all that a bucket holds where it counts as more', async () => {
+  test('and uses the whole bucket if it counts as more than that', async () => {
     const platform = await limitedTo({ platform: { perSecond: 1, burst: 2 } });
     expect((await post(platform, {}, { query: three })).headers.get('ratelimit')).toBe('"platform";r=0;t=2');
   });
@@ -204,7 +204,7 @@ test('each API token has a limit of its own, and each client token has', async (
   expect((await post(second)).status).toBe(200);
 });
 
-test('a platform’s own limit replaces that of the settings, also a lower one, and ends with `default`', async () => {
+test('a platform’s own limit replaces that of the settings, even a lower one, until it is `default`', async () => {
   const { database } = t.gateway.payments;
   const platform = await limitedTo({ clientToken: { perSecond: 5, burst: 5 } });
   const customerId = await newCustomer(platform);
@@ -219,14 +219,14 @@ test('a platform’s own limit replaces that of the settings, also a lower one, 
     const own = { ...none, [limit]: { perSecond: 70, burst: 90 } };
     expect(await changeRates(database, name, tester, { [limit]: own[limit] })).toEqual(own);
     const before = await acts();
-    // An omitted option stays unchanged, and showing the limits is not an act.
+    // An omitted option stays unchanged, and showing the limits is not recorded as an act.
     expect([await changeRates(database, name, tester, {}), await acts()]).toEqual([own, before]);
     expect([await changeRates(database, name, tester, { [limit]: null }), await acts()]).toEqual([none, before + 1]);
   }
   await expect(changeRates(database, 'nobody', tester, {})).rejects.toThrow('there is no platform named "nobody"');
 });
 
-test('without limits answers say nothing of them', async () => {
+test('answers do not mention limits if there are none', async () => {
   const off = { RATE_LIMIT_PLATFORM: null, RATE_LIMIT_API_TOKEN: null };
   const unlimited = await ownGateway({ ROLE: 'serve', ...off }, t.databaseUrl);
   const response = await fetch(`${unlimited.url}/2025-10-13/config`, {
@@ -253,7 +253,7 @@ describe('the buckets', () => {
     addresses: [],
   });
 
-  test('hold a burst and gain the rate, however long the pause', () => {
+  test('hold a burst and refill at the rate, however long the pause is', () => {
     let time = 0;
     const limits = new RateLimits({ ...none, platform: { perSecond: 10, burst: 20 } }, () => time);
     const served = () => {
@@ -270,13 +270,13 @@ describe('the buckets', () => {
     expect(served()).toBe(20);
   });
 
-  test('say when a refused request may come again, and take nothing for it', () => {
+  test('say when a refused request may come again, and charge nothing for it', () => {
     let time = 0;
     const rates = { ...none, platform: { perSecond: 1_000, burst: 10 }, apiToken: { perSecond: 1, burst: 4 } };
     const limits = new RateLimits(rates, () => time);
     for (let sent = 0; sent < 4; sent += 1) expect(limits.count(viewer('a')).refusal).toBeUndefined();
     for (let sent = 0; sent < 100; sent += 1) expect(limits.count(viewer('a')).refusal?.retryAfter).toBe(1);
-    // What was refused for the token has cost the platform nothing: six of its ten are left for another token.
+    // The token's refused requests cost the platform nothing: six of its ten are left for another token.
     for (let sent = 0; sent < 4; sent += 1) expect(limits.count(viewer('b')).refusal).toBeUndefined();
     expect(limits.count(viewer('c')).quotas[1]?.bucket.tokens).toBe(1);
     time += 999;
@@ -285,7 +285,7 @@ describe('the buckets', () => {
     expect(limits.count(viewer('a')).refusal).toBeUndefined();
   });
 
-  test('follow a limit that is changed', () => {
+  test('follow a changed limit', () => {
     const limits = new RateLimits(none, () => 0);
     const ask = (burst: number) =>
       limits.count(viewer('a', { platform: { perSecond: 1, burst } })).quotas[0]?.bucket.tokens;
@@ -294,34 +294,37 @@ describe('the buckets', () => {
 });
 
 test.each([
-  ['is no JSON', '/graphql', { 'content-type': 'text/plain' }, 415],
-  ['leads nowhere', '/nothing', {}, 404],
-])('what %s counts against no limit, and is refused later for whoever goes on', async (_what, path, more, status) => {
-  const platform = await limitedTo({});
-  // Its credentials are known from now on.
-  expect((await post(platform)).status).toBe(200);
-  const first = await Promise.all(Array.from({ length: 51 }, () => post(platform, more, undefined, path)));
-  expect(new Set(first.map((answer) => answer.status))).toEqual(new Set([status]));
+  ['is not JSON', '/graphql', { 'content-type': 'text/plain' }, 415],
+  ['has a wrong path', '/nothing', {}, 404],
+])(
+  'a request that %s counts against no limit, but repeated ones are refused with a delay',
+  async (_what, path, more, status) => {
+    const platform = await limitedTo({});
+    // Its credentials are cached from now on.
+    expect((await post(platform)).status).toBe(200);
+    const first = await Promise.all(Array.from({ length: 51 }, () => post(platform, more, undefined, path)));
+    expect(new Set(first.map((answer) => answer.status))).toEqual(new Set([status]));
 
-  // The clock stands still: the next one is due with the fifty-second, and this one forty later.
-  now -= 2_000;
-  let isRefused = false;
-  const late = post(platform, more, undefined, path).then((answer) => {
-    isRefused = true;
-    return answer.status;
-  });
-  expect((await get(platform, '/health/live')).status).toBe(200);
-  expect(isRefused).toBe(false);
-  expect(await late).toBe(status);
-  now += 2_000;
-});
+    // The clock stands still: the next refusal is due with the fifty-second, and this one forty later.
+    now -= 2_000;
+    let isRefused = false;
+    const late = post(platform, more, undefined, path).then((answer) => {
+      isRefused = true;
+      return answer.status;
+    });
+    expect((await get(platform, '/health/live')).status).toBe(200);
+    expect(isRefused).toBe(false);
+    expect(await late).toBe(status);
+    now += 2_000;
+  },
+);
 
-test('an instance that stops sends the refusals that wait', async () => {
+test('an instance that stops sends its delayed refusals', async () => {
   let time = 0;
   const stopping = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl, { pace: { now: () => time } });
   const nothing = () => fetch(`${stopping.url}/nothing`).then(({ status }) => status);
   await Promise.all(Array.from({ length: 51 }, nothing));
-  // The clock goes back: the next one would wait for nine seconds.
+  // The clock goes back: the next refusal would be delayed by nine seconds.
   time = -9_000;
   const late = nothing();
   expect((await fetch(`${stopping.url}/health/live`)).status).toBe(200);

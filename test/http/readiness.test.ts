@@ -31,14 +31,14 @@ async function statusAndBody() {
 
 const untilReady = () => vi.waitFor(async () => expect(await statusAndBody()).toEqual([200, null, good]), 10_000);
 
-test('an instance with all that it needs is ready, also while every connection of its pool is taken', async () => {
+test('an instance in good order is ready, even while every connection of its pool is taken', async () => {
   const { pool } = t.gateway.serving;
   const taken = [await pool.connect(), await pool.connect()];
   expect(await statusAndBody()).toEqual([200, null, good]);
   for (const client of taken) client.release();
 });
 
-test('a database that does not answer makes it say no within a second or so', async () => {
+test('an instance becomes unready within a second or so when the database does not answer', async () => {
   await untilReady();
   proxy.stallOn(/./s);
   const start = performance.now();
@@ -52,7 +52,7 @@ test('a database that does not answer makes it say no within a second or so', as
   await untilReady();
 });
 
-test('a database that only reads makes it say no, and yes as soon as it writes', async () => {
+test('an instance is unready while the database is read-only, and ready once it is writable', async () => {
   const name = new URL(database.url).pathname.slice(1);
   await server.query(`alter database ${name} set default_transaction_read_only = on`);
   await server.query(
@@ -64,7 +64,7 @@ test('a database that only reads makes it say no, and yes as soon as it writes',
   await untilReady();
 });
 
-test('a database with another schema makes it say no', async () => {
+test('an instance is unready if the database has a different schema', async () => {
   await server.query(`update _prisma_migrations set checksum = reverse(checksum)`);
   expect(await statusAndBody()).toMatchObject([503, '1', { database: true, writable: true, schema: false }]);
   await server.query(`update _prisma_migrations set checksum = reverse(checksum)`);
@@ -74,7 +74,7 @@ test('a database with another schema makes it say no', async () => {
   await untilReady();
 });
 
-test('a command that may not be called, or fails inside, makes it say no', async () => {
+test('an instance is unready if a command may not be called or fails inside', async () => {
   for (const [broken, whole] of [
     [
       'revoke execute on function commit_batches from gateway_serving',
@@ -93,14 +93,14 @@ test('a command that may not be called, or fails inside, makes it say no', async
   }
 });
 
-test('a table that somebody locks takes no instance away from its balancer', async () => {
+test('a locked table does not make an instance unready', async () => {
   await untilReady();
   await server.query('begin; lock table idempotency_record, customer, account, api_token');
   expect(await statusAndBody()).toEqual([200, null, good]);
   await server.query('rollback');
 });
 
-test('a server that begins no session any more makes it say no, though open ones go on', async () => {
+test('an instance is unready if the server refuses new sessions, though open ones work', async () => {
   await untilReady();
   const name = new URL(database.url).pathname.slice(1);
   await server.query(`alter role gateway in database ${name} set session_preload_libraries = 'not_there'`);
@@ -109,8 +109,8 @@ test('a server that begins no session any more makes it say no, though open ones
   await untilReady();
 });
 
-test('a feed that does not move while events wait is said, and takes no instance away from its balancer', async () => {
-  // Whoever holds the sequencer's lock keeps all others from their steps.
+test('a stalled feed is reported, but does not make an instance unready', async () => {
+  // While this holds the sequencer's lock, no sequencer can proceed.
   await server.query('select pg_advisory_lock($1)', [stepLock]);
   await server.query(
     `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
@@ -125,7 +125,7 @@ test('a feed that does not move while events wait is said, and takes no instance
   await untilReady();
 });
 
-test('the port of metrics says that an instance is ready only while it takes requests', async () => {
+test('the metrics port reports readiness only while the instance accepts requests', async () => {
   const [port, metricsPort] = [await freePort(), await freePort()];
   const ready = () =>
     fetch(`http://127.0.0.1:${metricsPort}/health/ready`).then(

@@ -13,7 +13,7 @@ let now = 10_000;
 
 const t = await testGateway({}, undefined, { pace: { now: () => now } });
 
-/** The gateway's ends of the connections on which a request has arrived, by the ports of their clients. */
+/** The gateway's side of each connection with a request, by the port of its client. */
 const accepted = new Map<number | undefined, Socket>();
 const accept = (message: unknown) => {
   const { socket } = (message as { request: IncomingMessage }).request;
@@ -26,7 +26,7 @@ beforeEach(() => {
 afterEach(() => diagnostics.unsubscribe('http.server.request.start', accept));
 
 let platforms = 0;
-/** A platform that has sent its only request. */
+/** Creates a platform that has sent its only request. */
 async function exhausted(): Promise<TestPlatform> {
   platforms += 1;
   const platform = await t.newPlatform(`exhausted ${platforms}`);
@@ -60,10 +60,10 @@ async function begin(path: string, { authorization }: TestPlatform, length = 'Tr
 
 const piece = `1000\r\n${' '.repeat(4_096)}\r\n`;
 
-test('a refusal that waits reads nothing of its request meanwhile; then the connection serves the next one', async () => {
+test('a delayed refusal reads nothing of its request; then the connection serves the next one', async () => {
   const platform = await exhausted();
   expect(await statusOf(platform)).toBe(429);
-  // As if 90 had been refused since: the next refusal waits for two seconds.
+  // As after 90 further refusals: the next one is delayed by two seconds.
   now -= 4_500;
 
   const { socket, heard, port } = await begin('/graphql', platform);
@@ -72,7 +72,7 @@ test('a refusal that waits reads nothing of its request meanwhile; then the conn
   const read = ofGateway?.bytesRead;
   for (let sent = 0; sent < 10; sent += 1) {
     socket.write(piece);
-    // A round trip: the gateway has seen what came before.
+    // A round trip, after which the gateway has seen what came before.
     expect((await fetch(`${t.url}/health/live`)).status).toBe(200);
   }
   expect([heard.text, ofGateway?.bytesRead]).toEqual(['', read]);
@@ -86,11 +86,11 @@ test('a refusal that waits reads nothing of its request meanwhile; then the conn
 });
 
 test.each([
-  ['of one request too many', '/graphql', exhausted, 'application/json', 413],
-  ['that is no JSON', '/graphql', () => t.platform, 'text/plain', 415],
-  ['to nowhere', '/nowhere', () => t.platform, 'application/json', 404],
+  ['over the rate limit', '/graphql', exhausted, 'application/json', 413],
+  ['that is not JSON', '/graphql', () => t.platform, 'text/plain', 415],
+  ['to an unknown path', '/nowhere', () => t.platform, 'application/json', 404],
   ['to an operation', '/graphql', () => t.platform, 'application/json', 413],
-] as const)('a body %s that says it is too long is answered, and ends its connection', async (...of) => {
+] as const)('a body %s that announces too great a length is answered, and its connection closed', async (...of) => {
   const [, path, sender, type, status] = of;
   const { authorization } = await sender();
   const answer = await fetch(`${t.url}${path}`, {
@@ -103,11 +103,11 @@ test.each([
 });
 
 test.each([
-  ['of one request too many', '/graphql', exhausted, undefined, 429],
-  ['that says it is too long', '/graphql', () => t.platform, `Content-Length: ${10 ** 10}`, 413],
+  ['over the rate limit', '/graphql', exhausted, undefined, 429],
+  ['with too great an announced length', '/graphql', () => t.platform, `Content-Length: ${10 ** 10}`, 413],
   ['that is too long', '/graphql', () => t.platform, undefined, 413],
   ['that is too long for REST', '/2025-10-13/quotes', () => t.platform, undefined, 413],
-] as const)('a body %s is cut off, however long it goes on', async (_what, path, sender, length, status) => {
+] as const)('a body %s is cut off, however long it continues', async (_what, path, sender, length, status) => {
   const { socket, heard, port } = await begin(path, await sender(), length);
   const closed = new Promise((resolve) => socket.once('close', resolve));
   const sendOn = () => {
@@ -117,6 +117,6 @@ test.each([
   sendOn();
   await closed;
   expect(heard.text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-  // Node reads up to 2 MB in one go.
+  // Node reads up to 2 MB in one call.
   expect(accepted.get(port)?.bytesRead).toBeLessThan(5_000_000);
 });

@@ -6,11 +6,11 @@ import { describe, expect, test } from 'vitest';
 import { startOperatorServer } from '../../src/infra/instruments/operator-server.ts';
 import { testGateway } from '../setup/gateway.ts';
 
-/** What a request is sent to: one host, as RFC 9112 3.2 writes it, and a path. Nothing is made of it but a refusal. */
+/** The target of a request: one host, as in RFC 9112 3.2, and a path. Anything else is refused. */
 
 const t = await testGateway({ METRICS_PORT: 0, GRAPHIQL: true, PUBLIC_CONTRACT: true, CORS_ORIGINS: ['*'] });
 
-/** Sends bytes as they are. @returns all that comes until the server closes the connection */
+/** Sends raw bytes. @returns everything that arrives until the server closes the connection */
 async function exchange(lines: readonly string[], url = t.url): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -30,7 +30,7 @@ const upgradeLines = [
 ];
 const stream = encodeURIComponent('subscription { transactionUpdates { status } }');
 
-/** A request: its first line, and its headers besides Host. */
+/** A request: its first line, and its headers except Host. */
 interface Sent {
   readonly name?: string;
   readonly first: string;
@@ -39,23 +39,23 @@ interface Sent {
 
 /** A request of each path and transport. */
 const requests: readonly Sent[] = [
-  { name: 'a query of GraphQL', first: 'GET /graphql?query={viewer{kind}} HTTP/1.1' },
+  { name: 'a GraphQL query', first: 'GET /graphql?query={viewer{kind}} HTTP/1.1' },
   {
-    name: 'a POST of GraphQL',
+    name: 'a GraphQL POST',
     first: 'POST /graphql HTTP/1.1',
     more: ['Content-Type: application/json', 'Content-Length: 5'],
   },
   {
-    name: 'a body that waits for leave',
+    name: 'a body that waits for 100 Continue',
     first: 'POST /graphql HTTP/1.1',
     more: ['Expect: 100-continue', 'Content-Length: 5'],
   },
-  { name: 'an expectation', first: 'POST /graphql HTTP/1.1', more: ['Expect: wonders', 'Content-Length: 5'] },
+  { name: 'an unknown expectation', first: 'POST /graphql HTTP/1.1', more: ['Expect: wonders', 'Content-Length: 5'] },
   { name: 'an event stream', first: `GET /graphql?query=${stream} HTTP/1.1`, more: ['Accept: text/event-stream'] },
   { name: 'a WebSocket', first: 'GET /graphql HTTP/1.1', more: upgradeLines },
-  { name: 'a WebSocket elsewhere', first: 'GET /elsewhere HTTP/1.1', more: upgradeLines },
-  { name: 'a list of REST', first: 'GET /2025-10-13/customers HTTP/1.1' },
-  { name: 'a command of REST', first: 'POST /2025-10-13/customers HTTP/1.1', more: ['Content-Length: 5'] },
+  { name: 'a WebSocket to another path', first: 'GET /elsewhere HTTP/1.1', more: upgradeLines },
+  { name: 'a REST list', first: 'GET /2025-10-13/customers HTTP/1.1' },
+  { name: 'a REST command', first: 'POST /2025-10-13/customers HTTP/1.1', more: ['Content-Length: 5'] },
   { name: 'the OpenAPI document', first: 'GET /2025-10-13/openapi.json HTTP/1.1' },
   { name: 'the console', first: 'GET /2025-10-13/docs HTTP/1.1' },
   { name: 'the front page', first: 'GET / HTTP/1.1', more: ['Accept: text/html'] },
@@ -76,7 +76,7 @@ const requests: readonly Sent[] = [
   { name: 'a wrong path', first: 'GET /nothing HTTP/1.1' },
 ];
 
-/** Sends a request with these lines of Host. */
+/** Sends a request with these Host header lines. */
 function send({ first, more = [] }: Sent, hosts: readonly string[], url = t.url): Promise<string> {
   const hostLines = hosts.map((host) => `Host: ${host}`);
   const close = more.some((line) => line.startsWith('Connection')) ? [] : ['Connection: close'];
@@ -124,12 +124,12 @@ const noHosts: readonly (readonly string[])[] = [
   ],
 ].map((hosts) => (typeof hosts === 'string' ? [hosts] : hosts));
 
-describe('a Host that is no authority is refused before all else:', () => {
+describe('a Host that is not an authority is refused before anything else:', () => {
   test.each(requests)('$name', async (request) => {
     for (const hosts of noHosts) {
       const answer = await send(request, hosts);
       expect([hosts, statusOf(answer)]).toEqual([hosts, 400]);
-      // Node itself answers where there is none, without a body; so do refused upgrades.
+      // Node itself answers a request without one, without a body; so do refused upgrades.
       if (hosts.length > 0 && !request.first.startsWith('HEAD') && request.more !== upgradeLines) {
         expect(answer).toMatch(/Host/);
       }
@@ -146,7 +146,7 @@ describe('a Host that is no authority is refused before all else:', () => {
     }
   });
 
-  test('a document in it is not executed, and not its variables', async () => {
+  test('a document in it is not executed, nor are variables in it', async () => {
     const query = encodeURIComponent('{ customers(first: 1) { totalCount } }');
     for (const accept of ['application/json', 'text/event-stream', 'multipart/mixed', '*/*']) {
       for (const path of ['/graphql?query={', '/graphql?query={viewer{kind}}']) {
@@ -158,7 +158,7 @@ describe('a Host that is no authority is refused before all else:', () => {
     }
   });
 
-  test('any authority with a character that none has', async () => {
+  test('any authority with an illegal character', async () => {
     const wrong = fc.constantFrom(...' /?#@\\%[]<>^|"{}\'`,;!$&()*+=\t');
     await fc.assert(
       fc.asyncProperty(authority, fc.nat(), wrong, async (host, at, character) => {
@@ -172,7 +172,7 @@ describe('a Host that is no authority is refused before all else:', () => {
 });
 
 const port = fc.nat(65_535);
-/** Hosts as the network has them: names, IPv4 and IPv6 addresses; with a port or without. */
+/** Valid hosts: names, IPv4 and IPv6 addresses, with or without a port. */
 const authority = fc
   .tuple(
     fc.oneof(
@@ -192,7 +192,7 @@ const authority = fc
   .map((parts) => parts.join(''))
   .filter((host) => host.length > 1);
 
-test('every host of the network is one, and no answer depends on which it is', async () => {
+test('every valid host is accepted, and no answer depends on it', async () => {
   const dates = /^(date|x-request-id|ratelimit[a-z-]*): .*\r\n/gim;
   const read = async (path: string, host: string) =>
     (await send({ first: `GET ${path} HTTP/1.1`, more: ['Accept: application/json'] }, [host])).replace(dates, '');
@@ -215,11 +215,11 @@ test('every host of the network is one, and no answer depends on which it is', a
   );
 });
 
-describe('what a request is sent to', () => {
+describe('the target of a request', () => {
   const hosted = (target: string, host: string, method = 'GET') =>
     exchange([`${method} ${target} HTTP/1.1`, `Host: ${host}`, 'Connection: close']);
 
-  test('may name its host, as Host does', async () => {
+  test('may name its host, the same as Host', async () => {
     for (const target of [
       'http://a.example/health/live',
       'HTTP://A.example/health/live?x',
@@ -247,14 +247,14 @@ describe('what a request is sent to', () => {
     expect(statusOf(await exchange([`GET ${target} HTTP/1.1`, 'Host: a.example', ...upgradeLines]))).toBe(400);
   });
 
-  test('needs no Host before HTTP/1.1, but a right one', async () => {
+  test('needs no Host before HTTP/1.1, but if there is one it must be valid', async () => {
     const old = (lines: readonly string[]) => exchange(['GET /health/live HTTP/1.0', ...lines]);
     expect(statusOf(await old([]))).toBe(200);
     expect(statusOf(await old(['Host: a/b']))).toBe(400);
   });
 });
 
-test('another server that an operator reads refuses as well', async () => {
+test("the operator's server refuses invalid hosts, too", async () => {
   const server = await startOperatorServer(
     { host: '127.0.0.1', port: 0 },
     { '/metrics': async () => ({ type: 'text/plain', body: 'figures' }) },

@@ -14,7 +14,7 @@ import { ownReceiver } from '../webhooks/receiver.ts';
 
 /** How a stopping instance treats its clients. */
 
-/** So long Docker waits after SIGTERM before it kills. */
+/** How long Docker waits after SIGTERM before it kills. */
 const dockerMs = 10_000;
 const secretKey = randomBytes(32);
 
@@ -43,7 +43,7 @@ async function portClosed(url: string): Promise<void> {
   }
 }
 
-/** Waits until readiness says no, over connections of its own. */
+/** Waits until readiness is negative, over connections of its own. */
 async function unready(url: string): Promise<Response> {
   for (;;) {
     const response = await fetch(`${url}/health/ready`, { headers: { connection: 'close' } });
@@ -81,20 +81,20 @@ const get = 'GET /2025-10-13/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const ping = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const lastChunk = '\r\n0\r\n\r\n';
 
-/** The bytes of a request. */
+/** Returns the bytes of a request. */
 function post(path: string, body: string, more: readonly string[] = []): string {
   const head = [`POST ${path} HTTP/1.1`, 'Host: localhost', 'Content-Type: application/json', ...more];
   return [...head, `Authorization: ${headers.authorization}`, `Content-Length: ${body.length}`, '', body].join('\r\n');
 }
 
-test('production has a delay unless it is set, development has none', () => {
+test('the delay is set in production by default, and not in development', () => {
   const delayOf = (environment: Readonly<Record<string, string>>) => readConfig(environment).SHUTDOWN_DELAY_MS;
   const production = { NODE_ENV: 'production', DATABASE_URL: 'postgres://host/name' };
   expect([delayOf({}), delayOf(production), delayOf({ ...production, SHUTDOWN_DELAY_MS: '0' })]).toEqual([0, 2_000, 0]);
   expect(() => delayOf({ SHUTDOWN_DELAY_MS: '60001' })).toThrow('SHUTDOWN_DELAY_MS must be between 0 and 60000');
 });
 
-test('busy clients are sent elsewhere by an answer, none fails, and the process ends soon', async () => {
+test('busy clients are sent away with an answer, none fails, and the process ends soon', async () => {
   const child = await startChild({ SHUTDOWN_DELAY_MS: '2000' });
   const clients = Array.from({ length: 8 }, () =>
     busyClient(keepAliveClient(child.url, headers), (exchange) => 'error' in exchange || exchange.close),
@@ -111,10 +111,10 @@ test('busy clients are sent elsewhere by an answer, none fails, and the process 
   expect(await Promise.all(clients.map(({ last }) => last))).toEqual(clients.map(() => sentAway));
 });
 
-test('a connection that is never without a request ends with an answer, too', async () => {
+test('a connection with an endless row of requests is closed with an answer, too', async () => {
   const child = await startChild({ SHUTDOWN_DELAY_MS: '2000' });
   const socket = await open(child.url);
-  // The server may have ended the connection when more is sent.
+  // The server may have closed the connection when more is sent.
   socket.on('error', () => undefined);
   const { ended, until } = reader(socket);
   socket.on('data', (data: string) => socket.write(ping.repeat(data.split(lastChunk).length - 1)));
@@ -128,7 +128,7 @@ test('a connection that is never without a request ends with an answer, too', as
   expect(text.slice(text.indexOf('Connection: close')).split(lastChunk)).toHaveLength(2);
 });
 
-test('clients that know no other place are answered until they are refused', async () => {
+test('clients without another instance are answered until they are refused', async () => {
   const child = await startChild({ SHUTDOWN_DELAY_MS: '1000' });
   const clients = Array.from({ length: 8 }, () => {
     const client = keepAliveClient(child.url, headers);
@@ -138,7 +138,7 @@ test('clients that know no other place are answered until they are refused', asy
   const begun = performance.now();
   expect(await child.end('SIGTERM')).toBe(0);
   expect(performance.now() - begun).toBeLessThan(dockerMs);
-  // The system resets a connection that is made in the very moment in which the port closes.
+  // The system resets a connection that opens at the very moment when the port closes.
   for (const { client, busy } of clients) {
     const last = await busy.last;
     expect([last, await client.ask('/health/live')]).toContainEqual({ error: 'ECONNREFUSED' });
@@ -150,9 +150,9 @@ test.each([
   ['/graphql', { method: 'POST', body: '{"query":"{ customers { totalCount } }"}' }],
   ['/2025-10-13/customers', {}],
 ])(
-  'a request under way at %s is answered after the port has closed, and ends its connection',
+  'a request in progress at %s is answered after the port has closed, and its connection closed',
   async (path, options) => {
-    // Nobody but the request waits for the customers.
+    // Only this request waits for the customers.
     const stopping = await startTestGateway({ ROLE: 'serve' });
     const { authorization } = stopping.platform;
     const client = keepAliveClient(stopping.url, { authorization, 'content-type': 'application/json' });
@@ -169,7 +169,7 @@ test.each([
   },
 );
 
-test('answers that have begun when the port closes are sent to their end, however late they are read', async () => {
+test('answers that have begun when the port closes are sent completely, however late they are read', async () => {
   const stopping = await startTestGateway();
   const socket = await open(stopping.url);
   const count = 50;
@@ -187,7 +187,7 @@ test('answers that have begun when the port closes are sent to their end, howeve
   await stopped;
 });
 
-test('what never ends does not hold a stop up for as long as Docker waits', async () => {
+test('endless requests do not delay a stop for as long as Docker waits', async () => {
   const child = await startChild({
     NODE_ENV: 'production',
     WEBHOOK_LOOPBACK: 'on',
@@ -236,7 +236,7 @@ describe('during the delay', () => {
   });
   afterAll(() => child.end('SIGKILL'));
 
-  test('readiness says no, a second signal changes nothing', async () => {
+  test('readiness is negative, and a second signal changes nothing', async () => {
     expect(readiness.status).toBe(503);
     child.process.kill('SIGTERM');
     child.process.kill('SIGINT');
@@ -250,13 +250,13 @@ describe('during the delay', () => {
     ['GET', '/health/live', '', 200],
     ['GET', '/health/ready', '', 503],
     ['GET', '/nothing', '', 404],
-  ])('%s %s (%s) is answered with %i and the end of its connection', async (method, path, body, status) => {
+  ])('%s %s (%s) is answered with %i, and its connection closed', async (method, path, body, status) => {
     const client = keepAliveClient(child.url, headers);
     expect(await client.ask(path, { method, body })).toMatchObject({ status, close: true });
     client.end();
   });
 
-  test('an event stream opens, and says that it ends its connection', async () => {
+  test('an event stream opens, and announces that its connection will close', async () => {
     const response = await fetch(`${child.url}/graphql`, {
       method: 'POST',
       headers: { ...headers, accept: 'text/event-stream' },
@@ -266,7 +266,7 @@ describe('during the delay', () => {
     await response.body?.cancel();
   });
 
-  test('the next request on a connection of before is answered, and ends it', async () => {
+  test('the next request on an open connection is answered, and closes it', async () => {
     const [socket] = idle as [Socket, Socket, Socket];
     const { ended } = reader(socket);
     socket.write(ping);
@@ -274,7 +274,7 @@ describe('during the delay', () => {
     expect([answersIn(text), endsIn(text)]).toEqual([1, 1]);
   });
 
-  test('requests that come together are all answered, and the last answer ends the connection', async () => {
+  test('pipelined requests are all answered, and the last answer closes the connection', async () => {
     const [, socket] = idle as [Socket, Socket, Socket];
     const { ended } = reader(socket);
     socket.write(ping.repeat(3));
@@ -283,12 +283,12 @@ describe('during the delay', () => {
     expect(text.indexOf('Connection: close')).toBeGreaterThan(text.lastIndexOf('HTTP/1.1 200 OK'));
   });
 
-  test('what comes behind the answer that ends its connection is not carried out', async () => {
+  test('requests sent after the response that closes the connection are not executed', async () => {
     const [, , socket] = idle as [Socket, Socket, Socket];
     const { ended, until } = reader(socket);
     socket.write(post('/graphql', subscription, ['Accept: text/event-stream']));
     expect(endsIn(await until('\r\n\r\n'))).toBe(1);
-    // When the server has ended its side, too, it has read all that came before.
+    // When the server has ended its side, too, it has read everything sent before.
     socket.end(post('/2025-10-13/customers', JSON.stringify(customer)));
     expect(answersIn(await ended)).toBe(1);
     expect(await t.platform.ask('{ customers { totalCount } }')).toEqual({ customers: { totalCount: 0 } });

@@ -15,12 +15,12 @@ const authorization = `Bearer ${(await mint(t.platform, { customerId, permission
 
 const subscription = { query: 'subscription { transactionUpdates { status } }' };
 
-test('a client token has two sockets; the third is told to try again, and may when one has closed', async () => {
+test('a client token has two sockets; the third is refused until one of them has closed', async () => {
   const first = await openRawSocket(t.url, authorization);
   const second = await openRawSocket(t.url, authorization);
   const third = await openRawSocket(t.url, authorization);
   expect(await third.closed).toEqual({ code: 1013, reason: 'a client token can have at most 2 sockets at once' });
-  // Another token is not concerned.
+  // Another token is not affected.
   const other = await openRawSocket(t.url, t.platform.authorization);
   expect(other.socket.readyState).toBe(other.socket.OPEN);
   first.socket.close();
@@ -32,7 +32,7 @@ test('a client token has two sockets; the third is told to try again, and may wh
   for (const { socket } of [second, other]) socket.close();
 });
 
-test('a client token has three subscriptions over all transports; a fourth alone is refused, until one ends', async () => {
+test('a client token has three subscriptions over all transports; a fourth is refused until one ends', async () => {
   const message = 'a client token can have at most 3 subscriptions at once';
   const refused = [{ message, extensions: { code: 'RATE_LIMITED', retryAfter: 1 } }];
   const raw = await openRawSocket(t.url, authorization);
@@ -47,7 +47,7 @@ test('a client token has three subscriptions over all transports; a fourth alone
   expect(await raw.receive('next')).toMatchObject({ id: '3', payload: { errors: refused } });
   const fourth = await openEventStream(`${t.url}/graphql`, authorization, subscription);
   expect((await nextOf(fourth.events)).data.errors).toEqual(refused);
-  // A query is no subscription.
+  // A query is not a subscription.
   raw.send({ id: '4', type: 'subscribe', payload: { query: '{ viewer { kind } }' } });
   expect(await raw.receive('next')).toMatchObject({ id: '4', payload: { data: {} } });
 
@@ -57,7 +57,7 @@ test('a client token has three subscriptions over all transports; a fourth alone
   await expect.poll(() => t.gateway.feed.subscriptions).toBe(3);
   raw.send({ id: '5', type: 'complete' });
   await expect.poll(() => t.gateway.feed.subscriptions).toBe(2);
-  // One that is refused itself takes nothing.
+  // A refused one does not count.
   for (const id of ['6', '7', '8', '9']) {
     raw.send({
       id,

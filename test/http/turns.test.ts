@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Turns } from '../../src/api/http/turns.ts';
 
-/** The turns of requests of several tenants, by a clock that the tests set. */
+/** The turns of requests of several tenants, with a clock that the tests set. */
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
@@ -25,16 +25,16 @@ function begin(turns: Turns, tenant: Parameters<Turns['begin']>[0], count: numbe
 }
 const settled = () => new Promise(setImmediate);
 
-test('a platform that is alone has as many requests worked on at once as an instance admits', () => {
+test('a lone platform has as many requests in progress as an instance admits', () => {
   expect(begin(new Turns(3, 50), platform('a'), 100).count).toBe(50);
 });
 
-test('beside another platform only so many of each are, and the next when one has ended, in their order', async () => {
+test('beside another platform only some are in progress; the next begins when one ends, in order', async () => {
   const turns = new Turns(3, 50);
   begin(turns, platform('b'), 1);
   const first = begin(turns, platform('a'), 3);
   const second = begin(turns, platform('a'), 2);
-  // The storm of one platform makes another wait for none of it.
+  // The backlog of one platform does not delay another.
   expect([first.count, second.count, begin(turns, platform('b'), 2).count]).toEqual([3, 0, 2]);
   turns.end(platform('a'));
   await settled();
@@ -45,14 +45,14 @@ test('beside another platform only so many of each are, and the next when one ha
   expect(second.count).toBe(2);
 });
 
-test('a platform is alone until another one has a request, and again a second after its last one', () => {
+test('a platform is alone until another sends a request, and again one second after the last of it', () => {
   const turns = new Turns(3, 50);
   const areAlone = () => ['a', 'b'].map((key) => turns.isAlone(platform(key)));
   begin(turns, platform('a'), 1);
   expect(areAlone()).toEqual([true, false]);
   begin(turns, platform('b'), 1);
   expect(areAlone()).toEqual([false, false]);
-  // What is refused of one is no request, however long the other goes on.
+  // A refused request does not count, however long the other platform continues.
   vi.advanceTimersByTime(5_000);
   begin(turns, platform('b'), 1);
   expect(areAlone()).toEqual([false, true]);
@@ -61,7 +61,7 @@ test('a platform is alone until another one has a request, and again a second af
   expect(turns.isAlone({ key: 'address', isPlatform: false })).toBe(false);
 });
 
-test('a second after the last request of another platform all that wait are worked on', async () => {
+test('a second after the last request of another platform, all that wait begin', async () => {
   const turns = new Turns(3, 50);
   begin(turns, platform('b'), 1);
   const storm = begin(turns, platform('a'), 10);
@@ -75,7 +75,7 @@ test('a second after the last request of another platform all that wait are work
   expect(storm.count).toBe(10);
 });
 
-test('of a platform beside another a quarter of the turns is for expensive work, and of one that is alone all are', async () => {
+test("a quarter of a platform's turns is for expensive work, but all if the platform is alone", async () => {
   const turns = new Turns(8, 50);
   const begun = { count: 0 };
   const beginExpensive = () => {
@@ -98,7 +98,7 @@ test('of a platform beside another a quarter of the turns is for expensive work,
   expect(begun.count).toBe(12);
 });
 
-test('an operation of a connection leaves its turn to others while it waits for the world outside', async () => {
+test('an operation on a connection releases its turn while it waits for an external system', async () => {
   const turns = new Turns(1, 50);
   begin(turns, platform('b'), 1);
   const first = await turns.takeTurn('a');
@@ -108,7 +108,7 @@ test('an operation of a connection leaves its turn to others while it waits for 
   first.release();
   await settled();
   expect(next.count).toBe(1);
-  // It goes on without a wait, and both count.
+  // It continues without a wait, and both count.
   first.retake();
   first.retake();
   first.end();
@@ -119,7 +119,7 @@ test('an operation of a connection leaves its turn to others while it waits for 
   expect(begin(turns, platform('a'), 1).count).toBe(0);
 });
 
-test('strangers at one address are always limited, and limit no platform', () => {
+test('clients without credentials are always limited per address, and limit no platform', () => {
   const turns = new Turns(3, 50);
   expect(begin(turns, stranger, 5).count).toBe(3);
   expect(begin(turns, platform('a'), 10).count).toBe(10);

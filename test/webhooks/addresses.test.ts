@@ -9,7 +9,7 @@ import { ownGateway, testGateway } from '../setup/gateway.ts';
 import { createEndpoint, endpointUntil, tryCreate } from './endpoint.ts';
 import { ownReceiver } from './receiver.ts';
 
-/** Where any socket of this process tried to connect to, at the port of https. */
+/** The hosts that sockets of this process tried to connect to on port 443. */
 let attempted: string[] = [];
 const watch = (message: unknown) => {
   const { socket } = message as { socket: Socket };
@@ -25,16 +25,16 @@ afterEach(() => {
   diagnostics.unsubscribe('net.client.socket', watch);
 });
 
-/** What the names of the tests' receivers resolve to, look-up by look-up; the last answer stays. */
+/** The addresses that the names of receivers resolve to, lookup by lookup; the last answer repeats. */
 const answers = new Map<string, (readonly string[])[]>();
 const resolve: Resolver = async (hostname) => {
   const queue = answers.get(hostname) ?? [];
   return (queue.length > 1 ? queue.shift() : queue[0]) ?? [];
 };
-// An endpoint that only fails is disabled after 21 s: by then five attempts have long been made.
+// An endpoint that only fails is disabled after 21 s: five attempts are made long before.
 const t = await testGateway({ WEBHOOK_TIME_SCALE: 20_000 }, undefined, { webhooks: { resolve } });
 
-/** Hosts that name, in one spelling or another, a place inside. */
+/** Hosts that name an internal address in one spelling or another. */
 const insideHosts =
   `localhost LOCALHOST localhost. api.localhost router printer.local vault.internal db.internal. 127.0.0.1 127.1
   127.0.1 2130706433 0x7f000001 0x7f.1 0x7f.0x0.0x0.0x1 017700000001 0177.0.0.1 0177.0x0.1 127.0.0.1. ①②⑦.⓪.⓪.①
@@ -46,7 +46,7 @@ const insideHosts =
     /\s+/,
   );
 
-test('no spelling of an inner address can be registered where it is not the sandbox’s loopback', async () => {
+test('no spelling of an internal address can be registered, except the sandbox’s loopback', async () => {
   expect(insideHosts.length).toBeGreaterThanOrEqual(60);
   const strict = await ownGateway({ WEBHOOK_LOOPBACK: false });
   for (const host of insideHosts) {
@@ -59,7 +59,7 @@ test('no spelling of an inner address can be registered where it is not the sand
   expect(attempted).toEqual([]);
 });
 
-test('only https on the usual ports, without credentials, is taken; the sandbox may use its own loopback', () => {
+test('only https on the usual ports, without credentials, is accepted; the sandbox may use loopback', () => {
   for (const url of [
     'http://hooks.example.com/',
     'https://hooks.example.com:22/',
@@ -103,7 +103,7 @@ test('only https on the usual ports, without credentials, is taken; the sandbox 
     expect(() => parseEndpointUrl(url, true), url).toThrow();
 });
 
-/** Addresses that a name may resolve to, and must not be followed to. */
+/** Addresses that a name may resolve to, and that must not be connected to. */
 const insideAddresses = [
   ...`127.0.0.1 127.8.8.8 0.0.0.0 0.1.2.3 10.0.0.1 10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1
   192.168.255.255 100.64.0.1 100.100.100.200 100.127.255.255 169.254.0.1 169.254.169.254 169.254.170.2
@@ -116,7 +116,7 @@ const insideAddresses = [
   'not an address',
 ];
 
-test('a name that resolves to any inner address is not connected to, alone or beside a public one', async () => {
+test('a name that resolves to an internal address is not connected to, even beside a public one', async () => {
   expect(insideAddresses.length).toBeGreaterThanOrEqual(60);
   let found: readonly string[] = [];
   const sender = new Sender(paceOf(100_000), async () => found);
@@ -145,8 +145,8 @@ test('a name that resolves to any inner address is not connected to, alone or be
     expect(isPublicAddress(address), address).toBe(true);
 });
 
-test('a name that flips between check and connection gains nothing: what was checked is what is connected to', async () => {
-  // An unassigned prefix: no host is behind it.
+test('a name that flips between check and connection is connected to at the checked address', async () => {
+  // An unassigned prefix without hosts.
   answers.set('flip.example.com', [['3ffe::1'], ['127.0.0.1'], ['3ffe::1', '127.0.0.1'], ['169.254.169.254']]);
   const { id } = await createEndpoint(t.platform, { url: 'https://flip.example.com/hooks' });
   const { deliveries } = await endpointUntil(t.platform, id, (one) => one.deliveries[0]?.attempts.length >= 5);
@@ -154,11 +154,11 @@ test('a name that flips between check and connection gains nothing: what was che
   const errors = deliveries[0].attempts.map((attempt: { error: string }) => attempt.error);
   expect(errors[0]).not.toContain('public addresses');
   expect(new Set(errors.slice(1))).toEqual(new Set(['the host name does not resolve to public addresses only']));
-  // Nothing that a platform can see reveals the address behind its name.
+  // Nothing that a platform can see reveals the address behind the name.
   expect(JSON.stringify(deliveries)).not.toMatch(/127\.0\.0\.1|169\.254|3ffe/);
 });
 
-test('a loopback URL of a production platform is not followed, even where one is stored', async () => {
+test('a loopback URL of a production platform is not connected to, even if one is stored', async () => {
   const trap = await ownReceiver();
   const sender = new Sender(paceOf(1), resolve);
   const outcome = await sender.post({
@@ -177,7 +177,7 @@ test('a loopback URL of a production platform is not followed, even where one is
   await sender.close();
 });
 
-test('the host name stays in the TLS greeting and proxy variables are ignored', async () => {
+test('TLS gets the host name, and proxy variables are ignored', async () => {
   const greetings: string[] = [];
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -211,6 +211,6 @@ test('the host name stays in the TLS greeting and proxy variables are ignored', 
   server.close();
 });
 
-test('localhost is found without asking anybody', async () => {
+test('localhost is resolved without a lookup', async () => {
   expect(await dnsResolver('localhost')).toEqual(['127.0.0.1', '::1']);
 });

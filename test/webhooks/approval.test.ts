@@ -6,9 +6,9 @@ import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint, endpointUntil, resend } from './endpoint.ts';
 import { type Answer, answer, ownReceiver, type Received, startReceiver, verify } from './receiver.ts';
 
-/** What a platform answers to an approval question decides the payment, from the announcement to the ledger. */
+/** A platform's answer to an approval question decides the payment, from the announcement to the ledger. */
 
-// The payments' own deadline is far away: what ends them here is the answer.
+// The payments' own deadline is far away: here the answer ends them.
 const t = await testGateway({ WEBHOOK_TIME_SCALE: 2, PAYMENT_APPROVAL_MS: 60_000 });
 const receiver = await startReceiver();
 const scene = await makeScene(t.platform, 0n);
@@ -16,7 +16,7 @@ const endpoint = await createEndpoint(t.platform, { url: receiver.url, eventType
 await receiver.until((received) => received.length === 1);
 afterAll(() => receiver.stop());
 
-/** Lets a UMA payment be announced to a customer. */
+/** Announces a UMA payment to a customer. */
 async function announce(platform: TestPlatform, { customerId }: Scene): Promise<Data> {
   const { transaction } = await act(
     platform,
@@ -36,7 +36,7 @@ async function announce(platform: TestPlatform, { customerId }: Scene): Promise<
 const about = (id: string) => (one: Received) => one.body.transaction?.id === id;
 const isQuestion = ({ body }: Received) => body.transaction?.status === 'PENDING';
 
-/** The delivery of the last question that was put, once it has ended. */
+/** Returns the delivery of the last question, once it has ended. */
 async function lastQuestion(): Promise<Data> {
   const { deliveries } = await endpointUntil(t.platform, endpoint.id, (one) =>
     one.deliveries.every(({ status }: Data) => status !== 'PENDING'),
@@ -45,9 +45,9 @@ async function lastQuestion(): Promise<Data> {
   return deliveries.findLast(({ event }: Data) => event.id === ids.at(-1));
 }
 
-/** Announces a payment, answers the question, and waits for the payment's end, which it answers with why it came to it. */
+/** Announces a payment, answers the question, and returns the payment at its end with its reason. */
 async function decided(how: Answer): Promise<Data> {
-  // The payment's outcome is sent, too, and every receiver accepts that.
+  // The payment's outcome is sent, too, and every receiver accepts it.
   receiver.answer = (response, received, request) =>
     (isQuestion(received) ? how : answer(200))(response, received, request);
   const { id } = await announce(t.platform, scene);
@@ -62,7 +62,7 @@ const json =
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 
 describe('200', () => {
-  test('approves, with what the platform tells of the receiver: the customer has the money', async () => {
+  test("approves, with the platform's data about the receiver: the customer has the money", async () => {
     const before = await balanceOf(t.platform, scene.usd);
     const { id, status } = await decided(json(200, { receiverCustomerInfo: { FULL_NAME: 'Grace Hopper' } }));
     expect(status).toBe('COMPLETED');
@@ -83,11 +83,11 @@ describe('200', () => {
     expect(question.body.requestedReceiverCustomerInfoFields).toContainEqual({ name: 'FULL_NAME', mandatory: true });
   });
 
-  test('without a body approves too, where the customer’s record tells what is needed', async () => {
+  test('approves without a body, too, if the customer’s record has the required data', async () => {
     expect((await decided(answer(200))).status).toBe('COMPLETED');
   });
 
-  test('is no approval where it cannot be read, or tells what no command would take: money does not move on a guess', async () => {
+  test('does not approve with an unreadable or invalid body: money does not move on a guess', async () => {
     const before = await balanceOf(t.platform, scene.usd);
     const unusable: Answer[] = [
       json(200, { receiverCustomerInfo: 'everyone' }),
@@ -114,7 +114,7 @@ describe('403', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(before);
   });
 
-  test('rejects without a reason, and with one that cannot be stored', async () => {
+  test('rejects without a reason, and with a reason that cannot be stored', async () => {
     for (const how of [answer(403), json(403, { reason: 'two\nlines' }), json(403, { reason: 'x'.repeat(501) })]) {
       const transaction = await decided(how);
       expect(transaction.status).toBe('REJECTED');
@@ -127,7 +127,7 @@ describe('403', () => {
 });
 
 describe('422', () => {
-  test('rejects, and says what the platform would have to know of the other side', async () => {
+  test('rejects, and names the data about the sender that the platform requires', async () => {
     const transaction = await decided(json(422, { requiredFields: ['BIRTH_DATE', 'NATIONALITY'] }));
     expect(transaction.status).toBe('REJECTED');
     const needs = 'rejected by the platform: the platform needs more information about the sender';
@@ -140,11 +140,11 @@ describe('422', () => {
 });
 
 describe('202', () => {
-  test('leaves the decision for later: what is decided by hand meanwhile stands', async () => {
+  test('postpones the decision: a decision by command stands', async () => {
     const { promise: asked, resolve } = Promise.withResolvers<void>();
     receiver.answer = (response, received) => {
       response.writeHead(isQuestion(received) ? 202 : 200).end();
-      // The end of the payment before may still be on its way here.
+      // The end of the previous payment may still arrive here.
       if (isQuestion(received)) resolve();
     };
     const { id } = await announce(t.platform, scene);
@@ -175,8 +175,8 @@ const eventTypes = ['INCOMING_PAYMENT'];
 const { id: endpointId } = await createEndpoint(hasty.platform, { url: asked.url, eventTypes });
 afterAll(() => asked.stop());
 
-describe('when the time to decide is over, counted once, from the question on', () => {
-  /** Announces a payment whose question is answered so; answers its end, and the delivery of the question. */
+describe('when the time for a decision, counted from the question, has passed', () => {
+  /** Announces a payment whose question gets this answer; returns its end, and the delivery of the question. */
   async function timedOut(how: Answer): Promise<{ transaction: Data; question: Data }> {
     asked.answer = (response, received, request) =>
       (isQuestion(received) ? how : answer(200))(response, received, request);
@@ -196,14 +196,14 @@ describe('when the time to decide is over, counted once, from the question on', 
     return { transaction, question: deliveries.find(({ event }: Data) => event.id === pending.id) };
   }
 
-  test.each([202, 409])('a payment whose decision was put off by %i is rejected', async (status) => {
+  test.each([202, 409])('a payment whose decision was postponed by %i is rejected', async (status) => {
     const { transaction, question } = await timedOut(answer(status));
     expect(transaction).toMatchObject({ status: 'REJECTED', failureReason: null });
     expect(transaction.timeline.at(-1).reason).toBe('the platform did not decide in time');
     expect(question).toMatchObject({ status: 'DELIVERED', attempts: [{ responseStatus: status }] });
   });
 
-  test('a payment about which the platform was silent fails as timed out', async () => {
+  test('a payment without an answer from the platform fails as timed out', async () => {
     const { transaction, question } = await timedOut(() => undefined);
     expect(transaction).toMatchObject({ status: 'FAILED', failureReason: 'PAYMENT_APPROVAL_TIMED_OUT' });
     expect(question).toMatchObject({
@@ -213,7 +213,7 @@ describe('when the time to decide is over, counted once, from the question on', 
   });
 });
 
-/** Lets a payment from an account outside be announced, over a bank's rails. */
+/** Announces a payment from an external account over a bank's rails. */
 async function announceFromBank(): Promise<string> {
   const { database } = t.gateway.payments;
   const { rows } = await database.pool.query<{ id: string }>('select uuid_v7() as id');
@@ -243,7 +243,7 @@ async function announceFromBank(): Promise<string> {
   return `Transaction:${id}`;
 }
 
-test('one endpoint is asked and the others are told; a payment over a bank’s rails is no question', async () => {
+test('one endpoint is asked and the others notified; a payment over a bank’s rails is not a question', async () => {
   const told = await ownReceiver(answer(403));
   const { id } = await createEndpoint(t.platform, { url: told.url, eventTypes: ['INCOMING_PAYMENT'] });
   expect((await decided(answer(200))).status).toBe('COMPLETED');
@@ -254,17 +254,17 @@ test('one endpoint is asked and the others are told; a payment over a bank’s r
   );
   expect(deliveries.map(({ status }: Data) => status)).not.toContain('DELIVERED');
 
-  // Only the bank's payment is refused: the end of the payment before may still be on its way here.
+  // Only the bank's payment is refused: the end of the previous payment may still arrive here.
   let failures = 1;
   receiver.answer = (response, received) =>
     response.writeHead(isQuestion(received) && failures-- > 0 ? 500 : 200).end();
   const bank = await announceFromBank();
-  // A question is put once; this is an event like any other, and is tried again.
+  // A question is put once; this is an ordinary event, and is retried.
   await receiver.until((received) => received.filter(about(bank)).length === 2);
   expect(await lastQuestion()).toMatchObject({ status: 'DELIVERED', attempts: [{}, {}] });
 });
 
-test('a question that waits still asks when it is sent again, and one that was answered only tells', async () => {
+test('an unanswered question that is resent still decides, and an answered one only notifies', async () => {
   // It waits for an hour before it is sent.
   await t.owner.query(`
     create function hold_question() returns trigger language plpgsql as $$

@@ -5,7 +5,7 @@ import { cursors } from '../setup/cursors.ts';
 
 const uuid = '01a1fc11-db75-7eac-9cd6-93f3db60e56b';
 
-test('a balance that a JSON number cannot carry exactly is left out, and the event is told all the same', () => {
+test('a balance beyond the range of a JSON number is omitted, and the event is sent without it', () => {
   const event: Event = {
     platformId: uuid,
     id: uuid,

@@ -7,7 +7,7 @@ import { type Answer, answer, ownReceiver, type Received, startReceiver, verify 
 
 const t = await testGateway({ WEBHOOK_TIME_SCALE: 20_000 });
 
-/** Deposits in an account, each of which makes one event. */
+/** Makes deposits in an account, each of which causes one event. */
 async function deposit(accountId: string, count: number): Promise<void> {
   for (let made = 0; made < count; made += 1) await fund(t.platform, accountId, 1n);
 }
@@ -26,15 +26,15 @@ const endless: Answer = (response) => {
 
 const faults: Readonly<Record<string, Answer>> = {
   'answers 500': answer(500),
-  'answers nothing': () => undefined,
+  'does not answer': () => undefined,
   'resets the connection': (_response, _received, request) => request.socket.resetAndDestroy(),
-  'answers half a head': (_response, _received, request) => request.socket.write('HTTP/1.1 200 OK\r\nx-slow: '),
-  'answers what is not HTTP': (_response, _received, request) => request.socket.end('220 ready\r\n'),
+  'sends half a response head': (_response, _received, request) => request.socket.write('HTTP/1.1 200 OK\r\nx-slow: '),
+  'answers something other than HTTP': (_response, _received, request) => request.socket.end('220 ready\r\n'),
   'answers a gigabyte': endless,
 };
 
 test.for(Object.entries(faults))(
-  'a receiver that %s gets every event once it is healed, once per id',
+  'a receiver that %s gets every event once it has recovered, once per id',
   async ([, fault]) => {
     const receiver = await ownReceiver(fault);
     const scene = await makeScene(t.platform, 0n);
@@ -78,7 +78,7 @@ test('a redirect is a failure and is not followed', async () => {
   expect(inside.connections).toBe(0);
 });
 
-test('an endless answer to a success costs nothing: its status counts, and the rest is not read', async () => {
+test('an endless body after a success is harmless: the status counts, and the rest is not read', async () => {
   let written = 0;
   const receiver = await ownReceiver((response) => {
     response.writeHead(200);
@@ -94,7 +94,7 @@ test('an endless answer to a success costs nothing: its status counts, and the r
   expect(written).toBeLessThan(64);
 });
 
-test('409 is a success, for the receiver has it already', async () => {
+test('409 is a success, because the receiver has the event already', async () => {
   const receiver = await ownReceiver(answer(409));
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
   const { deliveries, status } = await endpointUntil(t.platform, id, (one) => one.deliveries[0]?.attempts.length > 0);
@@ -102,7 +102,7 @@ test('409 is a success, for the receiver has it already', async () => {
   expect(deliveries[0]).toMatchObject({ status: 'DELIVERED', attempts: [{ responseStatus: 409, error: null }] });
 });
 
-test('410 disables the endpoint at once, and its notice says so', async () => {
+test('410 disables the endpoint immediately, and the notice says so', async () => {
   const receiver = await ownReceiver(answer(410));
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
   const endpoint = await endpointUntil(t.platform, id, ({ status }) => status === 'DISABLED');
@@ -113,7 +113,7 @@ test('410 disables the endpoint at once, and its notice says so', async () => {
   });
 });
 
-test('hanging receivers hold up nobody else, and have no more than eight requests at a time', async () => {
+test('hanging receivers delay no others, and have at most eight requests at a time', async () => {
   const hanging = await Promise.all([1, 2, 3].map(() => startReceiver(() => undefined)));
   const healthy = await startReceiver();
   const scene = await makeScene(t.platform, 0n);
@@ -121,12 +121,12 @@ test('hanging receivers hold up nobody else, and have no more than eight request
     await createEndpoint(t.platform, { url, eventTypes: ['ACCOUNT_STATUS'] });
   await deposit(scene.usd, 40);
   await healthy.until((received) => distinct(received) === 41);
-  // An attempt ends after a second here; those that the hanging ones were sent meanwhile stay within their share.
+  // An attempt ends after a second here; what the hanging ones were sent meanwhile stays within their share.
   for (const one of hanging) expect(one.received.length).toBeLessThan(41);
   await Promise.all([...hanging, healthy].map((one) => one.stop()));
 });
 
-test('the feed has the body of each webhook, byte for byte as it was posted, in lists and in streams', async () => {
+test('the feed has the exact body of each webhook, byte for byte, in lists and in streams', async () => {
   const platform = await t.newPlatform('reads bodies');
   const receiver = await ownReceiver();
   await createEndpoint(platform, { url: receiver.url });
@@ -153,7 +153,7 @@ test('the feed has the body of each webhook, byte for byte as it was posted, in 
   }
 });
 
-test('the app of a customer reads no body of a webhook, which has what its platform notes, and no delivery', async () => {
+test("a customer's app reads no webhook bodies, which contain its platform's notes, and no deliveries", async () => {
   const receiver = await ownReceiver();
   await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['ACCOUNT_STATUS'] });
   const { customerId, usd } = await makeScene(t.platform, 0n);

@@ -4,14 +4,14 @@ import type { Data, TestPlatform } from '../setup/gateway.ts';
 
 const fields = 'id url eventTypes status description createdAt failingSince disabledAt notice';
 
-/** Makes an endpoint and answers it with its secret. */
+/** Creates an endpoint, and returns it with its secret. */
 export async function createEndpoint(platform: TestPlatform, input: object): Promise<{ id: string; secret: string }> {
   const result = await tryCreate(platform, input);
   if (!result.endpoint) throw new Error(JSON.stringify(result));
   return { id: result.endpoint.id, secret: result.secret };
 }
 
-/** Requests an endpoint and returns the result. */
+/** Sends the creation of an endpoint, and returns the result. */
 export async function tryCreate(platform: TestPlatform, input: object): Promise<Data> {
   return act(platform, 'createWebhookEndpoint', input, `endpoint { ${fields} } secret`);
 }
@@ -24,13 +24,13 @@ export async function replay(platform: TestPlatform, input: object): Promise<Dat
   return act(platform, 'replayWebhookEvents', input, 'count');
 }
 
-/** Sends a delivery again, and answers it or the refusal. */
+/** Resends a delivery, and returns it or the refusal. */
 export async function resend(platform: TestPlatform, deliveryId: string, more: object = {}): Promise<Data> {
   const fields = 'delivery { id status event { id } attempts { responseStatus } }';
   return act(platform, 'resendWebhookDelivery', { deliveryId, ...more }, fields);
 }
 
-/** An endpoint with its latest deliveries, oldest first. */
+/** Reads an endpoint with its latest deliveries, oldest first. */
 export async function readEndpoint(platform: TestPlatform, id: string): Promise<Data> {
   const { node } = await platform.ask(
     `query ($id: ID!) { node(id: $id) { ... on WebhookEndpoint { ${fields} deliveries(first: 100) { totalCount edges { node {
@@ -42,7 +42,7 @@ export async function readEndpoint(platform: TestPlatform, id: string): Promise<
 
 const lookAgainMs = 20;
 
-/** Reads an endpoint until it is as wanted: its record follows the receiver's observation. */
+/** Reads an endpoint until it is as wanted: its record is written after the receiver sees a request. */
 export async function endpointUntil(
   platform: TestPlatform,
   id: string,

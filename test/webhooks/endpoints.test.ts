@@ -26,7 +26,7 @@ const sendTest = (platform: TestPlatform, endpointId: string, idempotencyKey?: s
 const secretForm = /^whsec_[A-Za-z0-9+/]{43}=$/;
 const types = (received: readonly Received[]) => received.map(({ body }) => body.type);
 
-test('a new endpoint gets a test event, signed so that the convention’s own library verifies its raw bytes', async () => {
+test("a new endpoint gets a test event with a signature that the standard's own library verifies", async () => {
   const receiver = await ownReceiver();
   const { id, secret } = await createEndpoint(t.platform, { url: receiver.url, description: 'books' });
   expect(secret).toMatch(secretForm);
@@ -55,10 +55,10 @@ test('a new endpoint gets a test event, signed so that the convention’s own li
   ]);
 });
 
-test('a payment sends its events in the bodies of the specification, each with its place in the feed', async () => {
+test('a payment sends its events in the bodies of the specification, each with its feed position', async () => {
   const receiver = await ownReceiver();
   const scene = await makeScene(t.platform, 100_000n);
-  // What made the scene is in the feed, and so before the endpoint's first event.
+  // The events of the scene's creation are in the feed, and so before the endpoint's first event.
   await feedHas(scene.usd, 1);
   const { secret } = await createEndpoint(t.platform, { url: receiver.url });
   const { quote } = await succeed(
@@ -121,7 +121,7 @@ test('a payment sends its events in the bodies of the specification, each with i
   });
 });
 
-test('a transfer that fails says why, and where the money went', async () => {
+test('a failed transfer states the reason, and where the money went', async () => {
   const receiver = await ownReceiver();
   const scene = await makeScene(t.platform, 5_000n, '003');
   await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
@@ -151,7 +151,7 @@ test('a transfer that fails says why, and where the money went', async () => {
   });
 });
 
-test('endpoints are read in one statement, with what they were sent, its events and attempts, and how much that is', async () => {
+test('endpoints are read in one statement, with their deliveries, events, attempts and totals', async () => {
   const receiver = await ownReceiver();
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
   await endpointUntil(t.platform, id, ({ deliveries }) => deliveries[0]?.status === 'DELIVERED');
@@ -178,14 +178,14 @@ test('endpoints are read in one statement, with what they were sent, its events 
   });
 });
 
-test('an endpoint gets only the types that it asked for, and never those that are in the feed only', async () => {
+test('an endpoint gets only the types that it asked for, and none that only the feed has', async () => {
   const receiver = await ownReceiver();
   const refused = await tryCreate(t.platform, { url: receiver.url, eventTypes: ['QUOTE_STATUS'] });
   expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'eventTypes'] });
   expect(await tryCreate(t.platform, { url: receiver.url, eventTypes: [] })).toMatchObject({ code: 'INVALID_INPUT' });
   await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['KYC_STATUS'] });
   const first = await makeScene(t.platform, 5_000n);
-  // They are sent side by side: either may be the first to arrive.
+  // They are sent concurrently: either may arrive first.
   await receiver.until(
     (received) => received.some(({ body }) => body.customerId === first.customerId) && types(received).includes('TEST'),
   );
@@ -197,7 +197,7 @@ test('an endpoint gets only the types that it asked for, and never those that ar
   });
 });
 
-test('while a secret is rotated, the old and the new one both verify, and only a third does not', async () => {
+test('during a rotation, the old and the new secret both verify, and no other does', async () => {
   const receiver = await ownReceiver();
   const day = await ownGateway();
   const { id, secret } = await createEndpoint(day.platform, { url: receiver.url });
@@ -213,7 +213,7 @@ test('while a secret is rotated, the old and the new one both verify, and only a
   expect(() => verify(`whsec_${Buffer.alloc(32).toString('base64')}`, event)).toThrow();
 });
 
-test('of two rotations at once each is one step: what signs afterwards are the two new secrets', async () => {
+test('two concurrent rotations are two steps: afterwards the two new secrets sign', async () => {
   const receiver = await ownReceiver();
   const { id, secret } = await createEndpoint(t.platform, { url: receiver.url });
   await receiver.until((received) => received.length === 1);
@@ -238,7 +238,7 @@ test('of two rotations at once each is one step: what signs afterwards are the t
   expect(() => verify(secret, event)).toThrow();
 });
 
-test('a test on demand tells what the receiver answered', async () => {
+test("a test on demand returns the receiver's answer", async () => {
   const receiver = await ownReceiver(answer(500));
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
   expect(await sendTest(t.platform, id)).toMatchObject({ delivered: false, responseStatus: 500 });
@@ -251,7 +251,7 @@ test('a test on demand tells what the receiver answered', async () => {
   expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', result: null });
 });
 
-test('a secret is shown once: a repeated key is refused with the id of what it made', async () => {
+test('a secret is shown once: a repeated key is refused with the id of the endpoint', async () => {
   const receiver = await ownReceiver();
   const input = { url: receiver.url, idempotencyKey: 'one-endpoint' };
   const { id } = await createEndpoint(t.platform, input);
@@ -280,7 +280,7 @@ test('stored secrets are encrypted', async () => {
   expect(bytes.includes(Buffer.from(secret.slice('whsec_'.length), 'base64'))).toBe(false);
 });
 
-test('an endpoint can be changed, disabled, enabled and deleted, and what it missed is replayed as a range', async () => {
+test('an endpoint can be changed, disabled, enabled and deleted, and missed events replayed', async () => {
   const receiver = await ownReceiver();
   const scene = await makeScene(t.platform, 1_000n);
   await feedHas(scene.usd, 1);
@@ -327,7 +327,7 @@ test('an endpoint can be changed, disabled, enabled and deleted, and what it mis
   });
 });
 
-test('a delivery is sent again whatever became of it, under its own id, and its earlier attempts stay', async () => {
+test('a delivery can always be resent, under its own id, and its earlier attempts are kept', async () => {
   const receiver = await ownReceiver(answer(503, { 'retry-after': '3600' }));
   const { id: endpointId } = await createEndpoint(t.platform, { url: receiver.url, eventTypes: ['TEST'] });
   const until = async (status: string, attempts: number): Promise<Data> => {
@@ -380,7 +380,7 @@ test('a delivery is sent again whatever became of it, under its own id, and its 
   }
 });
 
-test('another platform’s endpoint is an unknown one, and its receiver gets none of our events', async () => {
+test('another platform’s endpoint looks unknown, and its receiver gets none of our events', async () => {
   const receiver = await ownReceiver();
   const stranger = await t.newPlatform('stranger');
   const { id } = await createEndpoint(stranger, { url: receiver.url });

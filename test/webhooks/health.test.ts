@@ -9,7 +9,7 @@ import { answer, ownReceiver, type Received, startReceiver, verify } from './rec
 
 const distinct = (received: readonly Received[]) => new Set(received.map(({ id }) => id)).size;
 
-test('what a receiver asks for with Retry-After is granted, up to a day', async () => {
+test("a receiver's Retry-After is respected, up to a day", async () => {
   const slow = await ownGateway({ WEBHOOK_TIME_SCALE: 100 });
   const scaled = (seconds: number) => (seconds * 1_000) / 100;
   const pauseAfter = async (retryAfter: Record<string, string>) => {
@@ -18,7 +18,7 @@ test('what a receiver asks for with Retry-After is granted, up to a day', async 
     const { deliveries } = await endpointUntil(slow.platform, id, (one) => one.deliveries[0]?.attempts.length > 0);
     const [{ attempts, nextAttemptAt }] = deliveries;
     await receiver.stop();
-    // From the end of the attempt on.
+    // Counted from the end of the attempt.
     return Date.parse(nextAttemptAt) - Date.parse(attempts.at(-1).at) - attempts.at(-1).durationMs;
   };
   expect(await pauseAfter({ 'retry-after': '3600' })).toBe(scaled(3_600));
@@ -27,7 +27,7 @@ test('what a receiver asks for with Retry-After is granted, up to a day', async 
   expect(await pauseAfter({ 'retry-after': date })).toBeGreaterThanOrEqual(scaled(7_100));
 });
 
-test('an endpoint that only fails is FAILING, then disabled after days with a notice; a range replay brings all it missed', async () => {
+test('a failing endpoint is FAILING, after days disabled with a notice; a replay sends all it missed', async () => {
   const fast = await ownGateway({ WEBHOOK_TIME_SCALE: 200_000 });
   const receiver = await ownReceiver(answer(500));
   const scene = await makeScene(fast.platform, 0n);
@@ -45,12 +45,12 @@ test('an endpoint that only fails is FAILING, then disabled after days with a no
     }
   })();
   expect(disabled.notice).toMatch(/^Disabled: every attempt since \d{4}-.+Z has failed, the last one: answered 500$/);
-  // What was waiting is given up right after, in parts.
+  // Waiting deliveries are given up right after, in batches.
   await endpointUntil(fast.platform, id, ({ deliveries }) =>
     deliveries.every((delivery: { status: string }) => delivery.status === 'FAILED'),
   );
 
-  // A deposit comes into the feed a moment after its answer.
+  // A deposit reaches the feed a moment after its answer.
   const inFeed = async () =>
     (
       await fast.platform.ask(
@@ -76,13 +76,13 @@ test('an endpoint that only fails is FAILING, then disabled after days with a no
   );
   expect(healed.status).toBe('ENABLED');
 
-  // A failure of an attempt that began after a success counts.
+  // The failure of an attempt that began after a success counts.
   receiver.answer = answer(410);
   await fund(fast.platform, scene.usd, 1n);
   await endpointUntil(fast.platform, id, ({ status }) => status === 'DISABLED');
 });
 
-test('a failure that comes late counts no more: after a later success, or when the endpoint has moved', async () => {
+test('a late failure does not count after a later success or a move of the endpoint', async () => {
   const SECRET_KEY = randomBytes(32);
   const serving = await ownGateway({ ROLE: 'serve', SECRET_KEY });
   const late: ServerResponse[] = [];
@@ -105,7 +105,7 @@ test('a failure that comes late counts no more: after a later success, or when t
   for (const response of late) response.writeHead(410).end();
   for (const { id } of [healthy, moved])
     await endpointUntil(serving.platform, id, ({ deliveries }) => deliveries[0].status === 'FAILED');
-  // It ends when what its attempts came to is recorded. The test of the new URL is aborted.
+  // It ends when the outcome of its attempts is recorded. The test of the new URL is aborted.
   await silent.until((received) => received.length === 1);
   await working.gateway.stop();
   for (const { id } of [healthy, moved]) {
@@ -115,7 +115,7 @@ test('a failure that comes late counts no more: after a later success, or when t
   }
 });
 
-test('an event is attempted ten times over the schedule, and then given up, visibly', async () => {
+test('an event is attempted ten times over the schedule, and then visibly given up', async () => {
   const fast = await ownGateway({ WEBHOOK_TIME_SCALE: 25_000 });
   const receiver = await ownReceiver(answer(404));
   const { id } = await createEndpoint(fast.platform, { url: receiver.url });
@@ -137,7 +137,7 @@ test('an event is attempted ten times over the schedule, and then given up, visi
   expect(after.deliveries[0].attempts).toHaveLength(11);
 });
 
-test('a process that stops gives back what it was sending, and the next one sends it at once', async () => {
+test('a process that stops returns what it was sending, and the next one sends it immediately', async () => {
   const SECRET_KEY = randomBytes(32);
   const serving = await ownGateway({ ROLE: 'serve', SECRET_KEY });
   const receiver = await ownReceiver(() => undefined);
@@ -156,7 +156,7 @@ test('a process that stops gives back what it was sending, and the next one send
   await second.gateway.stop();
 });
 
-test('where the key of the stored secrets is another, nothing is sent unsigned, and the attempts say why', async () => {
+test('if the key of the stored secrets differs, nothing is sent unsigned, and the attempts say why', async () => {
   const serving = await ownGateway({ ROLE: 'serve' });
   const receiver = await ownReceiver();
   const { id } = await createEndpoint(serving.platform, { url: receiver.url });

@@ -17,7 +17,7 @@ async function startWorker(databaseUrl: string, secretKey: Buffer): Promise<Chil
       NODE_ENV: 'test',
       DATABASE_URL: databaseUrl,
       SECRET_KEY: secretKey.toString('base64'),
-      // So quick that no retry is waited for, and slow enough that no endpoint is disabled on a busy machine: after 43 s.
+      // Fast enough that no retry delays the test, and slow enough that no endpoint is disabled on a busy machine: after 43 s.
       WEBHOOK_TIME_SCALE: '10000',
     },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -44,7 +44,7 @@ export async function surviveKills(kills: number): Promise<void> {
   for (let round = 0; round < kills; round += 1) {
     worker = await startWorker(t.databaseUrl, secretKey);
     const dies = once(worker, 'exit');
-    // It dies with unanswered requests, at another moment of its work each time.
+    // It dies with unanswered requests, at a different moment of its work each time.
     let left = 1 + (round % 5) * 3;
     for (const receiver of receivers) {
       receiver.answer = (response) => {
@@ -58,7 +58,8 @@ export async function surviveKills(kills: number): Promise<void> {
       deposits += 1;
     }
     await dies;
-    // What the next one sends while it starts is taken: unanswered it would only pass for failures of the endpoint.
+    // Requests that the next process sends while it starts are accepted: unanswered, they would count as failures of the
+    // endpoint.
     for (const receiver of receivers) receiver.answer = answer(200);
   }
 

@@ -3,7 +3,7 @@ import { paceOf, retryAfterSeconds } from '../../src/api/webhooks/delivery/pace.
 
 const hour = 3_600_000;
 
-test('ten attempts spread over about three days, each pause within a fifth of its plan', () => {
+test('ten attempts spread over about three days, each pause within a fifth of the schedule', () => {
   const planned = [5_000, 300_000, hour / 2, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour];
   for (const [random, factor] of [
     [0, 0.8],
@@ -20,7 +20,7 @@ test('ten attempts spread over about three days, each pause within a fifth of it
   expect(planned.reduce((sum, pause) => sum + pause) / (24 * hour)).toBeCloseTo(3.15, 1);
 });
 
-test('in earnest an attempt has 15 s, a connection 5 s, a question 5 s, and a lease ends after 30 s', () => {
+test('in production an attempt has 15 s, a connection 5 s, a question 5 s, and a lease lasts 30 s', () => {
   expect(paceOf(1)).toMatchObject({ attemptMs: 15_000, connectMs: 5_000, leaseMs: 30_000 });
   expect(paceOf(1)).toMatchObject({ disableAfterMs: 5 * 24 * hour, rotationMs: 24 * hour });
 });

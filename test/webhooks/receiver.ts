@@ -22,7 +22,7 @@ export function answer(status: number, headers: Readonly<Record<string, string>>
 /** A webhook receiver on the loopback interface, whose answers can be changed while it runs. */
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** Starts a receiver that is stopped after the running test, whether or not it passes. */
+/** Starts a receiver that is stopped after the running test, whether it passes or not. */
 export async function ownReceiver(first?: Answer): Promise<Receiver> {
   const receiver = await startReceiver(first);
   onTestFinished(() => receiver.stop());
@@ -78,12 +78,12 @@ export async function startReceiver(first: Answer = answer(200)) {
   return receiver;
 }
 
-/** Checks a signature as a receiver would, with the convention's own library, from the raw bytes. Throws when it is wrong. */
+/** Verifies a signature as a receiver would, from the raw bytes, with the standard's own library. Throws when it is wrong. */
 export function verify(secret: string, received: Received): unknown {
   return new Webhook(secret).verify(received.raw, { ...received.headers });
 }
 
-/** Gives a webhook to another address, as it arrived. Its answer is that of the address. */
+/** Forwards a webhook unchanged to another address, and returns that address's answer. */
 export const passWebhookTo = (url: string, { raw, headers }: Pick<Received, 'raw' | 'headers'>): Promise<Response> =>
   fetch(url, {
     method: 'POST',

@@ -22,7 +22,7 @@ test('a sealed secret opens only with its key, for its owner, and unchanged', ()
   expect(() => box.open(sealed.subarray(0, 20), 'one')).toThrow();
 });
 
-test('a new key encrypts while the one before it still decrypts, and a stored secret names its key', () => {
+test('a new key encrypts while the previous one still decrypts, and a stored secret names its key', () => {
   const [before, after] = [randomBytes(32), randomBytes(32)];
   const [old, both, fresh] = [new SecretBox(before), new SecretBox(after, [before]), new SecretBox(after)];
   const sealed = old.seal('whsec_secret', 'one');
@@ -36,7 +36,7 @@ test('a new key encrypts while the one before it still decrypts, and a stored se
   expect(old.keyId).not.toBe(fresh.keyId);
 });
 
-test('outside production a key is made once, kept for us alone, and the same for all who start', async () => {
+test('outside of production a key is created once, readable by its owner only, and shared by all', async () => {
   const directory = await mkdtemp(path.join(tmpdir(), 'secret-key-'));
   const settings = { SECRET_KEY: undefined, NODE_ENV: 'development', DATA_DIR: directory } as const;
   const keys = await Promise.all([findSecretKey(settings), findSecretKey(settings), findSecretKey(settings)]);
@@ -57,7 +57,7 @@ test('outside production a key is made once, kept for us alone, and the same for
   await rm(directory, { recursive: true });
 });
 
-test('SECRET_KEY is 32 bytes in base64 or hex, and nothing else', () => {
+test('SECRET_KEY must be 32 bytes in base64 or hex', () => {
   const key = randomBytes(32);
   for (const text of [key.toString('base64'), key.toString('base64url'), key.toString('hex')])
     expect(readConfig({ SECRET_KEY: text }).SECRET_KEY).toEqual(key);

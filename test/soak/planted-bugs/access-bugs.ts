@@ -72,7 +72,7 @@ export const accessBugs: Bugs = {
       file: 'src/domain/access/visible.ts',
       find: 'return where(rules.event, scope);',
       put: 'return { platformId: scope.platformId };',
-      test: 'an app lists the events of what its token shows, and no others',
+      test: 'an app lists only the events of objects that its token can see',
     },
     'an app hears all events of its platform in its streams': {
       file: 'src/domain/access/visible.ts',
@@ -85,7 +85,7 @@ export const accessBugs: Bugs = {
           put: 'subject,',
         },
       ],
-      test: 'payer and payee are each told of their own side of a payment, and of nothing of the other’s',
+      test: 'payer and payee each get the events of their own side of a payment only',
     },
   },
   'test/access/client-tokens.test.ts': {

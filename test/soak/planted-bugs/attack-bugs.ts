@@ -72,7 +72,7 @@ export const attackBugs: Bugs = {
       file: 'src/infra/database/connections/connection-shares.ts',
       find: 'pool.options.max - 1',
       put: 'pool.options.max',
-      test: 'a platform that is alone leaves one to those who come, however slow its reads are',
+      test: 'a lone platform leaves one to newcomers, however slow its reads are',
     },
   },
   'test/http/refused-bodies.test.ts': {
@@ -80,12 +80,12 @@ export const attackBugs: Bugs = {
       file: 'src/api/http/bodies.ts',
       find: 'if (isTooLong(request)) endWithResponse(request, response);',
       put: 'void response;',
-      test: 'a body %s that says it is too long is answered, and ends its connection',
+      test: 'a body %s that announces too great a length is answered, and its connection closed',
     },
     'a body is read while the refusal of its request waits': {
       file: 'src/api/http/bodies.ts',
       find: 'if (!request.complete) request.socket.pause();',
-      test: 'a refusal that waits reads nothing of its request meanwhile; then the connection serves the next one',
+      test: 'a delayed refusal reads nothing of its request; then the connection serves the next one',
     },
   },
   'test/access/refusal-pace.test.ts': {
@@ -105,7 +105,7 @@ export const attackBugs: Bugs = {
       file: 'src/infra/instruments/request-address.ts',
       find: 'if (!authorityForm.test(host) ||',
       put: 'if (',
-      test: 'a document in it is not executed, and not its variables',
+      test: 'a document in it is not executed, nor are variables in it',
     },
     'of several Host headers the first counts': {
       file: 'src/infra/instruments/request-address.ts',

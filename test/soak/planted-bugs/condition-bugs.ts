@@ -222,7 +222,7 @@ export const conditionBugs: Bugs = {
       file: 'src/domain/settlement/outcomes.ts',
       find: "!incoming && order.destination?.kind !== 'INTERNAL'",
       put: '!incoming',
-      test: 'what stays in an account here comes back from no bank: it is final when it is COMPLETED',
+      test: 'a payment to an account here cannot be returned: it is final when it is COMPLETED',
     },
   },
   'test/payments/failing-orders.test.ts': {

@@ -318,7 +318,7 @@ export const ledgerBugs: Bugs = {
       file: 'prisma/functions/events/sequence_outbox.sql',
       find: 'do update set sequence = h.sequence + excluded.sequence',
       put: 'do update set sequence = h.sequence + excluded.sequence + 1',
-      test: 'the feed of each platform has every number from 1 to its end, whatever is written at once',
+      test: 'the feed of each platform has every number from 1 to its end, despite concurrent writes',
     },
   },
   'test/rails/upstream-quotes.test.ts': {

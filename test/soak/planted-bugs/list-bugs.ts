@@ -159,7 +159,7 @@ export const listBugs: Bugs = {
       file: 'prisma/functions/commit/apply_owner_changes.sql',
       find: 'search_name = v_customer.search_name, ',
       put: '',
-      test: 'a list by name is followed in whatever case and composition the name and the filter are written',
+      test: 'a list by name is followed in any case and composition of the name and the filter',
     },
   },
 };

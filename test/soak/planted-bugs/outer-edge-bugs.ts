@@ -7,25 +7,25 @@ export const outerEdgeBugs: Bugs = {
       file: 'src/core/json.ts',
       find: 'if (!isPlain || namesIn(value) !== names) checkExact(json);',
       put: 'if (!isPlain) checkExact(json);',
-      test: '%s moves nothing, and is named',
+      test: '%s moves no money, and the error names it',
     },
     'a number that JavaScript cannot hold is taken as the nearest one': {
       file: 'src/core/json.ts',
       find: 'if (canonical(source) === canonical(String(value))) return;',
       put: 'if (source !== undefined) return;',
-      test: '%s moves nothing, and is named',
+      test: '%s moves no money, and the error names it',
     },
     'JSON may have so many levels that what reads it overflows its stack': {
       file: 'src/core/json.ts',
       find: 'const maxDepth = 64;',
       put: 'const maxDepth = 1e9;',
-      test: 'more than 64 levels are refused, and no fault',
+      test: 'more than 64 levels are refused, without a crash',
     },
     'a parameter of a GET counts where it is given twice': {
       file: 'src/api/graphql/server/read-operation.ts',
       find: 'if (values.length > 1)',
       put: 'if (values.length > 2)',
-      test: 'a GET names the parameter, or the member in it, that is given twice',
+      test: 'a GET with a repeated parameter, or a repeated member in one, is refused by name',
     },
   },
   'test/graphql/over-http.test.ts': {
@@ -193,19 +193,19 @@ export const outerEdgeBugs: Bugs = {
     'a client that breaks the protocol of sockets again and again is refused at once each time': {
       file: 'src/api/graphql/transports/socket-protocol.ts',
       find: '  await options.pace.wait(session?.viewer.platformId ?? `address ${options.addressOf(extra.request)}`);\n',
-      test: 'is refused later where it goes on',
+      test: 'is closed with a delay if its client continues',
     },
     'one address may have all connections of strangers': {
       file: 'src/api/http/bounded-waits.ts',
       find: '>= this.#maxOfGroup ? undefined',
       put: '>= Number.POSITIVE_INFINITY ? undefined',
-      test: 'of strangers are a quarter of all from one address, and others are served',
+      test: 'without credentials get a quarter of all for one address, and others are served',
     },
     'strangers may have all connections of an instance': {
       file: 'src/api/http/connections.ts',
       find: 'new BoundedWaits(Math.ceil(limits.most / 2), ',
       put: 'new BoundedWaits(limits.most * 2, ',
-      test: 'of strangers give way, the oldest of the address that has the most, where all addresses have half of all',
+      test: 'without credentials beyond half of all are closed, the oldest of the busiest address first',
     },
     'who has shown credentials is limited as a stranger': {
       file: 'src/api/http/admission.ts',
@@ -213,25 +213,25 @@ export const outerEdgeBugs: Bugs = {
       also: [
         { file: 'src/api/http/admission.ts', find: '  if (caller) connections.noteKnown(request.socket);\n', put: '' },
       ],
-      test: 'of those who have shown credentials are not counted as strangers’, over HTTP and over sockets',
+      test: 'with credentials do not count among those without, over HTTP and over sockets',
     },
     'a trusted proxy is one address': {
       file: 'src/api/http/client-address.ts',
       find: 'return isTrusted(address) ? undefined : networkOf(address);',
       put: 'return isTrusted(address) ? networkOf(address) : networkOf(address);',
-      test: 'of a trusted proxy have clients of their own: it is not one address',
+      test: 'of a trusted proxy are not counted as those of one address',
     },
     'a connection that sends nothing stays for ever': {
       file: 'src/api/http/server.ts',
       find: '    headersTimeout: headersMs,\n',
       put: '    headersTimeout: 0,\n    requestTimeout: 0,\n',
-      test: 'that send nothing, or no whole request head, are closed',
+      test: 'without a request, or without a complete request head, are closed',
     },
     'files of pages are served where no page is shown that uses them': {
       file: 'src/api/pages/assets.ts',
       find: 'shown.flatMap((page) => pages[page]?.files ?? [])',
       put: 'Object.values(pages).flatMap(({ files }) => (shown ? files : []))',
-      test: 'is there only where a page is shown that uses it',
+      test: 'exists only if a page that uses it is shown',
     },
   },
   'test/guides.test.ts': {

@@ -68,13 +68,13 @@ export const serviceBugs: Bugs = {
       file: 'src/infra/net/addresses.ts',
       find: 'return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast);',
       put: 'return true;',
-      test: 'a name that resolves to any inner address is not connected to, alone or beside a public one',
+      test: 'a name that resolves to an internal address is not connected to, even beside a public one',
     },
     'one public address among several is enough for a webhook': {
       file: 'src/infra/net/addresses.ts',
       find: '!addresses.every(allowed)',
       put: '!addresses.some(allowed)',
-      test: 'a name that resolves to any inner address is not connected to, alone or beside a public one',
+      test: 'a name that resolves to an internal address is not connected to, even beside a public one',
     },
   },
   'test/webhooks/endpoints.test.ts': {
@@ -82,19 +82,19 @@ export const serviceBugs: Bugs = {
       file: 'src/api/webhooks/delivery/sender.ts',
       find: 'new Webhook(secret).sign(message.id, message.at, message.body)',
       put: 'new Webhook(secret).sign(message.id, new Date(0), message.body)',
-      test: 'a new endpoint gets a test event, signed so that the convention’s own library verifies its raw bytes',
+      test: "a new endpoint gets a test event with a signature that the standard's own library verifies",
     },
     'after a rotation only the new secret signs': {
       file: 'src/api/webhooks/delivery/sender.ts',
       find: "signature': secrets\n",
       put: "signature': secrets\n      .slice(0, 1)\n",
-      test: 'while a secret is rotated, the old and the new one both verify, and only a third does not',
+      test: 'during a rotation, the old and the new secret both verify, and no other does',
     },
     'every endpoint gets every type of event': {
       file: 'src/api/webhooks/delivery/fan-out.ts',
       find: 'else v.type = any(b.event_types) end',
       put: 'else true end',
-      test: 'an endpoint gets only the types that it asked for, and never those that are in the feed only',
+      test: 'an endpoint gets only the types that it asked for, and none that only the feed has',
     },
   },
   'test/webhooks/health.test.ts': {
@@ -102,13 +102,13 @@ export const serviceBugs: Bugs = {
       file: 'src/api/webhooks/delivery/deliveries.ts',
       find: 'and (failures_after is null or failures_after < $6)',
       put: 'and ($6::timestamptz is not null)',
-      test: 'a failure that comes late counts no more: after a later success, or when the endpoint has moved',
+      test: 'a late failure does not count after a later success or a move of the endpoint',
     },
     'failures at an old URL count against the new one': {
       file: 'src/api/webhooks/endpoints/endpoint-changes.ts',
       find: '{ ...enabledState, failuresAfter: now }',
       put: 'enabledState',
-      test: 'a failure that comes late counts no more: after a later success, or when the endpoint has moved',
+      test: 'a late failure does not count after a later success or a move of the endpoint',
     },
   },
   'test/payments/lookups.test.ts': {
@@ -165,7 +165,7 @@ export const serviceBugs: Bugs = {
          and b.id = (select o.id from webhook_endpoint o
                      where o.platform_id = b.platform_id and o.status <> 'DISABLED' and 'INCOMING_PAYMENT' = any(o.event_types)
                      order by o.id limit 1)`,
-      test: 'one endpoint is asked and the others are told; a payment over a bank’s rails is no question',
+      test: 'one endpoint is asked and the others notified; a payment over a bank’s rails is not a question',
     },
   },
   'test/events/streams.test.ts': {
@@ -173,7 +173,7 @@ export const serviceBugs: Bugs = {
       file: 'src/domain/events/subscribers.ts',
       find: 'if (event.sequence <= subscriber.position) return false;',
       put: 'if (event.sequence <= subscriber.position + 1n) return false;',
-      test: 'an account that never changed shows its balance, then each change with the balance before and after',
+      test: 'an unchanged account shows its balance, then each change with the balance before and after',
     },
   },
   'test/events/replays.test.ts': {
@@ -181,7 +181,7 @@ export const serviceBugs: Bugs = {
       file: 'src/domain/events/reads.ts',
       find: "this.#replays = database.openPool('feed-replay', replayConnections);",
       put: 'this.#replays = this.#live;',
-      test: 'while replays wait for the database, live events and requests do not; those that queue share one read',
+      test: 'replays that wait for the database do not delay live events, and queued ones share a read',
     },
   },
   'test/events/sharing.test.ts': {
@@ -189,7 +189,7 @@ export const serviceBugs: Bugs = {
       file: 'src/api/graphql/server/shared-results.ts',
       find: 'return JSON.stringify([scope, variables]);',
       put: 'return JSON.stringify([variables]);',
-      test: 'callers that see different things share nothing, with the same document for the same event',
+      test: 'callers that see different objects share nothing, even with the same document and event',
     },
   },
   'test/http/overload.test.ts': {
@@ -197,42 +197,42 @@ export const serviceBugs: Bugs = {
       file: 'src/api/http/in-flight.ts',
       find: 'return own < limit / tenants && tenants > 1 && count',
       put: 'return own < 0 && tenants > 1 && count',
-      test: 'shares are equal among those who have requests in flight, and all of them together are bounded',
+      test: 'places are shared equally by the tenants with requests in flight, and bounded in total',
     },
     'what is too much for the instance is refused late for a platform that is alone, too': {
       file: 'src/api/http/in-flight.ts',
       find: 'return this.#limits.turns.isAlone(tenant);',
       put: 'return this.#limits.turns.isAlone(tenant) && this.#load.count === 0;',
-      test: 'what is too much for the instance is refused at once while a platform is alone, and late where others share it',
+      test: 'excess requests are refused immediately for a lone platform, and with a delay beside others',
     },
     'what is too much for the instance is refused at once for a platform beside others, too': {
       file: 'src/api/http/in-flight.ts',
       find: 'return this.#limits.turns.isAlone(tenant);',
       put: 'return tenant.isPlatform;',
-      test: 'what is too much for the instance is refused at once while a platform is alone, and late where others share it',
+      test: 'excess requests are refused immediately for a lone platform, and with a delay beside others',
     },
     'who has few requests is refused when answers to another become slow': {
       file: 'src/api/http/in-flight.ts',
       find: 'count < 2 * this.#limits.maxInFlight',
       put: 'count < 2 * limit',
-      test: 'nobody is refused because answers to another have become slow after it was admitted',
+      test: 'slow answers to one tenant do not cause refusals of another',
     },
     'expensive documents have all turns of their platform': {
       file: 'src/api/http/turns.ts',
       find: 'Math.floor(this.#most * expensivePart)',
       put: 'this.#most',
-      test: 'beside another a platform reads expensive documents in a quarter of its turns, and its other requests pass them',
+      test: 'beside another, a platform runs expensive queries in a quarter of its turns; others pass them',
     },
     'what waits for an expensive document keeps its turn': {
       file: 'src/core/turn.ts',
       find: 'if (wait) await turnlessWait(wait);',
       put: 'if (wait) await wait;',
-      test: 'beside another a platform reads expensive documents in a quarter of its turns, and its other requests pass them',
+      test: 'beside another, a platform runs expensive queries in a quarter of its turns; others pass them',
     },
     'an ended request keeps its place': {
       file: 'src/api/http/in-flight.ts',
       find: '    this.#load.count -= 1;\n',
-      test: 'one request too many is refused with 503 and Retry-After; when there is room again it is answered',
+      test: 'a request too many is refused with 503 and Retry-After; once there is room it is answered',
     },
   },
   'test/http/provider-webhooks.test.ts': {
@@ -240,7 +240,7 @@ export const serviceBugs: Bugs = {
       file: 'src/api/http/provider-webhooks.ts',
       find: 'await outsideWait(Promise.all([refusable, pace',
       put: 'await outsideWait(Promise.all([pace',
-      test: 'no refusal of a webhook is answered before its time, whatever it is about, and none holds a place meanwhile',
+      test: 'a refused webhook is answered only after the delay, and occupies no place meanwhile',
     },
   },
   'test/graphql/abandoned.test.ts': {
@@ -336,13 +336,13 @@ export const serviceBugs: Bugs = {
       file: 'src/api/http/admission.ts',
       find: 'within(requestMs + graceMs, processed)',
       put: 'within(3_600_000, processed)',
-      test: 'every request is answered when its time is over, whatever of it waits for a silent database, and later ones as well',
+      test: 'every request is answered at its time limit, whatever part of it waits for a silent database',
     },
     'the look-up of credentials has a time of its own': {
       file: 'src/api/http/callers.ts',
       find: 'within(msLeft(lookUpMs), ',
       put: 'within(lookUpMs * 360, ',
-      test: 'every request is answered when its time is over, whatever of it waits for a silent database, and later ones as well',
+      test: 'every request is answered at its time limit, whatever part of it waits for a silent database',
     },
   },
   'test/http/readiness.test.ts': {
@@ -350,13 +350,13 @@ export const serviceBugs: Bugs = {
       file: 'src/infra/health/readiness.ts',
       find: 'performance.now() - this.#began < sessionMs) return before;',
       put: 'sessionMs > 0) return before;',
-      test: 'a server that begins no session any more makes it say no, though open ones go on',
+      test: 'an instance is unready if the server refuses new sessions, though open ones work',
     },
     'readiness calls no command': {
       file: 'src/infra/health/readiness.ts',
       find: 'if (state.writable && schema) await tryRequest(client);',
       put: '',
-      test: 'a command that may not be called, or fails inside, makes it say no',
+      test: 'an instance is unready if a command may not be called or fails inside',
     },
   },
   'test/database/restore.test.ts': {
