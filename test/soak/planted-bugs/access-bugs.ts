@@ -146,13 +146,13 @@ export const accessBugs: Bugs = {
       file: 'src/api/graphql/schema/values/people.ts',
       find: "? 'CUSTOMER' : 'HIDDEN'",
       put: "? 'CUSTOMER' : 'PLATFORM'",
-      test: 'whose a payment is, is said where the customer is null: the platform’s own, or a customer’s whom the viewer may not see',
+      test: 'a payment whose customer is null states whether it is the platform’s or a hidden customer’s',
     },
     'an app sees the end of the number of a stranger': {
       file: 'src/api/graphql/schema/payments/parties.ts',
       find: "account && maySee('account', viewer, account) ? number : null",
       put: "account && viewer.bound.kind !== 'PAYMENT' ? number : null",
-      test: 'to the account of another customer: the payee has its name, and no stranger its number',
+      test: "to another customer's account include the payee's; strangers do not see its number",
     },
   },
   'test/graphql/refusals.test.ts': {

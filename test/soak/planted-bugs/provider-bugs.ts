@@ -200,7 +200,7 @@ export const providerBugs: Bugs = {
       file: 'src/domain/settlement/settlement.ts',
       find: 'new Slots(askedAtOnce)',
       put: 'new Slots(askedAtOnce * 100)',
-      test: 'a rail that is slow is asked about 32 orders at once at most, however many are due, so that none waits for its connection',
+      test: 'a slow rail is asked about at most 32 orders concurrently, so that none waits for its connection',
     },
   },
 };

@@ -13,13 +13,13 @@ export const serviceBugs: Bugs = {
       file: 'src/core/fraction.ts',
       find: 'numerator: 2n * numerator + denominator, denominator: 2n * denominator',
       put: 'numerator: 2n * numerator + denominator - 1n, denominator: 2n * denominator',
-      test: 'less than half a receiving unit is refused, half of one is rounded up to one',
+      test: 'refuse less than half a receiving unit, and round up half of one',
     },
     'a locked amount may be one above its bound': {
       file: 'src/domain/pricing/pricing.ts',
       find: 'if (lockedAmount > maxAmount)',
       put: 'if (lockedAmount > maxAmount + 1n)',
-      test: 'a locked amount above the maximum is refused (%s)',
+      test: 'refuse a locked amount above the maximum (%s)',
     },
   },
   'test/rails/upstream-webhooks.test.ts': {
@@ -116,7 +116,7 @@ export const serviceBugs: Bugs = {
       file: 'src/domain/receivers/lookups.ts',
       find: 'if (found.isFull) {',
       put: 'if (found.isFull && caller.tokenId === undefined) {',
-      test: 'a token has a bounded number of lookups that have not expired, whoever else has more',
+      test: 'a token has a bounded number of unexpired lookups, whatever other tokens have',
     },
   },
   'test/rest/webhook-endpoint.test.ts': {
