@@ -91,7 +91,7 @@ export const accountBugs: Bugs = {
       file: 'src/rails/upstream/upstream-accounts.ts',
       find: 'JSON.stringify([type, bank, identifier])',
       put: 'JSON.stringify([type, bank && null, identifier])',
-      test: 'payees with one number at two banks are two accounts upstream, and each is paid at its own bank',
+      test: 'payees with one number at two banks have two accounts upstream, and each is paid at its own bank',
     },
   },
   'test/rest/receivers.test.ts': {

@@ -7,7 +7,7 @@ export const ledgerBugs: Bugs = {
       file: 'prisma/functions/commit/apply_plans.sql',
       find: "if p_plans @? '$[*] ? (@.plan.insert.*[*].platform_id != @.platform)' then",
       put: 'if false then',
-      test: 'a plan inserts no row of another platform',
+      test: 'a plan cannot insert a row of another platform',
     },
   },
   'test/ledger/locks.test.ts': {
@@ -326,25 +326,25 @@ export const ledgerBugs: Bugs = {
       file: 'src/domain/quotes/quote-rows.ts',
       find: 'Math.floor(lock?.validMs ?? Number.POSITIVE_INFINITY)',
       put: 'Number.POSITIVE_INFINITY',
-      test: 'a quote that fixes the %s side is locked upstream first, and its payment executes that quote',
+      test: 'a quote that fixes the %s side is locked upstream first, and its payment executes the upstream quote',
     },
     'a rail takes another amount than it has locked, and nobody is told': {
       file: 'src/domain/settlement/cases.ts',
       find: 'outcome.amount === lock.received && outcome.sent === lock.sent',
       put: 'outcome.amount === lock.received',
-      test: 'a payment for which upstream took another amount waits for a person, until it says the locked one',
+      test: 'a payment for which upstream took a different amount waits for a person, or for the locked amount',
     },
     'what a rail has converted leaves in the currency that arrives': {
       file: 'src/domain/commands/movements.ts',
       find: ': { currency: flow.sendingCurrency, amount: flow.lockedSent }',
       put: ': { currency: flow.receivingCurrency, amount: flow.received }',
-      test: 'a quote that fixes the %s side is locked upstream first, and its payment executes that quote',
+      test: 'a quote that fixes the %s side is locked upstream first, and its payment executes the upstream quote',
     },
     'an order that was executed before a restore waits for ever': {
       file: 'src/rails/upstream/upstream-orders.ts',
       find: "new Set(['IDEMPOTENCY_MISMATCH', 'CONFLICT'])",
       put: 'new Set()',
-      test: 'an order that was executed before a restore is found again, although its repetition has locked a new quote',
+      test: 'an order executed before a restore is found again, although its repeat locked a new quote',
     },
   },
   'test/ledger/audit-checkpoint.test.ts': {

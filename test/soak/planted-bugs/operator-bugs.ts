@@ -28,13 +28,13 @@ export const operatorBugs: Bugs = {
       file: 'src/infra/database/embedded/data-directory.ts',
       find: '  await removeAbandoned(folder);\n',
       put: '',
-      test: 'an interrupted first start leaves nothing, and one that was killed leaves nothing for the next',
+      test: 'an interrupted or killed first start leaves nothing behind for the next one',
     },
     "the variables of a developer's shell reach the embedded Postgres": {
       file: 'src/infra/database/embedded/embedded.ts',
       find: 'if (ofAnotherServer.test(name)) delete process.env[name];',
       put: 'ofAnotherServer.test(name);',
-      test: "what a developer's shell says of another Postgres does not reach the embedded one",
+      test: 'shell variables for another Postgres do not affect the embedded one',
     },
   },
   'test/payments/adjustments.test.ts': {
