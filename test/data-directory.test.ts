@@ -5,7 +5,8 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { canMount, onDiskOfItsOwn } from './setup/embedded-servers.ts';
 
-// A data directory that cannot be used ends the start with a sentence for the person who started it, and no stack.
+// A data directory that cannot be used ends startup with a sentence for the person who started it, without a stack
+// trace.
 
 const root = path.resolve(import.meta.dirname, '..');
 const program = [process.execPath, '--disable-warning=ExperimentalWarning', 'src/main.ts'];
@@ -14,7 +15,7 @@ const advice =
   'repair it, set DATA_DIR to another folder, or set DATABASE_URL, CLIENT_TOKEN_KEY and SECRET_KEY, with which no DATA_DIR is needed';
 const cases: readonly (readonly [what: string, environment: Readonly<Record<string, string>>])[] = [
   ['the keys', {}],
-  ['the key of client tokens', { SECRET_KEY: keys.SECRET_KEY }],
+  ['the client-token key', { SECRET_KEY: keys.SECRET_KEY }],
   ['the cluster', keys],
 ];
 
@@ -45,7 +46,7 @@ describe.each(cases)('%s', (_what, environment) => {
   });
 
   test.runIf(canMount())('on a full disk', () => {
-    // Room for a folder and nothing in it.
+    // Room for a folder with nothing in it.
     const full = 'mount -t tmpfs -o nr_inodes=2 none "$0" && mkdir "$0/data" && exec "$@"';
     const mounted = ['unshare', '-m', 'sh', '-c', full, parent, ...program];
     const dataDir = path.join(parent, 'data');
@@ -53,7 +54,7 @@ describe.each(cases)('%s', (_what, environment) => {
   });
 });
 
-test.runIf(canMount())('a disk that becomes full while the cluster is made', async () => {
+test.runIf(canMount())('a disk that fills up while the cluster is created', async () => {
   const dataDir = path.join(parent, 'data');
   const { status, stderr } = run([...onDiskOfItsOwn(parent, 'size=8m'), ...program], dataDir, {});
   expect(stderr).toMatch(
@@ -63,7 +64,7 @@ test.runIf(canMount())('a disk that becomes full while the cluster is made', asy
   expect(status).toBe(1);
 });
 
-test.runIf(canMount())('as root, where no folder can be made for the user who runs Postgres', async () => {
+test.runIf(canMount())('as root, if no folder can be created for the user who runs Postgres', async () => {
   const dataDir = path.join(parent, 'data');
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const { status, stderr } = run([...onDiskOfItsOwn('/var/lib', 'ro'), ...program], dataDir, keys);
@@ -75,7 +76,7 @@ test.runIf(canMount())('as root, where no folder can be made for the user who ru
   expect(status).toBe(1);
 });
 
-test('what a server says that does not start is printed without a stack, and ends with what to do', async () => {
+test('the output of a server that does not start is printed without a stack, with what to do about it', async () => {
   const dataDir = path.join(parent, 'data');
   await chmod(parent, 0o711);
   await mkdir(path.join(dataDir, 'postgres'), { recursive: true });

@@ -19,11 +19,11 @@ const files = [
   ...yamlFiles.filter((file) => !file.startsWith('deploy/prometheus/')),
 ];
 
-/** Names in capitals that are of other programs. */
+/** Names in capitals that belong to other programs. */
 const foreign = /^(POSTGRES_|NODE_IMAGE|CMD|ALL|CASCADE)/;
 const settingNames = new Set([...Object.keys(settings), ...secretSettings.map((name) => `${name}_FILE`)]);
 
-/** The text of a file without its comments. */
+/** Reads a file without its comments. */
 const effective = (file: string) => read(file).replace(/^\s*#.*$/gm, '');
 
 describe.each(files)('%s', (file) => {
@@ -33,7 +33,7 @@ describe.each(files)('%s', (file) => {
     expect(unknown.filter((name) => !/^(AF_INET|AF_UNIX)/.test(name))).toEqual([]);
   });
 
-  test('names only files and paths of health that exist', () => {
+  test('names only existing files and health paths', () => {
     const text = read(file);
     const programs = [...text.matchAll(/\bsrc\/[\w/.-]+\.ts\b|\bdeploy\/[\w/.-]+\.(?:sh|yaml|service)\b/g)];
     for (const [name] of programs) expect([name, existsSync(path.join(root, name))]).toEqual([name, true]);
@@ -42,7 +42,7 @@ describe.each(files)('%s', (file) => {
   });
 });
 
-test('the secrets of compose.yaml are made once, for this user alone, and no page shows them', async () => {
+test('the secrets of compose.yaml are created once, for this user alone, and no page shows them', async () => {
   const folder = mkdtempSync(path.join(root, 'deploy', 'compose-test-'));
   try {
     cpSync(path.join(root, 'deploy/compose/make-secrets.sh'), path.join(folder, 'make-secrets.sh'));
@@ -70,15 +70,15 @@ test('the secrets of compose.yaml are made once, for this user alone, and no pag
   }
 });
 
-test.each(yamlFiles)('%s is YAML', (file) => {
+test.each(yamlFiles)('%s is valid YAML', (file) => {
   for (const document of parseAllDocuments(read(file))) {
     expect('errors' in document ? document.errors : []).toEqual([]);
   }
 });
 
-test('a stop ends before each of them kills', () => {
+test('a stop ends before each of them kills the process', () => {
   const seconds = (pattern: RegExp, file: string) => Number(pattern.exec(read(file))?.[1]);
-  // What a stop takes at most after SHUTDOWN_DELAY_MS: deadlinesMs in src/server/stop.ts, and half a second.
+  // The longest that a stop takes after SHUTDOWN_DELAY_MS: deadlinesMs in src/server/stop.ts, and half a second.
   const stopSeconds = 7;
   expect(seconds(/stop_grace_period: (\d+)s/, 'deploy/compose/compose.yaml')).toBeGreaterThan(2 + stopSeconds);
   const kubernetes = 'deploy/kubernetes/gateway.yaml';

@@ -23,17 +23,17 @@ function filesIn(folder: string): string[] {
 
 const read = (path: string) => readFileSync(path, 'utf8');
 
-/** Everything between backticks on one line. */
+/** Returns everything between backticks on one line. */
 function quotedIn(text: string): string[] {
   return [...text.matchAll(/`([^`\n]+)`/g)].map(([, quoted = '']) => quoted);
 }
 
-/** The first groups of all matches. */
+/** Returns the first groups of all matches. */
 function foundIn(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map(([, found = '']) => found);
 }
 
-/** Whether a source file has the title as a string literal: the template itself, where a test runs once for each row. */
+/** Returns whether a source file has the title as a string literal: as written, if a test runs once for each row. */
 function hasTitle(source: string, title: string): boolean {
   return ["'", '"', '`'].some((quote) => source.includes(`${quote}${title}${quote}`));
 }
@@ -72,7 +72,9 @@ describe('the coverage of the specification', () => {
   });
 });
 
-/** The numbers of the specification: its chapters and sections, and the rules of those chapters that are lists of rules. */
+/**
+ * The numbers in the specification: its chapters and sections, and the rules of those chapters that are lists of rules.
+ */
 const sections = new Set(
   read(specification)
     .split(/^## (?=\d)/m)
@@ -83,17 +85,17 @@ const sections = new Set(
     }),
 );
 
-describe('what is cited by number', () => {
+describe('a citation by number', () => {
   const decided = new Set(foundIn(read(decisions), /^### Decision (\d+)$/gm));
   const citing = [
     ...['src', 'test', 'prisma/functions'].flatMap(filesIn).filter((path) => !path.includes('database/generated')),
     ...['prisma/schema.prisma', 'schema.graphql', ...pages.filter((page) => page !== specification)],
   ].filter((path) => path !== 'test/docs.test.ts');
 
-  /** A file's text in one line: comments break citations between word and number. */
+  /** Returns a file's text in one line: comments break citations between word and number. */
   const textOf = (path: string) => read(path).replace(/\s*\n\s*(\*|\/\/+|--)?\s*/g, ' ');
 
-  /** Every number that a word cites: "word 2.6", "words 3 and 13", "word 4.8 to 4.10". */
+  /** Returns every number that a word cites: "word 2.6", "words 3 and 13", "word 4.8 to 4.10". */
   const cited = (word: RegExp, number: string) =>
     citing.flatMap((path) =>
       foundIn(textOf(path), new RegExp(`\\b${word.source} (${number}(?:(?:, | and | to )${number})*)`, 'gi'))
@@ -101,13 +103,13 @@ describe('what is cited by number', () => {
         .map((found) => ({ path, number: found })),
     );
 
-  test('is a section of the specification that there is', () => {
+  test('of the specification names an existing section', () => {
     const found = cited(/specification/, '\\d+(?:\\.\\d+)?');
     expect(found.length).toBeGreaterThan(50);
     expect(found.filter(({ number }) => !sections.has(number))).toEqual([]);
   });
 
-  test('is a decision that is written down, each once', () => {
+  test('of a decision names one that is written down, once', () => {
     const found = cited(/decisions?/, '\\d+');
     expect(found.length).toBeGreaterThan(50);
     expect(found.filter(({ number }) => !decided.has(number))).toEqual([]);
@@ -115,7 +117,7 @@ describe('what is cited by number', () => {
     expect(numbers).toEqual([...new Set(numbers)]);
   });
 
-  test('says of what it is a number', () => {
+  test('states what it is the number of', () => {
     const alone = citing
       .filter((path) => !path.endsWith('.md'))
       .filter((path) => /(?<!\w)\((section )?\d+\.\d+\)/.test(textOf(path)));
@@ -135,7 +137,7 @@ test('every code of a refusal is in the table of decision 46, with its status', 
 });
 
 describe.each(pages)('%s', (page) => {
-  test('leads by every relative link to a file, and to a heading of it', () => {
+  test('has relative links only to existing files and headings', () => {
     const links = foundIn(read(page), /\]\(([^)\s]+)\)/g).filter((target) => !/^[a-z]+:/i.test(target));
     const dead = links.filter((target) => {
       const [path, heading] = target.split('#');
@@ -151,7 +153,9 @@ describe.each(pages)('%s', (page) => {
   });
 });
 
-/** The headings of a page as its links name them: in lower case, dashes for spaces, without punctuation. */
+/**
+ * Returns the headings of a page in the form used by links: in lower case, with dashes for spaces, without punctuation.
+ */
 function headingsOf(page: string): ReadonlySet<string> {
   return new Set(
     foundIn(read(page), /^#+ (.+)$/gm).map((heading) =>
@@ -163,8 +167,11 @@ function headingsOf(page: string): ReadonlySet<string> {
   );
 }
 
-describe('the picture of imports', () => {
-  /** The columns of the picture: the lines of each, every line a list of folders. `''` is the folder that they are in. */
+describe('the diagram of imports', () => {
+  /**
+   * The columns of the diagram, each with its lines; every line is a list of folders. `''` is the folder that they are
+   * in.
+   */
   const picture = (/^## Imports\n.*?\n\n( {4}.*?)\n\n(?=\S)/ms.exec(read('ARCHITECTURE.md'))?.[1] ?? '')
     .split('\n')
     .map((line) => line.slice(4));
@@ -179,7 +186,7 @@ describe('the picture of imports', () => {
       .map((line) => (line === 'own files' ? [''] : line.split(/ +/))),
   }));
 
-  /** The folders that the rules know, each with those that it may import. */
+  /** The folders in the rules, each with those that it may import. */
   const { forbidden }: { forbidden: { name: string; from: { path: string }; to: { pathNot: string[] } }[] } =
     createRequire(import.meta.url)('../.dependency-cruiser.cjs');
   const folders = new Map(
@@ -192,7 +199,10 @@ describe('the picture of imports', () => {
   );
 
   test.each(columns)('the column $title has every folder, and no folder imports upwards', ({ around, lines }) => {
-    /** The line of the picture that a folder is in, or that of the folder around it; undefined where the picture is not about it. */
+    /**
+     * Returns the line of the diagram that a folder is in, or that of the folder around it; undefined if the diagram
+     * does not cover it.
+     */
     const lineOf = (folder: string): { name: string; line: number } | undefined => {
       if (around !== '' && folder !== around && !folder.startsWith(`${around}/`)) return undefined;
       const names = (around === '' ? folder : folder.slice(around.length + 1)).split('/');

@@ -13,23 +13,23 @@ import { type Answered, attackReceiver } from './setup/hostile-webhooks.ts';
 import { bodyOf, passOn } from './setup/pass-on.ts';
 import { makeScene } from './setup/scene.ts';
 
-/** The guides in docs/guides, whose programs run as they stand there. */
+/** The guides in docs/guides, whose programs run verbatim. */
 
 const root = path.resolve(import.meta.dirname, '..');
 const run = promisify(execFile);
 const guides = globSync('docs/guides/*.md', { cwd: root });
 const read = (guide: string) => readFileSync(path.join(root, guide), 'utf8');
 
-/** The blocks of JavaScript of a guide: one program. */
+/** Returns the JavaScript blocks of a guide: one program. */
 const programOf = (guide: string) =>
   [...read(guide).matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = '']) => code).join('\n');
 
 const t = await testGateway();
 const scene = await makeScene(t.platform, 100_000n);
-// Inside of the repository: programs find the packages of an app there.
+// Inside the repository: programs find the packages of an app there.
 await mkdir(path.join(root, 'node_modules/.cache'), { recursive: true });
 const folder = await mkdtemp(path.join(root, 'node_modules/.cache/guides-'));
-// The client package, from its source: test/client/package.test.ts tries what npm gets.
+// The client package, from its source: test/client/package.test.ts tests what npm installs.
 const client = path.join(folder, 'node_modules/payments-client');
 await mkdir(client, { recursive: true });
 await symlink(path.join(root, 'src/apps/client'), path.join(client, 'src'));
@@ -61,15 +61,15 @@ test('every guide with a program has a test here', () => {
 });
 
 describe('the quickstart', () => {
-  test('for a server makes a customer and a payee, pays, and hears of the end by a webhook', async () => {
+  test('for a server creates a customer and a payee, pays, and learns the outcome by webhook', async () => {
     const printed = await runGuide('docs/guides/server.md');
     expect(printed).toMatch(/^\$\d+\.\d\d buys €100\.00\nTransaction:[\w-]+ is COMPLETED\n$/);
   });
 
-  test('for a server survives what strangers send to its webhook’s address, and believes none of it', async () => {
+  test('for a server ignores forged requests to its webhook’s address', async () => {
     let endpoint = { url: '', secret: '' };
     let answers: Record<string, Answered> = {};
-    // In front of the gateway: others send requests while the program pays.
+    // A proxy in front of the gateway: others send requests while the program pays.
     const proxy = createServer(async (request, response) => {
       const body = await bodyOf(request);
       if (body.includes('executeQuote')) answers = await attackReceiver(endpoint.url, endpoint.secret);
@@ -100,13 +100,13 @@ describe('the quickstart', () => {
   });
 });
 
-test('the guide to keys makes a token that pays within its limits and with an approval, and no more', async () => {
+test('the guide to keys creates a token that can only pay within its limits, or with approval', async () => {
   expect(await runGuide('docs/guides/keys.md')).toMatch(
     /^300\.00 would be sent, and 200\.00 be left today\nPROCESSING\nLIMIT_EXCEEDED LIMIT DAY: 200\.00 is left until \d{4}-[\dT:.-]+Z\napproved: PROCESSING\n$/,
   );
 });
 
-test('the worked rate of the guide to money obeys the law that it states', () => {
+test('the worked rate of the guide to money satisfies the law that it states', () => {
   const [sent, fees, rate, received] = (
     /\| sent \| ([\d.]+) USD \|\n\| fees \| ([\d.]+) USD \|\n\| .*? ÷ ([\d.]+) \| ([\d.]+) EUR \|/.exec(
       read('docs/guides/money.md'),
@@ -117,7 +117,7 @@ test('the worked rate of the guide to money obeys the law that it states', () =>
   expect(((sent ?? 0) - (fees ?? 0)) / (rate ?? 0)).toBeCloseTo(received ?? 0, 2);
 });
 
-test('the guide to errors has every code of a refusal with its status, and no other', () => {
+test('the guide to errors has exactly the refusal codes, each with its status', () => {
   const rows = [...read('docs/guides/errors.md').matchAll(/^\| ([A-Z_]+) \| (\d+) \|/gm)];
   expect(Object.fromEntries(rows.map(([, code, status]) => [code, Number(status)]))).toMatchObject(refusals);
 });

@@ -14,7 +14,7 @@ const settings = () =>
   ({ CLIENT_TOKEN_KEY: undefined, SECRET_KEY: undefined, NODE_ENV: 'development', DATA_DIR: directory }) as const;
 const find = { 'client-token.key': findSigningKey, 'secret.key': findSecretKey } as const;
 
-/** Kills its process where it would write what belongs into a file that it has made. */
+/** Kills its process when it would write into a file that it has created. */
 const dieWhileWriting = `
   const fs = require('node:fs/promises');
   fs.writeFile = async (file, content, { flag = 'w', mode }) => {
@@ -38,7 +38,7 @@ describe.each([
 ] as const)('%s', (name, setting, encoding, end) => {
   const file = () => path.join(directory, name);
 
-  test('several first calls at once get the same key, which is stored for us alone', async () => {
+  test('concurrent first calls get the same key, whose file only this user can read', async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, () => find[name](settings())));
     for (const key of keys) expect(key).toEqual(keys[0]);
     const stored = await readFile(file(), 'utf8');
@@ -49,7 +49,7 @@ describe.each([
     expect(await find[name](settings())).toEqual(keys[0]);
   });
 
-  test('a file that an earlier version wrote is read as it is', async () => {
+  test('a file written by an earlier version is used unchanged', async () => {
     const bytes = Buffer.alloc(32, 0xfb);
     await writeFile(file(), bytes.toString(encoding) + end);
     expect(await find[name](settings())).toEqual(name === 'secret.key' ? bytes : bytes.toString(encoding));
@@ -70,7 +70,7 @@ describe.each([
     await expect(find[name](settings())).rejects.toThrow(`${file()} should hold 32 bytes`);
   });
 
-  test('a process that dies between making the file and writing it leaves no file that counts', async () => {
+  test('a process that dies between creating the file and writing it leaves no key file', async () => {
     const died = spawnSync(process.execPath, ['-e', dieWhileWriting, find[name].name, directory], { cwd: root });
     expect(died.signal).toBe('SIGKILL');
     await expect(readFile(file())).rejects.toMatchObject({ code: 'ENOENT' });
@@ -80,7 +80,7 @@ describe.each([
   });
 });
 
-test('an empty client-token.key stops the start with a sentence that names it', async () => {
+test('an empty client-token.key stops startup with a sentence that names it', async () => {
   const file = path.join(directory, 'client-token.key');
   await writeFile(file, '');
   const { status, stderr } = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
@@ -95,7 +95,7 @@ test('an empty client-token.key stops the start with a sentence that names it', 
   expect(status).toBe(1);
 });
 
-test('client tokens are not signed with a key that is short', async () => {
+test('a short key is refused for signing client tokens', async () => {
   const database = openDatabase({ url: 'postgres://127.0.0.1:1/none', role: 'gateway_work' });
   for (const key of ['', 'k'.repeat(31)]) {
     expect(() => new ClientTokens(database, key)).toThrow('at least 32 characters');

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import semver from 'semver';
 import { expect, test } from 'vitest';
 
-// Compares the README's Node version for an installation with the packages' requirements.
+// Compares the Node versions in the README with the requirements of the packages.
 
 interface Package {
   readonly version?: string;
@@ -14,38 +14,38 @@ const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
 const packages: Readonly<Record<string, Package>> = read('package-lock.json').packages;
 const readme = readFileSync('README.md', 'utf8');
 
-/** The packages that refuse a version of Node. */
+/** Returns the packages that refuse a version of Node. */
 function refusing(node: string): string[] {
   return Object.entries(packages)
     .filter(([, { engines }]) => engines?.node !== undefined && !semver.satisfies(node, engines.node))
     .map(([path]) => path);
 }
 
-/** What a sentence of the README names. */
+/** Returns what a sentence of the README names. */
 function named(sentence: RegExp): string {
   const version = sentence.exec(readme)?.[1];
   if (version === undefined) throw new Error(`the README does not say ${sentence}`);
   return version;
 }
 
-test('the Node that runs everything is admitted by every package', () => {
+test('every package accepts the Node version that runs everything', () => {
   const { version = '' } = packages['node_modules/node'] ?? {};
   expect(version.split('.')[0]).toBe(named(/also installs Node (\d+)/));
   expect(refusing(version)).toEqual([]);
 });
 
-test('an installation needs the Node that the README names', () => {
+test('an installation needs the Node version that the README names', () => {
   const least = named(/Node ([\d.]+) or newer/);
   expect(read('package.json').engines.node).toBe(`>=${least}`);
 });
 
-test('from the Node on that the README names, npm has nothing to warn of', () => {
+test('from the Node version named in the README on, npm does not warn', () => {
   const silent = named(/a Node older than ([\d.]+), npm warns/);
   expect(refusing(`${silent}.0`)).toEqual([]);
   expect(refusing(`${named(/Node ([\d.]+) or newer/)}.0`)).not.toEqual([]);
 });
 
-test('the lock file names no host to download from', () => {
+test('the lock file names no download host', () => {
   expect(readFileSync('package-lock.json', 'utf8')).not.toContain('"resolved"');
 });
 

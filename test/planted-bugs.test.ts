@@ -6,7 +6,7 @@ import { standsFor } from './soak/planted-bugs/titles.ts';
 
 /** The short form of `npm run soak -- planted`, which plants the bugs: every text and test in the lists exists. */
 
-test('there are thirty bugs and more, in SQL and in TypeScript, each named once', () => {
+test('there are at least thirty bugs, in SQL and in TypeScript, each named once', () => {
   expect(new Set(bugs.map(({ bug }) => bug)).size).toBe(bugs.length);
   expect(bugs.length).toBeGreaterThanOrEqual(30);
   const inSql = bugs.filter(({ file }) => file.startsWith('prisma/'));
@@ -14,7 +14,7 @@ test('there are thirty bugs and more, in SQL and in TypeScript, each named once'
   expect(bugs.length - inSql.length).toBeGreaterThanOrEqual(12);
 });
 
-test.each(bugs.map((bug) => [bug.bug, bug] as const))('it can be planted, and its test is there: %s', (_name, bug) => {
+test.each(bugs.map((bug) => [bug.bug, bug] as const))('it can be planted, and its test exists: %s', (_name, bug) => {
   expect(planted('.', bug).size).toBeGreaterThan(0);
   const { file, title } = bug.caughtBy;
   const source = readFileSync(file, 'utf8');
@@ -24,13 +24,13 @@ test.each(bugs.map((bug) => [bug.bug, bug] as const))('it can be planted, and it
   ).toBe(true);
 });
 
-test('a text that is not there, or twice, is no place for a bug', () => {
+test('a text that is missing or occurs twice cannot place a bug', () => {
   const bug = { bug: '', caughtBy: { file: '', title: '' }, file: 'package.json', put: '' };
   expect(() => planted('.', { ...bug, find: 'no such text' })).toThrow('0 times');
   expect(() => planted('.', { ...bug, find: '"' })).toThrow('times, and not once');
 });
 
-test('the title of a test that runs for each row stands for all of them, and for no other', () => {
+test('a parametrised title matches the titles of all its rows, and no others', () => {
   expect(standsFor('of a %s', 'of a quote')).toBe(true);
   expect(standsFor('3.3 from %s to %s as the table says', '3.3 from PENDING to ACTIVE as the table says')).toBe(true);
   expect(standsFor('never goes below zero', 'never goes below zero or so')).toBe(false);

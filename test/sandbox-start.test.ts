@@ -33,7 +33,7 @@ function start(): Promise<ChildGateway> {
   return gateway;
 }
 
-test('when its Postgres is killed, a sandbox is ready again without a restart, and pays', async () => {
+test('a sandbox whose Postgres is killed recovers without a restart, and can pay', async () => {
   const gateway = await start();
   const platform = connect(gateway.url, '', sandbox);
   const before = await accounts(platform);
@@ -50,14 +50,14 @@ test('when its Postgres is killed, a sandbox is ready again without a restart, a
   expect(await gateway.end('SIGTERM')).toBe(0);
 });
 
-test('two first starts at once both come up, on one sandbox platform with the same data', async () => {
+test('two concurrent first starts both succeed, on one sandbox platform with the same data', async () => {
   const both = await Promise.all([start(), start()]);
   const [one = [], two] = await Promise.all(both.map((gateway) => accounts(connect(gateway.url, '', sandbox))));
   expectFurnished(one);
   expect(two).toEqual(one);
 });
 
-test('several that prepare the sandbox platform at once find the same one, furnished once', async () => {
+test('concurrent preparations of the sandbox platform find the same one, furnished once', async () => {
   const fresh = await freshDatabase();
   const instances = [1, 2, 3].map(() => openDatabase({ url: fresh.url, role: 'gateway_work', poolSize: 2 }));
   const log = pino({ level: 'silent' });
@@ -71,7 +71,7 @@ test('several that prepare the sandbox platform at once find the same one, furni
   await fresh.drop();
 });
 
-/** Two customers, who were each given their money and their accounts outside exactly once. */
+/** Expects two customers, who each got their money and external accounts exactly once. */
 function expectFurnished(nodes: readonly Data[]): void {
   expect(new Set(nodes.map((node) => node.customer.id)).size).toBe(2);
   expect(nodes.filter((node) => node.__typename === 'ExternalAccount')).toHaveLength(6);
@@ -79,7 +79,7 @@ function expectFurnished(nodes: readonly Data[]): void {
   expect(dollars.map((node) => node.balance.amount)).toEqual(['2500000', '2500000']);
 }
 
-/** Sends a payment from the person's dollars to euros outside, to its end. */
+/** Sends a payment from the person's dollars to external euros, and waits until it ends. */
 async function pay(platform: TestPlatform, nodes: readonly Data[]): Promise<void> {
   const find = (kind: string, code: string) =>
     nodes.find((node) => node.__typename === kind && node.currency.code === code)?.id;
@@ -105,7 +105,7 @@ async function accounts(platform: TestPlatform): Promise<Data[]> {
   return answer.accounts.edges.map((edge: Data) => edge.node).filter((node: Data) => node.customer !== null);
 }
 
-/** The process of the sandbox's Postgres. */
+/** Returns the process id of the sandbox's Postgres. */
 async function postmaster(): Promise<number> {
   return Number((await readFile(path.join(data.path, 'postgres/data/postmaster.pid'), 'utf8')).split('\n')[0]);
 }

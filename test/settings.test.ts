@@ -14,7 +14,7 @@ const fileOf = (name: string, text: string) => {
   return path.join(folder, name);
 };
 
-describe('a secret can be a file that a setting names', () => {
+describe('a secret can be in a file that a setting names', () => {
   const values: Record<(typeof secretSettings)[number], string> = {
     DATABASE_URL: 'postgres://gateway:password@127.0.0.1/payments',
     DATABASE_DIRECT_URL: 'postgres://gateway:password@127.0.0.1:5433/payments',
@@ -27,14 +27,14 @@ describe('a secret can be a file that a setting names', () => {
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20secret, x-tenant=payments',
   };
 
-  test('headers of a collector are those of OpenTelemetry', () => {
+  test('including the headers of a collector, in the format of OpenTelemetry', () => {
     const read = (text: string) => readConfig({ OTEL_EXPORTER_OTLP_HEADERS: text }).OTEL_EXPORTER_OTLP_HEADERS;
     expect(read(values.OTEL_EXPORTER_OTLP_HEADERS)).toEqual({ authorization: 'Bearer secret', 'x-tenant': 'payments' });
     expect(() => read('a secret')).toThrow(/^(?!.*a secret).*OTEL_EXPORTER_OTLP_HEADERS must be headers/s);
   });
 
   test.each(secretSettings)('%s', (name) => {
-    // The address of a server behind a pooler needs that of the pooler, and that of a replica that of the primary.
+    // The URL of a server behind a pooler requires the pooler's, and the URL of a replica requires the primary's.
     const beside = {
       ...((name === 'DATABASE_DIRECT_URL' || name === 'DATABASE_READ_URL') && { DATABASE_URL: values.DATABASE_URL }),
     };
@@ -69,7 +69,7 @@ test.each([
   [{ DATABASE_URL: 'postgres://host%zz/payments' }, 'DATABASE_URL cannot be used (URI malformed)'],
   [{ ROLE: 'leader' }, 'ROLE must be all, serve or work'],
   [{ NODE_ENV: 'production', DATABASE_URL: '' }, 'DATABASE_URL is required in production'],
-])('a wrong setting is named: %o', (environment, message) => {
+])('a wrong setting is reported: %o', (environment, message) => {
   expect(() => readConfig(environment)).toThrow(message);
 });
 
@@ -83,7 +83,7 @@ test('no message about a wrong secret shows it', () => {
   }
 });
 
-describe('production refuses, and names the setting that allows it', () => {
+describe('production, which names the setting that allows it,', () => {
   const safe = {
     NODE_ENV: 'production',
     DATABASE_URL: 'postgres://gateway@db.internal/payments?sslmode=verify-full',
@@ -92,7 +92,7 @@ describe('production refuses, and names the setting that allows it', () => {
   };
   const start = (more: Readonly<Record<string, string>> = {}) => refuseUnsafe(readConfig({ ...safe, ...more }), true);
 
-  test('nothing of safe settings', () => {
+  test('accepts safe settings', () => {
     expect(() => start()).not.toThrow();
   });
 
@@ -106,23 +106,23 @@ describe('production refuses, and names the setting that allows it', () => {
     ['DATABASE_URL', 'postgres://gateway@db.internal/payments', 'unverified-tls'],
     ['DATABASE_URL', 'postgres://gateway@db.internal/payments?sslmode=no-verify', 'unverified-tls'],
     ['DATABASE_OWNER_URL', 'postgres://owner@db.internal/payments?sslmode=disable', 'unverified-tls'],
-  ])('%s=%s', (name, value, kind) => {
+  ])('refuses %s=%s', (name, value, kind) => {
     expect(() => start({ [name]: value })).toThrow(new RegExp(`${name}.*ALLOW_UNSAFE=${kind} allows it$`, 's'));
     expect(() => start({ [name]: value, ALLOW_UNSAFE: `owner-login, ${kind}` })).not.toThrow();
     expect(() => refuseUnsafe(readConfig({ [name]: value }), true)).not.toThrow();
   });
 
-  test('certificates that the environment says not to check; all that is wrong at once', () => {
+  test('refuses disabled certificate checks, and reports all faults together', () => {
     const config = readConfig({ ...safe, CORS_ORIGINS: '*' });
     expect(() => refuseUnsafe(config, false)).toThrow(/CORS_ORIGINS is \*.*NODE_TLS_REJECT_UNAUTHORIZED is 0/s);
   });
 
-  test('an unknown name in ALLOW_UNSAFE', () => {
+  test('refuses an unknown name in ALLOW_UNSAFE', () => {
     expect(() => readConfig({ ALLOW_UNSAFE: 'everything' })).toThrow(/ALLOW_UNSAFE.*must be some of any-origin/);
   });
 });
 
-test('a database on this machine needs no TLS', () => {
+test('a database on this machine does not need TLS', () => {
   for (const host of ['127.0.0.1', 'localhost', '[::1]', '%2Fvar%2Frun%2Fpostgresql']) {
     expect(protectionOf(`postgres://gateway@${host}/payments`)).toBe('LOCAL');
   }
@@ -130,7 +130,7 @@ test('a database on this machine needs no TLS', () => {
   expect(protectionOf('postgres://gateway@10.0.0.1/payments?sslmode=verify-full')).toBe('VERIFIED');
 });
 
-test('random keys are not weak, in whatever form', () => {
+test('random keys are never weak, whatever their format', () => {
   for (let count = 0; count < 1_000; count += 1) {
     const key = randomBytes(32);
     for (const form of [key, key.toString('base64'), key.toString('hex')]) expect(isWeakKey(form)).toBe(false);

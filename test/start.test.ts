@@ -12,11 +12,11 @@ import { freshDatabase } from './setup/database.ts';
 import { connect, type Data, startTestGateway } from './setup/gateway.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
-/** With these the folder of data holds the embedded Postgres alone. */
+/** With these, the data directory holds only the embedded Postgres. */
 const openKeys = { CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else', SECRET_KEY: 'ab'.repeat(32) };
 const sandbox = `Basic ${Buffer.from('sandbox:sandbox').toString('base64')}`;
 
-/** Runs a script of the project to its end. */
+/** Runs a script of the project, and returns its result. */
 function runScript(script: string, args: readonly string[], environment: Readonly<Record<string, string>>) {
   return spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', script, ...args], {
     cwd: root,
@@ -32,7 +32,7 @@ describe('npm start', () => {
   });
   afterAll(() => data.remove());
 
-  test('brings up a furnished sandbox, says where everything is, and keeps its data over a restart', async () => {
+  test('brings up a furnished sandbox, prints every address, and keeps its data over a restart', async () => {
     const accounts = `{ accounts(first: 100) { edges { node { id __typename currency { code } customer { customerType }
       ... on InternalAccount { balance { amount } } ... on ExternalAccount { status } } } } }`;
 
@@ -66,13 +66,13 @@ describe('npm start', () => {
     expect(await second.end('SIGTERM')).toBe(0);
   });
 
-  test('the audit proves the furnished sandbox', () => {
+  test('creates a furnished sandbox that passes the audit', () => {
     const { status, stdout } = runScript('src/commands.ts', ['ops', 'audit'], { DATA_DIR: data.path });
     expect(stdout).toContain('The ledger is sound');
     expect(status).toBe(0);
   });
 
-  test('on data of an earlier series of migrations says in one sentence which folder to remove', async () => {
+  test('names in one sentence the folder to remove if its data has earlier migrations', async () => {
     const server = await startEmbeddedPostgres({ dataDir: data.path });
     await execute(server.url, `update _prisma_migrations set migration_name = '20250101000000_earlier'`);
     await server.stop();
@@ -96,7 +96,7 @@ test('SIGTERM to npm start stops the gateway behind it', async () => {
 });
 
 /** One of each kind: test/settings.test.ts and test/database/reaching.test.ts have more. */
-describe('a wrong setting stops the start before anything is made, and is named without a stack', () => {
+describe('a wrong setting stops startup before anything is created, and is reported without a stack trace', () => {
   test.each([
     [{ PORT: 'eighty' }, 'PORT must be a whole number'],
     [
@@ -121,7 +121,7 @@ describe('a wrong setting stops the start before anything is made, and is named 
   });
 });
 
-test('an interrupted first start leaves nothing, and one that was killed leaves nothing for the next', async () => {
+test('an interrupted or killed first start leaves nothing behind for the next one', async () => {
   const data = await temporaryDataDirectory();
   const begin = async () => {
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'src/main.ts'], {
@@ -139,7 +139,7 @@ test('an interrupted first start leaves nothing, and one that was killed leaves 
   const [abandoned = ''] = await readdir(data.path);
   expect(abandoned).toMatch(/^postgres-/);
 
-  // The programs that make the cluster outlive the one that was killed; they end by themselves.
+  // The programs that create the cluster outlive the one that was killed; they exit on their own.
   const gateway = await startChildGateway({ DATA_DIR: data.path, ...openKeys });
   expect(await readdir(data.path)).toEqual(['postgres']);
   expect(await gateway.end('SIGINT')).toBe(0);
@@ -153,7 +153,7 @@ test('an interrupted first start leaves nothing, and one that was killed leaves 
   await data.remove();
 });
 
-test("what a developer's shell says of another Postgres does not reach the embedded one", async () => {
+test('shell variables for another Postgres do not affect the embedded one', async () => {
   const data = await temporaryDataDirectory();
   const shell = {
     ...{ PGSSLMODE: 'require', PGOPTIONS: '-c search_path=elsewhere', PGHOST: 'db.invalid', PGPORT: '1' },
@@ -167,7 +167,7 @@ test("what a developer's shell says of another Postgres does not reach the embed
   await data.remove();
 });
 
-test('a port that another process has stops the start and is named; nothing goes on behind it', async () => {
+test('a port in use stops startup and is named; nothing keeps running', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
@@ -197,7 +197,7 @@ test('a port that another process has stops the start and is named; nothing goes
 });
 
 describe('npm run ops -- platform', () => {
-  test('prints a token once that works on the database it was made in, and changes limits; the fixed sandbox token does not work', async () => {
+  test('prints a token once for its own database, and changes limits; the fixed sandbox token is refused', async () => {
     const database = await freshDatabase();
     const { status, stdout } = runScript('src/commands.ts', ['ops', 'platform', 'create', 'acme', '--sandbox'], {
       DATABASE_URL: database.url,

@@ -28,7 +28,7 @@ const paying = (customerId = mine.customerId) => payingApp(t.platform, { custome
 const quoted = (by: TestPlatform, scene: Scene, more?: object): Promise<Data> =>
   act(by, 'createQuote', usdToEur(scene, more), 'quote { id status transaction { id } }');
 
-test('the key that signs is replaced without a moment in which an instance refuses a living token', async () => {
+test('the signing key is replaced without any instance ever refusing a valid token', async () => {
   const [before, after] = ['the first key of these two instances', 'the second key of these two instances'];
   const instance = (CLIENT_TOKEN_KEY: string, ...CLIENT_TOKEN_KEY_FALLBACKS: string[]) =>
     startTestGateway({ ROLE: 'serve', CLIENT_TOKEN_KEY, CLIENT_TOKEN_KEY_FALLBACKS }, t.databaseUrl);
@@ -72,7 +72,7 @@ test('a token of one customer shows that customer, its accounts, quotes and tran
   expect(toThem.code).toBe('ACCOUNT_NOT_FOUND');
 });
 
-test('text of an app that looks like the id of what it may not see is text, and nothing more', async () => {
+test("an app's text that looks like the id of something hidden is treated as text, and nothing more", async () => {
   const app = await phone({ customerId: mine.customerId, permissions: ['VIEW', 'TRANSACT'] }, counting.url);
   const make = (description: string) =>
     counting.statements.during(() =>
@@ -82,14 +82,14 @@ test('text of an app that looks like the id of what it may not see is text, and 
   for (const text of [theirs.usd, theirs.customerId, 'ApiToken:019aa000-0000-7000-8000-000000000000']) {
     const { result, statements } = await make(text);
     expect(result).toMatchObject({ quote: { status: 'PENDING' } });
-    // No row is looked up before the command, which looks for itself.
+    // No row is looked up before the command, which does its own checks.
     expect(statements.toSorted()).toEqual(ofOtherText.toSorted());
     const quote = await fieldsOf(app, 'quote', result.quote.id, 'description');
     expect(quote.description).toBe(text);
   }
 });
 
-test('idempotency keys of one app are not those of another, nor of the platform', async () => {
+test('idempotency keys of one app are independent of those of other apps and of the platform', async () => {
   const [a, b] = [await paying(), await paying(theirs.customerId)];
   const first = await quoted(a, mine, { idempotencyKey: 'one' });
   expect(await quoted(a, mine, { idempotencyKey: 'one' })).toEqual({ ...first, replayed: true });
@@ -102,7 +102,7 @@ test('idempotency keys of one app are not those of another, nor of the platform'
   expect((await t.platform.ask(receipt)).mutationReceipt).toEqual({ outcome: 'NONE', result: null });
 });
 
-test('a token of one quote shows that quote and its transaction, and nobody’s name or account', async () => {
+test('a token of one quote shows that quote and its transaction, without names or accounts', async () => {
   const { id, transaction } = (await quoted(t.platform, mine)).quote;
   for (const bound of [{ quoteId: id }, { transactionId: transaction.id }]) {
     const app = await phone(bound);
@@ -139,7 +139,7 @@ test('a token of one quote shows that quote and its transaction, and nobody’s 
   const watched = payer.watch('subscription { events { type customer { id } } }');
   const next = nextOf(watched);
   await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(1), { timeout: 60_000 });
-  // What happens to others meanwhile is not for this phone.
+  // Meanwhile events happen that this app must not see.
   await quoted(t.platform, theirs);
   expect(await execute(payer, id)).toMatchObject({ quote: { status: 'PROCESSING' } });
   expect((await next).data.events.customer).toBeNull();
@@ -148,7 +148,7 @@ test('a token of one quote shows that quote and its transaction, and nobody’s 
   expect(paid.ledgerEntries).toContainEqual({ account: null, system: 'OTHER_ACCOUNT' });
 });
 
-test('minting is refused for what is not there, for more than the caller has, and for what no app may do', async () => {
+test('minting is refused for unknown subjects, and for rights beyond those of the caller or of any app', async () => {
   const stranger = await t.newPlatform('stranger');
   expect(await minted({ customerId: mine.customerId }, stranger)).toMatchObject(
     refusal('USER_NOT_FOUND', 'boundTo', 'customerId'),
@@ -166,7 +166,7 @@ test('minting is refused for what is not there, for more than the caller has, an
   expect((await minted({ customerId: mine.customerId }, app)).code).toBe('FORBIDDEN');
 });
 
-test('an app runs nothing that is for servers alone, whatever its permissions', async () => {
+test('an app cannot run server-only operations, whatever its permissions', async () => {
   const app = await paying();
   const { transaction } = await succeed(
     t.platform,
@@ -197,7 +197,7 @@ test('an app runs nothing that is for servers alone, whatever its permissions', 
   }
 });
 
-test('a token that was answered once is not answered again, but its key tells which it was', async () => {
+test('a token is returned only once; a repeat of its key names it', async () => {
   const input = { customerId: mine.customerId, idempotencyKey: 'mint-1' };
   const { tokenId } = await minted(input);
   const repeat = await minted(input);
@@ -210,7 +210,7 @@ test('a token that was answered once is not answered again, but its key tells wh
   expect(mutationReceipt).toEqual({ outcome: 'SUCCEEDED', code: null, result: { id: tokenId } });
 });
 
-test('a revoked or forged client token is like none', async () => {
+test('a revoked or forged client token is treated like a missing one', async () => {
   const { token, tokenId } = await minted({ customerId: mine.customerId });
   const [head, body = '', signature] = token.split('.');
   const claims = JSON.parse(Buffer.from(body, 'base64url').toString());
@@ -224,7 +224,7 @@ test('a revoked or forged client token is like none', async () => {
   }
   const app = connect(t.url, '', `Bearer ${token}`);
   expect((await app.ask('{ viewer { kind } }')).viewer.kind).toBe('CLIENT');
-  // What the key has signed for anything else is no token.
+  // Anything else signed with the key is not a token.
   const key = hash('sha256', 'client token a key that only tests use, for nothing else', 'buffer');
   const header = JSON.parse(Buffer.from(head ?? '', 'base64url').toString());
   for (const [issuer, status] of [
@@ -242,7 +242,7 @@ test('a revoked or forged client token is like none', async () => {
   expect(await revoke('ClientToken:nonsense')).toMatchObject({ code: 'TOKEN_NOT_FOUND' });
 });
 
-test('client tokens are listed by customer and by whether they are active, for those who manage, and never shown', async () => {
+test('tokens are listed by customer and by whether they are active, to managers only, and never shown', async () => {
   const scene = await makeScene(t.platform, 0n);
   const made = [];
   for (const customerId of [scene.customerId, scene.customerId, mine.customerId])
@@ -266,7 +266,7 @@ test('client tokens are listed by customer and by whether they are active, for t
       ...{ permissions: ['VIEW', 'TRANSACT'], grants: [], expiresAt: live.expiresAt, revokedAt: null },
     },
   ]);
-  // The token of a payment belongs to its customer.
+  // The token of a payment belongs to the payment's customer.
   const ofMine = await listed({ customerId: mine.customerId });
   expect(ofMine.slice(0, 2)).toMatchObject([
     { id: ofQuote.tokenId, customer: null, quote: { id: quote.id } },
@@ -293,7 +293,7 @@ test('client tokens are listed by customer and by whether they are active, for t
   expect((await app.send('{ clientTokens { totalCount } }')).errors?.[0]?.extensions.code).toBe('FORBIDDEN');
 });
 
-test('API tokens are made, listed, used and revoked by those who may manage', async () => {
+test('API tokens are created, listed, used and revoked by callers who may manage', async () => {
   const create = (by: TestPlatform, name: string) =>
     act(
       by,

@@ -43,14 +43,14 @@ import { endpointUntil } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 
 /**
- * An API that forgets all checks: it passes whatever it gets to the commands. Each command is called for callers who may not
- * see the objects that they name. The checks of the real APIs (test/access/scope.test.ts) do not help here.
+ * An API without any checks: it passes everything that it gets to the commands. Each command is called for callers who
+ * may not see the objects that they name. The checks of the real APIs (test/access/scope.test.ts) do not help here.
  */
 
-/** The ids of a customer's objects, and of those that its platform has made for it. */
+/** The ids of a customer's objects, and of those that its platform has created for it. */
 interface Things extends Scene {
   readonly umaAddress: string;
-  /** A customer who holds nothing. */
+  /** A customer who holds no money. */
   readonly emptyId: string;
   readonly quoteId: string;
   readonly transactionId: string;
@@ -80,8 +80,8 @@ afterAll(async () => {
 });
 
 /**
- * Waits until everything is idle: each incoming payment awaits its approval, each event has its number, and each test of an
- * endpoint has arrived.
+ * Waits until everything is idle: each incoming payment awaits its approval, each event has its number, and each test
+ * of an endpoint has arrived.
  */
 async function settled(): Promise<void> {
   const waiting = async () =>
@@ -94,7 +94,7 @@ async function settled(): Promise<void> {
       )
     ).rowCount;
   while ((await waiting()) !== 0) await t.gateway.feed.waitForChange(50);
-  // However slow the machine, no payment is timed out between two looks at the state.
+  // However slow the machine, no payment times out between two reads of the state.
   await payments.database.pool.query("update rail_order set due_at = due_at + interval '1 hour'");
 }
 
@@ -138,7 +138,7 @@ async function thingsOf(url: string): Promise<Things> {
   };
 }
 
-/** Calls a command as `caller`, with objects of `theirs` and, where it takes two, one of its `own`. */
+/** Calls a command as `caller`, with objects of `theirs` and, if it takes two, one of its `own`. */
 type Attempt = (caller: Caller, theirs: Things, own: Things) => Promise<unknown>;
 
 const unlimited = { limits: [], timeZone: 'UTC', releaseOn: [] } as const;
@@ -149,7 +149,7 @@ const usAccount = () => ({
   currency: 'USD',
   accountType: 'US_ACCOUNT' as const,
   details: {
-    // Its end says nothing to the sandbox, which would refuse others.
+    // The suffix means nothing to the sandbox, which would refuse others.
     accountNumber: `${randomBytes(4).readUInt32BE()}000`,
     routingNumber: '021000021',
     accountCategory: 'CHECKING',
@@ -201,7 +201,7 @@ const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
         lookupId: theirs.lookupId,
         senderCustomerInfo: sender,
       }),
-    // What REST reads for a quote that leaves its ends to the lookup.
+    // What REST reads for a quote that leaves its parties to the lookup.
     (by, { lookupId }) => partiesOfLookup(payments, by, lookupId, 'USD'),
   ],
   executeQuote: [(by, { quoteId }) => executeQuote(payments, by, { quoteId })],
@@ -272,7 +272,7 @@ const attempts: Readonly<Record<Operation, readonly Attempt[]>> = {
       setPolicy(payments.database, by, { ...unlimited, subjectId, receiverAccountIds: [outsideUsd] }),
   ],
   deletePolicy: [(by, { customerId: subjectId }) => deletePolicy(payments.database, by, { subjectId })],
-  // What ends a thing comes last, for the call that proves the others good.
+  // Attempts that end an object come last, since the last call proves that the others were valid.
   deleteWebhookEndpoint: [(by, { endpointId }) => deleteEndpoint(webhooks, by, { endpointId }, null)],
   updateExternalAccount: [
     (by, { outsideUsd: accountId }) => updateExternalAccount(payments, by, { accountId, platformAccountId: 'mine' }),
@@ -299,8 +299,8 @@ const nameless: ReadonlySet<Operation> = new Set([
 ]);
 
 /**
- * An app's token with rights that none is minted with; or a server with a binding that no server has, so that no rule for apps
- * applies before the reads.
+ * An app's token with more rights than any is minted with; or a server with a binding that no server has, so that no
+ * rule for apps applies before the reads.
  */
 function bound(kind: Caller['kind'], to: (own: Things) => Bound): () => Caller {
   return () => ({
@@ -324,7 +324,7 @@ const callers: Readonly<Record<string, () => Caller>> = {
   'another platform': () => platformItself({ platformId: strangerId, environment: 'SANDBOX' }),
 };
 
-/** The same objects as if nobody had ever made them. */
+/** Returns ids for the same objects as if they had never been created. */
 function neverMade(things: Things): Things {
   const entries = Object.entries(things).map(([name, value]: [string, string]) => [
     name,
@@ -333,7 +333,10 @@ function neverMade(things: Things): Things {
   return Object.fromEntries(entries) as Things;
 }
 
-/** What came of an attempt: the refusal, with the names of `theirs` in the place of their values; or that there was none. */
+/**
+ * Returns the result of an attempt: the refusal, with the names of `theirs` instead of their values, or the fact that
+ * there was none.
+ */
 async function outcomeOf(attempt: Promise<unknown>, theirs: Things): Promise<Data> {
   try {
     await attempt;
@@ -347,11 +350,11 @@ async function outcomeOf(attempt: Promise<unknown>, theirs: Things): Promise<Dat
   }
 }
 
-/** All that a command could change. */
+/** Everything that a command could change. */
 const watched = {
   api_token: 'platform_id, id, revoked_at',
   webhook_endpoint: 'platform_id, id, url, description, secret, event_types',
-  // Whoever writes a row gives it another xmin, though it should look as before.
+  // Every write gives a row a new xmin, even if the row looks unchanged.
   webhook_delivery: 'id, xmin::text',
   platform: 'id, currencies, uma_domain',
   ...Object.fromEntries(
@@ -380,12 +383,12 @@ async function state(): Promise<unknown> {
   return (await payments.database.pool.query(`select ${columns.join(', ')}`)).rows[0];
 }
 
-test('every operation is tried', () => {
+test('every operation is covered', () => {
   expect([...names].sort()).toEqual(Object.keys(operations).sort());
 });
 
 describe.each(names)('%s', (name) => {
-  test.each(Object.keys(callers))('does nothing for %s, to whom what is foreign is unknown', async (who) => {
+  test.each(Object.keys(callers))('does nothing for %s, to whom foreign objects are unknown', async (who) => {
     const caller = callers[who]?.();
     if (!caller) throw new Error(`nobody is ${who}`);
     const { permission, ...rule } = operations[name];
@@ -409,7 +412,7 @@ describe.each(names)('%s', (name) => {
   });
 });
 
-test('each of these calls does what it says for the platform itself', async () => {
+test('each of these calls succeeds for the platform itself', async () => {
   const itself = platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' });
   const fresh = await thingsOf(receivers[2].url);
   await settled();

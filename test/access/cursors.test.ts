@@ -18,11 +18,14 @@ const { id: quoteId } = await quote(t.platform, usdToEur(scene));
 const endpointId = (await createEndpoint(t.platform, { url: 'https://example.com/', eventTypes: ['TEST'] })).id;
 const rest = await restClient(t.url, t.platform.authorization);
 
-/** The arguments of the fields that need some. */
+/** The required arguments of fields. */
 const needed: Readonly<Record<string, string>> = { quoteUpdates: `quoteId: "${quoteId}"` };
 const args = (...all: readonly (string | undefined)[]) => `(${all.filter((one) => one !== undefined).join(', ')})`;
 
-/** Each place of both APIs that takes a cursor: returns what is refused of it, with the name of the argument. */
+/**
+ * Each place in both APIs that takes a cursor, with a function that sends one and returns the code and the argument's
+ * name of the refusal.
+ */
 const places = new Map<string, (cursor: string) => Promise<{ code: string; at: string }>>();
 for (const [name, { args: taken }] of Object.entries(schema.getQueryType()?.getFields() ?? {})) {
   for (const argument of ['after', 'before'].filter((one) => taken.some((arg) => arg.name === one))) {
@@ -68,7 +71,7 @@ for (const [path, { get }] of Object.entries<Data>(rest.document.paths)) {
   });
 }
 
-/** A cursor of each kind, of the platform. */
+/** A cursor of each kind, of this platform. */
 const { viewer, transactions, changed, events, accounts } = await t.platform.ask(
   `query ($id: ID!) {
     viewer { feedCursor }
@@ -82,17 +85,17 @@ const { viewer, transactions, changed, events, accounts } = await t.platform.ask
 const first = ({ edges }: Data): string => edges[0].cursor;
 const kinds = [viewer.feedCursor, first(transactions), first(changed), first(events), first(accounts.ledgerEntries)];
 
-test('a cursor is short, and nothing of what it names can be read in it', () => {
+test('a cursor is short, and reveals nothing about what it names', () => {
   for (const cursor of kinds) expect(cursor).toMatch(/^[\w-]{22,43}$/);
   const sequence: string[] = events.edges.map(({ cursor }: Data) => cursor);
   expect(sequence.length).toBeGreaterThan(10);
-  // Neighbours have no byte in common but by chance: neither a counter nor a platform.
+  // Neighbours share bytes only by chance: neither a counter nor a platform is visible.
   const bytes = sequence.map((cursor) => Buffer.from(cursor, 'base64url'));
   for (let at = 0; at < 16; at += 1)
     expect(new Set(bytes.map((one) => one[at])).size).toBeGreaterThan(sequence.length / 2);
 });
 
-test('the same position has the same cursor, always, in all lists and streams, and on every instance', async () => {
+test('the same position has the same cursor in all lists and streams, on every instance', async () => {
   const second = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl);
   const there = connect(second.url, t.platform.platformId, t.platform.authorization);
   const query =
@@ -106,19 +109,22 @@ test('the same position has the same cursor, always, in all lists and streams, a
   await second.stop();
 });
 
-test.each([...places.keys()])('%s refuses by its name what is no cursor of its list and platform', async (place) => {
-  const send = places.get(place);
-  const at = /\((\w+):\)|(cursor)=/.exec(place);
-  const refused = { code: 'INVALID_INPUT', at: at?.[1] ?? at?.[2] ?? 'after' };
-  const [good = ''] = kinds;
-  const tampered = `${good.slice(0, 5)}${good[5] === 'A' ? 'B' : 'A'}${good.slice(6)}`;
-  const former = Buffer.from(`feed:${t.platform.platformId.slice(-12)}:1`).toString('base64url');
-  const foreign = [await feedEnd(other), first((await other.ask('{ customers { edges { cursor } } }')).customers)];
-  for (const cursor of [tampered, former, `${good}=`, `${good}AAAA`, good.slice(0, -4), ...foreign])
-    expect({ cursor, ...(await send?.(cursor)) }).toEqual({ cursor, ...refused });
-});
+test.each([...places.keys()])(
+  '%s refuses what is not a cursor of its list and platform, naming the argument',
+  async (place) => {
+    const send = places.get(place);
+    const at = /\((\w+):\)|(cursor)=/.exec(place);
+    const refused = { code: 'INVALID_INPUT', at: at?.[1] ?? at?.[2] ?? 'after' };
+    const [good = ''] = kinds;
+    const tampered = `${good.slice(0, 5)}${good[5] === 'A' ? 'B' : 'A'}${good.slice(6)}`;
+    const former = Buffer.from(`feed:${t.platform.platformId.slice(-12)}:1`).toString('base64url');
+    const foreign = [await feedEnd(other), first((await other.ask('{ customers { edges { cursor } } }')).customers)];
+    for (const cursor of [tampered, former, `${good}=`, `${good}AAAA`, good.slice(0, -4), ...foreign])
+      expect({ cursor, ...(await send?.(cursor)) }).toEqual({ cursor, ...refused });
+  },
+);
 
-test('a cursor of another order of its list is refused', async () => {
+test('a cursor of a different order of its list is refused', async () => {
   for (const [cursor, order] of [
     [first(changed), 'CREATED'],
     [first((await t.platform.ask('{ customers { edges { cursor } } }')).customers), 'UPDATED'],
@@ -128,7 +134,7 @@ test('a cursor of another order of its list is refused', async () => {
   }
 });
 
-test('of the bits of a cursor each one counts', () => {
+test('every bit of a cursor counts', () => {
   const position = '0199f0a4-7a6b-7c3d-8e4f-5a6b7c8d9e0f';
   const cursor = cursors.write('Transaction', t.platform.platformId, position);
   const bytes = Buffer.from(cursor, 'base64url');
@@ -140,14 +146,14 @@ test('of the bits of a cursor each one counts', () => {
   expect(cursors.read('Transaction', t.platform.platformId, cursor)).toBe(position);
 });
 
-test('cursors of a replaced key are good for as long as the key is a fallback', () => {
+test('cursors of a replaced key are valid for as long as the key is a fallback', () => {
   const [old, next] = [Buffer.from(secretKey, 'hex'), randomBytes(32)];
   const { platformId } = t.platform;
   const before = cursors.write('feed', platformId, '17:2');
   const [rotated, without] = [new Cursors([next, old]), new Cursors([next])];
   expect(rotated.read('feed', platformId, before)).toBe('17:2');
   expect(without.read('feed', platformId, before)).toBeUndefined();
-  // An instance that does not encrypt with the new key yet reads what others have encrypted with it.
+  // An instance that does not encrypt with the new key yet can read cursors that others have encrypted with it.
   expect(new Cursors([old, next]).read('feed', platformId, rotated.write('feed', platformId, '18:2'))).toBe('18:2');
 });
 

@@ -21,8 +21,8 @@ import { testGateway } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// The wall of the database (docs/database-roles.md). In this file the application's own filters are gone: every caller may see
-// all rows. Only the database knows whose a row is.
+// The database's own access checks (docs/database-roles.md). In this file the application's filters are disabled: every
+// caller may see all rows. Only the database knows whose a row is.
 vi.mock('../../src/domain/access/visible.ts', async (original) => ({
   ...(await original<object>()),
   visibleQuotes: () => ({}),
@@ -47,7 +47,7 @@ const own = await makeScene(stranger);
 const made = await quote(t.platform, between(scene.usd, scene.outsideEur, 10_000));
 const lookup = { umaAddress: '$success.usd@sandbox.uma.money', sender: { customerId: scene.customerId } };
 const endpoint = { url: 'http://127.0.0.1:11/hook', eventTypes: ['OUTGOING_PAYMENT'] };
-/** The public ids of a platform's objects, of every type that has a node. */
+/** The public ids of a platform's objects, of every type that is a node. */
 const things = {
   customer: scene.customerId,
   internalAccount: scene.usd,
@@ -80,13 +80,13 @@ const sqlStateOf = (outcome: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('without the filters of the application', () => {
-  test('a statement for all platforms would show a foreign row: the filters are gone', async () => {
+  test('a statement for all platforms would show a foreign row: the filters are off', async () => {
     const where = { AND: [visibleTransactions({ platformId: strangerId, bound: { kind: 'PLATFORM' } }), {}] };
     const rows = await readRows(t.gateway.payments.database, 'Transaction', { where });
     expect(rows.map(({ id }) => id)).toContain(uuidIn(things.transaction ?? ''));
   });
 
-  test('no node, no getter and no list shows what is foreign', async () => {
+  test('no node, getter or list shows foreign objects', async () => {
     const ids = Object.values(things);
     const { nodes } = await t.platform.ask('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids });
     expect(nodes.map((node: { id: string }) => node.id)).toEqual(ids);
@@ -105,7 +105,7 @@ describe('without the filters of the application', () => {
     expect(lists.customers).toEqual({ totalCount: 1, edges: [{ node: { id: own.customerId } }] });
   });
 
-  test('no endpoint of REST shows what is foreign', async () => {
+  test('no REST endpoint shows foreign objects', async () => {
     const get = (path: string, authorization = stranger.authorization) =>
       fetch(`${t.url}/2025-10-13${path}`, { headers: { authorization } });
     for (const path of [
@@ -129,7 +129,7 @@ describe('without the filters of the application', () => {
     }
   });
 
-  test('no command changes what is foreign', async () => {
+  test('no command changes foreign objects', async () => {
     const before = await t.owner.query(
       'select count(*), sum(version) from account union all select count(*), sum(version) from quote',
     );
@@ -161,7 +161,7 @@ describe('without the filters of the application', () => {
 });
 
 describe('the serving role', () => {
-  test('sees of every table with a platform the rows of its platform alone, and of no platform without one', async () => {
+  test("sees only its own platform's rows of every table, and none without a platform", async () => {
     const { rows: tables } = await t.owner.query<{ name: string; owner: string; rows: number; secured: boolean }>(
       `select c.relname as name, case c.relname when 'platform' then 'id' else 'platform_id' end as owner, c.relrowsecurity as secured
        from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
@@ -202,7 +202,7 @@ describe('the serving role', () => {
     expect((await asPlatform(strangerId, () => serving.pool.query('select from account'))).rowCount).toBeGreaterThan(0);
   });
 
-  test('sees through views that others use as well what it sees of their tables', async () => {
+  test('sees through shared views only the rows of the tables that it sees directly', async () => {
     const { rows: views } = await t.owner.query<{ name: string; options: string[] | null }>(
       `select relname as name, reloptions as options from pg_class where relnamespace = 'public'::regnamespace and relkind = 'v'`,
     );
@@ -243,7 +243,7 @@ describe('the serving role', () => {
     );
   });
 
-  test('writes no row of another platform, and announces nothing but tests', async () => {
+  test('cannot write rows of another platform, or any event except a test event', async () => {
     const outbox = (platformId: string, type: string) =>
       `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
        values ('${platformId}', uuid_v7(), '${type}', clock_ms(), 1, '{}')`;
@@ -257,7 +257,7 @@ describe('the serving role', () => {
     expect((await as('gateway_serving', 'delete from webhook_endpoint')).rowCount).toBe(0);
   });
 
-  test('gets for each statement of one connection the platform of its caller, also after errors and in transactions', async () => {
+  test("sees the platform of each statement's caller, even after errors and in transactions", async () => {
     const database = openDatabase({ url: servingUrl(t.databaseUrl), role: 'gateway_serving', poolSize: 1 });
     const counted = 'select count(*)::text as count, min(platform_id::text) as whose from customer';
     const text = 'select min(platform_id::text) from customer';
@@ -319,8 +319,8 @@ describe.each(['gateway_serving', 'gateway_work'] as const)('%s', (role) => {
   });
 });
 
-test('what the database checks at the commit sees all rows, whoever commits', async () => {
-  // Before Postgres 18 such a trigger runs as the role of the session, whose platform may be another or none.
+test("the database's checks at commit see all rows, whoever commits", async () => {
+  // Before Postgres 18 such a trigger runs in the role of the session, whose platform may be a different one or none.
   const { rows } = await t.owner.query(
     `select p.proname as name, p.prosecdef as has_rights_of_owner from pg_trigger t join pg_proc p on p.oid = t.tgfoid
      where t.tgdeferrable and not t.tgisinternal order by 1`,
@@ -328,7 +328,7 @@ test('what the database checks at the commit sees all rows, whoever commits', as
   expect(rows).toEqual([{ name: 'check_journal', has_rights_of_owner: true }]);
 });
 
-test('a plan inserts no row of another platform', async () => {
+test('a plan cannot insert a row of another platform', async () => {
   const { database } = t.gateway.payments;
   const order = { id: crypto.randomUUID(), transactionId: uuidIn(things.transaction ?? ''), kind: 'PAYOUT' as const };
   const plan = { insert: { rail_order: [{ ...order, platformId: t.platform.platformId }] } };
@@ -346,7 +346,7 @@ describe('production', () => {
     return url.href;
   };
 
-  test('serves with a login that owns nothing, and with no other', async () => {
+  test('serves only with a login that owns nothing', async () => {
     await refusing(servingUrl(t.databaseUrl));
     await expect(refusing(t.databaseUrl)).rejects.toThrow(/is a superuser.*ALLOW_UNSAFE=owner-login/s);
     const password = pg.escapeLiteral(new URL(t.databaseUrl).password);
@@ -362,7 +362,7 @@ describe('production', () => {
     );
   });
 
-  test('does not start as an owner, by its default, and names the setting that allows it', async () => {
+  test('does not start as an owner by default, and names the setting that allows it', async () => {
     const config = readConfig({
       NODE_ENV: 'production',
       DATABASE_URL: t.databaseUrl,
@@ -373,7 +373,7 @@ describe('production', () => {
     await expect(starting).rejects.toThrow('ALLOW_UNSAFE=owner-login');
   });
 
-  test('says which login it needs to one that may not serve, such as that of the owner of the tables', async () => {
+  test("names the required login when it starts with one that may not serve, such as the tables' owner", async () => {
     const owner = `owner_${Date.now()}`;
     const password = pg.escapeLiteral(new URL(t.databaseUrl).password);
     await t.owner.query(`create role ${owner} login password ${password}`);
@@ -390,7 +390,7 @@ describe('production', () => {
     await t.owner.query(`drop owned by ${owner}; drop role ${owner}`);
   });
 
-  test('does not migrate by itself: it says what is missing', async () => {
+  test('does not migrate automatically, and names what is missing', async () => {
     expect(readConfig({ NODE_ENV: 'production', DATABASE_URL: t.databaseUrl }).MIGRATE).toBe('verify');
     await verifyMigrations(servingUrl(t.databaseUrl));
     const empty = await emptyDatabase();

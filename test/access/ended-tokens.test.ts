@@ -15,7 +15,7 @@ const watch = 'subscription { accountUpdates { cursor } }';
 const following = (count: number) =>
   vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(count), { timeout: 60_000 });
 
-/** Opens a stream on a socket and one on a connection of its own. */
+/** Opens a stream on a socket and one on its own connection. */
 async function openStreams(authorization: string) {
   const raw = await openRawSocket(t.url, authorization);
   raw.send({ id: '1', type: 'subscribe', payload: { query: watch } });
@@ -29,7 +29,7 @@ const endings: Readonly<Record<string, (tokenId: string) => Promise<unknown>>> =
 };
 
 test.each(Object.keys(endings))(
-  'streams of a client token end once it has %s, and those of a living one go on',
+  'streams of a client token end once it has %s, and those of a valid one continue',
   async (how) => {
     const mine = { customerId: scene.customerId };
     const [ending, living] = [await appOf(t.platform, mine), await appOf(t.platform, mine)];

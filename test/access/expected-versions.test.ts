@@ -12,14 +12,16 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 const t = await testGateway({ PAYMENT_APPROVAL_MS: 60_000, SANDBOX_PACE_MS: 600_000 });
 const { platform } = t;
 
-/** Mutations that change no record which their caller has seen: they make one, or move money, which the ledger checks. */
+/**
+ * Mutations that change no record that their caller has read: they create one, or move money, which the ledger checks.
+ */
 const others: readonly Operation[] = [
   ...(['createCustomer', 'createExternalAccount', 'createQuote', 'createClientToken', 'createApiToken'] as const),
   // It happens once to a token.
   'rotateApiToken',
   ...(['createWebhookEndpoint', 'lookUpReceiver', 'sandboxReceiveUma', 'sandboxFundAccount', 'sandboxSend'] as const),
   ...(['transferOut', 'transferIn', 'transferInternal'] as const),
-  // They send again, whatever there is.
+  // They send again, whatever the state.
   ...(['sendTestWebhook', 'replayWebhookEvents', 'resendWebhookDelivery'] as const),
 ];
 
@@ -33,7 +35,7 @@ const incoming = async () => {
   return id;
 };
 
-/** The customers that policies limit, by the ids of these. */
+/** The customers that policies limit, by the ids of the policies. */
 const limited = new Map<string, string>();
 async function policy(): Promise<string> {
   const subjectId = await newCustomer(platform);
@@ -42,7 +44,7 @@ async function policy(): Promise<string> {
   return id;
 }
 
-/** For each mutation that changes a record: a new record, and an input that differs each time. */
+/** For each mutation that changes a record: creates a new record, and an input that is different each time. */
 const table: Partial<Record<Operation, readonly [make: () => Promise<string>, input: (id: string) => object]>> = {
   updateCustomer: [() => newCustomer(platform), (customerId) => ({ customerId, metadata: metadata() })],
   deleteCustomer: [() => newCustomer(platform), (customerId) => ({ customerId })],
@@ -96,12 +98,12 @@ const versions = [
   .map((type) => `... on ${type} { version }`)
   .join(' ');
 
-/** The version of a record; undefined where there is none any more. */
+/** Returns the version of a record, or undefined if it no longer exists. */
 async function versionOf(id: string): Promise<number | undefined> {
   return (await platform.ask(`query ($id: ID!) { node(id: $id) { ${versions} } }`, { id })).node?.version;
 }
 
-/** Runs a mutation: answers its type, and of a conflict the record as it is now. */
+/** Runs a mutation; returns the type of its result, and for a conflict the current record. */
 async function change(name: Operation, input: object): Promise<Data> {
   const type = name.charAt(0).toUpperCase() + name.slice(1);
   const { result } = await platform.ask(
@@ -112,7 +114,7 @@ async function change(name: Operation, input: object): Promise<Data> {
   return result;
 }
 
-test('every mutation that changes a record takes the version that its caller has seen', () => {
+test('every mutation that changes a record accepts the version that its caller has read', () => {
   const taking = Object.values(schema.getMutationType()?.getFields() ?? {}).flatMap(({ name, args }) => {
     const input = getNamedType(args.find((one) => one.name === 'input')?.type);
     return isInputObjectType(input) && 'expectedVersion' in input.getFields() ? [name] : [];
@@ -124,7 +126,7 @@ test('every mutation that changes a record takes the version that its caller has
 describe.each(Object.entries(table))('%s', (name, [make, input]) => {
   const operation = name as Operation;
 
-  test('of twenty with the same version exactly one wins, and the others get the record as it is then', async () => {
+  test('succeeds once of twenty calls with the same version, and the others get the current record', async () => {
     const id = await make();
     const expectedVersion = await versionOf(id);
     expect(expectedVersion).toBeGreaterThan(0);
@@ -135,7 +137,7 @@ describe.each(Object.entries(table))('%s', (name, [make, input]) => {
     expect(won).toHaveLength(1);
     const version = await versionOf(id);
     for (const lost of results.filter((one) => !won.includes(one))) {
-      // A deleted endpoint is gone.
+      // A deleted endpoint no longer exists.
       if (operation === 'deleteWebhookEndpoint') expect(lost).toMatchObject({ code: 'WEBHOOK_ENDPOINT_NOT_FOUND' });
       else expect(lost).toMatchObject({ code: 'CONFLICT', path: ['input', 'expectedVersion'] });
       if (version !== undefined) expect(lost.existing).toEqual({ id, version });
@@ -143,7 +145,7 @@ describe.each(Object.entries(table))('%s', (name, [make, input]) => {
     if (version !== undefined) expect(version).toBe((expectedVersion ?? 0) + 1);
   });
 
-  test('an earlier or a later version changes nothing', async () => {
+  test('changes nothing for an earlier or a later version', async () => {
     const id = await make();
     const version = await versionOf(id);
     for (const expectedVersion of [(version ?? 0) - 1, (version ?? 0) + 1]) {
@@ -164,7 +166,7 @@ test('a change that would change nothing is refused as well', async () => {
   });
 });
 
-test('what the service notes of an endpoint is no change of it', async () => {
+test("the service's own notes on an endpoint do not change its version", async () => {
   const id = await endpoint();
   const version = await versionOf(id);
   const uuid = id.slice('WebhookEndpoint:'.length);
@@ -190,14 +192,14 @@ test('a refusal for the version is stored with its key, and its receipt has the 
   expect(other).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
 });
 
-describe('in REST', async () => {
+describe('over REST', async () => {
   const rest = await restClient(t.url, platform.authorization);
   const scene = await makeScene(platform);
   const { id: quoteId } = await quote(platform, usdToEur(scene));
   const token = await serverOf(platform, 'VIEW');
   const customer = await newCustomer(platform);
 
-  /** Requests that change a record, where it is read, and bodies that differ each time. */
+  /** Requests that change a record, where it is read, and bodies that are different each time. */
   const requests: readonly [method: string, path: string, read: string | undefined, body: () => object | undefined][] =
     [
       [
@@ -218,9 +220,9 @@ describe('in REST', async () => {
       ['DELETE', `/customers/${customer}`, `/customers/${customer}`, () => undefined],
     ];
 
-  test.each(requests)('%s %s has an effect for the present entity tag alone', async (method, path, read, body) => {
+  test.each(requests)('%s %s takes effect only with the current entity tag', async (method, path, read, body) => {
     const send = (tag: string) => rest.call(method, path, { body: body(), headers: { 'if-match': tag } });
-    // There is no GET of one account: any change of it answers its tag.
+    // There is no GET of a single account: any change of it returns its tag.
     const seen = read ? await rest.call('GET', read) : await rest.call(method, path, { body: body() });
     const tag = seen.headers.get('etag') ?? '';
     expect(tag).toMatch(/^"[\w.-]+"$/);
@@ -244,7 +246,7 @@ describe('in REST', async () => {
     } else expect((await send(tag)).status).toBe(412);
   });
 
-  test('the settings have one entity tag, for what any API changes of them', async () => {
+  test('the settings have one entity tag, which changes with any of them through either API', async () => {
     await rest.ask('PATCH', '/config', { webhookEndpoint: 'https://example.com/own' });
     const tag = async () => (await rest.call('GET', '/config')).headers.get('etag');
     const before = await tag();

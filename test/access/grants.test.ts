@@ -4,7 +4,7 @@ import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { payingApp } from '../setup/new-credentials.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/** The extra rights of a customer's app, which the platform granted when it minted the token. */
+/** The extra rights of a customer's app, which the platform grants when it mints the token. */
 
 const t = await testGateway();
 const own = await makeScene(t.platform);
@@ -28,9 +28,9 @@ function add(platform: TestPlatform, rest: object = {}): Promise<Data> {
 
 describe('without the grant', () => {
   test.each([
-    ['none', undefined],
-    ['the other', ['ADD_BENEFICIARIES']],
-  ])('%s, an app looks nobody up, and the refusal names the grant', async (_what, grants) => {
+    ['no grant', undefined],
+    ['the other grant', ['ADD_BENEFICIARIES']],
+  ])('an app with %s cannot look up receivers, and the refusal names the missing grant', async (_what, grants) => {
     expect(await lookUp(await appWith(grants), receiver)).toMatchObject({
       __typename: 'ForbiddenError',
       code: 'FORBIDDEN',
@@ -38,14 +38,14 @@ describe('without the grant', () => {
     });
   });
 
-  test('an app adds no account, and the refusal names the grant', async () => {
+  test('an app cannot add an account, and the refusal names the missing grant', async () => {
     for (const app of [await appWith(), await appWith(['LOOK_UP_RECEIVERS'])]) {
       const message = expect.stringContaining('ADD_BENEFICIARIES');
       expect(await add(app)).toMatchObject({ code: 'FORBIDDEN', message });
     }
   });
 
-  test("the lookups of its customer's platform look unknown", async () => {
+  test("the lookups of its customer's platform are unknown to it", async () => {
     const { id } = await lookUp(t.platform, receiver, { sender: { customerId: own.customerId } });
     const app = await appWith(['ADD_BENEFICIARIES']);
     expect(await fieldsOf(app, 'node', id, 'id')).toBeNull();
@@ -63,7 +63,7 @@ const payTo = (app: TestPlatform, umaAddress: string, lookupId: string) =>
   });
 
 describe('with the grant', () => {
-  test('an app looks a receiver up for its customer, and pays with the lookup', async () => {
+  test('an app looks up a receiver for its customer, and pays with the lookup', async () => {
     const app = await appWith(['LOOK_UP_RECEIVERS']);
     expect((await app.ask('{ viewer { grants } }')).viewer).toEqual({ grants: ['LOOK_UP_RECEIVERS'] });
     const made = await lookUp(app, receiver);
@@ -72,7 +72,7 @@ describe('with the grant', () => {
     expect(await payTo(app, receiver, made.id)).toMatchObject({ status: 'PENDING' });
   });
 
-  test('it looks nobody up for another customer, and sees no lookup of another', async () => {
+  test("it cannot look up for another customer, or see another's lookups", async () => {
     const app = await appWith(['LOOK_UP_RECEIVERS']);
     expect(await lookUp(app, receiver, { sender: { customerId: other.customerId } })).toMatchObject({
       code: 'USER_NOT_FOUND',
@@ -95,7 +95,7 @@ describe('with the grant', () => {
     }
   });
 
-  test('it adds none to another customer, and none that incoming payments go to', async () => {
+  test('it cannot add accounts to another customer, or for incoming payments', async () => {
     const app = await appWith(['ADD_BENEFICIARIES']);
     expect(await add(app, { customerId: other.customerId })).toMatchObject({ code: 'USER_NOT_FOUND' });
     expect(await add(app, { defaultUmaDepositAccount: true })).toMatchObject(
@@ -104,8 +104,8 @@ describe('with the grant', () => {
   });
 });
 
-describe('a token is granted', () => {
-  test('nothing by default, and nothing for a payment', async () => {
+describe('the default grants of a token', () => {
+  test('are none, and a token for a payment can have none', async () => {
     expect((await (await appWith()).ask('{ viewer { grants } }')).viewer).toEqual({ grants: [] });
     const made = await quote(t.platform, between(own.usd, own.outsideEur, 1_000));
     expect(

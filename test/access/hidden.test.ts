@@ -9,8 +9,8 @@ import { externalAccount, internalAccount, makeScene, type Scene, usAccount } fr
 import { openRawSocket } from '../setup/streams.ts';
 
 /**
- * The token of one payment shows the payment, not whose it is. Hidden facts must not leak in other ways: by the words of a
- * refusal, or by which guesses a filter finds.
+ * The token of one payment shows the payment, but not whose it is. Hidden facts must not leak in other ways: in the
+ * words of a refusal, or through guesses tried in a filter.
  */
 
 const t = await testGateway();
@@ -25,8 +25,8 @@ const quoteFrom = (scene: Scene, destination: string, amount: bigint): Promise<D
   quote(t.platform, between(scene.usd, destination, amount));
 const move = (accountId: string) => setAccountStatus(t.platform, accountId, { status: 'UNDER_REVIEW' });
 
-describe('a refusal tells the app of a payment', () => {
-  test('that the account holds too little, and not what it holds', async () => {
+describe('a refusal to the app of a payment', () => {
+  test('reveals that the account holds too little, but not its balance', async () => {
     const { id } = await quoteFrom(payer, payer.outsideEur, 20_000n);
     expect((await execute(t.platform, id)).message).toContain('holds 123.45 USD');
     const refused = await execute(await appOf(id), id);
@@ -34,7 +34,7 @@ describe('a refusal tells the app of a payment', () => {
     expect(refused.message).not.toMatch(/\d/);
   });
 
-  test('that a customer cannot move money, and neither who nor why', async () => {
+  test('reveals that a customer cannot move money, but neither who nor why', async () => {
     const other = await makeScene(t.platform);
     const { id } = await quoteFrom(payer, other.usd, 1_000n);
     const details = { individual: { fullName: 'Grace Hopper 002' } };
@@ -45,7 +45,7 @@ describe('a refusal tells the app of a payment', () => {
     expect(refused.message).not.toMatch(/KYC|REJECTED|deleted/);
   });
 
-  test('that an account outside takes no part, and not how it stands', async () => {
+  test('reveals that an external account cannot take part, but not its status', async () => {
     const other = await makeScene(t.platform);
     const { id } = await quoteFrom(payer, other.outsideUsd, 1_000n);
     await move(other.outsideUsd);
@@ -55,14 +55,14 @@ describe('a refusal tells the app of a payment', () => {
       expect(refused).toMatchObject({ code: 'INVALID_BANK_ACCOUNT', path: ['input', 'quoteId'] });
       expect(refused.message).not.toContain('UNDER_REVIEW');
     }
-    // The owner of the account sees its state, and gets the events.
+    // The owner of the account sees its status, and gets the events.
     const paying = await quoteFrom(payer, payer.outsideUsd, 1_000n);
     await move(payer.outsideUsd);
     expect((await execute(await appOfCustomer(payer), paying.id)).message).toContain('UNDER_REVIEW');
     expect((await execute(await appOf(paying.id), paying.id)).message).not.toContain('UNDER_REVIEW');
   });
 
-  test('that an account is full, and not which', async () => {
+  test('reveals that an account is full, but not which', async () => {
     const usdc = await internalAccount(t.platform, payee.customerId, 'USDC');
     const funded = await quote(t.platform, {
       source: { realtimeFunding: { customerId: payee.customerId, currency: 'USDC' } },
@@ -81,8 +81,8 @@ describe('a refusal tells the app of a payment', () => {
   });
 });
 
-describe('the timeline tells the app of a payment', () => {
-  test('that the money goes elsewhere, and not how the deposit account stands', async () => {
+describe('the timeline shown to the app of a payment', () => {
+  test("reveals that the money goes elsewhere, but not the deposit account's status", async () => {
     const { customerId, usd } = await makeScene(t.platform);
     const rest = { defaultUmaDepositAccount: true };
     const made = await externalAccount(t.platform, customerId, 'USD', usAccount('987654100'), rest);
@@ -99,7 +99,7 @@ describe('the timeline tells the app of a payment', () => {
   });
 });
 
-describe('a filter finds for the app of a payment', () => {
+describe('a filter used by the app of a payment', () => {
   let app: TestPlatform;
   let uma: string;
   let ownId: string;
@@ -123,7 +123,7 @@ describe('a filter finds for the app of a payment', () => {
     ['transactions', 'platformCustomerId', () => ownId],
     ['transactions', 'senderAccountIdentifier', () => uma],
     ['events', 'customerId', () => payer.customerId],
-  ])('nothing in %s by the %s of whose it is', async (list, field, value) => {
+  ])('finds nothing in %s by the %s of its hidden owner', async (list, field, value) => {
     expect(await found(t.platform, list, { [field]: value() })).toBeGreaterThan(0);
     expect(await found(app, list, { [field]: value() })).toBe(0);
   });
@@ -134,7 +134,7 @@ describe('a filter finds for the app of a payment', () => {
     ['transactions', 'senderAccountIdentifier', () => payer.usd],
     ['transactions', 'receiverAccountIdentifier', () => payer.outsideEur],
     ['transactions', 'accountId', () => payer.outsideEur],
-  ])('the payment in %s by the %s that it shows', async (list, field, value) => {
+  ])('finds the payment in %s by the visible %s', async (list, field, value) => {
     expect(await found(app, list, { [field]: value() })).toBe(1);
   });
 
@@ -144,11 +144,11 @@ describe('a filter finds for the app of a payment', () => {
     ['transactions', 'senderAccountIdentifier', () => `ExternalAccount:${uuidIn(payer.usd)}`],
     ['transactions', 'receiverAccountIdentifier', () => `InternalAccount:${uuidIn(payer.outsideEur)}`],
     ['transactions', 'accountId', () => `InternalAccount:${uuidIn(payer.outsideEur)}`],
-  ])('nothing in %s by the %s of the other kind, as its platform does', async (list, field, value) => {
+  ])('finds nothing in %s by the %s of the other kind, as for its platform', async (list, field, value) => {
     for (const by of [app, t.platform]) expect(await found(by, list, { [field]: value() })).toBe(0);
   });
 
-  test('no stream of the customer whose it is: refused as that of one that never was', async () => {
+  test('opens no stream of the hidden customer, who is refused like an unknown one', async () => {
     const raw = await openRawSocket(t.url, app.authorization);
     const query = 'subscription ($id: ID!) { events(filter: { customerId: $id }) { id } }';
     const refusals = [];

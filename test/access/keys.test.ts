@@ -10,7 +10,7 @@ import { openRawSocket } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
 
-// The lives of API tokens: their ends, their addresses, and what takes their place.
+// The lifecycle of API tokens: expiry, addresses and rotation.
 
 const t = await testGateway({
   WEBHOOK_LOOPBACK: true,
@@ -42,7 +42,7 @@ const keyOf = (token: Data, secret: string): Key => ({
   platform: connect(t.url, platform.platformId, basicAuthorization({ clientId: token.clientId, secret })),
 });
 
-/** The status of a request with a token, from an address that the trusted proxy names. */
+/** Returns the status of a request with a token, from an address that the trusted proxy names. */
 async function statusOf({ authorization }: TestPlatform, from = '203.0.113.7', url = t.url): Promise<number> {
   const headers = { authorization, 'content-type': 'application/json', 'x-forwarded-for': from };
   const body = JSON.stringify({ query: '{ viewer { kind } }' });
@@ -58,7 +58,7 @@ const endNow = (tokenId: string) =>
   t.owner.query('update api_token set expires_at = clock_timestamp() where id = $1', [uuidIn(tokenId)]);
 const later = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
 
-test('a token ends by itself, with its open streams, and makes nothing any more', async () => {
+test('a token expires, with its open streams, and can no longer create anything', async () => {
   const { token, platform: key } = await make(platform, { expiresAt: later(1), permissions: ['VIEW', 'MANAGE'] });
   expect(await statusOf(key)).toBe(200);
   expect((await key.ask('{ viewer { expiresAt } }')).viewer.expiresAt).toBe(token.expiresAt);
@@ -68,7 +68,7 @@ test('a token ends by itself, with its open streams, and makes nothing any more'
   expect((await socket.closed).code).toBe(4403);
 });
 
-test('a token makes none that lasts longer than itself, or is accepted from elsewhere', async () => {
+test('a token cannot create one that lasts longer, or is accepted from other addresses', async () => {
   const addresses = ['203.0.113.0/24', '2001:db8::/48', '127.0.0.1'];
   const input = { permissions: ['VIEW', 'MANAGE'], expiresAt: later(2), addresses };
   const maker = await make(platform, input);
@@ -93,13 +93,13 @@ test.each([
   expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['input', ...path] });
 });
 
-test('a token is accepted from its addresses only, also one that was accepted a moment ago', async () => {
+test('a token is accepted only from its addresses, even if it was accepted a moment ago', async () => {
   const { platform: key } = await make(platform, { addresses: ['203.0.113.0/28', '198.51.100.4', '2001:db8:1::/48'] });
   for (const from of ['203.0.113.7', '198.51.100.4', '2001:db8:1:2::3', '::ffff:203.0.113.7'])
     expect([from, await statusOf(key, from)]).toEqual([from, 200]);
   for (const from of ['203.0.113.16', '198.51.100.5', '2001:db8:2::1'])
     expect([from, await statusOf(key, from)]).toEqual([from, 401]);
-  // What a client writes before its proxy is not believed.
+  // Entries that a client adds before its proxy's are not trusted.
   expect(await statusOf(key, '203.0.113.7, 198.51.100.5')).toBe(401);
   expect(await statusOf(key, '198.51.100.5, 203.0.113.7')).toBe(200);
   const rest = (from: string) =>
@@ -107,7 +107,7 @@ test('a token is accepted from its addresses only, also one that was accepted a 
   expect([(await rest('203.0.113.7')).status, (await rest('203.0.113.99')).status]).toEqual([200, 401]);
 });
 
-test('without a trusted proxy, what X-Forwarded-For says does not count', async () => {
+test('without a trusted proxy, X-Forwarded-For is ignored', async () => {
   const alone = await ownGateway({}, t.databaseUrl);
   const { platform: key } = await make(platform, { addresses: ['203.0.113.0/24'] });
   expect(await statusOf(key, '203.0.113.7', alone.url)).toBe(401);
@@ -115,7 +115,7 @@ test('without a trusted proxy, what X-Forwarded-For says does not count', async 
   expect(await statusOf(local, '203.0.113.7', alone.url)).toBe(200);
 });
 
-test('a rotated token and the one in its place are both valid until the overlap is over', async () => {
+test('a rotated token and its successor are both valid until the overlap ends', async () => {
   const first = await make(platform, {
     name: 'payouts',
     permissions: ['VIEW', 'TRANSACT'],
@@ -139,7 +139,7 @@ test('a rotated token and the one in its place are both valid until the overlap 
   expect(revokedId).toBe(second.token.id);
 });
 
-test('of rotations at once one counts', async () => {
+test('of concurrent rotations, one succeeds', async () => {
   const { token } = await make(platform, {});
   const tries = Array.from({ length: 4 }, () =>
     act(platform, 'rotateApiToken', { tokenId: token.id }, 'apiToken { id }'),
@@ -148,7 +148,7 @@ test('of rotations at once one counts', async () => {
   expect(codes.sort()).toEqual(['CONFLICT', 'CONFLICT', 'CONFLICT', 'DONE']);
 });
 
-test('a token that expires is replaced by one that lasts as long, and never longer than who rotates it', async () => {
+test('a token with an expiry is rotated to one that lasts as long, but no longer than the rotating token', async () => {
   const short = await make(platform, { expiresAt: later(10) });
   const { token } = await rotate(platform, short.token.id);
   expect(Math.abs(Date.parse(token.expiresAt) - Date.now() - 36_000_000)).toBeLessThan(60_000);
@@ -157,7 +157,7 @@ test('a token that expires is replaced by one that lasts as long, and never long
   expect((await rotate(maker.platform, endless.token.id)).token.expiresAt).toBe(maker.token.expiresAt);
 });
 
-test('what limits a token limits the one in its place, whoever rotates it, and so does what limits that one', async () => {
+test('a rotated token is limited by the policies of its predecessor and of whoever rotated it', async () => {
   const old = await make(platform, { permissions: ['VIEW', 'TRANSACT'] });
   const maker = await serverOf(platform, 'VIEW', 'TRANSACT', 'MANAGE');
   for (const subjectId of [old.token.id, maker.tokenId])
@@ -169,7 +169,7 @@ test('what limits a token limits the one in its place, whoever rotates it, and s
   expect(await act(weak, 'rotateApiToken', { tokenId: next.token.id })).toMatchObject({ code: 'FORBIDDEN' });
 });
 
-test('revoking a token ends the one that takes its place', async () => {
+test('revoking a token ends its successor', async () => {
   const { token } = await make(platform, {});
   const next = await rotate(platform, token.id);
   await succeed(platform, 'revokeApiToken', { tokenId: token.id });
@@ -184,7 +184,7 @@ test('a revoked token is refused within a second on every instance', async () =>
   await Promise.all([untilRefused(key), untilRefused(key, other.url)]);
 });
 
-test('the last use of a token is noted once a minute, whatever it sends', async () => {
+test('the last use of a token is recorded at most once a minute', async () => {
   const { token, platform: key } = await make(platform, {});
   expect(token.lastUsedAt).toBeNull();
   await statusOf(key);
@@ -200,14 +200,14 @@ test('the last use of a token is noted once a minute, whatever it sends', async 
   expect(await used()).toEqual(first);
 });
 
-test('the end of a token is announced once, a week before, in the feed and by webhook, and an app hears nothing of it', async () => {
+test('the expiry of a token is announced once, a week ahead, by event and webhook, but not to apps', async () => {
   const receiver = await ownReceiver();
   await createEndpoint(platform, { url: receiver.url, eventTypes: ['API_TOKEN_EXPIRY'] });
   const soon = await make(platform, { expiresAt: later(24 * 6) });
   await make(platform, { expiresAt: later(24 * 8) });
   const { token } = await make(platform, {});
   await rotate(platform, token.id, { overlapHours: 1 });
-  // Its work of each hour begins with an instance: two at once announce nothing twice.
+  // Its hourly work runs when an instance starts: two concurrent runs announce nothing twice.
   await Promise.all([
     ownGateway({ WEBHOOK_LOOPBACK: true }, t.databaseUrl),
     ownGateway({ WEBHOOK_LOOPBACK: true }, t.databaseUrl),
@@ -223,14 +223,14 @@ test('the end of a token is announced once, a week before, in the feed and by we
   const events = async (by: TestPlatform) =>
     (await by.ask('{ events(filter: { types: [API_TOKEN_EXPIRY] }, first: 50) { edges { node { apiTokenId } } } }'))
       .events.edges;
-  // The other tests of this file have tokens that end soon, too.
+  // The other tests of this file also have tokens that expire soon.
   const ids = (await events(platform)).map(({ node }: Data) => node.apiTokenId);
   expect(ids.filter((id: string) => announced.includes(id)).sort()).toEqual([soon.token.id, token.id].sort());
   const app = await payingApp(platform, { customerId: await newCustomer(platform) });
   expect(await events(app)).toEqual([]);
 });
 
-/** Uses a token until it has been looked up anew several times. */
+/** Uses a token until it has been looked up again several times. */
 async function untilRefusedBy(tokenId: string, key: TestPlatform): Promise<void> {
   for (let time = 0; time < 3; time += 1) {
     const other = await ownGateway({}, t.databaseUrl);

@@ -19,7 +19,7 @@ import { restClient } from '../setup/rest.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-// Two platforms with the same objects. Every list of either API has only objects of the platform that asks.
+// Two platforms with the same objects. Every list of either API contains only objects of the calling platform.
 
 const t = await testGateway();
 const platforms = [t.platform, await t.newPlatform('other')] as const;
@@ -36,7 +36,7 @@ for (const platform of platforms) {
 
 const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
 
-/** The lists of the query itself: its fields that are connections, and take no argument that must be given. */
+/** The lists of the query itself: its fields that are connections without required arguments. */
 const lists = Object.values(schema.getQueryType()?.getFields() ?? {})
   .filter(({ type }) => isConnection(getNamedType(type)))
   .map(({ name }) => name);
@@ -45,7 +45,7 @@ function isConnection(type: unknown): type is GraphQLObjectType {
   return isObjectType(type) && 'edges' in type.getFields() && 'pageInfo' in type.getFields();
 }
 
-/** Everything that a list of GraphQL has. */
+/** Returns everything in a list of GraphQL. */
 async function listed(platform: TestPlatform, list: string): Promise<{ ids: string[]; total: number }> {
   const page = (await platform.ask(`{ ${list}(first: 100) { totalCount edges { node { id } } } }`))[list];
   return { ids: page.edges.map(({ node }: Data) => node.id), total: page.totalCount };
@@ -57,9 +57,9 @@ test('the lists are those of the schema', () => {
   );
 });
 
-test.each(lists)('the list %s has no row of another platform, and counts none', async (list) => {
+test.each(lists)('the list %s neither shows nor counts rows of another platform', async (list) => {
   const [mine, theirs] = [await listed(platforms[0], list), await listed(platforms[1], list)];
-  // Both have some, so that a row of the other would show.
+  // Both have some, so that a row of the other one would show.
   expect(mine.total).toBeGreaterThan(0);
   expect(theirs.total).toBeGreaterThan(0);
   expect(mine.ids.filter((id) => theirs.ids.includes(id))).toEqual([]);
@@ -74,7 +74,7 @@ test.each([
   ['another customer', { customerId: bystander.customerId }],
   ['another quote', { quoteId }],
   ['another transaction', { transactionId: transaction.id }],
-])('no list shows the app of %s a row of a customer, and none counts it', async (_who, bound) => {
+])("no list shows or counts a customer's row for the app of %s", async (_who, bound) => {
   const app = await appOf(t.platform, bound);
   const { customerId } = scenes[0] ?? bystander;
   for (const list of lists.filter((name) => name !== 'apiTokens' && name !== 'clientTokens')) {
@@ -95,14 +95,14 @@ test.each([
   expect(shown.flatMap((list) => list.ids).filter((id) => ids.includes(id))).toEqual([]);
 });
 
-// Over the APIs the wall of the database would hide a fault of these (database-wall.test.ts).
+// Over the APIs, the database's access checks would hide a fault of these rules (database-wall.test.ts).
 test.each([
   ['Transaction', visibleTransactions],
   ['Quote', visibleQuotes],
   ['Customer', visibleCustomers],
   ['Account', visibleAccounts],
 ] as const)(
-  'the application itself has no %s of another platform, where the database would show all',
+  "the application itself finds no %s of another platform, even without the database's checks",
   async (noun, visible) => {
     const { database } = t.gateway.payments;
     const platformsOf = async (where: object) =>
@@ -113,7 +113,7 @@ test.each([
   },
 );
 
-test('the application itself has no WebhookEndpoint of another platform, where the database would show all', async () => {
+test("the application itself finds no WebhookEndpoint of another platform, even without the database's checks", async () => {
   const { prisma } = t.gateway.payments.database;
   const platformsOf = async (where: object) =>
     new Set((await prisma.webhookEndpoint.findMany({ where })).map((row) => row.platformId));
@@ -125,7 +125,7 @@ test('the application itself has no WebhookEndpoint of another platform, where t
 });
 
 // A stream reads only visible rows anyway, which would hide a fault of this rule.
-test('whoever asks, an event may be seen in a stream where a list has it, and nowhere else', async () => {
+test('for every caller, an event is visible in a stream exactly if a list shows it', async () => {
   const { prisma } = t.gateway.payments.database;
   const all = await prisma.event.findMany();
   const { platformId } = platforms[0];

@@ -20,8 +20,8 @@ import { countedGateway } from '../setup/statements.ts';
 import { endpointUntil } from '../webhooks/endpoint.ts';
 
 /**
- * A token without VIEW gets what its mutation has created or moved, and only the id of an existing record. It reads nothing
- * else: neither the owner, nor the owner's other records.
+ * A token without VIEW gets what its mutation has created or moved, and only the id of an existing record. It reads
+ * nothing else: neither the owner nor the owner's other records.
  */
 
 const t = await startTestGateway({ SANDBOX_PACE_MS: 600_000 });
@@ -34,9 +34,9 @@ afterAll(async () => {
   await t.stop();
 });
 
-/** In another order each time, which is a change. */
+/** In a different order each time, so that it is a change. */
 const currencies = ['USD', 'EUR'];
-/** A mutation that answers each noun, under its name in the success. */
+/** A mutation that returns each noun, and its field in the success. */
 const mutations: Readonly<Record<string, readonly [name: Operation, field: string, input: () => object]>> = {
   Quote: ['createQuote', 'quote', () => between(scene.usd, scene.outsideEur, 1_000)],
   Transaction: [
@@ -64,17 +64,17 @@ function objectType(name: string): GraphQLObjectType {
 
 const mutationFields = Object.values(schema.getMutationType()?.getFields() ?? {});
 
-test('every noun that a mutation answers is tried', () => {
+test('every noun that a mutation returns is covered', () => {
   const answered = mutationFields.flatMap(({ name }) => {
     const success = objectType(`${name.charAt(0).toUpperCase()}${name.slice(1)}Success`);
     return Object.values(success.getFields()).map((field) => getNamedType(field.type));
   });
   const nouns = new Set(answered.filter(isObjectType).map((type) => type.name));
-  // What reads, or decides who reads, needs VIEW itself.
+  // Nouns that read, or decide who reads, need VIEW themselves.
   for (const name of ['Lookup', 'WebhookEndpoint', 'WebhookDelivery']) nouns.delete(name);
-  // It says what is wrong with the input.
+  // It describes a fault of the input.
   nouns.delete('RefusedField');
-  // An edge has the same row again.
+  // An edge repeats the row.
   for (const name of nouns) if (name.endsWith('Edge')) nouns.delete(name);
   expect([...nouns].sort()).toEqual(Object.keys(mutations).sort());
 });
@@ -89,7 +89,7 @@ test('the edge of a row in a payload shows no more than the row', async () => {
     });
 });
 
-/** Whether a type is a noun, or a list of nouns. */
+/** Returns whether a type is a noun, or a list of nouns. */
 function leadsOn(name: string): boolean {
   const type = schema.getType(name);
   return (
@@ -106,8 +106,8 @@ const fields = Object.keys(mutations).flatMap((noun) =>
     .map((field): [string, string] => [noun, field.name]),
 );
 
-describe.each(fields)('%s.%s of what a mutation answers', (noun, name) => {
-  test('is of its own row, or needs VIEW before anything happens', async () => {
+describe.each(fields)('%s.%s in the result of a mutation', (noun, name) => {
+  test('comes from its own row, or needs VIEW before anything happens', async () => {
     const tried = mutations[noun];
     if (!tried) throw new Error(noun);
     const [mutation, field, input] = tried;
@@ -127,7 +127,7 @@ describe.each(fields)('%s.%s of what a mutation answers', (noun, name) => {
   });
 });
 
-test('what needs VIEW is found under any name, in fragments, and behind what is there already', async () => {
+test('a field that needs VIEW is found under an alias, in fragments, and below existing fields', async () => {
   const before = await balanceOf(t.platform, scene.usd);
   const fund = async (selection: string, fragments = '') =>
     (
@@ -157,13 +157,13 @@ test('what needs VIEW is found under any name, in fragments, and behind what is 
   expect(await balanceOf(t.platform, scene.usd)).toBe(before + 7n);
 });
 
-test('a plan reads nothing without VIEW, though nobody looked before', async () => {
+test('a plan reads nothing without VIEW, even if the earlier check is skipped', async () => {
   const { payments, feed } = t.gateway;
   let isDone = false;
   payments.database.commits.once('committed', () => {
     isDone = true;
   });
-  // The check before the mutation finds VIEW, and the plan below it does not.
+  // The check before the mutation finds VIEW, and the plan does not.
   const viewer = {
     ...platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' }),
     get permissions() {
@@ -184,7 +184,7 @@ test('a plan reads nothing without VIEW, though nobody looked before', async () 
   ]);
 });
 
-test('what a mutation made or changed is read with VIEW as with any other token', async () => {
+test('with VIEW, a record created or changed by a mutation is read as usual', async () => {
   const answer: Data = await act(
     t.platform,
     'updateCustomer',
@@ -194,7 +194,7 @@ test('what a mutation made or changed is read with VIEW as with any other token'
   expect(answer.customer.accounts.totalCount).toBeGreaterThan(0);
 });
 
-/** The answers of mutations: the caller sees what it made or moved; what was there before, only with VIEW. */
+/** The results of mutations: the caller sees what it created or moved, and existing records only with VIEW. */
 const answers = {
   makes: [
     ...['createApiToken', 'createCustomer', 'createExternalAccount', 'createQuote', 'rotateApiToken'],
@@ -221,7 +221,7 @@ function nounOf(mutation: string): [field: string, type: GraphQLObjectType] | un
   return undefined;
 }
 
-test('of every mutation that answers a noun it is said whether the noun was there before', () => {
+test('every mutation that returns a noun is classified by whether the noun existed before', () => {
   const answering = mutationFields.map(({ name }) => name).filter((name) => nounOf(name));
   expect(answering.sort()).toEqual(Object.values(answers).flat().sort());
   expect(operationNames.filter(showsExisting).toSorted()).toEqual(answers.wasThere.toSorted());
@@ -237,13 +237,13 @@ const existing = answers.wasThere.flatMap((mutation) => {
   ]);
 });
 
-test.each(existing)('%s answers %s, which was there before, with VIEW only', async (mutation, path, type) => {
+test.each(existing)('%s returns %s, which existed before, with VIEW only', async (mutation, path, type) => {
   const [noun, name = ''] = path.split('.');
   const field = type.getFields()[name];
   const selected = isCompositeType(getNamedType(field?.type)) ? `${name} { __typename }` : name;
   const args = field?.args.some(isRequiredArgument);
   if (args) return;
-  // What it names does not matter: it is refused before that is looked at.
+  // Which object is named does not matter: the call is refused before that.
   const nobody = '019a0000-0000-7000-8000-000000000000';
   const inputs: Record<string, object> = {
     deleteCustomer: { customerId: `Customer:${nobody}` },
@@ -264,14 +264,14 @@ test.each(existing)('%s answers %s, which was there before, with VIEW only', asy
   else expect((await ask('id')).code).toMatch(/_NOT_FOUND$/);
 });
 
-test('of what was there before, the id is answered without VIEW', async () => {
+test("an existing record's id is returned without VIEW", async () => {
   const answer = await act(blind, 'updateCustomer', { customerId: scene.customerId }, 'customer { __typename id }');
   expect(answer.customer).toEqual({ __typename: 'Customer', id: scene.customerId });
 });
 
 const managing = (...more: string[]) => serverOf(t.platform, 'MANAGE', ...more);
 
-test('whoever lets events be read, or reads one by an endpoint, needs VIEW, on both APIs', async () => {
+test('granting access to events, or reading them through an endpoint, needs VIEW on both APIs', async () => {
   const manager = await managing();
   const endpoint = { url: 'http://127.0.0.1:9/hook', eventTypes: ['TEST'] };
   const { id } = (await act(t.platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }')).endpoint;
@@ -301,11 +301,11 @@ test('whoever lets events be read, or reads one by an endpoint, needs VIEW, on b
     ['POST', `/webhooks/deliveries/${deliveries[0].id}/resend`, undefined],
   ] as const)
     expect(await rest.call(method, path, body && { body })).toMatchObject({ status: 403, body: refusal });
-  // A caller with MANAGE alone can still end these objects.
+  // A caller with MANAGE alone can still delete or revoke these objects.
   expect(await act(manager, 'deleteWebhookEndpoint', { endpointId: id }, 'deletedId')).toMatchObject({ deletedId: id });
 });
 
-test('whoever makes or moves an endpoint whose answers approve payments needs TRANSACT, on both APIs', async () => {
+test('creating or redirecting an endpoint whose answers approve payments needs TRANSACT on both APIs', async () => {
   const manager = await managing('VIEW');
   const [url, elsewhere] = ['http://127.0.0.1:9/hook', 'http://127.0.0.1:9/elsewhere'];
   const made = async (eventTypes: string[]): Promise<string> =>
@@ -342,7 +342,7 @@ test('whoever makes or moves an endpoint whose answers approve payments needs TR
   await succeed(manager, 'updateWebhookEndpoint', { endpointId: asking, eventTypes: ['TEST'], enabled: true });
 });
 
-test('over REST what was there before needs VIEW beside the permission to change it, and what is made does not', async () => {
+test('over REST, changing an existing record also needs VIEW, and creating one does not', async () => {
   const rest = await restClient(t.url, (await managing()).authorization);
   const body = { customerType: 'INDIVIDUAL', platformCustomerId: 'made-blind', fullName: 'Ada Lovelace' };
   const made = await rest.ask('POST', '/customers', body, 201);

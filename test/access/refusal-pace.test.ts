@@ -2,46 +2,46 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { RefusalPace } from '../../src/domain/access/limits/refusal-pace.ts';
 
-// When refusals are sent that arrive at one moment, in milliseconds.
+// When refusals that arrive at one moment are sent, in milliseconds.
 
 const pace = () => new RefusalPace(() => 0);
 const waits = (count: number, of = pace(), source = 'platform') => Array.from({ length: count }, () => of.next(source));
 
 describe('refusals of one source', () => {
-  test('the first 50 are sent at once', () => {
+  test('are sent immediately, for the first 50', () => {
     expect(waits(50)).toEqual(Array.from({ length: 50 }, () => 0));
   });
 
-  test('those beyond are sent 20 a second', () => {
+  test('are sent at 20 a second beyond that', () => {
     expect(waits(290).slice(51)).toEqual(Array.from({ length: 239 }, (_none, at) => (at + 1) * 50));
   });
 
-  test('none waits for more than twelve seconds, and those that would are not sent together', () => {
+  test('wait for at most twelve seconds, and are spread out at that limit', () => {
     const last = waits(900).slice(290);
     expect(Math.max(...last)).toBeLessThanOrEqual(12_000);
     const perTenth = Map.groupBy(last, (ms) => Math.floor(ms / 100));
-    // 610 in three seconds: evenly spread they are 20 or 21 in each tenth.
+    // 610 in three seconds: evenly spread, each tenth has 20 or 21.
     expect(Math.max(...Array.from(perTenth.values(), ({ length }) => length))).toBeLessThan(30);
   });
 
-  test('are spread as evenly while another source storms, too', () => {
+  test('are spread as evenly while another source is flooding', () => {
     const both = pace();
-    // By turns with two of another: a spread that they shared would give each third place to this one.
+    // Interleaved with two of another source: a shared spread would give each third slot to this one.
     const turns = Array.from({ length: 900 }, () => [both.next('platform'), both.next('other'), both.next('other')]);
     expect(turns.map(([first]) => first)).toEqual(waits(900));
   });
 
-  test('do not wait for an instance that stops', async () => {
+  test('do not wait on an instance that stops', async () => {
     const ending = pace();
     waits(200, ending);
     const waiting = ending.wait('platform');
     ending.end();
-    // Each would wait for seven seconds and a half.
+    // Each would wait for seven and a half seconds.
     const ended = Promise.all([waiting, ending.wait('platform')]);
     expect(await Promise.race([ended.then(() => 'sent'), delay(3_000, 'waiting')])).toBe('sent');
   });
 
-  test('do not make those of another wait', () => {
+  test('do not delay those of another source', () => {
     const both = pace();
     waits(200, both, 'one');
     expect(waits(50, both, 'other')).toEqual(waits(50));

@@ -10,9 +10,7 @@ import { restClient } from '../setup/rest.ts';
 import { fund, makeScene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket, type RawSocket } from '../setup/streams.ts';
 
-/**
- * An open connection can do only what it could begin with its present token, however that was renewed or has ended.
- */
+/** An open connection can do only what it could begin with its current token, however that was renewed or has ended. */
 
 const t = await testGateway({ WRONG_CREDENTIALS_PER_MINUTE: 6, TRUSTED_PROXIES: [parseRange('127.0.0.1')] });
 const scene = await makeScene(t.platform);
@@ -29,7 +27,7 @@ const subscribed = (count: number) =>
   vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(count), { timeout: 60_000 });
 const released = () => subscribed(0);
 
-/** Opens a socket that follows balances. */
+/** Opens a socket that subscribes to balances. */
 async function following(authorization: string, query = balances): Promise<RawSocket> {
   const before = t.gateway.feed.subscriptions;
   const raw = await openRawSocket(t.url, authorization);
@@ -38,7 +36,7 @@ async function following(authorization: string, query = balances): Promise<RawSo
   return raw;
 }
 
-/** Opens two event streams that follow balances. Returns how each ends: the last that it says. */
+/** Opens two event streams that subscribe to balances. Returns the last message of each. */
 async function followingOverHttp(authorization: string): Promise<readonly Promise<string>[]> {
   const before = t.gateway.feed.subscriptions;
   const opened = [1, 2].map(async () => {
@@ -59,7 +57,7 @@ async function followingOverHttp(authorization: string): Promise<readonly Promis
     try {
       for await (const chunk of body ?? []) said += decoder.decode(chunk as Uint8Array, { stream: true });
     } catch {
-      // It is cut.
+      // The connection was cut.
     }
     return said;
   });
@@ -68,7 +66,7 @@ async function followingOverHttp(authorization: string): Promise<readonly Promis
 const renew = (raw: RawSocket, { authorization }: { readonly authorization: string }) =>
   raw.send({ type: 'ping', payload: { authorization } });
 
-describe('a socket that follows balances', () => {
+describe('a socket subscribed to balances', () => {
   const renewals: Readonly<Record<string, () => Promise<readonly [first: TestPlatform, newer: TestPlatform]>>> = {
     'a token that only pays': async () => [await server(['VIEW']), await server(['TRANSACT'])],
     'a token that only manages': async () => [await server(['VIEW']), await server(['MANAGE'])],
@@ -83,7 +81,7 @@ describe('a socket that follows balances', () => {
     'the token of a quote': async () => [await ofCustomer(), await app({ quoteId: paid.id })],
     'the token of a transaction': async () => [await ofCustomer(), await app({ transactionId: paid.transaction.id })],
     'a token without its grant': async () => [await ofCustomer({ grants: ['LOOK_UP_RECEIVERS'] }), await ofCustomer()],
-    'a token for registered documents, which this is not': async () => [
+    'a token for registered documents, while this document is not registered': async () => [
       await ofCustomer(),
       await ofCustomer({ trustedDocumentsOnly: true }),
     ],
@@ -98,7 +96,7 @@ describe('a socket that follows balances', () => {
   });
 });
 
-test('a socket that follows nothing takes a token that may do less, and does no more than that from then on', async () => {
+test('a socket without subscriptions accepts a lesser token, and is limited to its rights from then on', async () => {
   const raw = await openRawSocket(t.url, (await server(['VIEW', 'TRANSACT'])).authorization);
   renew(raw, await server(['TRANSACT']));
   await raw.receive('pong');
@@ -110,7 +108,7 @@ test('a socket that follows nothing takes a token that may do less, and does no 
   raw.socket.close();
 });
 
-test('a stream goes on with a token that may do as much or more, and then ends with that one', async () => {
+test('a stream continues with a token of the same or more rights, and then ends with that token', async () => {
   const [first, newer] = [await server(['VIEW']), await server(['VIEW', 'TRANSACT'])];
   const raw = await following(first.authorization);
   renew(raw, newer);
@@ -127,7 +125,7 @@ test('a stream goes on with a token that may do as much or more, and then ends w
   await released();
 });
 
-test('a stream that is still opening when a lesser token renews its socket does not open', async () => {
+test('a stream still opening when a lesser token renews its socket does not open', async () => {
   const raw = await openRawSocket(t.url, (await server(['VIEW'])).authorization);
   const client = await t.owner.connect();
   await client.query('begin; lock table feed_head in access exclusive mode');
@@ -144,7 +142,7 @@ test('a stream that is still opening when a lesser token renews its socket does 
   await released();
 });
 
-test('a socket takes no credentials that could not be looked up: it goes on with its own', async () => {
+test('a socket rejects credentials that could not be looked up, and continues with its own', async () => {
   const address = { 'x-forwarded-for': '198.51.100.77' };
   const raw = await openRawSocket(t.url, t.platform.authorization, { headers: address });
   const wrong = { ...address, authorization: 'Basic bm9ib2R5Om5vdGhpbmc=', 'content-type': 'application/json' };
@@ -161,17 +159,17 @@ test('a socket takes no credentials that could not be looked up: it goes on with
 
 describe('the streams of a token end within seconds', () => {
   const endings: Readonly<Record<string, readonly [code: string, (token: Bearer) => Promise<unknown>]>> = {
-    'when it is revoked': [
+    'is revoked': [
       'UNAUTHENTICATED',
       ({ tokenId: id }) => succeed(t.platform, 'revokeApiToken', { tokenId: id, revokeDescendants: false }),
     ],
-    'when its permission to read is taken away': [
+    'loses its permission to read': [
       'FORBIDDEN',
       ({ tokenId: id }) => t.owner.query(`update api_token set permissions = '{TRANSACT}' where id = $1`, [uuidIn(id)]),
     ],
   };
 
-  test.each(Object.entries(endings))('also %s', async (_name, [code, end]) => {
+  test.each(Object.entries(endings))('when the token %s', async (_name, [code, end]) => {
     const token = await server(['VIEW']);
     const raw = await following(token.authorization);
     const said = await followingOverHttp(token.authorization);
@@ -192,10 +190,10 @@ describe('the streams of a token end within seconds', () => {
   });
 });
 
-describe('of a platform that comes to allow registered documents only', () => {
+describe('when a platform starts to allow registered documents only', () => {
   const registered = 'subscription Own { accountUpdates { account { id } } }';
 
-  test('streams of others end, and those of registered ones go on until they are deleted', async () => {
+  test('other streams end, and those of registered documents continue until the documents are deleted', async () => {
     const own = await t.newPlatform('strict');
     const account = (await makeScene(own)).usd;
     const settings = await restClient(t.url, own.authorization);

@@ -11,9 +11,10 @@ import { makeScene } from '../setup/scene.ts';
 import { selection } from '../setup/selection.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-// What a request reads never depends on who else asks: two platforms, whose requests one server gets in one piece.
+// What a request reads never depends on concurrent requests of others: one server gets the requests of two platforms in
+// one piece.
 
-/** Things of a platform: what paths and arguments name. */
+/** The objects of a platform that paths and arguments name. */
 type Things = Readonly<Record<string, string>>;
 
 const t = await testGateway();
@@ -53,20 +54,20 @@ interface Exchange {
   readonly body: string;
 }
 
-/** Sends requests in one piece over one connection, and returns their answers in the same order. */
+/** Sends requests in one piece over one connection, and returns their responses in the same order. */
 async function pipelined(requests: readonly string[]): Promise<Exchange[]> {
   const { hostname, port } = new URL(t.url);
   const socket = connect(Number(port), hostname);
   const chunks: Buffer[] = [];
   socket.on('data', (chunk) => chunks.push(chunk));
   const last = requests.at(-1) ?? '';
-  // With the answer to it the server ends the connection.
+  // After its response the server closes the connection.
   socket.write([...requests.slice(0, -1), last.replace('HTTP/1.1\r\n', 'HTTP/1.1\r\nConnection: close\r\n')].join(''));
   await once(socket, 'close');
   return answersIn(Buffer.concat(chunks));
 }
 
-/** Parses answers that follow each other, each with its length or in chunks. */
+/** Parses consecutive responses, each with its length or in chunks. */
 function answersIn(bytes: Buffer): Exchange[] {
   const answers: Exchange[] = [];
   for (let rest = bytes; rest.length > 0; ) {
@@ -93,12 +94,15 @@ function answersIn(bytes: Buffer): Exchange[] {
   return answers;
 }
 
-/** Removes from an answer what differs each time: times, and the lookup made for a receiver. */
+/** Removes the parts of a response that are different each time: times, and the lookup made for a receiver. */
 function steady(body: string): string {
   return body.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z?|Lookup:[0-9a-f-]+|<MsgId>[^<]*|<Id>STMT[^<]*/g, '');
 }
 
-/** Asks for each platform alone, then for both at once, some times each; the answers must be the same, and no error. */
+/**
+ * Asks for each platform alone, then for both concurrently, several times each; the responses must be identical,
+ * without errors.
+ */
 async function sameAlone(requestOf: (authorization: string, things: Things) => string): Promise<void> {
   const requests = sides.map(({ platform, things }) => requestOf(platform.authorization, things));
   const alone = (await Promise.all(requests.map((request) => pipelined([request])))).flat();
@@ -116,7 +120,7 @@ const queries: Readonly<Record<string, string>> = {
   getAccountStatement: '?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z',
 };
 
-test('every read of REST answers a platform the same, whoever else asks in the same tick', async () => {
+test('every REST read returns the same to a platform, whoever else asks in the same tick', async () => {
   const reads = Object.entries<Data>(paths).filter(([, { get }]) => get);
   expect(reads.length).toBeGreaterThan(15);
   for (const [path, { get }] of reads) {
@@ -128,7 +132,7 @@ test('every read of REST answers a platform the same, whoever else asks in the s
   }
 });
 
-/** The arguments of fields of the query that must be given. */
+/** The required arguments of query fields. */
 const neededArguments: Readonly<Record<string, (things: Things) => string>> = {
   account: ({ accountId }) => `id: "${accountId}"`,
   customer: ({ customerId }) => `id: "${customerId}"`,
@@ -141,7 +145,7 @@ const neededArguments: Readonly<Record<string, (things: Things) => string>> = {
     `ids: ${JSON.stringify(Object.values(named))}`,
 };
 
-test('every field of the query answers a platform the same, whoever else asks in the same tick', async () => {
+test('every query field returns the same to a platform, whoever else asks in the same tick', async () => {
   const fields = Object.values(schema.getQueryType()?.getFields() ?? {});
   expect(
     fields
@@ -153,8 +157,8 @@ test('every field of the query answers a platform the same, whoever else asks in
     await sameAlone((authorization, things) => {
       const given = neededArguments[name]?.(things);
       const field = `${name}${given ? `(${given})` : ''} ${selection(type, name.endsWith('s') ? 3 : 2)}`;
-      // The executor of graphql-js resolves a document with a field that no plan reads, such as that of the viewer.
-      // Counts of all rows below each row would cost too much together.
+      // The executor of graphql-js resolves a document with a field that no plan reads, such as the viewer's. Counts of
+      // all rows below each row would cost too much together.
       const query = `{ ${field.replaceAll(/\btotalCount\b|\btransactionTotals\s*\{[^{}]*(\{[^{}]*(\{[^{}]*\}[^{}]*)*\}[^{}]*)*\}/g, '')} viewer { kind } }`;
       const body = JSON.stringify({ query });
       const headers = `${host}Authorization: ${authorization}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
@@ -164,7 +168,7 @@ test('every field of the query answers a platform the same, whoever else asks in
 });
 
 describe("a query of Prisma's client", () => {
-  test('runs for the platform in whose name it was made, wherever it is awaited', async () => {
+  test('runs for the platform in whose name it was created, wherever it is awaited', async () => {
     const { prisma } = t.gateway.serving;
     const made = sides.map(({ platform: { platformId } }) =>
       asPlatform(platformId, () => prisma.platform.findFirst({ select: { id: true } })),

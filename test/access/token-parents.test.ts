@@ -8,7 +8,7 @@ import { makeScene, newCustomer, type Scene } from '../setup/scene.ts';
 import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 import { endpointUntil } from '../webhooks/endpoint.ts';
 
-/** Revoking a token ends the tokens that it made; deleting a customer ends the tokens of its apps. */
+/** Revoking a token ends the tokens that it created; deleting a customer ends the tokens of its apps. */
 
 const t = await testGateway();
 
@@ -20,24 +20,24 @@ async function newPlatform(): Promise<Bearer> {
   return { ...platform, tokenId: apiTokens.edges[0].node.id };
 }
 
-/** A server's token that `by` makes. */
+/** Creates a server token as `by`. */
 const server = (by: TestPlatform, permissions = ['VIEW', 'TRANSACT', 'MANAGE']) => serverOf(by, ...permissions);
 
 const hook = 'http://127.0.0.1:9/hook';
 
-/** The id of an endpoint that `by` makes. */
+/** Creates an endpoint as `by`, and returns its id. */
 const endpoint = async (by: TestPlatform): Promise<string> =>
   (await succeed(by, 'createWebhookEndpoint', { url: hook }, 'endpoint { id }')).endpoint.id;
 
 const viewer = '{ viewer { kind } }';
 
-/** Waits until tokens are refused. A gateway remembers them for two seconds at most. */
+/** Waits until tokens are refused. A gateway remembers them for at most two seconds. */
 async function refused(...tokens: readonly TestPlatform[]): Promise<void> {
   for (const token of tokens)
     await vi.waitFor(async () => expect((await token.send(viewer)).status).toBe(401), { timeout: 60_000 });
 }
 
-/** Expects tokens to be good for a gateway that has not seen them yet. */
+/** Expects a gateway that has not seen these tokens yet to accept them. */
 async function good(...tokens: readonly TestPlatform[]): Promise<void> {
   const other = await startTestGateway({ ROLE: 'serve' }, t.databaseUrl);
   try {
@@ -48,7 +48,7 @@ async function good(...tokens: readonly TestPlatform[]): Promise<void> {
   }
 }
 
-/** The ways to end a token: its answer is the code of the refusal, or null. */
+/** The ways to end a token; each returns the code of the refusal, or null. */
 const revocations = {
   GraphQL: async (by: TestPlatform, tokenId: string, rest: object = {}): Promise<string | null> =>
     (await act(by, 'revokeApiToken', { tokenId, ...rest }, 'revokedId')).code ?? null,
@@ -60,7 +60,9 @@ const revocations = {
   },
 };
 
-/** Tokens of three generations: `parent` made `child` and an app, `child` made `grandchild` and an app. */
+/**
+ * Creates tokens of three generations: `parent` creates `child` and an app, `child` creates `grandchild` and an app.
+ */
 async function family(platform: TestPlatform) {
   const customerId = await newCustomer(platform);
   const parent = await server(platform);
@@ -70,7 +72,7 @@ async function family(platform: TestPlatform) {
 }
 
 describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
-  test('a revoked token ends what it made, and what that made, and nothing else', async () => {
+  test('a revoked token ends its descendants, and nothing else', async () => {
     const platform = await newPlatform();
     const sibling = await server(platform, ['VIEW']);
     const { parent, child, grandchild, apps } = await family(platform);
@@ -79,7 +81,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     await good(platform, sibling);
   });
 
-  test('what a revoked token made stays if asked, and ends when the token is revoked again', async () => {
+  test("a revoked token's descendants survive if requested, and end when the token is revoked again", async () => {
     const platform = await newPlatform();
     const { parent, child, grandchild, apps } = await family(platform);
     expect(await revoke(platform, child.tokenId, { revokeDescendants: false })).toBeNull();
@@ -89,7 +91,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     await refused(parent, grandchild, ...apps);
   });
 
-  test('a revoked token disables the endpoints that it made, redirected or enabled, and those of what it made', async () => {
+  test('a revoked token disables the endpoints that it or a descendant created, redirected or enabled', async () => {
     const platform = await newPlatform();
     const { parent, child } = await family(platform);
     const all = {
@@ -141,7 +143,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     for (const [id, tokenId] of Object.entries(ends))
       expect(after[id]).toMatchObject(tokenId ? { tokenId, ...disabled } : { status: 'ENABLED', notice: null });
     expect(Object.values<Data>(after).find(({ url }) => url.endsWith('of-settings'))).toMatchObject(disabled);
-    // The waiting operations have gone on.
+    // The waiting operations have continued.
     const { rows } = await t.owner.query(
       `select count(*)::int as waiting from webhook_delivery d join webhook_endpoint e on e.platform_id = d.platform_id and e.id = d.endpoint_id
        where e.platform_id = $1 and e.status = 'DISABLED' and d.status = 'PENDING'`,
@@ -150,13 +152,13 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     expect(rows).toEqual([{ waiting: 0 }]);
   });
 
-  test('the last token with MANAGE is not revoked, whoever asks', async () => {
+  test('the last token with MANAGE cannot be revoked by anyone', async () => {
     const platform = await newPlatform();
     await server(platform, ['VIEW', 'TRANSACT']);
     expect(await revoke(platform, platform.tokenId)).toBe('CONFLICT');
     await good(platform);
     const second = await server(platform);
-    // It ends with the token that made it: none would be left.
+    // Its descendants end with it, so none would be left.
     expect(await revoke(second, platform.tokenId)).toBe('CONFLICT');
     await good(platform, second);
     expect(await revoke(second, platform.tokenId, { revokeDescendants: false })).toBeNull();
@@ -166,7 +168,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     await good(second);
   });
 
-  test('of two tokens that revoke each other, or themselves, at once, one stays', async () => {
+  test('of two tokens that concurrently revoke each other, or themselves, one survives', async () => {
     for (let round = 0; round < 6; round++) {
       const one = await newPlatform();
       const two = await server(one);
@@ -174,7 +176,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
       const targets = round % 2 === 0 ? [two, one] : [one, two];
       const codes = await Promise.all(
         [one, two].map((by, at) =>
-          // The second may come when its own token is revoked and forgotten already.
+          // When the second arrives, its own token may already be revoked and forgotten.
           revoke(by, targets[at]?.tokenId ?? '', { revokeDescendants: false }).catch(() => 'UNAUTHORIZED'),
         ),
       );
@@ -187,7 +189,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     }
   });
 
-  test('a token makes no other once it is revoked, also while a gateway remembers it', async () => {
+  test('a revoked token cannot create another, even while a gateway remembers it', async () => {
     const platform = await newPlatform();
     const customerId = await newCustomer(platform);
     const ended = await server(platform);
@@ -201,12 +203,12 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
       act(ended, 'updateWebhookEndpoint', { endpointId, url: `${hook}/elsewhere` }, 'endpoint { id }'),
     ];
     for (const attempt of attempts) {
-      // Where it is forgotten already, the request itself is refused.
+      // If it has been forgotten, the request itself is refused.
       expect((await attempt.catch(() => ({ code: 'FORBIDDEN' }))).code).toBe('FORBIDDEN');
     }
   });
 
-  test('what a token makes while it is revoked ends, too, or is not made', async () => {
+  test('a token created while its creator is being revoked ends too, or is not created', async () => {
     const platform = await newPlatform();
     const customerId = await newCustomer(platform);
     for (let round = 0; round < 6; round++) {
@@ -217,7 +219,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
         act(parent, 'createClientToken', { boundTo: { customerId } }, 'tokenId'),
         act(parent, 'createWebhookEndpoint', { url: hook }, 'endpoint { id }'),
       ]);
-      // A creation that comes after the end, and is not remembered any more, is not answered.
+      // A creation that arrives after the revocation, once the token is forgotten, gets no result.
       await Promise.all([
         revoke(platform, parent.tokenId),
         ...creations.map((creation) => creation.catch(() => undefined)),
@@ -233,7 +235,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
   });
 });
 
-test('a token shows which token made it, and a revocation answers how many ended with it, also when repeated', async () => {
+test('a token shows its creator, and a revocation, even a repeat, returns how many ended with it', async () => {
   const platform = await newPlatform();
   const { parent, child, grandchild, apps } = await family(platform);
   const rest = await restClient(t.url, child.authorization);
@@ -265,7 +267,7 @@ test('a token shows which token made it, and a revocation answers how many ended
   expect(await makers()).toEqual({ [platform.tokenId]: null });
   const late = await server(platform);
   await succeed(late, 'revokeApiToken', { tokenId: platform.tokenId, revokeDescendants: false });
-  // The maker is revoked, and still named.
+  // The creator is revoked, and still named.
   const { apiTokens } = await late.ask('{ apiTokens { edges { node { id createdById } } } }');
   expect(apiTokens.edges).toEqual([{ node: { id: late.tokenId, createdById: platform.tokenId } }]);
 });
@@ -295,7 +297,7 @@ const deletions = {
 const quoteOf = (platform: TestPlatform, scene: Scene): Promise<Data> => quote(platform, usdToEur(scene));
 
 describe.each(Object.entries(deletions))('a customer that is deleted over %s', (_api, remove) => {
-  test('ends its tokens, also those of its quotes and transactions, and closes their streams; no new ones are made', async () => {
+  test('ends its tokens, those of its quotes and transactions and their streams, and gets no new ones', async () => {
     const platform = await newPlatform();
     const [scene, other] = [await makeScene(platform, 0n), await makeScene(platform)];
     const [made, foreign] = [await quoteOf(platform, scene), await quoteOf(platform, other)];
@@ -313,7 +315,7 @@ describe.each(Object.entries(deletions))('a customer that is deleted over %s', (
     for (const socket of sockets.slice(0, ended.length)) expect((await socket.closed).code).toBe(4403);
     await refused(...ended);
     await good(...staying);
-    // The sweep that closed the others has looked at these, too.
+    // The sweep that closed the others has examined these too.
     for (const socket of sockets.slice(ended.length)) {
       expect(socket.socket.readyState).toBe(socket.socket.OPEN);
       socket.socket.close();
@@ -324,7 +326,7 @@ describe.each(Object.entries(deletions))('a customer that is deleted over %s', (
     }
   });
 
-  test('has no token that was made at the same moment', async () => {
+  test('has no token that was created at the same moment', async () => {
     const platform = await newPlatform();
     for (let round = 0; round < 6; round++) {
       const scene = await makeScene(platform, 0n);
@@ -344,7 +346,7 @@ describe.each(Object.entries(deletions))('a customer that is deleted over %s', (
   });
 });
 
-test('the database stores no token of a customer that another customer, or nobody, would end', async () => {
+test("the database refuses a customer's token whose owner is a different customer, or missing", async () => {
   const platform = await newPlatform();
   const customerId = uuidIn(await newCustomer(platform));
   for (const owner of [null, uuidIn((await makeScene(platform)).customerId)]) {

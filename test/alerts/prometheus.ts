@@ -10,22 +10,22 @@ import { freePort } from '../setup/free-port.ts';
 /** The files of all alert rules. */
 export const rulesFiles = globSync('deploy/prometheus/*alerts.yml');
 
-/** Returns whether the programs of Prometheus are installed. */
+/** Returns whether the Prometheus programs are installed. */
 export const hasPrometheus = () =>
   ['prometheus', 'promtool'].every((program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0);
 
-/** The names of all alerts in the text of rules. */
+/** Returns the names of all alerts in the text of rules. */
 export const alertsIn = (rules: string): string[] =>
   [...rules.matchAll(/^ +- alert: (\w+)$/gm)].map(([, name = '']) => name);
 
-/** How the times in the rules are shortened, so that a run takes minutes. All else stays as it is. */
+/** How the times in the rules are shortened, so that a run takes minutes. Everything else is unchanged. */
 const shorter: readonly [time: RegExp, instead: string][] = [
   // How long a fault must last.
   [/for: \d+[sm]/g, 'for: 0s'],
   // The window of rates.
   [/\[5m\]/g, '[10s]'],
   [/\[1m\]/g, '[10s]'],
-  // How much of the log a slot keeps.
+  // How much of the log a slot retains.
   [/(slot_kept_bytes\)) > 10e9/g, '$1 > 1e6'],
   // The age of the oldest transaction.
   [/(oldest_snapshot_seconds) > 1800/g, '$1 > 5'],
@@ -42,10 +42,13 @@ export async function shortenedRules(): Promise<string[]> {
   return rules;
 }
 
-/** A real Prometheus that asks instances every three seconds: longer than the figures of a silent database take. */
+/**
+ * A real Prometheus that scrapes instances every three seconds: longer than the metrics of an unresponsive database
+ * take.
+ */
 export type Prometheus = Awaited<ReturnType<typeof startPrometheus>>;
 
-/** @param targets the hosts and ports of metrics */
+/** @param targets the hosts and ports of the metrics */
 export async function startPrometheus(rules: readonly string[], targets: readonly string[]) {
   const folder = await mkdtemp(path.join(tmpdir(), 'alerts-'));
   for (const [at, text] of rules.entries()) await writeFile(path.join(folder, `${at}.yml`), text);
@@ -77,7 +80,7 @@ export async function startPrometheus(rules: readonly string[], targets: readonl
     );
   while (!(await scraped())) await delay(100);
   return {
-    /** The names of the alerts that fire. */
+    /** Returns the names of the firing alerts. */
     async firing() {
       const { alerts }: { alerts: { state: string; labels: { alertname: string } }[] } = await ask('alerts');
       return new Set<string>(alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname));

@@ -1,14 +1,14 @@
 import { makeScene } from '../setup/scene.ts';
 import { bySql, type StagedFault } from './staged-fault.ts';
 
-/** A comparison with a provider that finished so long ago. */
+/** A comparison with a provider that finished this long ago. */
 const comparison = (age: string) => `insert into reconciliation (platform_id, period_from, period_to, finished_at)
   select id, now() - interval '${age}', now() - interval '${age}' + interval '1 hour', now() - interval '${age}' from platform`;
 
 const spoil = (accountId: string, by: string) => `begin; set local session_replication_role = replica;
   update account set posted = posted ${by} where id = '${accountId}'; commit`;
 
-/** What audits and reconciliations find. */
+/** Findings of audits and reconciliations. */
 export const recordFaults: Readonly<Record<string, StagedFault>> = {
   'corrupted balance': {
     staged:

@@ -4,13 +4,13 @@ import { requests, type Stage, type StagedFault, session } from './staged-fault.
 
 const address = (currency: string) => `$success.${currency}@${simulatedDomain}`;
 
-/** Looks a receiver up, and returns what reads the lookup again. */
+/** Looks up a receiver, and returns a function that reads the lookup again. */
 async function readingLookups({ other }: Stage) {
   const { id } = await lookUp(other, address('usd'));
   return () => other.send('query ($id: ID!) { node(id: $id) { id ... on Lookup { umaAddress } } }', { id });
 }
 
-/** Faults that requests meet. Those of the load are of other tables. */
+/** Faults that requests encounter. Those of the load use other tables. */
 export const requestFaults: Readonly<Record<string, StagedFault>> = {
   'locked table': {
     staged: 'a person locks a table by hand, and 31 requests at a time want to read it',

@@ -7,35 +7,35 @@ import { succeed } from '../setup/acts.ts';
 import { query } from '../setup/embedded-servers.ts';
 import type { Data, TestPlatform } from '../setup/gateway.ts';
 
-/** What faults are staged on. The clients of the load move money meanwhile. */
+/** What faults are injected into. The clients of the load move money meanwhile. */
 export interface Stage extends Surroundings {
-  /** The instance that is harmed, where not all are. */
+  /** The affected instance, unless all are. */
   readonly instance: Instance;
-  /** A second platform, besides that of the load, at the harmed instance. */
+  /** A second platform, besides that of the load, at the affected instance. */
   readonly other: TestPlatform;
-  /** Runs a command of operators on the database, and returns its answer. */
+  /** Runs an operator's command on the database, and returns its answer. */
   ops(...args: readonly string[]): Promise<Data>;
   /** Runs a statement as the owner of the tables. */
   own(sql: string): Promise<Data[]>;
 }
 
-/** Ends a fault. `cleanUp` then removes its remains, when its alerts are resolved. */
+/** Ends a fault. `cleanUp` then removes its remains, once its alerts are resolved. */
 export interface Staged {
   end(): Promise<unknown> | unknown;
   cleanUp?(): Promise<unknown>;
 }
 
 export interface StagedFault {
-  /** What is done, for the table. */
+  /** Describes the fault in the table of docs/faults.md. */
   readonly staged: string;
   /** The alerts that must fire because of it. Others may. */
   readonly alerts: readonly string[];
   stage(stage: Stage): Promise<Staged>;
-  /** Why it cannot be staged here; undefined where it can. */
+  /** Returns why it cannot be staged here, or undefined if it can. */
   unavailable?(postgres: DoomedPostgres): string | undefined;
 }
 
-/** A fault that statements of the owner begin and end. */
+/** Builds a fault that statements of the owner begin and end. */
 export function bySql(staged: string, alerts: readonly string[], begin: string, end: string): StagedFault {
   return {
     staged,
@@ -47,7 +47,7 @@ export function bySql(staged: string, alerts: readonly string[], begin: string, 
   };
 }
 
-/** Opens a session that stays open. */
+/** Opens a session and leaves it open. */
 export async function session(url: string, ...statements: readonly string[]): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -55,7 +55,7 @@ export async function session(url: string, ...statements: readonly string[]): Pr
   return client;
 }
 
-/** Sends requests repeatedly, a fixed number at a time; returns the function that stops it. */
+/** Sends requests repeatedly, a fixed number concurrently; returns the function that stops it. */
 export function requests(count: number, send: () => Promise<unknown>): () => Promise<void> {
   let hasEnded = false;
   const callers = Array.from({ length: count }, async () => {
@@ -70,7 +70,7 @@ export function requests(count: number, send: () => Promise<unknown>): () => Pro
   };
 }
 
-/** Lets money arrive at an account, which makes events, until a count that the owner reads is above `most`. */
+/** Credits an account, which creates events, until a count that the owner reads exceeds `most`. */
 export async function eventsUntil(
   { databaseUrl, other }: Stage,
   accountId: string,

@@ -18,7 +18,7 @@ const ofReplica: Readonly<Record<string, StagedFault>> = {
   },
 };
 
-/** What faults are staged on. */
+/** The instances that faults are injected into. */
 interface Scene {
   /** Whether the instances have a replica. */
   readonly hasReplica: boolean;

@@ -5,11 +5,11 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
 import { bySql, eventsUntil, type StagedFault, session } from './staged-fault.ts';
 
-/** More than this many unfinished deliveries are an alert. */
+/** There is an alert above this number of unfinished deliveries. */
 const lateDeliveries = 10_000;
 /** The same for events that are not dispatched. */
 const lag = 500;
-/** The most endpoints of a platform. */
+/** The maximum number of endpoints of a platform. */
 const endpoints = 20;
 
 /** Faults of the background work: the feed, orders, webhooks. */

@@ -8,8 +8,8 @@ import { tryStreams, tryWebhooks } from './matrix/streams.ts';
 import { openMatrix } from './matrix/world.ts';
 
 /**
- * The matrix of tenants and scopes. Its places are those of the schema and of the OpenAPI document: a new field, argument or
- * input field is tried automatically, or fails until the tables in test/attack/matrix know its meaning.
+ * The matrix of tenants and scopes. Its places come from the schema and from the OpenAPI document: a new field,
+ * argument or input field is tested automatically, or fails until the tables in test/attack/matrix know its meaning.
  */
 
 const world = await openMatrix();
@@ -18,18 +18,21 @@ afterAll(() => world.close());
 const none = ({ lost }: Figures) => expect(lost.join('\n')).toBe('');
 const figures = (): Figures => ({ tried: 0, lost: [] });
 
-test('every field of the schema is among those that the matrix calls, with its permission', () => {
+test('the matrix covers every field of the schema, with its permission', () => {
   expect(rootFields.filter((name) => !calls.some((call) => call.name === name))).toEqual([]);
   expect(unreachedFields()).toEqual([]);
   for (const call of calls) permissionOf(call);
   for (const { name } of nodeTypes()) kindOfNode(name);
 });
 
-/** Those who share the places among them here: each place is tried by one of them. The soak tries all of them everywhere. */
+/**
+ * The strangers who share the places here: each place is tried by one of them. The soak lets all of them try
+ * everywhere.
+ */
 const sharing = ['another customer with every grant', 'another quote', 'another transaction'];
 
 test.each(['another platform', 'another customer', ...sharing, 'another payment of the same customer'])(
-  'over GraphQL, what is named by %s is as unknown as what never was',
+  'over GraphQL, objects named by %s look as if they never existed',
   async (name) => {
     const stranger = world.strangers.find((one) => one.name === name);
     if (!stranger) throw new Error(`nobody is ${name}`);
@@ -41,19 +44,19 @@ test.each(['another platform', 'another customer', ...sharing, 'another payment 
   },
 );
 
-test('over GraphQL, a token that may do less learns nothing of what it names', async () => {
+test('over GraphQL, a token with fewer rights learns nothing about the objects that it names', async () => {
   const all = figures();
   await tryPermissions(world, all);
   none(all);
 });
 
-test('over GraphQL, credentials that have ended are refused alike everywhere, and read nothing', async () => {
+test('over GraphQL, expired and revoked credentials get the same refusal everywhere, and read nothing', async () => {
   const all = figures();
   await tryEnded(world, all);
   none(all);
 });
 
-test('streams of others are silent about what happens meanwhile, and so are their webhooks', async () => {
+test('streams and webhooks of others are silent about what happens meanwhile', async () => {
   const all = figures();
   await tryStreams(world, all);
   await tryWebhooks(world, all);
@@ -61,13 +64,13 @@ test('streams of others are silent about what happens meanwhile, and so are thei
   expect(all.tried).toBeGreaterThan(20);
 });
 
-test('over REST, what is named by another platform is as unknown as what never was', async () => {
+test('over REST, objects named by another platform look as if they never existed', async () => {
   const all = figures();
   await tryRestStranger(world, await restOperations(world.counting.url), all);
   none(all);
 });
 
-test('over REST, tokens that may do less, have ended or are for apps are refused alike, and read nothing', async () => {
+test('over REST, tokens with fewer rights, for apps, or expired get the same refusal, and read nothing', async () => {
   const all = figures();
   await tryRestTokens(world, await restOperations(world.counting.url), permissionsInDocs(), all);
   none(all);
@@ -84,14 +87,14 @@ function permissionsInDocs(): Map<string, string> {
   return found;
 }
 
-test('over REST, the owner is answered differently at every place', async () => {
+test('over REST, the owner gets a different answer at every place', async () => {
   const all = figures();
-  // The owner ends objects that no other test needs.
+  // The owner deletes objects that no other test needs.
   await tryRestOwner({ ...world, victim: world.bystander }, await restOperations(world.counting.url), all);
   none(all);
 });
 
-test('over GraphQL, the owner is answered differently at every place', async () => {
+test('over GraphQL, the owner gets a different answer at every place', async () => {
   const all = figures();
   await tryOwner(world, all);
   none(all);

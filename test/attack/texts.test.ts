@@ -18,7 +18,8 @@ import { longTexts, type StrangeText, strangeTexts } from '../setup/strange-text
 import { calls, type Variables } from './matrix/graphql-calls.ts';
 import { makeThings } from './matrix/things.ts';
 
-// Every text field of both APIs, found in the schema and in the OpenAPI document, is held to one table of strange texts.
+// Every text field of both APIs, found in the schema and in the OpenAPI document, is tested against one table of
+// strange texts.
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 const own = await makeThings(t.platform, 'http://127.0.0.1:9/hook');
@@ -27,7 +28,7 @@ const details = { business: { legalName: 'Engines Ltd' } };
 const made = await act(t.platform, 'createCustomer', { platformCustomerId: 'business', details }, 'customer { id }');
 const business: string = made.customer.id;
 
-/** The most characters of the texts of people, by the names of their fields. */
+/** The maximum length of human-readable texts, by the names of their fields. */
 const texts: Readonly<Record<string, number>> = {
   ...{ fullName: longest.name, legalName: longest.name, line1: longest.line, line2: longest.line },
   ...{ city: longest.word, state: longest.word, title: longest.word, postalCode: longest.postalCode },
@@ -35,7 +36,7 @@ const texts: Readonly<Record<string, number>> = {
   ...{ description: longest.memo, reason: longest.memo, value: longest.memo, '*': longest.memo },
 };
 const keys = new Set(['platformCustomerId', 'platformAccountId']);
-/** Texts with a form of their own, that programs read. */
+/** Texts with their own format, which programs read. */
 const machine = new Set(
   `umaAddress senderUmaAddress receiverUmaAddress currency currencies currencyCode sendingCurrencyCode receivingCurrencyCode
   receivingCurrency country nationality phoneNumber url idempotencyKey umaDomain eventTypes key code webhookEndpoint
@@ -44,7 +45,7 @@ const machine = new Set(
     /\s+/,
   ),
 );
-/** Input types whose texts are details of accounts: account-types.test.ts tries them. */
+/** Input types whose texts are account details: account-types.test.ts tests them. */
 const accountInputs = new Set(
   Object.values(accountTypes).map(({ graphql }) => `${graphql.type.replace(/Info$/, '')}Input`),
 );
@@ -53,7 +54,7 @@ const restAccounts = new Set(Object.values(accountTypes).map(({ graphql }) => `$
 interface Place {
   readonly owner: string;
   readonly path: readonly string[];
-  /** Builds the value around a text at this place, from the value that is there otherwise. */
+  /** Builds the value around a text at this place, from the value that is otherwise there. */
   put(around: unknown, text: string): unknown;
 }
 
@@ -70,7 +71,7 @@ function kindOf({ owner, path }: Pick<Place, 'owner' | 'path'>): Kind {
   return { most, isKey: false };
 }
 
-/** The texts of an input, with how a value around each is made. */
+/** Returns the texts of an input, each with a function that builds a value around it. */
 function textsIn(owner: string, type: GraphQLInputType, path: readonly string[], put: Place['put']): Place[] {
   const bare = getNullableType(type);
   if (isListType(bare)) {
@@ -95,7 +96,7 @@ function textsIn(owner: string, type: GraphQLInputType, path: readonly string[],
   return !isEnumType(bare) && bare.name === 'String' ? [{ owner, path, put }] : [];
 }
 
-/** The least that an input must have. */
+/** Returns the minimal input of a type. */
 function minimal(type: GraphQLInputType): Variables {
   const bare = getNullableType(type);
   if (!isInputObjectType(bare) || bare.isOneOf) return {};
@@ -114,13 +115,13 @@ function sampleOf(type: GraphQLInputType, name: string): unknown {
   return name === 'country' ? 'US' : name === 'name' ? 'FULL_NAME' : 'x1';
 }
 
-/** The variables of a call that have a field already, or else the first ones. */
+/** Returns the variables of a call that already have a field, or else the first ones. */
 const baseOf = (made: readonly Variables[], field: string): Variables | undefined =>
   made.find((variables) => field in { ...variables, ...(variables.input as Variables) }) ?? made[0];
 
 const known = new Set<string>();
 
-/** The texts to try at a place: all of them where a type is met for the first time, a few wherever it occurs again. */
+/** Returns the texts to try at a place: all of them when a type first occurs, a few wherever it occurs again. */
 function tried(
   api: string,
   { owner, path }: Pick<Place, 'owner' | 'path'>,
@@ -136,7 +137,7 @@ function tried(
 const stored = (strange: StrangeText, isKey: boolean) => (isKey ? (strange.key ?? null) : strange.text);
 const isUnstorable = (text: string) => !text.isWellFormed() || text.includes('\0');
 
-/** Runs tasks, some at a time. */
+/** Runs tasks, a few concurrently. */
 async function inTurns(tasks: (() => Promise<void>)[]): Promise<void> {
   const waiting = tasks.toReversed();
   const work = async () => {
@@ -145,7 +146,7 @@ async function inTurns(tasks: (() => Promise<void>)[]): Promise<void> {
   await Promise.all(Array.from({ length: 8 }, work));
 }
 
-test('every text of every mutation is refused or stored as the table of strange texts has it', async () => {
+test('every text of every mutation is refused or stored as the table of strange texts says', async () => {
   const wrong: string[] = [];
   let texts = 0;
   const tasks = calls
@@ -160,7 +161,7 @@ test('every text of every mutation is refused or stored as the table of strange 
         const kind = kindOf(place);
         if (kind === 'machine') return [];
         texts += 1;
-        // Metadata is for programs: nothing may stand there.
+        // Metadata is for programs: it may be empty.
         const mayBeEmpty = place.path.includes('metadata');
         return tried('GraphQL', place, kind).map((strange) => async () => {
           const base = baseOf(
@@ -205,7 +206,7 @@ test('every text of every mutation is refused or stored as the table of strange 
   expect(wrong).toEqual([]);
 });
 
-test('every text of every REST body has its bounds in the document, and is refused as the table of strange texts has it', async () => {
+test('every text of every REST body is bounded in the document, and refused as the table of strange texts says', async () => {
   const wrong: string[] = [];
   let texts = 0;
   const tasks = Object.entries<Data>(rest.document.paths).flatMap(([path, methods]) =>
@@ -247,7 +248,7 @@ test('every text of every REST body has its bounds in the document, and is refus
   expect(wrong).toEqual([]);
 });
 
-/** An id of the platform's own for a place in a path. */
+/** Returns an id of the platform's own for a place in a path. */
 const idOf = (name: string) =>
   ({
     customerId: own.Customer,
@@ -260,7 +261,7 @@ interface RestPlace extends Place {
   readonly schema: Data;
 }
 
-/** The texts of a body, by its schema. */
+/** Returns the texts of a body, by its schema. */
 function restTexts(owner: string, given: Data, path: readonly string[]): RestPlace[] {
   const name = given.$ref?.split('/').at(-1);
   if (restAccounts.has(name)) return [];

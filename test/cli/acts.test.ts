@@ -31,7 +31,7 @@ const acts = (...filter: string[]): Promise<Data[]> => answer('acts', ...filter)
 const by = ['--by', 'Ada Lovelace', '--reason', 'a test'];
 const platformId = () => `Platform:${t.platform.platformId}`;
 
-test('each command that changes something is an act, with who, what, why and on which row', async () => {
+test('each command that changes something is recorded, with who, what, why and on which row', async () => {
   const { id: transaction } = await pay(t.platform, scene, 10, { sandboxScenario: { delayMs: 3_600_000 } });
   const { endpoint: webhookEndpoint } = await succeed(
     t.platform,
@@ -73,13 +73,13 @@ test('each command that changes something is an act, with who, what, why and on 
   expect(JSON.stringify(done)).not.toContain(made.secret);
 });
 
-/** A cursor from which on there is something to replay. */
+/** Returns a cursor after which there is something to replay. */
 async function firstCursor(): Promise<string> {
   const { events } = await t.platform.ask('{ events(first: 1) { edges { cursor } } }');
   return events.edges[0].cursor;
 }
 
-test('acts are found by operator, command, row, platform and time, and are a table for people', async () => {
+test('acts are found by operator, command, row, platform and time, and are printed as a table for people', async () => {
   const only = async (...filter: string[]) => (await acts(...filter)).map(({ act }) => act);
   expect(await only('--act', 'customer')).toEqual(['customer thaw', 'customer freeze']);
   expect(await only('--act', 'customer thaw')).toEqual(['customer thaw']);
@@ -101,7 +101,7 @@ test('acts are found by operator, command, row, platform and time, and are a tab
   expect(await ops('acts', '--platform', 'nobody')).toMatchObject({ code: 1 });
 });
 
-test('without a name an act is that of the login on the machine, and what changes nothing is no act', async () => {
+test("without a name an act is attributed to the machine's login; commands that change nothing are not acts", async () => {
   const before = (await acts()).length;
   await answer('platform', 'limits', 'acme');
   await answer('account', 'freeze', scene.eur, ...by);
@@ -113,7 +113,7 @@ test('without a name an act is that of the login on the machine, and what change
   expect(last).toMatchObject({ act: 'platform limits', by: expect.stringMatching(/\S/), reason: null });
 });
 
-test('nobody changes or deletes an act, and requests read none', async () => {
+test('acts cannot be changed or deleted, and requests cannot read them', async () => {
   const as = (role: string, text: string) => triedAs(t, role, text);
   const changes = [`update operator_act set reason = 'another'`, 'delete from operator_act', 'truncate operator_act'];
   for (const change of changes) {

@@ -12,7 +12,7 @@ import type { Finding, Limits } from '../../src/ops/doctor-checks.ts';
 import { temporaryDataDirectory } from '../setup/child-gateway.ts';
 import { freePort } from '../setup/free-port.ts';
 
-/** A server of its own, since much that can be wrong is so for all databases of a server. */
+/** A separate server, since many faults affect all databases of a server. */
 let server: EmbeddedPostgres;
 let template: ThrowawayDatabase;
 let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;
@@ -51,16 +51,16 @@ const production = {
   CLIENT_TOKEN_KEY: randomBytes(32).toString('base64'),
 };
 
-/** What is broken, and how it is whole again where the database of the case is not all that it harms. */
+/** A fault, and how it is repaired if it affects more than the database of the case. */
 interface Broken {
-  /** In the database of the case, as a superuser. */
+  /** Run in the database of the case, as a superuser. */
   readonly sql?: readonly string[];
   readonly settings?: (url: string) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
-  /** What it is called on while it is broken: returns what ends it. */
+  /** Called while the fault exists; returns what ends it. */
   readonly during?: (url: string) => Promise<() => Promise<unknown>>;
-  /** On the whole server, afterwards. */
+  /** Run on the whole server, afterwards. */
   readonly after?: readonly string[];
-  /** What is too long after a moment already. */
+  /** The durations that already count as too long after a moment. */
   readonly hasty?: Partial<Limits>;
 }
 
@@ -94,29 +94,24 @@ const session = (...texts: readonly string[]): Broken => ({
     return () => client.end();
   },
 });
-/** Rows whose neighbours do not matter. */
+/** A change of a row without its triggers and foreign keys. */
 const row = (text: string) => sql('set session_replication_role = replica', text);
 const id = "'01990000-0000-7000-8000-000000000001'";
 
-/** Each is named by this check, in these words, and by no other. */
+/** Each fault is reported by exactly this check, in these words. */
 const broken: readonly [what: string, check: string, words: RegExp, how: Broken][] = [
-  ['a setting that is none', 'settings', /PORT must be a whole number/, set({ PORT: 'eighty' })],
-  [
-    'the port of the metrics is that of the APIs',
-    'settings',
-    /METRICS_PORT and PORT are both 4000/,
-    set({ METRICS_PORT: '4000' }),
-  ],
+  ['an unknown setting', 'settings', /PORT must be a whole number/, set({ PORT: 'eighty' })],
+  ['metrics on the port of the APIs', 'settings', /METRICS_PORT and PORT are both 4000/, set({ METRICS_PORT: '4000' })],
   ['every origin', 'settings', /CORS_ORIGINS is \*/, set({ CORS_ORIGINS: '*' })],
-  ['webhooks to this machine', 'settings', /WEBHOOK_LOOPBACK is on/, set({ WEBHOOK_LOOPBACK: 'on' })],
-  ['a key that can be guessed', 'settings', /SECRET_KEY can be guessed/, set({ SECRET_KEY: '0'.repeat(64) })],
+  ['webhooks allowed to this machine', 'settings', /WEBHOOK_LOOPBACK is on/, set({ WEBHOOK_LOOPBACK: 'on' })],
+  ['a guessable key', 'settings', /SECRET_KEY can be guessed/, set({ SECRET_KEY: '0'.repeat(64) })],
   ['no key for webhooks', 'own keys', /SECRET_KEY is not set/, set({ SECRET_KEY: '' })],
   ['no key for client tokens', 'own keys', /CLIENT_TOKEN_KEY is not set/, set({ CLIENT_TOKEN_KEY: '' })],
-  ['everybody as a proxy', 'proxies', /trusts every address/, set({ TRUSTED_PROXIES: '10.0.0.0/8, 0.0.0.0/0' })],
-  ['half of everybody as a proxy', 'proxies', /every address/, set({ TRUSTED_PROXIES: '128.0.0.0/1' })],
-  ['everybody with IPv6 as a proxy', 'proxies', /every address/, set({ TRUSTED_PROXIES: '::/0' })],
+  ['every address as a proxy', 'proxies', /trusts every address/, set({ TRUSTED_PROXIES: '10.0.0.0/8, 0.0.0.0/0' })],
+  ['half of all addresses as proxies', 'proxies', /every address/, set({ TRUSTED_PROXIES: '128.0.0.0/1' })],
+  ['every IPv6 address as a proxy', 'proxies', /every address/, set({ TRUSTED_PROXIES: '::/0' })],
   [
-    'a database that nobody answers for',
+    'a database that does not answer',
     'database',
     /^DATABASE_URL does not lead to .* nothing answers/,
     { settings: async (url) => ({ DATABASE_URL: Object.assign(new URL(url), { port: await freePort() }).href }) },
@@ -170,30 +165,30 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
   ['a superuser as login', 'login', /is a superuser/, { settings: (url) => ({ DATABASE_URL: url }) }],
   ['a login that owns a table', 'login', /owns the table lookup/, sql('alter table lookup owner to gateway')],
   [
-    'a login past row security',
+    'a login that bypasses row security',
     'login',
     /bypasses row-level/,
     { sql: ['alter role gateway bypassrls'], after: ['alter role gateway nobypassrls'] },
   ],
   [
-    'a role past row security',
+    'a role that bypasses row security',
     'roles',
     /gateway_serving has more rights/,
     { sql: ['alter role gateway_serving bypassrls'], after: ['alter role gateway_serving nobypassrls'] },
   ],
   [
-    'a role that makes roles',
+    'a role that may create roles',
     'roles',
     /gateway_work has more rights/,
     { sql: ['alter role gateway_work createrole'], after: ['alter role gateway_work nocreaterole'] },
   ],
   [
-    'a database that only reads',
+    'a read-only database',
     'writable',
     /default_transaction_read_only/,
     ofDatabase('default_transaction_read_only = on'),
   ],
-  ['dates in another style', 'session', /DateStyle is German/, ofDatabase(`datestyle = 'German'`)],
+  ['a different date style', 'session', /DateStyle is German/, ofDatabase(`datestyle = 'German'`)],
   [
     'another isolation',
     'session',
@@ -201,21 +196,21 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
     ofDatabase(`default_transaction_isolation = 'serializable'`),
   ],
   [
-    'triggers that do not fire',
+    'disabled triggers in the session',
     'session',
     /session_replication_role is replica/,
     ofDatabase('session_replication_role = replica'),
   ],
-  ['idle sessions that end', 'session', /idle_session_timeout is 500/, ofDatabase('idle_session_timeout = 500')],
+  ['a timeout of idle sessions', 'session', /idle_session_timeout is 500/, ofDatabase('idle_session_timeout = 500')],
   [
-    'strings with escapes',
+    'non-standard string escapes',
     'session',
     /standard_conforming_strings is off/,
     ofDatabase('standard_conforming_strings = off'),
   ],
-  ['commits that are not awaited', 'durability', /synchronous_commit is off/, ofDatabase('synchronous_commit = off')],
+  ['asynchronous commits', 'durability', /synchronous_commit is off/, ofDatabase('synchronous_commit = off')],
   [
-    'commits that the login does not await',
+    'asynchronous commits of the login',
     'durability',
     /synchronous_commit is off/,
     {
@@ -223,10 +218,10 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
       after: ['alter role gateway reset synchronous_commit'],
     },
   ],
-  ['no writing of full pages', 'durability', /full_page_writes is off/, ofServer('full_page_writes = off')],
+  ['no full-page writes', 'durability', /full_page_writes is off/, ofServer('full_page_writes = off')],
   ['no flush to the disk', 'durability', /fsync is off/, ofServer('fsync = off')],
   ['no autovacuum', 'autovacuum', /autovacuum is off/, ofServer('autovacuum = off')],
-  ['no counts for autovacuum', 'autovacuum', /track_counts is off/, ofServer('track_counts = off')],
+  ['no row counts for autovacuum', 'autovacuum', /track_counts is off/, ofServer('track_counts = off')],
   [
     'no autovacuum of a table',
     'autovacuum',
@@ -276,7 +271,7 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
     },
   ],
   [
-    'a slot that nobody reads',
+    'an unread replication slot',
     'slots',
     /no standby uses these slots: away keeps/,
     {
@@ -285,7 +280,7 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
     },
   ],
   [
-    'an archive that fails',
+    'failing archiving',
     'archive',
     /archive_command fails for/,
     {
@@ -321,7 +316,7 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
     },
   ],
   [
-    'a pooler that leads elsewhere',
+    'a pooler to a different database',
     'pooler',
     /lead to different databases/,
     {
@@ -338,7 +333,7 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
     { settings: (url) => ({ DATABASE_URL: servingUrl(url), DATABASE_DIRECT_URL: servingUrl(url) }) },
   ],
   [
-    'a replica that is none',
+    'a replica that is a primary',
     'replicas',
     /^number 1: /,
     { settings: (url) => ({ DATABASE_URL: servingUrl(url), DATABASE_READ_URL: servingUrl(url) }) },
@@ -350,7 +345,7 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
     sql('revoke execute on function commit_batches from gateway_serving'),
   ],
   [
-    'a function for everybody',
+    'a function that everyone may execute',
     'rights',
     /function find_receiver\(text,environment\) has the additional right EXECUTE for PUBLIC/,
     sql('grant execute on function find_receiver to public'),
@@ -386,13 +381,13 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
     sql('alter table customer disable row level security'),
   ],
   [
-    'a policy that is gone',
+    'a missing policy',
     'row security',
     /table quote lacks the policy one_platform/,
     sql('drop policy one_platform on quote'),
   ],
   [
-    'a policy that shows all',
+    'a policy that shows all rows',
     'row security',
     /table quote has the additional policy all for PUBLIC/,
     sql('create policy "all" on quote using (true)'),
@@ -412,13 +407,13 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
     ),
   ],
   [
-    'foreign keys that are not checked',
+    'foreign keys that are not enforced',
     'triggers',
     /table rail_order lacks the triggers of foreign keys/,
     sql('alter table rail_order disable trigger all'),
   ],
   [
-    'a trigger of somebody',
+    'an unknown trigger',
     'triggers',
     /has the additional trigger mine/,
     sql(
@@ -440,26 +435,21 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
     sql('alter function commit_batches security invoker'),
   ],
   [
-    'a function that is gone',
+    'a missing function',
     'objects',
     /function wake_orders\(uuid,uuid\) is missing/,
     sql('drop function wake_orders(uuid, uuid)'),
   ],
-  ['a table that is gone', 'objects', /table resume_point is missing/, sql('drop table resume_point')],
+  ['a missing table', 'objects', /table resume_point is missing/, sql('drop table resume_point')],
   [
-    'a column with another type',
+    'a column of a different type',
     'columns',
     /table rail_case differs in its columns/,
     sql('alter table rail_case alter times type bigint'),
   ],
+  ['an unexpected column', 'columns', /table lookup differs in its columns/, sql('alter table lookup add mine int')],
   [
-    'a column that must be there',
-    'columns',
-    /table lookup differs in its columns/,
-    sql('alter table lookup add mine int'),
-  ],
-  [
-    'a check that is gone',
+    'a missing check',
     'constraints',
     /table posting lacks the constraint posting_amount/,
     sql('alter table posting drop constraint posting_amount'),
@@ -470,9 +460,9 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
     /has the additional constraint mine/,
     sql('alter table lookup add constraint mine check (false)'),
   ],
-  ['an index that is gone', 'indexes', /table lookup lacks the index lookup_expiry/, sql('drop index lookup_expiry')],
+  ['a missing index', 'indexes', /table lookup lacks the index lookup_expiry/, sql('drop index lookup_expiry')],
   [
-    'a unique index of somebody',
+    'an unknown unique index',
     'indexes',
     /table quote has the additional unique index mine/,
     sql('create unique index mine on quote (created_at)'),
@@ -484,13 +474,13 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
     sql(`update pg_index set indisvalid = false where indexrelid = 'lookup_expiry'::regclass`),
   ],
   [
-    'a key that others use',
+    "a key that differs from the others'",
     'keys',
     /SECRET_KEY has the id .* use the key with the id other/,
     row(`insert into key_in_use (setting, key_id) values ('SECRET_KEY', 'other')`),
   ],
   [
-    'a feed that stands',
+    'a stalled feed',
     'feed',
     /1 events have waited/,
     row(
@@ -504,7 +494,7 @@ const broken: readonly [what: string, check: string, words: RegExp, how: Broken]
     row(`insert into audit_run (rules, broken) values (10, array['one', 'two'])`),
   ],
   [
-    'a restore that nobody marked',
+    'an unmarked restore',
     'restore',
     /was restored/,
     row(`insert into feed_epoch (epoch, server) values (7, 'another')`),
@@ -533,7 +523,7 @@ async function examineBroken({ sql: texts = [], settings, during, after = [], ha
   }
 }
 
-describe('the doctor names, by one check alone,', () => {
+describe('the doctor reports, by exactly one check,', () => {
   test.each(broken)('%s', async (_what, check, words, how) => {
     const findings = await examineBroken(how);
     const named = findings.filter(({ result }) => result === 'warning' || result === 'fault');
@@ -541,21 +531,21 @@ describe('the doctor names, by one check alone,', () => {
     expect(named.map(({ detail }) => detail).join('\n')).toMatch(words);
   });
 
-  test('more than forty that are broken, by each of its checks but those of time and place', () => {
+  test('more than forty faults, covering all checks except those of time and place', () => {
     expect(broken.length).toBeGreaterThan(40);
     const elsewhere = ['version', 'encoding', 'clock', 'orders', 'suspense', 'cases', 'deposits', 'differences'];
     expect(new Set([...broken.map(([, check]) => check), ...elsewhere])).toEqual(new Set(checkNames));
   });
 });
 
-test('nothing is named in a sound set-up, and every check has looked', async () => {
+test('the doctor reports nothing for a sound set-up, and runs every check', async () => {
   const findings = await examineBroken({});
   expect(findings.filter(({ result }) => result !== 'ok')).toEqual([]);
   const notUsed = ['pooler', 'replicas'];
   expect(findings.map(({ check }) => check)).toEqual(checkNames.filter((name) => !notUsed.includes(name)));
 });
 
-test('a clock that differs is named', async () => {
+test('the doctor reports a clock that differs', async () => {
   vi.setSystemTime(Date.now() - 10_000);
   const findings = await examineBroken({}).finally(() => vi.useRealTimers());
   expect(findings.filter(({ result }) => result !== 'ok')).toEqual([
@@ -563,7 +553,7 @@ test('a clock that differs is named', async () => {
   ]);
 });
 
-test('its page says what each check looks at', () => {
+test('the page of the doctor describes what each check examines', () => {
   const page = readFileSync('docs/operating.md', 'utf8');
   expect(checkNames.filter((name) => !page.includes(`| \`${name}\` |`))).toEqual([]);
 });

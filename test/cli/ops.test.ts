@@ -34,7 +34,7 @@ function ops(args: readonly string[], environment: Readonly<Record<string, strin
   });
 }
 
-/** Runs a command that must succeed, and returns its answer for machines. */
+/** Runs a command that must succeed, and returns its JSON output. */
 async function answer(args: readonly string[], environment?: Readonly<Record<string, string>>): Promise<Data> {
   const { code, out, err } = await ops(['--json', ...args], environment);
   expect({ code, err }).toEqual({ code: 0, err: '' });
@@ -42,7 +42,7 @@ async function answer(args: readonly string[], environment?: Readonly<Record<str
 }
 
 describe('the commands about rails', () => {
-  test('store the connection of a platform from standard input, encrypted, and say what cannot be checked', async () => {
+  test("store a platform's connection from standard input, encrypted, and state what cannot be checked", async () => {
     const connection = '{"baseUrl":"https://upstream.example/2025-10-13","clientId":"a","secret":"hidden"}';
     vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([connection]) as typeof process.stdin);
     expect(await answer(['rails', 'connect', 'test'])).toEqual({ connected: 'test' });
@@ -58,11 +58,11 @@ describe('the commands about rails', () => {
       code: 1,
       err: 'There is no platform named "nobody".',
     });
-    // The key may be retired in another test: nothing else is stored with it.
+    // Another test may retire the key: nothing else may be stored with it.
     await t.owner.query('delete from rail_connection');
   });
 
-  test('list the contradictions of rails, and refuse to close what is not open', async () => {
+  test('list the contradictions of rails, and refuse to close one that is not open', async () => {
     expect((await ops(['cases', 'list'])).out).toBe('There are no open cases.');
     const id = 'Transaction:0197f2a0-0000-7000-8000-000000000001';
     expect(await ops(['cases', 'close', id, '--by', 'Ada', '--reason', 'checked'])).toMatchObject({
@@ -97,7 +97,7 @@ describe('the command line', () => {
     }
   });
 
-  test('no command migrates but migrate', async () => {
+  test('migrates only with migrate', async () => {
     const empty = await emptyDatabase();
     const environment = { DATABASE_URL: empty.url, NODE_ENV: 'development' };
     const refused = await ops(['platform', 'list'], environment);
@@ -114,7 +114,7 @@ describe('the command line', () => {
     await empty.drop();
   });
 
-  test('answers people with a table and machines with JSON, of the same', async () => {
+  test('prints a table for people and JSON for machines, with the same contents', async () => {
     const [platform] = (await answer(['platform', 'list'])) as Data[];
     expect(platform).toMatchObject({ name: 'test', environment: 'SANDBOX', id: `Platform:${t.platform.platformId}` });
     const { code, out } = await ops(['platform', 'list']);
@@ -153,7 +153,7 @@ test('tokens are issued, listed and revoked, but never the last one that may man
   expect((await ops(['token', 'list', 'nobody'])).err).toBe('There is no platform named "nobody".');
 });
 
-test('settings are printed with where they come from, and without secrets', async () => {
+test('settings are printed with their sources, and without secrets', async () => {
   const environment = {
     DATABASE_URL: 'postgres://gateway:hidden-password@db.example/payments?sslmode=verify-full&password=hidden-too',
     PORT: '4321',
@@ -170,7 +170,7 @@ test('settings are printed with where they come from, and without secrets', asyn
   }
 });
 
-test('who blocks whom is shown as a tree, with the names of our statements, since when, and what it costs to end it', async () => {
+test('blocked sessions are shown as a tree, with statements, durations and the cost of ending them', async () => {
   expect((await ops(['blocked'])).out).toBe('No session waits for a lock.');
   const person = new pg.Client({ connectionString: t.databaseUrl, application_name: 'psql' });
   await person.connect();
@@ -193,7 +193,7 @@ test('who blocks whom is shown as a tree, with the names of our statements, sinc
   await asked;
 });
 
-test('the doctor exits with 1 at a fault, and no command without a database prints more than a sentence', async () => {
+test('the doctor exits with 1 at a fault, and commands without a database print only a sentence', async () => {
   const owner = { DATABASE_URL: t.databaseUrl, CORS_ORIGINS: '*', ALLOW_UNSAFE: 'loopback-webhooks' };
   const { code, out } = await ops(['--json', 'doctor'], owner);
   expect(code).toBe(1);
@@ -271,7 +271,7 @@ describe('the keys of the service', () => {
     CLIENT_TOKEN_KEY_FALLBACKS: [],
   });
 
-  test('are checked at a start: an instance that lacks one of those in use is refused, and what it has is retired', async () => {
+  test('are checked at startup: an instance that lacks one in use is refused, and its own keys are retired', async () => {
     const database = openDatabase({ url: servingUrl(t.databaseUrl), role: 'gateway_serving', poolSize: 2 });
     const endpoint = { url: 'https://hooks.acme.com/', eventTypes: ['OUTGOING_PAYMENT'] };
     const made = await act(t.platform, 'createWebhookEndpoint', endpoint, 'secret endpoint { id }');

@@ -15,7 +15,7 @@ afterEach(() => rm(folder, { recursive: true }));
 
 const breaks = (revision: string) => runOps('postgres://nobody@localhost/none', ['schema', '--breaks', revision]);
 
-/** Writes an earlier schema, which differs from that of today in one place, and compares them. */
+/** Writes an earlier schema, which differs from the current one in one place, and compares them. */
 async function breaksSince(from: RegExp, to: string): Promise<OpsResult> {
   const earlier = path.join(folder, 'earlier.graphql');
   expect(printedSchema()).toMatch(from);
@@ -23,7 +23,7 @@ async function breaksSince(from: RegExp, to: string): Promise<OpsResult> {
   return breaks(earlier);
 }
 
-test('the command lists what breaks since an earlier schema, and fails then', async () => {
+test('the command lists the changes that break an earlier schema, and then fails', async () => {
   const result = await breaksSince(/^type Viewer \{$/m, 'type Viewer {\n  gone: Int');
   expect(result).toEqual({ code: 1, out: '', err: 'Viewer.gone was removed.' });
 });
@@ -31,7 +31,7 @@ test('the command lists what breaks since an earlier schema, and fails then', as
 const gone = (reason: string, type = 'Int') =>
   breaksSince(/^type Viewer \{$/m, `type Viewer {\n  gone: ${type} @deprecated(reason: "${reason}")`);
 
-test('what was deprecated for six months may go, and nothing before', async () => {
+test('a field may be removed after six months of deprecation, and not earlier', async () => {
   expect(await gone('Use kind. Since 2020-02-29.')).toMatchObject({ code: 0 });
   const refused = { code: 1, err: 'Viewer.gone was removed.' };
   const recent = new Date(Date.now() - 175 * 86_400_000).toISOString().slice(0, 10);
@@ -39,7 +39,7 @@ test('what was deprecated for six months may go, and nothing before', async () =
     expect({ reason, ...(await gone(reason)) }).toMatchObject({ reason, ...refused });
 });
 
-test('a type goes with the last field that leads to it', async () => {
+test('a type may be removed with the last field that leads to it', async () => {
   const result = await breaksSince(
     /^type Viewer \{$/m,
     'type Gone {\n  id: ID\n}\n\ntype Viewer {\n  gone: Gone @deprecated(reason: "Use kind. Since 2020-02-29.")',
@@ -47,19 +47,19 @@ test('a type goes with the last field that leads to it', async () => {
   expect(result).toMatchObject({ code: 0 });
 });
 
-test('a deprecation says since when it is', () => {
+test('a deprecation states its date', () => {
   const schema = parse(`type Query {
     old: Int @deprecated(reason: "Use new. Since 2027-03-01."), older(a: Int @deprecated): Int @deprecated(reason: "Use new.")
   } enum E { A @deprecated(reason: "Since 2027-03.") B @deprecated(reason: "Since 2027-03-01.") }`);
   expect(undatedDeprecations(schema)).toEqual(['older', 'a', 'A']);
 });
 
-test('what only grows breaks nothing', async () => {
+test('an addition breaks nothing', async () => {
   const result = await breaksSince(/^type Viewer \{\n {2}"""[^"]*"""\n {2}customer: Customer\n/m, 'type Viewer {\n');
   expect(result).toMatchObject({ code: 0, out: expect.stringMatching(/^No breaking changes since /) });
 });
 
-test('a revision that there is not is a failure with a sentence', async () => {
+test('an unknown revision fails with one sentence', async () => {
   const result = await breaks('no-such-revision');
   expect(result).toMatchObject({ code: 1, err: expect.stringContaining('no git revision') });
 });

@@ -7,8 +7,8 @@ import { makeScene } from '../setup/scene.ts';
 import { createEndpoint, readEndpoint, resend } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
 
-test('a webhook becomes one push notification, though the push service fails once and the event comes again', async () => {
-  // Webhooks are sent again within milliseconds.
+test('a webhook becomes one push notification, even if the push fails once and the event is redelivered', async () => {
+  // Webhooks are retried within milliseconds.
   const t = await startTestGateway({ WEBHOOK_TIME_SCALE: 1_000 });
   const receiver = await startReceiver(answer(202));
   const { id, secret } = await createEndpoint(t.platform, {
@@ -65,7 +65,7 @@ test('a webhook becomes one push notification, though the push service fails onc
   await receiver.stop();
 });
 
-test('what strangers send to the handler is 401, and nobody is told', async () => {
+test('a request from a stranger to the handler gets 401, and notifies no one', async () => {
   const never = async () => {
     throw new Error('a stranger was believed');
   };

@@ -7,7 +7,7 @@ import { mint, pay } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
-/** The recipes in the docs, as they stand there, on an instance that is stopped and started under them. */
+/** The recipes in the docs, verbatim, on an instance that is stopped and started underneath them. */
 
 let steady: TestGateway;
 let shaky: TestGateway;
@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const payment = async (): Promise<string> => (await pay(steady.platform, scene)).id;
 
-/** Restarts the instance that the clients are on, at the same address. */
+/** Restarts the instance that the clients use, at the same address. */
 async function restart(): Promise<void> {
   const port = Number(new URL(shaky.url).port);
   await shaky.stop();
@@ -68,7 +68,7 @@ test.each<[string, (app: App) => Following]>([
   ['graphql-ws', (app) => followOverWebSocket(app, WebSocket)],
   ['SSE', followOverSse],
 ])(
-  'the recipe for %s sees every change once through restarts, expiring tokens and an app that was closed',
+  'the recipe for %s sees every change once despite restarts, expiring tokens and a closed app',
   async (_name, start) => {
     const before = await payment();
     await vi.waitFor(
@@ -93,7 +93,7 @@ test.each<[string, (app: App) => Following]>([
     await vi.waitFor(() => expect(seen(first)).toEqual(paid), { timeout: 60_000 });
     following.resumeNow();
     paid.push(await payment());
-    // Longer than a token lives: a newer one was brought, or the stream was cut and resumed.
+    // Longer than a token's lifetime: a newer one was sent, or the stream was cut and resumed.
     const minted = first.tokens;
     await vi.waitFor(() => expect(first.tokens).toBeGreaterThan(minted + 1), { timeout: 60_000 });
     paid.push(await payment());

@@ -18,7 +18,7 @@ describe('the currencies', () => {
     });
   });
 
-  it('are found by their exact code only', () => {
+  it('are found only by their exact code', () => {
     expect(currencyOf('USDC')).toEqual({ code: 'USDC', name: 'USD Coin', symbol: 'USDC', decimals: 6 });
     for (const stranger of ['usd', 'USD ', '', 'XXX', 'constructor', '__proto__']) {
       expect(currencyOf(stranger)).toBeUndefined();
@@ -42,7 +42,7 @@ describe('an amount as a decimal', () => {
     expect(formatDecimal(amount, decimals)).toBe(decimal);
   });
 
-  it('keeps every digit: taking the point out again gives the amount', () => {
+  it('keeps every digit: removing the point gives the amount', () => {
     fc.assert(
       fc.property(fc.bigInt(), fc.constantFrom(...currencies), (amount, { decimals }) => {
         const text = formatDecimal(amount, decimals);
@@ -53,7 +53,7 @@ describe('an amount as a decimal', () => {
   });
 });
 
-describe('an amount for the eye', () => {
+describe('a formatted amount', () => {
   it.each<[bigint, CurrencyCode, string, string]>([
     [12550n, 'USD', 'en', '$125.50'],
     [-1n, 'USD', 'en', '-$0.01'],
@@ -70,7 +70,7 @@ describe('an amount for the eye', () => {
   });
 
   it.each(['', 'not a locale', 'en_US', 'zz-ZZ', 'x'])(
-    'says that the locale "%s" is unknown, without throwing',
+    'reports that the locale "%s" is unknown, without throwing',
     (locale) => {
       const answer = formatMoney(100n, known('USD'), locale);
       expect(answer).toBeInstanceOf(UnknownLocale);

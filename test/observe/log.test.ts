@@ -12,7 +12,7 @@ import { makeScene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
 
-// The log of an instance. What it has of a request is looked for in the lines themselves.
+// The log of an instance. The log lines themselves are searched for data of a request.
 
 const lines: string[] = [];
 const stream = { write: (line: string) => void lines.push(line) };
@@ -63,8 +63,8 @@ function post(path: string, body: object, headers: Readonly<Record<string, strin
   });
 }
 
-describe('a fault is found in the log by the id in its answer', () => {
-  test('over HTTP, also by the id that a proxy has given', async () => {
+describe('a fault can be found in the log by the id in its response', () => {
+  test('over HTTP, including by an id that a proxy assigned', async () => {
     await whileBroken(async () => {
       const response = await post('/graphql', customer, { 'x-request-id': 'from-the-proxy.1' });
       const { errors } = (await response.json()) as Data;
@@ -80,7 +80,7 @@ describe('a fault is found in the log by the id in its answer', () => {
     });
   });
 
-  test('over a socket, where each operation has an id of its own', async () => {
+  test('over a socket, where each operation has its own id', async () => {
     const ids = new Set<string>();
     await whileBroken(async () => {
       const socket = platform().socket();
@@ -113,7 +113,7 @@ test('an id that could forge lines or headers is replaced', async () => {
   expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test('the access log has each request once, and of no request its query, its credentials or its body', async () => {
+test('the access log has each request once, without its query, credentials or body', async () => {
   await post('/graphql?hidden-query', customer);
   await lineWith('request');
   const [line] = parsed().filter(({ msg }) => msg === 'request');
@@ -133,7 +133,7 @@ test('the access log has each request once, and of no request its query, its cre
   for (const secret of ['hidden-query', credentials, 'Unlogged Person']) expect(lines.join()).not.toContain(secret);
 });
 
-test('a webhook is found by the request that caused it, and the request by the webhook', async () => {
+test('a webhook is found through the request that caused it, and the request through the webhook', async () => {
   const config = {
     ...readConfig({ NODE_ENV: 'test', PORT: '0', ACCESS_LOG: 'on', SANDBOX_PACE_MS: '20' }),
     SECRET_KEY: randomBytes(32),
@@ -167,7 +167,7 @@ test('a webhook is found by the request that caused it, and the request by the w
   await gateway.stop();
 });
 
-test('no error brings personal data or secrets into the log', async () => {
+test('no error puts personal data or secrets into the log', async () => {
   const log = openLog('info', stream);
   const person = 'Nobody Of-That-Name';
   const { prisma } = t.gateway.payments.database;

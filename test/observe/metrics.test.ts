@@ -15,7 +15,7 @@ const scene = await makeScene(t.platform, 1_000_000n);
 
 const scrape = async () => (await fetch(`${t.gateway.metricsUrl}/metrics`)).text();
 
-/** Returns the value of a series by its text, such as `name{label="value"}`; undefined where there is none. */
+/** Returns the value of a series by its text, such as `name{label="value"}`, or undefined if there is none. */
 async function seriesOf(series: string): Promise<number | undefined> {
   const line = (await scrape()).split('\n').find((candidate) => candidate.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length + 1));
@@ -110,7 +110,7 @@ test.each<[string, string, () => Promise<unknown>]>([
 const rest = (path: string) =>
   fetch(`${t.url}/2025-10-13${path}`, { headers: { authorization: t.platform.authorization } });
 
-test('no label has an id, and their number does not grow with the requests', async () => {
+test('no label contains an id, and the number of series does not grow with the requests', async () => {
   const series = async () => (await scrape()).split('\n').filter((line) => line.startsWith('payments_')).length;
   const ask = async () => {
     await Promise.all([rest(`/customers/${scene.customerId}`), rest(`/customers/${crypto.randomUUID()}`)]);
@@ -124,7 +124,7 @@ test('no label has an id, and their number does not grow with the requests', asy
   expect(await scrape()).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
 });
 
-test('the figures of the database follow it: an outbox that nobody empties grows old', async () => {
+test('the database metrics follow the database: the age of a stuck outbox grows', async () => {
   await vi.waitFor(async () => expect(await seriesOf('payments_database_outbox_events')).toBe(0), 5_000);
   expect(await seriesOf('payments_database_up')).toBe(1);
   const owner = await t.owner.connect();
@@ -137,7 +137,7 @@ test('the figures of the database follow it: an outbox that nobody empties grows
   await vi.waitFor(async () => expect(await seriesOf('payments_database_outbox_events')).toBe(0), 5_000);
 });
 
-test('a statement that waits for a connection is seen, and its request counts until its answer has ended', async () => {
+test('a statement that waits for a connection is visible, and its request counts until its response ends', async () => {
   const { pool } = t.gateway.serving;
   // Other tests of this process may have left some.
   const before = (await seriesOf('payments_requests_in_flight')) ?? 0;
@@ -150,21 +150,21 @@ test('a statement that waits for a connection is seen, and its request counts un
   await vi.waitFor(async () => expect(await seriesOf('payments_requests_in_flight')).toBe(before), 3_000);
 });
 
-test('the oldest transaction of the login is seen', async () => {
+test('the oldest transaction of the login is visible', async () => {
   const holder = new pg.Client({ connectionString: servingUrl(t.databaseUrl) });
   await holder.connect();
   await holder.query('begin isolation level repeatable read');
   const { rows } = await holder.query('select extract(epoch from clock_timestamp() - now())::float8 as age');
   expect(await seriesOf('payments_database_oldest_snapshot_seconds')).toBeGreaterThan(rows[0].age);
   await holder.query('rollback');
-  // One that has written keeps them as well, and has no snapshot.
+  // A transaction that has written retains rows as well, and has no snapshot.
   await holder.query('begin; create temporary table mine ()');
   const written = await holder.query('select extract(epoch from clock_timestamp() - now())::float8 as age');
   expect(await seriesOf('payments_database_oldest_snapshot_seconds')).toBeGreaterThan(written.rows[0].age);
   await holder.end();
 });
 
-test('who waits for a lock is seen, and what slots keep and numbers are used', async () => {
+test('lock waits, retained log and used transaction numbers are visible', async () => {
   expect(await seriesOf('payments_database_blocked_sessions')).toBe(0);
   const [holder, waiting] = [new pg.Client(t.databaseUrl), new pg.Client(t.databaseUrl)];
   for (const client of [holder, waiting]) await client.connect();
@@ -179,7 +179,7 @@ test('who waits for a lock is seen, and what slots keep and numbers are used', a
   expect(await seriesOf('payments_database_size_bytes')).toBeGreaterThan(1_000_000);
 });
 
-test('the last audit is seen: when it finished, and how many rules it found broken', async () => {
+test('the last audit is visible: when it finished, and how many rules it found broken', async () => {
   const audited = async () => ({
     at: await seriesOf('payments_database_audit_last_timestamp_seconds'),
     broken: await seriesOf('payments_database_audit_broken_rules'),
@@ -201,7 +201,7 @@ test('the last audit is seen: when it finished, and how many rules it found brok
   const { rows } = await t.owner.query('select extract(epoch from now())::float8 - $1 as age', [sound.at]);
   expect(rows[0].age).toBeGreaterThanOrEqual(0);
 
-  // One that goes on from it is no audit of all rows.
+  // An audit that continues from it does not cover all rows.
   const full = () => seriesOf('payments_database_audit_full_last_timestamp_seconds');
   const fullAt = await full();
   expect(fullAt).toBe(sound.at);
@@ -212,7 +212,7 @@ test('the last audit is seen: when it finished, and how many rules it found brok
   expect(await full()).toBeGreaterThan(fullAt ?? 0);
 });
 
-test('what an alert counts has a figure before it rises', async () => {
+test('a series that an alert counts exists before its first increase', async () => {
   const text = await scrape();
   const loops = (metric: string) =>
     [...text.matchAll(new RegExp(`^${metric}{loop="([^"]+)"}`, 'gm'))].map(([, loop]) => loop);
@@ -222,8 +222,8 @@ test('what an alert counts has a figure before it rises', async () => {
   expect(text).toMatch(/^payments_lost_races_total{result="gave_up"} /m);
 });
 
-test('each alert and each panel names metrics that there are, and each metric has a panel', async () => {
-  // An instance with a replica has metrics of it, too. It needs no server for them.
+test('alerts and panels name only existing metrics, and each metric has a panel', async () => {
+  // An instance with a replica also has the replica's metrics. They do not need a server.
   const nowhere = { DATABASE_READ_URL: ['postgres://127.0.0.1:1/none'] };
   const other = await startTestGateway({ ROLE: 'serve', METRICS_PORT: 0, ...nowhere }, t.databaseUrl);
   const ofReplica = await (await fetch(`${other.gateway.metricsUrl}/metrics`)).text();
@@ -241,7 +241,7 @@ test('each alert and each panel names metrics that there are, and each metric ha
   expect(own.filter((name = '') => !dashboard.includes(name))).toEqual([]);
 });
 
-test('each alert has a fault that the soak of alerts stages, and docs/faults.md says what came of it', () => {
+test('each alert has a fault that its soak stages, and docs/faults.md has the result', () => {
   const alerts = rulesFiles.flatMap((file) => alertsIn(readFileSync(file, 'utf8')));
   const staged = new Set(Object.values(stagedFaults).flatMap((fault) => fault.alerts));
   expect(alerts.length).toBeGreaterThan(20);

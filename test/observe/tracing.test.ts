@@ -20,9 +20,9 @@ interface Collected {
 }
 
 const spans: Collected[] = [];
-/** The credentials of all that came. */
+/** The credentials of all requests received. */
 const credentials = new Set<string | undefined>();
-/** A collector of OpenTelemetry, as far as this needs one. */
+/** A collector of OpenTelemetry, as far as this test needs one. */
 const collector = createServer(async (request, response) => {
   credentials.add(request.headers.authorization);
   const { resourceSpans } = (await json(request)) as Data;
@@ -37,14 +37,14 @@ const collector = createServer(async (request, response) => {
 const endpoint = `http://127.0.0.1:${await listen(collector)}`;
 afterAll(() => collector.close());
 
-/** The spans inside a span, at any depth. */
+/** Returns the spans inside a span, at any depth. */
 function inside(span: Collected): Collected[] {
   return spans
     .filter(({ parentSpanId, traceId }) => parentSpanId === span.spanId && traceId === span.traceId)
     .flatMap((child) => [child, ...inside(child)]);
 }
 
-test('a payment is traced from the request to its statements, its rail and its webhook, and its spans tell nothing of people', async () => {
+test('a payment is traced from request to statements, rail and webhook, and spans have no personal data', async () => {
   const tracing = await startTracing({
     OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
     OTEL_EXPORTER_OTLP_HEADERS: { authorization: 'Bearer secret' },
@@ -101,7 +101,7 @@ test('a payment is traced from the request to its statements, its rail and its w
   expect([...credentials]).toEqual(['Bearer secret']);
 });
 
-test('a collector that is away disturbs nobody, and a stop does not wait for it', async () => {
+test('an unreachable collector disturbs no request, and stopping does not wait for it', async () => {
   const tracing = await startTracing({
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
     OTEL_EXPORTER_OTLP_HEADERS: undefined,

@@ -5,7 +5,7 @@ import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
-// Who receives at a UMA address, and into which account: as it is when the money comes.
+// Which customer and which account receive a payment to a UMA address is decided when the money arrives.
 
 let t: TestGateway;
 let payer: Scene;
@@ -40,7 +40,7 @@ test.each([
   else expect(found).toMatchObject({ code: 'UMA_NOT_FOUND' });
 });
 
-test('the currency of the default deposit account comes first in a lookup, while that account is ACTIVE', async () => {
+test('a lookup lists the currency of the default deposit account first, while that account is ACTIVE', async () => {
   const { customerId, outsideEur } = await makeScene(t.platform, 0n);
   const umaAddress = await umaAddressOf(t.platform, customerId);
   const first = async () => (await lookUp(t.platform, umaAddress)).supportedCurrencies[0].currency.code;
@@ -51,7 +51,7 @@ test('the currency of the default deposit account comes first in a lookup, while
   expect(await first()).toBe('USD');
 });
 
-test('a lookup offers the currencies of the platform of its receiver, not another one of a deposit account', async () => {
+test("a lookup offers only currencies of the receiver's platform, even if a deposit account has another", async () => {
   const platform = await t.newPlatform('dollars');
   const { customerId, outsideEur: accountId } = await makeScene(platform, 0n);
   await succeed(platform, 'updateExternalAccount', { accountId, defaultUmaDepositAccount: true });
@@ -60,7 +60,7 @@ test('a lookup offers the currencies of the platform of its receiver, not anothe
   expect(supportedCurrencies.map(({ currency }: Data) => currency.code)).toEqual(['USD']);
 });
 
-test('a receiver here asks for the full name of its sender, and for no more', async () => {
+test("a receiver on this installation requires the sender's full name and nothing else", async () => {
   const { customerId } = await makeScene(t.platform, 0n);
   const umaAddress = await umaAddressOf(t.platform, customerId);
   const said = (...senderCustomerInfo: object[]) => umaQuote(t.platform, payer.usd, umaAddress, { senderCustomerInfo });
@@ -70,15 +70,15 @@ test('a receiver here asks for the full name of its sender, and for no more', as
   });
 });
 
-describe('a payment whose receiver cannot take it any more when it is sent', () => {
+describe('a payment whose receiver can no longer accept it when it is sent', () => {
   const ways: Readonly<Record<string, (payee: Scene) => Promise<unknown>>> = {
-    'is not approved any more': ({ customerId }) => decide(customerId, 'REJECTED'),
+    'is no longer approved': ({ customerId }) => decide(customerId, 'REJECTED'),
     'is frozen': ({ customerId }) => freezeCustomer(t.gateway.payments.database, customerId, freezing),
     'has its account frozen': ({ usd }) => freezeAccount(t.gateway.payments.database, usd, freezing),
     'is deleted': ({ customerId }) => act(t.platform, 'deleteCustomer', { customerId }),
   };
 
-  test.each(Object.keys(ways))('is rejected, and its money is back: it %s', async (way) => {
+  test.each(Object.keys(ways))('is rejected and its money returned: it %s', async (way) => {
     const payee = await makeScene(t.platform, 0n);
     const { id, transaction } = await umaQuote(t.platform, payer.usd, await umaAddressOf(t.platform, payee.customerId));
     const before = await balanceOf(t.platform, payer.usd);
@@ -90,7 +90,7 @@ describe('a payment whose receiver cannot take it any more when it is sent', () 
   });
 });
 
-test('a default deposit account in another currency gets nothing: the money comes to the account in its own', async () => {
+test('a default deposit account in a different currency is skipped: the internal account gets the money', async () => {
   const payee = await makeScene(t.platform, 0n);
   await makeDefault(payee.outsideEur);
   const after = await feedEnd(t.platform);

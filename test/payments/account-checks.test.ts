@@ -6,9 +6,10 @@ import { uuidIn, withoutTriggers } from '../setup/connections.ts';
 import { type Data, sandboxOf, testGateway } from '../setup/gateway.ts';
 import { externalAccount, newCustomer, usAccount } from '../setup/scene.ts';
 
-// A rail checks an external account again, while others change it. The test is the rail, and does the background work itself.
+// A rail checks an external account again while others change it. The test is the rail, and does the background work
+// itself.
 
-/** The rail's answers, one after another, and the ages of accounts passed to it. */
+/** The rail's answers in order, and the ages of accounts passed to it. */
 let answers: (() => Promise<AccountCheck>)[] = [];
 const ages: number[] = [];
 const t = await testGateway({ ROLE: 'serve' });
@@ -28,7 +29,7 @@ const fields = 'id status version beneficiaryVerificationStatus';
 
 let made = 0;
 
-/** Registers an account that the rail is to check again at once. */
+/** Registers an account that the rail is to check again immediately. */
 async function register(rest: object = {}): Promise<string> {
   made += 1;
   answers = [async () => says({ checkInMs: 0, ...rest })];
@@ -46,7 +47,7 @@ async function check(accountId: string, ...given: readonly (() => Promise<Accoun
 const checks = async (accountId: string) =>
   t.gateway.payments.database.prisma.accountCheck.count({ where: { accountId: uuidIn(accountId) } });
 
-test('what the rail says of an account as it was before a change is forgotten, and the rail is asked again', async () => {
+test("a rail's answer about an account that has since changed is discarded, and the rail is asked again", async () => {
   const accountId = await register();
   const about = { status: 'ACTIVE', beneficiaryVerificationStatus: 'PENDING', version: 2 };
   const changed = await check(accountId, async () => {
@@ -63,7 +64,7 @@ test('what the rail says of an account as it was before a change is forgotten, a
   expect(await checks(accountId)).toBe(0);
 });
 
-test('what somebody has said of an owner while the rail was asked stands', async () => {
+test('a verification status set while the rail was being asked is kept', async () => {
   const accountId = await register();
   const said = { accountId, beneficiaryVerificationStatus: 'MATCHED' };
   const changed = await check(accountId, async () => {
@@ -74,24 +75,24 @@ test('what somebody has said of an owner while the rail was asked stands', async
   expect(await checks(accountId)).toBe(0);
 });
 
-test('a deleted account is checked no more', async () => {
+test('a deleted account is no longer checked', async () => {
   const accountId = await register();
   expect(await checks(accountId)).toBe(1);
   await succeed(t.platform, 'deleteExternalAccount', { accountId });
   expect(await checks(accountId)).toBe(0);
 });
 
-test('an account that the rail refuses is INACTIVE, and what is known of its owner stays', async () => {
+test("an account that the rail refuses becomes INACTIVE, and its owner's verification status stays", async () => {
   const accountId = await register({ verification: 'MATCHED' });
   const refused = await check(accountId, async () => ({ accepted: false, explanation: 'closed' }));
   expect(refused).toMatchObject({ status: 'INACTIVE', beneficiaryVerificationStatus: 'MATCHED', version: 2 });
 });
 
-test('an account that the rail says is INACTIVE is not registered', async () => {
+test('registering an account that the rail reports as INACTIVE is refused', async () => {
   await expect(register({ status: 'INACTIVE', explanation: 'closed' })).rejects.toThrow('INVALID_BANK_ACCOUNT: closed');
 });
 
-test('an account does not go back to PENDING, whatever the rail says', async () => {
+test('an account does not go back to PENDING, whatever the rail reports', async () => {
   const accountId = await register();
   expect(await check(accountId, async () => says({ status: 'PENDING' }))).toMatchObject({
     status: 'ACTIVE',
@@ -99,7 +100,7 @@ test('an account does not go back to PENDING, whatever the rail says', async () 
   });
 });
 
-test('an account of a time that has not come yet is as old as one can be for the rail', async () => {
+test('an account created in the future is reported to the rail with the maximum age', async () => {
   const accountId = await register({ checkInMs: 0 });
   const later = "update account set created_at = created_at + interval '1 hour' where id = $1";
   await withoutTriggers(t.databaseUrl, (client) => client.query(later, [uuidIn(accountId)]));

@@ -10,7 +10,7 @@ import { act } from '../setup/acts.ts';
 import { type Data, type TestPlatform, testGateway, withRail } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 
-// What each type of external account takes, stores and refuses, over both APIs: as docs/accounts.md has it.
+// What each type of external account accepts, stores and refuses, over both APIs, as documented in docs/accounts.md.
 
 const t = await testGateway();
 const live = await t.newPlatform('live', 'PRODUCTION');
@@ -42,7 +42,7 @@ async function newOwner(as: TestPlatform): Promise<string> {
   return (await act(as, 'createCustomer', input, 'customer { id }')).customer.id;
 }
 
-/** The same over REST, and the answer's body. */
+/** Does the same over REST, and returns the response body. */
 async function registerInRest(as: TestPlatform, accountType: string, type: AccountType, details: object) {
   const rest = as === live ? liveRest : sandboxRest;
   const beneficiary = { beneficiaryType: 'INDIVIDUAL', fullName: 'Grace Hopper' };
@@ -51,7 +51,7 @@ async function registerInRest(as: TestPlatform, accountType: string, type: Accou
   return (await rest?.call('POST', '/customers/external-accounts', { body }))?.body as Data;
 }
 
-/** The details of an account as they are shown. */
+/** Returns the details of an account as they are shown. */
 async function shownDetails(as: TestPlatform, type: AccountType, id: string): Promise<Data> {
   const fields = Object.keys(type.fields).join(' ');
   const document = `query ($id: ID!) { account(id: $id) {
@@ -63,7 +63,7 @@ const present = (details: object) =>
   Object.fromEntries(Object.entries(details).filter(([, value]) => value !== null && value !== undefined));
 
 describe.each(kinds)('$accountType', ({ accountType, type, taken, refused }) => {
-  test('PRODUCTION takes it as invoices have it, and both APIs show the same canonical spelling', async () => {
+  test('PRODUCTION accepts it as printed on invoices, and both APIs return the same canonical spelling', async () => {
     expect(taken.length).toBeGreaterThanOrEqual(3);
     for (const details of taken) {
       const { account, warnings } = await register(live, type, details);
@@ -72,14 +72,14 @@ describe.each(kinds)('$accountType', ({ accountType, type, taken, refused }) => 
       const { accountType: _type, beneficiary: _owner, ...inRest } = accountInfo;
       expect(warnings).toEqual([]);
       expect(present(shown)).toEqual(inRest);
-      // What is shown can be given again, and is the same.
+      // The returned details are accepted as input, and give the same details.
       const again = await register(live, type, inRest);
       expect(await shownDetails(live, type, again.account.id)).toEqual(shown);
       expect(await register(t.platform, type, details)).toMatchObject({ warnings: [] });
     }
   });
 
-  test('PRODUCTION refuses it with the field and the character or check digit, in the same words in both APIs', async () => {
+  test('PRODUCTION refuses it naming the field and the character or check digit, in both APIs alike', async () => {
     expect(refused.length).toBeGreaterThanOrEqual(3);
     for (const details of refused) {
       const inGraphql = await act(
@@ -103,7 +103,7 @@ describe.each(kinds)('$accountType', ({ accountType, type, taken, refused }) => 
     }
   });
 
-  test('the sandbox takes what has the form, and warns in both APIs of what PRODUCTION would refuse', async () => {
+  test('the sandbox accepts well-formed details, and both APIs warn of what PRODUCTION would refuse', async () => {
     for (const details of refused) {
       const made = await register(t.platform, type, details);
       const { warnings, code } = await registerInRest(t.platform, accountType, type, details);
@@ -125,7 +125,7 @@ describe.each(kinds)('$accountType', ({ accountType, type, taken, refused }) => 
   });
 });
 
-test('a letter in place of a digit is named with its place, and the digit that it looks like is asked about', async () => {
+test('a letter in place of a digit is reported with its position and the digit that it resembles', async () => {
   const fields = [
     [
       'usAccount',
@@ -176,7 +176,7 @@ test.each([
   ['SEPA', sepa('Ana 👍 B'), 'SEPA sends this name as "Ana B", without "👍"'],
   ['ACH', ach('Tom & Jerry Engines Company'), 'ACH sends this name as "Tom & Jerry Engines Co", cut to 22 characters'],
 ])(
-  'a name that %s carries in other characters is said when the account is made, before anybody pays',
+  "registering an account warns that %s transmits its owner's name in other characters",
   async (_rail, input, said) => {
     for (const as of [t.platform, live]) {
       const customerId = await newOwner(as);
@@ -193,7 +193,7 @@ test.each([
   },
 );
 
-test('a name of which the rail carries nothing is refused in PRODUCTION, and the sandbox warns of it', async () => {
+test('a name that a rail cannot transmit at all is refused in PRODUCTION; the sandbox warns', async () => {
   const customerId = await newOwner(live);
   const message = 'SEPA supports no character of this name';
   expect(await act(live, 'createExternalAccount', { ...sepa('👍'), customerId })).toMatchObject({
@@ -203,7 +203,7 @@ test('a name of which the rail carries nothing is refused in PRODUCTION, and the
   expect(warnings).toContainEqual({ message: `PRODUCTION would refuse it: ${message}` });
 });
 
-test('the rail is asked about an account with the name as it is and as it carries it', async () => {
+test('the rail gets both the original name and the name as it transmits it', async () => {
   const asked: AccountToCheck[] = [];
   const names: (string | undefined)[] = [];
   const payments = withRail(t, {

@@ -26,7 +26,7 @@ const propose = (...amount: string[]) =>
   answer('adjust', 'propose', scene.usd, '--currency', 'USD', ...amount, ...maker);
 const balance = () => balanceOf(t.platform, scene.usd);
 
-test('a proposal moves nothing until another person approves it; then the balance, its event and the statement show it', async () => {
+test('a proposal moves nothing until another person approves it; then balance, event and statement show it', async () => {
   const before = await balance();
   const made = await propose('--credit', '12.50');
   expect(made).toMatchObject({ status: 'PROPOSED', amount: '12.50 USD', proposedBy: 'Ada Lovelace', decidedBy: null });
@@ -40,7 +40,7 @@ test('a proposal moves nothing until another person approves it; then the balanc
       err: `${made.adjustment} must be approved by someone other than the person who proposed it`,
     });
   }
-  // Nobody can see how this one differs.
+  // The name contains an invisible character.
   expect(
     await ops('adjust', 'approve', made.adjustment, '--by', 'Love\u200blace', '--reason', 'it is right'),
   ).toMatchObject({
@@ -74,7 +74,7 @@ test('a proposal moves nothing until another person approves it; then the balanc
     { act: 'adjust approve', by: approver, after: { status: 'APPROVED' }, before: { proposedBy: proposer } },
     { act: 'adjust propose', by: proposer, after: { account: scene.usd, amount: '12.50 USD' } },
   ]);
-  // It is decided once.
+  // It can only be decided once.
   for (const decision of ['approve', 'reject']) {
     expect(await ops('adjust', decision, made.adjustment, ...checker)).toMatchObject({
       code: 1,
@@ -84,7 +84,7 @@ test('a proposal moves nothing until another person approves it; then the balanc
   expect(await balance()).toBe(before + 1_250n);
 });
 
-test('a rejected proposal and an expired one move nothing, and a debit stays above zero and off what is frozen', async () => {
+test('rejected and expired proposals move nothing; a debit cannot use frozen money or go below zero', async () => {
   const before = await balance();
   const rejected = await propose('--debit', '1');
   expect(await answer('adjust', 'reject', rejected.adjustment, ...maker)).toMatchObject({ status: 'REJECTED' });
@@ -114,7 +114,7 @@ test('a rejected proposal and an expired one move nothing, and a debit stays abo
   expect(await balance()).toBe(before - 100n);
 });
 
-test('wrong proposals are refused, and say what is wrong', async () => {
+test('an invalid proposal is refused, and the refusal names the fault', async () => {
   const refused = async (account: string, ...rest: string[]) =>
     (await ops('adjust', 'propose', account, ...rest, ...maker)).err;
   const usd = ['--currency', 'USD'];
@@ -137,7 +137,7 @@ test('wrong proposals are refused, and say what is wrong', async () => {
   expect((await ops('adjust', 'approve', unknown, ...checker)).err).toBe(`there is no ${unknown}`);
 });
 
-test('of simultaneous approvals one moves the money, and the database refuses every plan that adjusts otherwise', async () => {
+test('of concurrent approvals one moves the money; the database refuses every other plan that adjusts', async () => {
   const { database } = t.gateway.payments;
   const before = await balance();
   const { adjustment } = await propose('--credit', '2');
@@ -163,7 +163,7 @@ test('of simultaneous approvals one moves the money, and the database refuses ev
   for (const plan of plans) {
     await expect(commitPlanOn(database.pool, t.platform.platformId, plan)).rejects.toMatchObject({ code: 'LG012' });
   }
-  // The login of commands can approve nothing by itself, and a proposal never changes.
+  // The role that runs commands cannot approve anything itself, and a proposal is immutable.
   const as = (role: string, text: string) => triedAs(t, role, text);
   const approve = `update adjustment set status = 'APPROVED', decided_by = 'x', decided_at = now() where status = 'PROPOSED'`;
   expect(await as('gateway_work', approve)).toBe('23514');
@@ -180,7 +180,7 @@ test('of simultaneous approvals one moves the money, and the database refuses ev
   expect(await balance()).toBe(before + 200n);
 });
 
-test('over random adjustments money is neither made nor lost: what accounts get is what ADJUSTMENTS gives', async () => {
+test('random adjustments neither create nor destroy money: accounts gain what ADJUSTMENTS loses', async () => {
   const { database } = t.gateway.payments;
   const proposal = fc.record({
     account: fc.constantFrom('usd' as const, 'eur' as const),

@@ -34,7 +34,7 @@ async function receive(gateway: TestGateway, rest: object = {}, by: 'address' | 
   return { scene, transaction };
 }
 
-/** The code of the refusal to approve an unknown payment: existence is checked first. */
+/** Returns the code of the refusal to approve an unknown payment; values are validated before existence. */
 async function refusalOf(...facts: (readonly [name: string, value: string])[]): Promise<string> {
   const receiverCustomerInfo = facts.map(([name, value]) => ({ name, value }));
   const transactionId = 'Transaction:019a0000-0000-7000-8000-000000000000';
@@ -51,12 +51,12 @@ test.each([
   ['EMAIL', ['a@b'], ['a', '@b', 'a@', 'a@b@c', 'a b@c', 'a@b c']],
   ['USER_TYPE', ['INDIVIDUAL', 'BUSINESS'], ['INDIVIDUALS', 'A BUSINESS']],
   ['PURPOSE_OF_PAYMENT', ['GIFT'], ['FUN']],
-])('what is said as %s may be any of %j, and none of %j', async (name, right, wrong) => {
+])('the fact %s accepts each of %j, and none of %j', async (name, right, wrong) => {
   for (const value of right) expect([value, await refusalOf([name, value])]).toEqual([value, 'TRANSACTION_NOT_FOUND']);
   for (const value of wrong) expect([value, await refusalOf([name, value])]).toEqual([value, 'INVALID_INPUT']);
 });
 
-test('facts have names of 2 to 64 capitals, are given once, and are 30 at most', async () => {
+test('fact names have 2 to 64 capitals or underscores, are unique, and number at most 30', async () => {
   const names = (count: number) => Array.from({ length: count }, (_, n) => [`A_${'B'.repeat(n)}C`, 'x'] as const);
   const name = (length: number) => [`A${'_'.repeat(length - 2)}Z`, 'x'] as const;
   for (const facts of [[name(2)], [name(64)], names(30)])
@@ -67,7 +67,7 @@ test('facts have names of 2 to 64 capitals, are given once, and are 30 at most',
 });
 
 describe('an incoming payment', () => {
-  test.each([undefined, 'PAY_REQUEST'])('that its scenario decides needs nobody (step %s)', async (step) => {
+  test.each([undefined, 'PAY_REQUEST'])('needs no decision if its scenario decides (step %s)', async (step) => {
     const decided = async (approval: string) => {
       const { scene, transaction } = await receive(t, { sandboxScenario: { approval, step } });
       const { status, timeline } = await ended(t.platform, transaction.id);
@@ -86,21 +86,21 @@ describe('an incoming payment', () => {
     });
   });
 
-  test('is approved by a scenario as by its platform: what is asked for and not known fails it', async () => {
+  test('is approved by a scenario as by its platform: it fails if requested information is missing', async () => {
     const asked = { requestedReceiverFields: ['TAX_ID'], sandboxScenario: { approval: 'APPROVE' } };
     const { transaction } = await receive(t, asked);
     const end = await ended(t.platform, transaction.id);
     expect(end).toMatchObject({ status: 'FAILED', failureReason: 'MISSING_MANDATORY_PAYEE_DATA' });
   });
 
-  test('alone has a platform that decides: no other scenario has an approval', async () => {
+  test('is the only payment with an approval: the scenario of any other payment is refused one', async () => {
     const { usd, outsideUsd } = await makeScene(t.platform, 1_000n);
     const input = { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 1 };
     const refused = await actOn(t.platform, 'transferOut', { ...input, sandboxScenario: { approval: 'APPROVE' } });
     expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['sandboxScenario', 'approval'] });
   });
 
-  test('whose order somebody has locked is approved all the same, and goes on when the lock is gone', async () => {
+  test('is approved even while its order is locked, and continues once the lock is released', async () => {
     const { transaction } = await receive(t);
     const holder = new pg.Client({ connectionString: t.databaseUrl });
     await holder.connect();
@@ -114,7 +114,7 @@ describe('an incoming payment', () => {
     expect(await ended(t.platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
   });
 
-  test('waits PENDING for five seconds at most, tells its sender, and is credited after its approval only', async () => {
+  test('stays PENDING for at most five seconds, informs its sender, and is credited only once approved', async () => {
     const { scene, transaction } = await receive(t, {}, 'address');
     expect(transaction).toMatchObject({
       status: 'PENDING',
@@ -140,7 +140,7 @@ describe('an incoming payment', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(5_000n);
   });
 
-  test('is approved with the information that is asked for, or fails MISSING_MANDATORY_PAYEE_DATA', async () => {
+  test('is approved with the requested information, or fails with MISSING_MANDATORY_PAYEE_DATA', async () => {
     const asked = { requestedReceiverFields: ['TAX_ID'] };
     const without = await receive(t, asked);
     expect(await actOn(t.platform, 'approveTransaction', { transactionId: without.transaction.id })).toMatchObject({
@@ -158,7 +158,7 @@ describe('an incoming payment', () => {
     expect(await balanceOf(t.platform, without.scene.usd)).toBe(0n);
   });
 
-  test('tells its sender what the platform says of the receiver, before what the record of the customer has', async () => {
+  test("gives its sender the platform's facts about the receiver in preference to the customer's record", async () => {
     const [payer, payee] = [await makeScene(t.platform, 50_000n), await makeScene(t.platform, 0n)];
     const told = async (receiverCustomerInfo: object[]) => {
       const after = await feedEnd(t.platform);
@@ -172,7 +172,6 @@ describe('an incoming payment', () => {
     const given = { name: 'FULL_NAME', value: 'Rear Admiral Hopper' };
     const facts = await told([given, { name: 'EMAIL', value: 'grace@example.com' }]);
     expect(facts.filter(({ name }: Data) => name === 'FULL_NAME')).toEqual([given]);
-    // No approval was requested for that.
     expect(facts.map(({ name }: Data) => name)).not.toContain('EMAIL');
   });
 
@@ -190,7 +189,7 @@ describe('an incoming payment', () => {
       ['FULL_NAME', 'TAX_ID', 'REGISTRATION_NUMBER'],
       { business: { legalName: 'Engines Ltd', taxId: 'T-1', registrationNumber: 'R-1' } },
     ],
-  ])('is approved where the record of the customer has all of %j', async (requestedReceiverFields, details) => {
+  ])("is approved if the customer's record has all of %j", async (requestedReceiverFields, details) => {
     const given = { platformCustomerId: 'known', details };
     const { customer } = await act(t.platform, 'createCustomer', given, 'customer { id }');
     const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', {
@@ -202,7 +201,7 @@ describe('an incoming payment', () => {
     });
   });
 
-  test('is rejected with a reason, and no money comes', async () => {
+  test('is rejected with a reason, and no money arrives', async () => {
     const { scene, transaction } = await receive(t);
     expect(
       await actOn(t.platform, 'rejectTransaction', { transactionId: transaction.id, reason: 'unknown sender' }),
@@ -213,7 +212,7 @@ describe('an incoming payment', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(0n);
   });
 
-  test('without an answer in time it fails PAYMENT_APPROVAL_TIMED_OUT, and cannot be decided any more', async () => {
+  test('fails with PAYMENT_APPROVAL_TIMED_OUT if not decided in time, and can then no longer be decided', async () => {
     const { transaction } = await receive(impatient);
     expect(await ended(impatient.platform, transaction.id)).toMatchObject({
       status: 'FAILED',
@@ -228,7 +227,7 @@ describe('an incoming payment', () => {
     }
   });
 
-  test('of a customer here that nobody decides on gives the sender the money back', async () => {
+  test('to a customer of this installation is returned to its sender if nobody decides', async () => {
     const from = await makeScene(impatient.platform, 20_000n);
     const to = await makeScene(impatient.platform, 0n);
     const after = await feedEnd(impatient.platform);
@@ -248,7 +247,7 @@ describe('an incoming payment', () => {
     expect(await balanceOf(impatient.platform, from.usd)).toBe(20_000n);
   });
 
-  test("an error in the platform's own answer fails it with PAYMENT_APPROVAL_WEBHOOK_ERROR", async () => {
+  test("fails with PAYMENT_APPROVAL_WEBHOOK_ERROR if the platform's own answer is invalid", async () => {
     const { transaction } = await receive(t);
     const caller = platformItself({ platformId: t.platform.platformId, environment: 'SANDBOX' });
     const uuid = transaction.id.replace('Transaction:', '');
@@ -269,14 +268,14 @@ describe('an incoming payment', () => {
     ['pending.long.usd', 'COMPLETED', null],
     ['fail.compliance.usd', 'FAILED', 'PAY_REQUEST_FAILED'],
     ['fail.timeout.usd', 'FAILED', 'LNURLP_FAILED'],
-  ])('from the sandbox sender $%s ends %s', async (name, status, failureReason) => {
+  ])('from the sandbox sender $%s ends as %s', async (name, status, failureReason) => {
     const { scene, transaction } = await receive(t, { senderUmaAddress: address(name) });
     await actOn(t.platform, 'approveTransaction', { transactionId: transaction.id });
     expect(await ended(t.platform, transaction.id)).toMatchObject({ status, failureReason });
     expect(await balanceOf(t.platform, scene.usd)).toBe(status === 'COMPLETED' ? 5_000n : 0n);
   });
 
-  test('a decision has one effect per key, and a second decision is refused', async () => {
+  test('is decided once: a key has one effect, and a second decision is refused', async () => {
     const { scene, transaction } = await receive(t);
     const input = { transactionId: transaction.id, idempotencyKey: `approve-${transaction.id}` };
     expect(await actOn(t.platform, 'approveTransaction', input)).toMatchObject({ replayed: false });
@@ -291,7 +290,7 @@ describe('an incoming payment', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(5_000n);
   });
 
-  test('only its platform can decide, and only on what waits for a decision', async () => {
+  test('is decided by its own platform only, and only while it waits for a decision', async () => {
     const { scene, transaction } = await receive(t);
     const stranger = await t.newPlatform('stranger');
     expect(await actOn(stranger, 'approveTransaction', { transactionId: transaction.id })).toMatchObject({
@@ -307,7 +306,7 @@ describe('an incoming payment', () => {
     });
   });
 
-  test('is simulated for sandbox customers who can take it', async () => {
+  test('can be simulated for sandbox customers who may receive it', async () => {
     const base = {
       senderUmaAddress: address('success.usd'),
       currency: 'USD',

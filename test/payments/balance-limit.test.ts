@@ -30,10 +30,10 @@ import { tester } from '../setup/tester.ts';
 
 const t = await testGateway();
 
-/** The most that an account may hold. */
+/** The maximum balance of an account. */
 const most = 9_000_000_000_000_000n;
 const usd = (amount: bigint) => `${formatDecimal(amount, 2)} USD`;
-/** On its way until `passDelay`. */
+/** A scenario that keeps a payment under way until `passDelay`. */
 const late = { delayMs: 3_600_000 };
 
 const bringIn = (scene: Scene, amount: bigint, rest?: object) =>
@@ -44,18 +44,18 @@ const ends = (id: string, as: object) => ended(t.platform, id).then((end) => exp
 
 const fundAccount = (accountId: string, amount: bigint): Promise<Data> =>
   act(t.platform, 'sandboxFundAccount', { accountId, amount }, 'account { balance { amount } }');
-/** A quote that is executed at once. */
+/** Creates a quote that is executed immediately. */
 const paid = (from: string, to: string, amount: number, rest: object = {}) =>
   quote(t.platform, between(from, to, amount, { immediatelyExecute: true, ...rest }));
 
-/** A customer whose USD account holds so much. */
+/** Creates a customer whose USD account has this balance. */
 async function holding(amount: bigint): Promise<Scene> {
   const scene = await makeScene(t.platform, 0n);
   await ends((await bringIn(scene, amount)).id, { status: 'COMPLETED' });
   return scene;
 }
 
-/** Lets the account hold more than new money brings it to, as very many refunds would. */
+/** Raises the balance above the maximum that new money may bring it to, as a great many refunds would. */
 async function heap(accountId: string, amount: bigint, currency = 'USD'): Promise<void> {
   const journal = deposit(uuidIn(accountId), currency, amount);
   const legs = journal.legs.map((leg) => ('account' in leg ? { ...leg, exempt: true as const } : leg));
@@ -69,8 +69,8 @@ const outOfRange = (field: string) => ({
 });
 const givenBack = { status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED', ledgerEntries: [] };
 
-describe('an account that holds as much as it may', () => {
-  test('takes nothing more, says why, and takes money again when there is room', async () => {
+describe('an account at its maximum balance', () => {
+  test('refuses more money with the reason, and accepts money again once there is room', async () => {
     const scene = await holding(most);
     expect(await balanceOf(t.platform, scene.usd)).toBe(most);
     const refused = await bringIn(scene, 1n);
@@ -82,7 +82,7 @@ describe('an account that holds as much as it may', () => {
     expect(await fundAccount(scene.usd, 5n)).toMatchObject({ account: { balance: { amount: `${most}` } } });
   });
 
-  test('a stored refusal stays one, whatever room there is by then', async () => {
+  test('keeps answering with a stored refusal, even once there is room', async () => {
     const scene = await holding(most);
     const input = { accountId: scene.usd, amount: 5, idempotencyKey: 'full-account' };
     const first = await act(t.platform, 'sandboxFundAccount', input, 'account { id }');
@@ -96,7 +96,7 @@ describe('an account that holds as much as it may', () => {
     expect(await fundAccount(scene.usd, 5n)).toMatchObject({ __typename: 'SandboxFundAccountSuccess' });
   });
 
-  test('is not the destination of a quote: refused when it is made, and when it is executed', async () => {
+  test('is refused as the destination of a quote, when it is created and when it is executed', async () => {
     const scene = await makeScene(t.platform, 1_000_000n);
     const other = await holding(most - 1_000_000n);
     const to = (amount: number, rest: object = {}) =>
@@ -114,7 +114,7 @@ describe('an account that holds as much as it may', () => {
     await ends(fits.transaction.id, { status: 'COMPLETED' });
   });
 
-  test('refuses the deposit for a quote, which can be paid when there is room', async () => {
+  test('refuses the deposit for a quote, which can be paid once there is room', async () => {
     const scene = await holding(most - 4_999n);
     const made = await quote(t.platform, fundedIn('USD', scene, 5_000));
     const pay = (rest: object = {}) => actOn(t.platform, 'sandboxSend', { quoteId: made.id, currency: 'USD', ...rest });
@@ -128,8 +128,8 @@ describe('an account that holds as much as it may', () => {
   });
 });
 
-describe('money on its way', () => {
-  test('is counted: of any number of transfers-in at once, those that fit are accepted, and each comes to its end', async () => {
+describe('money under way', () => {
+  test('counts towards the limit: of concurrent transfers-in those that fit are accepted, and all end', async () => {
     const scene = await makeScene(t.platform, 0n);
     const part = most / 9n;
     const first = await bringIn(scene, 8n * part, { sandboxScenario: late });
@@ -147,7 +147,7 @@ describe('money on its way', () => {
     expect(await balanceOf(t.platform, crowded.usd)).toBe(most);
   });
 
-  test('of a transfer-in that does not fit any more is given back: FAILED, and nothing is credited', async () => {
+  test('is returned if a transfer-in no longer fits: the payment is FAILED and nothing is credited', async () => {
     const scene = await makeScene(t.platform, 0n);
     const { id } = await bringIn(scene, most, { sandboxScenario: late });
     await fundAccount(scene.usd, 7n);
@@ -161,7 +161,7 @@ describe('money on its way', () => {
   });
 
   test.each(['another customer', 'the same customer'])(
-    'of a quote to an account of %s that does not fit any more is back at its source',
+    'is returned to its source if a quote to an account of %s no longer fits',
     async (whose) => {
       const scene = await makeScene(t.platform, 1_000_000n);
       const receiver = whose === 'the same customer' ? scene : await makeScene(t.platform, 0n);
@@ -182,7 +182,7 @@ describe('money on its way', () => {
     },
   );
 
-  test('that is pulled for a quote goes back to the account outside where its owner’s account has no room', async () => {
+  test('goes back to the external account if it was pulled for a quote and the owner’s account is full', async () => {
     const scene = await holding(most);
     const made = await paid(scene.outsideUsd, scene.outsideEur, 500_000);
     const failed = await ended(t.platform, made.transaction.id);
@@ -191,7 +191,7 @@ describe('money on its way', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(most);
   });
 
-  test('from a UMA address goes back to its sender, outside or here', async () => {
+  test('goes back to its sender, outside or on this installation, if it came by UMA', async () => {
     const receiver = await holding(most);
     const { id } = await announce(t.platform, receiver.customerId, 5_000);
     await actOn(t.platform, 'approveTransaction', { transactionId: id });
@@ -214,7 +214,7 @@ describe('money on its way', () => {
 describe('a refund', () => {
   const failing = { ...late, failureReason: 'OFFRAMP_FAILED' };
 
-  test('is paid beyond the bound, and what is there then can be spent', async () => {
+  test('may exceed the maximum, and can then be spent', async () => {
     const scene = await holding(most);
     const out = await sendOut(scene, most, { sandboxScenario: failing });
     const again = await bringIn(scene, most);
@@ -227,7 +227,7 @@ describe('a refund', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(most);
   });
 
-  test('that even a thousand times the bound has no room for waits in suspense, and is released when there is', async () => {
+  test('waits in suspense if even a thousand times the maximum has no room, and is released once there is', async () => {
     const heaped = 1000n * most;
     const scene = await makeScene(t.platform, 10_000n);
     const failed = await sendOut(scene, 10_000n, { sandboxScenario: failing });
@@ -264,7 +264,7 @@ describe('a refund', () => {
   });
 });
 
-test('over random histories near the bound, only refunds come to stand beyond it, and every payment ends', async () => {
+test('over random histories near the maximum, only refunds exceed it, and every payment ends', async () => {
   const step = fc.record({
     kind: fc.constantFrom('fund', 'in', 'out', 'outFailing'),
     share: fc.integer({ min: 1, max: 9 }),
@@ -292,7 +292,7 @@ test('over random histories near the bound, only refunds come to stand beyond it
   );
 });
 
-test('a payment that was delivered is COMPLETED, and pays the platform its fee beyond the bound', async () => {
+test('a delivered payment is COMPLETED, and pays the platform its fee beyond the maximum', async () => {
   await chargeFees(t, t.platform);
   const own = await ownAccount(t.platform, 'USD');
   const scene = await makeScene(t.platform, 50_000n);
@@ -301,7 +301,7 @@ test('a payment that was delivered is COMPLETED, and pays the platform its fee b
   await heap(own, most);
   await pay();
   expect(await balanceOf(t.platform, own)).toBe(most + 25n);
-  // Not even there: the service keeps it.
+  // Even this account has no room now: the service keeps the fee.
   await heap(own, 999n * most - 25n);
   await pay();
   expect(await balanceOf(t.platform, own)).toBe(1000n * most);

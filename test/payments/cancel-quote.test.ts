@@ -14,7 +14,7 @@ const scene = await makeScene(platform, 100_000n);
 const cancel = (quoteId: string, rest: object = {}, by = platform): Promise<Data> =>
   act(by, 'cancelQuote', { quoteId, ...rest }, 'quote { id status expiresAt transaction { id } }');
 
-test('a cancelled quote has expired at once, with its transaction, and is not executed any more', async () => {
+test('a cancelled quote expires immediately, with its transaction, and can no longer be executed', async () => {
   const made = await quote(platform, usdToEur(scene));
   const balance = await balanceOf(platform, scene.usd);
   const first = await cancel(made.id, { idempotencyKey: 'cancel-1' });
@@ -32,14 +32,14 @@ test('a cancelled quote has expired at once, with its transaction, and is not ex
   });
   for (const late of [await execute(platform, made.id), await cancel(made.id)]) {
     expect(late).toMatchObject({ __typename: 'QuoteExpiredError', path: ['input', 'quoteId'] });
-    // When it was cancelled, which is before the expiry that was quoted.
+    // The moment of the cancellation, which precedes the quoted expiry.
     const [, moment = ''] = /expired at ([^;]+);/.exec(late.message) ?? [];
     expect(Date.parse(moment)).toBeLessThan(Date.parse(first.quote.expiresAt));
   }
   expect(await balanceOf(platform, scene.usd)).toBe(balance);
 });
 
-test('a quote that was executed or paid is not cancelled', async () => {
+test('a quote that was executed or paid cannot be cancelled', async () => {
   const made = await quote(platform, usdToEur(scene));
   await succeed(platform, 'executeQuote', { quoteId: made.id });
   expect((await cancel(made.id)).code).toBe('CONFLICT');
@@ -48,7 +48,7 @@ test('a quote that was executed or paid is not cancelled', async () => {
   expect((await cancel(funded.quoteId)).code).toBe('CONFLICT');
 });
 
-test('of a cancellation and an execution at once, one is refused', async () => {
+test('of a concurrent cancellation and execution, one is refused', async () => {
   for (let round = 0; round < 6; round++) {
     const made = await quote(platform, usdToEur(scene));
     const [cancelled, executed] = await Promise.all([cancel(made.id), execute(platform, made.id)]);
@@ -66,7 +66,7 @@ test('a deposit for a cancelled quote is credited to its customer', async () => 
   expect(await balanceOf(platform, funded.account)).toBe(funded.due);
 });
 
-test('an app cancels the quote of its customer, and no other', async () => {
+test("an app can cancel its customer's quotes, and no others", async () => {
   const app = await payingApp(platform, { customerId: scene.customerId });
   const foreign = await quote(platform, usdToEur(await makeScene(platform, 1_000n)));
   expect((await cancel(foreign.id, {}, app)).code).toBe('QUOTE_NOT_FOUND');
@@ -75,7 +75,7 @@ test('an app cancels the quote of its customer, and no other', async () => {
   });
 });
 
-test('a platform decides in the sandbox whether a customer may move money', async () => {
+test('in the sandbox a platform decides whether a customer may move money', async () => {
   const customerId = await newCustomer(platform, 'Grace Hopper 001');
   const usd = await internalAccount(platform, customerId, 'USD');
   await fund(platform, usd, 500n);

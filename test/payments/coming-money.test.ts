@@ -4,19 +4,19 @@ import { untilRows, uuidIn } from '../setup/connections.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
-// Money on its way to an account counts toward the account's maximum, once, on every path.
+// Money under way to an account counts towards the account's maximum, once, on every path.
 
 const t = await testGateway();
 
-/** The most that an account may hold, and an amount that is on its way. */
+/** The maximum balance of an account, and an amount that is under way. */
 const most = 9_000_000_000_000_000n;
 const coming = 4_000_000_000_000_000n;
 const late = { sandboxScenario: { delayMs: 3_600_000 } };
 
-/** Begins to bring money in, and answers its payment or the refusal. */
+/** Starts a transfer-in, and returns its payment or the refusal. */
 const begin = (scene: Scene, amount: bigint) => transfer(t.platform, 'transferIn', scene, amount, late);
 
-/** Lets so much be on its way from an account of the payer to the payee, and answers the payment. */
+/** Starts a payment of this amount to an account of the payee, and returns it. */
 async function send(accountId: string, to: Scene): Promise<Data> {
   const made = await quote(
     t.platform,
@@ -29,25 +29,25 @@ async function send(accountId: string, to: Scene): Promise<Data> {
 async function expectRoom(payee: Scene, room: bigint): Promise<void> {
   expect(await begin(payee, room + 1n)).toMatchObject(refusal('AMOUNT_OUT_OF_RANGE', 'amount', 'units'));
   expect(await begin(payee, room)).toMatchObject({ status: 'PENDING' });
-  // An amount of a tenth of the bound and less is not looked at: it is refused when it comes.
+  // An amount of up to a tenth of the maximum is not checked here: it is refused on arrival.
   expect(await begin(payee, most / 10n + 1n)).toMatchObject({ code: 'AMOUNT_OUT_OF_RANGE' });
 }
 
-describe('an account to which money is on its way has room for the rest, to the last unit', () => {
-  test('of a transfer that is PENDING', async () => {
+describe('an account with money under way to it has room for the rest, to the last unit', () => {
+  test('from a transfer that is PENDING', async () => {
     const payee = await makeScene(t.platform, 0n);
     expect(await begin(payee, coming)).toMatchObject({ status: 'PENDING' });
     await expectRoom(payee, most - coming);
   });
 
-  test('of a payment that is PROCESSING', async () => {
+  test('from a payment that is PROCESSING', async () => {
     const [payer, payee] = [await makeScene(t.platform, 0n), await makeScene(t.platform, 0n)];
     await bringIn(t.platform, payer, 5_000_000_000_000_000n);
     await send(payer.usd, payee);
     await expectRoom(payee, most - coming);
   });
 
-  test('of a payment whose money was pulled first: the order that is done counts no more', async () => {
+  test('from a payment whose money was pulled first: the completed pull no longer counts', async () => {
     const [payer, payee] = [await makeScene(t.platform, 0n), await makeScene(t.platform, 0n)];
     const { id } = await send(payer.outsideUsd, payee);
     const open = 'select kind from rail_order where transaction_id = $1 and due_at is not null';

@@ -5,13 +5,16 @@ import { type Data, startTestGateway, type TestGateway, type TestPlatform } from
 import { until } from '../setup/passing-time.ts';
 import { balanceOf, fund, makeScene, type Scene } from '../setup/scene.ts';
 
-/** Quotes `amount` (smallest units) from the scene's USD to its EUR account outside and answers the quote's id. */
+/**
+ * Quotes `amount` (smallest units) from the scene's USD account to its external EUR account, and returns the quote's
+ * id.
+ */
 const quote = async (platform: TestPlatform, scene: Scene, amount: bigint): Promise<string> =>
   (await makeQuote(platform, usdToEur(scene, { lockedCurrencyAmount: amount }))).id;
 
 /**
- * Repeats commands that were not executed because no connection was free in time, as on a busy machine: nothing has happened
- * then. The promise here is how commands race, and not how long a machine takes for hundreds of them on one connection.
+ * Repeats commands that were not executed because no connection was free in time, as on a busy machine. These tests are
+ * about how commands race, not about how long a machine takes for hundreds of them on one connection.
  */
 async function patiently(act: () => Promise<Data>): Promise<Data> {
   let answer = await act();
@@ -50,7 +53,7 @@ const { DATABASE_POOL } = readConfig({});
 describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
   let t: TestGateway;
   beforeAll(async () => {
-    // Nothing settles while a test looks at balances: what leaves an account has left it at the debit.
+    // Nothing settles while a test looks at balances: money has left an account once it is debited.
     t = await startTestGateway({ DATABASE_POOL: poolSize, SANDBOX_PACE_MS: 600_000 });
   });
   afterAll(() => t.stop());
@@ -77,7 +80,7 @@ describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(90_000n);
   });
 
-  test('200 parallel transfers that together exceed a balance leave exactly what fits', async () => {
+  test('200 parallel transfers that together exceed a balance leave exactly the remainder', async () => {
     const scene = await makeScene(t.platform, 100_500n);
     const answers = await times(200, () => transfer(t.platform, scene, 1_000n));
     expect(answers.filter((answer) => answer.transaction)).toHaveLength(100);
@@ -95,7 +98,7 @@ describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
     expect(await transactionCount(t.platform, scene.customerId)).toBe(1);
   });
 
-  test('20 parallel callers with one key and different inputs: one effect, the others are told of the mismatch', async () => {
+  test('20 parallel callers with one key and different inputs: one takes effect, the others mismatch', async () => {
     const scene = await makeScene(t.platform, 100_000n);
     const answers = await times(20, (index) => transfer(t.platform, scene, 1_000n + BigInt(index), 'one-of-many'));
     const [done] = answers.filter((answer) => answer.transaction);
@@ -117,7 +120,7 @@ describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
     expect(await balanceOf(other, there.usd)).toBe(3_000n);
   });
 
-  test('a used key is told of the mismatch before what is wrong with the other input, and wrong input uses up no key', async () => {
+  test('a key mismatch is reported before faults of the other input, and invalid input uses up no key', async () => {
     const scene = await makeScene(t.platform, 5_000n);
     const nowhere = { ...scene, usd: 'InternalAccount:01900000-0000-7000-8000-000000000000' };
     expect(await transfer(t.platform, nowhere, 1_000n, 'mistyped')).toMatchObject({ code: 'ACCOUNT_NOT_FOUND' });
@@ -128,7 +131,7 @@ describe.each([DATABASE_POOL, 1])('with a database pool of %i', (poolSize) => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(4_000n);
   });
 
-  test('a refusal for lack of money stays the answer to its key after the account is funded', async () => {
+  test('a refusal for lack of money remains the answer to its key after the account is funded', async () => {
     const scene = await makeScene(t.platform, 500n);
     const first = await transfer(t.platform, scene, 1_000n, 'too-early');
     expect(first).toMatchObject({ code: 'INSUFFICIENT_BALANCE', path: ['input', 'sourceAccountId'] });
@@ -156,11 +159,11 @@ describe('execution raced against expiry', () => {
   });
   afterAll(() => t.stop());
 
-  test('has exactly one winner, and the money follows it', async () => {
+  test('has exactly one winner, and the money matches it', async () => {
     const scene = await makeScene(t.platform, 1_000_000n);
     const rounds = 40;
     const quotes = await times(rounds, () => quote(t.platform, scene, 1_000n));
-    // Each is executed a little before or after its expiry, while the worker that expires quotes does the same.
+    // Each is executed shortly before or after its expiry, while the expiry worker runs.
     const fates = await Promise.all(
       quotes.map(async (quoteId, index) => {
         const found = await fieldsOf(t.platform, 'quote', quoteId, 'expiresAt');
@@ -175,7 +178,7 @@ describe('execution raced against expiry', () => {
     for (const [index, quoteId] of quotes.entries()) {
       const status = fates[index].quote ? 'PROCESSING' : 'EXPIRED';
       const { transaction } = await fieldsOf(t.platform, 'quote', quoteId, 'transaction { id }');
-      // The worker that expires quotes may not have been by yet.
+      // The expiry worker may not have run yet.
       await untilStatus(t.platform, transaction.id, status);
       const both = { status, transaction: { status } };
       expect(await fieldsOf(t.platform, 'quote', quoteId, 'status transaction { status }')).toEqual(both);

@@ -18,7 +18,7 @@ async function convert(from: string, to: string, side: string, amount: number): 
 }
 
 const inside = (id: string) => (id.startsWith('InternalAccount') ? id : null);
-/** A payment with the accounts here that its money must leave or enter, if it comes to pass. */
+/** A payment with the accounts on this installation that its money leaves or enters if the payment succeeds. */
 const paymentOf = (id: string | undefined, from: string, to: string) =>
   id === undefined ? undefined : { id, from: inside(from), to: inside(to) };
 type Payment = ReturnType<typeof paymentOf>;
@@ -29,7 +29,7 @@ const step = fc.record({
   side: fc.constantFrom('SENDING', 'RECEIVING'),
 });
 
-test('over random histories, failures included, money is neither made nor lost', async () => {
+test('over random histories, failures included, money is neither created nor destroyed', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 4, maxLength: 12 }),
@@ -54,7 +54,7 @@ test('over random histories, failures included, money is neither made nor lost',
           convert: (amount, side) => convert(scene.usd, accounts[amount % 2 === 0 ? 1 : 2] ?? '', side, amount),
           convertOut: (amount, side) => convert(scene.eur, scene.outsideUsd, side, amount),
         };
-        // All at once: what each of them may do is decided by the order in which they get the lock.
+        // All concurrently: the order in which they get the lock decides which of them succeed.
         const payments = await Promise.all(steps.map(({ kind, amount, side }) => acts[kind]?.(amount, side)));
         for (const payment of payments) {
           if (!payment) continue;

@@ -19,7 +19,7 @@ import { balanceOf, makeScene } from '../setup/scene.ts';
 const t = await testGateway({ SANDBOX_QUOTE_SECONDS: 600 });
 const brief = await testGateway({ SANDBOX_QUOTE_SECONDS: 1 });
 
-/** Lets a sender look a new customer up, and its pay request go the way of the scenario. */
+/** Lets a sender look up a new customer, and its pay request follow the scenario. */
 async function lookedUp(sandboxScenario: object, gateway: TestGateway = t) {
   const scene = await makeScene(gateway.platform, 0n);
   const after = await feedEnd(gateway.platform);
@@ -29,7 +29,7 @@ async function lookedUp(sandboxScenario: object, gateway: TestGateway = t) {
   return { scene, transaction, after };
 }
 
-/** The events of a payment until it has this status. */
+/** Returns the events of a payment up to one with this status. */
 async function told(after: string, id: string, status: string): Promise<Data[]> {
   const updates: Data[] = [];
   const stream = t.platform.watch(
@@ -45,8 +45,8 @@ async function told(after: string, id: string, status: string): Promise<Data[]> 
   return updates;
 }
 
-describe('an incoming UMA payment whose sender has only looked the receiver up', () => {
-  test('2.6 is CREATED without a reference, and nobody is asked to approve it yet', async () => {
+describe('an incoming UMA payment whose sender has only looked up the receiver', () => {
+  test('2.6 is CREATED without a reference, and no approval is requested yet', async () => {
     const { transaction, scene } = await lookedUp({ delayMs: 600_000 });
     expect(transaction).toMatchObject({ status: 'CREATED', approvalDueAt: null });
     expect(await transactionOf(t.platform, transaction.id)).toMatchObject({
@@ -64,7 +64,7 @@ describe('an incoming UMA payment whose sender has only looked the receiver up',
     expect(await balanceOf(t.platform, scene.usd)).toBe(0n);
   });
 
-  test('3.2 CREATED becomes PENDING when the pay request comes; only then its five seconds begin', async () => {
+  test('3.2 becomes PENDING when the pay request arrives, and only then do its five seconds begin', async () => {
     const { transaction, scene, after } = await lookedUp({ delayMs: 300 });
     expect(transaction.status).toBe('CREATED');
     const events = await told(after, transaction.id, 'PENDING');
@@ -91,7 +91,7 @@ describe('an incoming UMA payment whose sender has only looked the receiver up',
   });
 
   test.each(['LNURLP_FAILED', 'PAY_REQUEST_FAILED'])(
-    '3.2 CREATED becomes FAILED with %s when it fails',
+    '3.2 becomes FAILED with %s when it fails',
     async (failureReason) => {
       const { transaction, scene } = await lookedUp({ failureReason, delayMs: 50 });
       expect(transaction.status).toBe('CREATED');
@@ -105,14 +105,14 @@ describe('an incoming UMA payment whose sender has only looked the receiver up',
     },
   );
 
-  test('3.2 CREATED becomes EXPIRED when the pay request does not come within the life of a quote', async () => {
+  test('3.2 becomes EXPIRED when no pay request arrives within the lifetime of a quote', async () => {
     const { transaction } = await lookedUp({ delayMs: 3_600_000 }, brief);
     const expired = await ended(brief.platform, transaction.id);
     expect(expired).toMatchObject({ status: 'EXPIRED', timeline: [{ status: 'CREATED' }, { status: 'EXPIRED' }] });
     expect(expired.ledgerEntries).toEqual([]);
   });
 
-  test('is PENDING at once where nothing else is asked', async () => {
+  test('is PENDING immediately if the scenario has no PAY_REQUEST step', async () => {
     const scene = await makeScene(t.platform, 0n);
     const transaction = await announce(t.platform, scene.customerId, 5_000);
     expect(await transactionOf(t.platform, transaction.id)).toMatchObject({
@@ -123,7 +123,7 @@ describe('an incoming UMA payment whose sender has only looked the receiver up',
 });
 
 describe('the step of a scenario', () => {
-  test('PULL fails or delays the collection of a quote paid from outside, and its payout goes as usual', async () => {
+  test('PULL fails or delays the collection for a quote paid from outside, and its payout proceeds as usual', async () => {
     const scene = await makeScene(t.platform, 0n);
     const made = (scenario: object) => {
       const rest = { immediatelyExecute: true, sandboxScenario: { step: 'PULL', ...scenario } };
@@ -140,7 +140,7 @@ describe('the step of a scenario', () => {
     expect(await ended(t.platform, slow.transaction.id)).toMatchObject({ status: 'COMPLETED' });
   });
 
-  test('is refused where the payment has none, or where the field is of the settlement', async () => {
+  test('is refused if the payment has no such step, or if the field belongs to the settlement', async () => {
     const scene = await makeScene(t.platform, 50_000n);
     const out = (sandboxScenario: object) => transfer(t.platform, 'transferOut', scene, 100, { sandboxScenario });
     const refused = { code: 'INVALID_INPUT', path: ['sandboxScenario', 'step'] };

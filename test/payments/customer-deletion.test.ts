@@ -25,7 +25,8 @@ import { expireToken, passDelay } from '../setup/passing-time.ts';
 import { balanceOf, fund, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
-// A customer who holds money, or has payments under way, is not deleted. The database decides, with the accounts locked.
+// A customer who holds money or has payments under way cannot be deleted. The database decides, with the accounts
+// locked.
 
 const t = await testGateway();
 const { platform } = t;
@@ -46,7 +47,7 @@ const moveOut = (from: string, amount: bigint) => act(platform, 'transferInterna
 const never = { sandboxScenario: { delayMs: 3_600_000 } };
 
 describe('a customer with money', () => {
-  test('is not deleted, and the refusal has what is left; when the money is out, it is', async () => {
+  test('cannot be deleted, and the refusal lists the balances; once the money is paid out, it can', async () => {
     const scene = await makeScene(platform, 12_550n);
     await fund(platform, scene.eur, 300n);
     expect(await remove(scene.customerId)).toEqual({
@@ -67,7 +68,7 @@ describe('a customer with money', () => {
     expect(await remove(scene.customerId)).toMatchObject(deleted);
   });
 
-  test('shows what it holds to those only who may read it', async () => {
+  test('shows its balances only to callers who may read them', async () => {
     const scene = await makeScene(platform, 100n);
     const blind = await serverOf(platform, 'MANAGE');
     expect(await remove(scene.customerId, blind)).toMatchObject({
@@ -89,7 +90,7 @@ describe('a customer with a payment under way', () => {
     transactionIds: [transactionId],
   });
 
-  test('is not deleted, whether it pays or is paid', async () => {
+  test('cannot be deleted, whether it pays or is paid', async () => {
     const [payer, payee] = [await makeScene(platform, 100n), await makeScene(platform, 0n)];
     const out = await pay(platform, payer, 100, never);
     expect(await remove(payer.customerId)).toMatchObject(underWay(out.id));
@@ -105,7 +106,7 @@ describe('a customer with a payment under way', () => {
     expect(await remove(customerId)).toMatchObject(underWay(id));
   });
 
-  test('is deleted with quotes that nobody has executed: none of them can be, then', async () => {
+  test('is deleted despite quotes that were never executed, which can no longer be executed', async () => {
     const scene = await makeScene(platform, 0n);
     const { id } = await quote(platform, usdToEur(scene));
     const funded = await fundedQuote(platform, scene);
@@ -116,7 +117,7 @@ describe('a customer with a payment under way', () => {
 });
 
 describe('a deleted customer', () => {
-  test('leaves no living client token, and those that had ended before stay as they ended', async () => {
+  test('has no live client tokens, and tokens that had ended earlier keep their end', async () => {
     const { customerId } = await makeScene(platform, 0n);
     const [living, expired, revoked] = await Promise.all([1, 2, 3].map(() => mint(platform, { customerId })));
     await succeed(platform, 'revokeClientToken', { tokenId: revoked.tokenId });
@@ -135,7 +136,7 @@ describe('a deleted customer', () => {
     expect(await read()).toEqual({ ...before, [living.tokenId]: moment });
   });
 
-  test('takes no deposit, also not a late one for a quote of its own', async () => {
+  test('accepts no deposit, not even a late one for its own quote', async () => {
     const scene = await makeScene(platform, 0n);
     const late = await fundedQuote(platform, scene);
     await succeed(platform, 'cancelQuote', { quoteId: late.quoteId });
@@ -148,7 +149,7 @@ describe('a deleted customer', () => {
     expect(await balanceOf(platform, late.account)).toBe(0n);
   });
 
-  test('gets no money back: what a bank returns waits in suspense, and a person releases it to the platform', async () => {
+  test('gets no money back: a payment returned by a bank is suspended until it is released to the platform', async () => {
     const scene = await makeScene(platform, 500n);
     const returned = await pay(platform, scene, 500, { sandboxScenario: { returnAfterMs: 3_600_000 } });
     expect(await ended(platform, returned.id)).toMatchObject({ status: 'COMPLETED' });
@@ -170,14 +171,17 @@ describe('a deleted customer', () => {
   });
 });
 
-describe('a deletion at the same time', () => {
+describe('a concurrent deletion', () => {
   /** Waits until this number of connections wait for locks. */
   async function waiting(count: number): Promise<void> {
     const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     while (((await t.owner.query(text)).rowCount ?? 0) < count);
   }
 
-  /** Runs `first` and then `second` while another connection has the account, and lets go once both wait. */
+  /**
+   * Runs `first` and then `second` while another connection has locked the account, and releases the lock once both
+   * wait.
+   */
   async function withAccountLocked(account: string, first: () => Promise<Data>, second: () => Promise<Data>) {
     const lock = ['select from account where id = $1 for update', uuidIn(account)] as const;
     const both = await whileLocked(t.databaseUrl, lock, async () => {
@@ -192,7 +196,7 @@ describe('a deletion at the same time', () => {
 
   const deposit = (scene: Scene) => () => act(platform, 'sandboxFundAccount', { accountId: scene.usd, amount: 700 });
 
-  test('as a deposit that comes first is refused; a deposit that comes second is', async () => {
+  test('is refused if a deposit comes first; a deposit that comes second is refused', async () => {
     const scene = await makeScene(platform, 0n);
     const late = await makeScene(platform, 0n);
     const [, refused] = await withAccountLocked(scene.usd, deposit(scene), () => remove(scene.customerId));
@@ -202,7 +206,7 @@ describe('a deletion at the same time', () => {
     expect(await balanceOf(platform, late.usd)).toBe(0n);
   });
 
-  test('as an execution of a quote that comes first is refused', async () => {
+  test('is refused if the execution of a quote comes first', async () => {
     const scene = await makeScene(platform, 1_000n);
     const made = await quote(platform, usdToEur(scene, never));
     const [executed, refused] = await withAccountLocked(
@@ -214,7 +218,7 @@ describe('a deletion at the same time', () => {
     expect(refused).toMatchObject({ code: 'CUSTOMER_IN_USE', balances: [], transactionIds: [made.transaction.id] });
   });
 
-  test('as the deposit of a quote never leaves money with a deleted customer', async () => {
+  test('never leaves the deposit for a quote with a deleted customer', async () => {
     for (let round = 0; round < 8; round++) {
       const scene = await makeScene(platform, 0n);
       const funded = await fundedQuote(platform, scene);

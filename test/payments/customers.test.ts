@@ -17,7 +17,7 @@ const fields = `id platformCustomerId customerType umaAddress kycStatus isDelete
     ... on IndividualDetails { fullName birthDate nationality address { line1 city postalCode country } }
     ... on BusinessDetails { legalName registrationNumber taxId beneficialOwners { fullName individualType percentageOwnership } } }`;
 
-/** Sends a customer mutation and answers its result's member. */
+/** Sends a customer mutation, and returns the member of its result. */
 async function change(name: 'createCustomer' | 'updateCustomer' | 'deleteCustomer', input: object): Promise<Data> {
   return act(platform, name, input, `customer { ${fields} }`);
 }
@@ -38,7 +38,7 @@ async function list(filter: object): Promise<string[]> {
 }
 
 describe('updating', () => {
-  test('changes what is given, leaves what is not, and empties what is null', async () => {
+  test('changes the given fields, leaves the omitted ones, and clears those that are null', async () => {
     const { id, version } = await create('update-1', {
       details: {
         individual: {
@@ -83,7 +83,7 @@ describe('updating', () => {
     });
   });
 
-  test('refuses another type, an unknown customer and what a new customer could not have, naming the field', async () => {
+  test('refuses a different type, an unknown customer and any invalid field, naming the field', async () => {
     const { id } = await create('update-3');
     expect(
       await change('updateCustomer', { customerId: id, details: { business: { legalName: 'Engines Ltd' } } }),
@@ -99,7 +99,7 @@ describe('updating', () => {
     ).toMatchObject({ __typename: 'NotFoundError', code: 'USER_NOT_FOUND', path: ['input', 'customerId'] });
   });
 
-  test('the same idempotency key changes once and answers alike', async () => {
+  test('changes once per idempotency key and returns the same answer', async () => {
     const { id, version } = await create('update-4');
     const input = { customerId: id, details: person('Grace Murray'), idempotencyKey: 'update-4' };
     expect(await change('updateCustomer', input)).toMatchObject({
@@ -124,7 +124,7 @@ describe('updating', () => {
     ['fullName', ['x'], ['', ' ']],
     ['birthDate', ['2000-02-29'], ['2001-02-29']],
     ['nationality', ['US'], ['USA', 'us']],
-  ])('%s of an owner may be any of %j, and none of %j', async (field, right, wrong) => {
+  ])('accepts as %s of an owner each of %j, and none of %j', async (field, right, wrong) => {
     const { id } = await create('owned', { details: { business: { legalName: 'Engines Ltd' } } });
     const owner = { fullName: 'Ada Lovelace', individualType: 'DIRECTOR' };
     const owned = (value: unknown) =>
@@ -137,7 +137,7 @@ describe('updating', () => {
     for (const value of wrong) expect(await owned(value)).toMatchObject({ code: 'INVALID_INPUT', path });
   });
 
-  test('a new customer needs the legal name of its business', async () => {
+  test('requires the legal name of a new business', async () => {
     const named = (legalName?: string) =>
       change('createCustomer', { platformCustomerId: 'nameless', details: { business: { taxId: '1', legalName } } });
     await expect(named()).rejects.toThrow(/legalName/);
@@ -147,7 +147,7 @@ describe('updating', () => {
 });
 
 describe('UMA addresses', () => {
-  test('one is made up when none is given', async () => {
+  test('are generated if none is given', async () => {
     const { umaAddress } = await create('uma-1');
     expect(umaAddress).toMatch(/^\$[a-z0-9._+-]{1,63}@[a-z0-9.-]+$/);
   });
@@ -172,7 +172,7 @@ describe('UMA addresses', () => {
     expect(same.customer.umaAddress).toBe('$second@test.uma.money');
   });
 
-  test('taken by two customers at once, an address goes to one of them', async () => {
+  test('that two customers take concurrently go to one of them', async () => {
     const rivals = await Promise.all(['rival-1', 'rival-2', 'rival-3'].map((id) => create(id)));
     const answers = await Promise.all(
       rivals.map(({ id }) => change('updateCustomer', { customerId: id, umaAddress: '$contested@test.uma.money' })),
@@ -206,7 +206,7 @@ describe('UMA addresses', () => {
   });
 
   test.each(['grace@', '$grace', '$gr ace@', '$@', `$${'a'.repeat(64)}@`])(
-    'the malformed %j is refused',
+    'that are malformed are refused: %j',
     async (name) => {
       const [umaAddress, details] = [name.replace('@', '@test.uma.money'), person('Grace Hopper')];
       expect(await change('createCustomer', { platformCustomerId: 'uma-5', umaAddress, details })).toMatchObject({
@@ -216,7 +216,7 @@ describe('UMA addresses', () => {
     },
   );
 
-  test('have a handle of 63 characters at most', async () => {
+  test('have a handle of at most 63 characters', async () => {
     const umaAddress = `$${'a'.repeat(63)}@test.uma.money`;
     expect((await create('uma-7', { umaAddress, details: person('Grace Hopper') })).umaAddress).toBe(umaAddress);
   });
@@ -228,12 +228,12 @@ describe('identity checks', () => {
     ['Grace Hopper 001', 'PENDING_REVIEW'],
     ['Grace Hopper 002', 'REJECTED'],
     ['Grace Hopper 003', 'EXPIRED'],
-  ])('in the sandbox the name %j is %s, of persons and companies alike', async (name, kycStatus) => {
+  ])('find in the sandbox that the name %j is %s, for persons and companies alike', async (name, kycStatus) => {
     expect((await create('kyc-1', { details: person(name) })).kycStatus).toBe(kycStatus);
     expect((await create('kyc-2', { details: { business: { legalName: name } } })).kycStatus).toBe(kycStatus);
   });
 
-  test('money moves from the moment of approval, which a new name brings', async () => {
+  test('let money move from the moment of approval, which a new name can bring', async () => {
     const { id } = await create('kyc-3', { details: person('Grace Hopper 001') });
     const usd = await internalAccount(platform, id, 'USD');
     await fund(platform, usd, 10_000n);
@@ -251,7 +251,7 @@ describe('identity checks', () => {
 });
 
 describe('a deleted customer', () => {
-  test('keeps its history, moves no money, and cannot be deleted or changed again', async () => {
+  test('keeps its history, cannot move money, and cannot be deleted or changed again', async () => {
     const scene = await makeScene(platform, 0n);
     const { customer } = await change('deleteCustomer', { customerId: scene.customerId });
     expect(customer).toMatchObject({ id: scene.customerId, isDeleted: true });
@@ -282,7 +282,7 @@ describe('a deleted customer', () => {
     expect(node).toMatchObject({ isDeleted: true, accounts: { totalCount: 16 } });
   });
 
-  test('leaves its UMA address to others', async () => {
+  test('releases its UMA address', async () => {
     const umaAddress = '$leaving@test.uma.money';
     const first = await create('gone-1', { umaAddress, details: person('Grace Hopper') });
     await change('deleteCustomer', { customerId: first.id });
@@ -297,7 +297,7 @@ describe('a deleted customer', () => {
   });
 });
 
-test('a name is found by its beginning in any case of any script, composed or not, over both APIs', async () => {
+test('a name is found by its prefix in any case of any script, composed or not, over both APIs', async () => {
   const rest = await restClient(t.url, platform.authorization);
   const cases = [
     ['Straße Groß', 'STRASSE GROSS', 'strasse', 'Stra\u1e9eE'],

@@ -7,25 +7,29 @@ import { waitForLocks } from '../setup/locks.ts';
 import { until } from '../setup/passing-time.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 
-// Every gateway here is audited when it stops: a payment has at most one deposit, and its legs agree with its row.
+// The auditor checks every gateway here when it stops: a payment has at most one deposit, and its legs agree with its
+// row.
 
-/** Quotes expire at once, or, where the test says so, after a second. */
+/** Quotes expire immediately, or after a second if the test says so. */
 const expired = await testGateway({ SANDBOX_QUOTE_SECONDS: 0 });
 const brief = await testGateway({ SANDBOX_QUOTE_SECONDS: 1 });
 
-/** A customer of its own, whose account of the funding currency is empty. */
+/** Creates a customer whose account in the funding currency is empty. */
 const newScene = (t: TestGateway): Promise<Scene> => makeScene(t.platform, 0n);
 
 const newQuote = async (t: TestGateway): Promise<FundedQuote> => fundedQuote(t.platform, await newScene(t));
 
-/** What came of deposits: `done` once for each that took effect, and the codes of the others. */
+/** Returns the outcomes of deposits: `done` for each that took effect, and the codes of the others. */
 function outcomes(answers: readonly Data[]): string[] {
   return answers.map((answer) => (answer.replayed === false ? 'done' : (answer.code ?? 'replayed'))).sort();
 }
 
 const conflicts = (count: number) => Array.from({ length: count }, () => 'CONFLICT');
 
-/** Runs `act` while another connection has the quote's row, and lets go of it once a statement waits for it, at a moment. */
+/**
+ * Runs `act` while another connection has locked the quote's row; releases the lock at a given moment once a statement
+ * waits for it.
+ */
 async function withQuoteLocked(t: TestGateway, quote: FundedQuote, act: () => Promise<Data>[], untilMoment = 0) {
   const lock = ['select from quote where id = $1 for update', uuidIn(quote.quoteId)] as const;
   const answers = await whileLocked(t.databaseUrl, lock, async (holder) => {
@@ -38,7 +42,7 @@ async function withQuoteLocked(t: TestGateway, quote: FundedQuote, act: () => Pr
 }
 
 describe('an expired quote', () => {
-  test('takes one of six deposits that come at once; the others are told so', async () => {
+  test('accepts one of six concurrent deposits, and refuses the others as conflicts', async () => {
     for (let round = 0; round < 10; round++) {
       const quote = await newQuote(expired);
       expect(await ended(expired.platform, quote.transactionId)).toMatchObject({ status: 'EXPIRED' });
@@ -52,19 +56,19 @@ describe('an expired quote', () => {
     }
   });
 
-  test('takes one deposit of those that have planned before the first was committed', async () => {
+  test('accepts one of several deposits that were planned before the first was committed', async () => {
     const quote = await newQuote(expired);
     await ended(expired.platform, quote.transactionId);
     const keys = ['a', 'b', 'c'].map((word) => `${quote.quoteId}-${word}`);
     const send = () => keys.map((idempotencyKey) => sendDeposit(expired.platform, quote, { idempotencyKey }));
     expect(outcomes(await withQuoteLocked(expired, quote, send))).toEqual([...conflicts(2), 'done']);
     expect(await balanceOf(expired.platform, quote.account)).toBe(quote.due);
-    // What was answered stays the answer.
+    // The first answers stand.
     expect(outcomes(await Promise.all(send()))).toEqual([...conflicts(2), 'replayed']);
     expect(await balanceOf(expired.platform, quote.account)).toBe(quote.due);
   });
 
-  test('credits a deposit that comes twice, and one that is short, as one', async () => {
+  test('credits a deposit once, whether it is sent twice or falls short', async () => {
     const cases = [
       [{ sandboxScenario: { deposit: 'TWICE' } }, (due: bigint) => 2n * due],
       [{ amount: 7 }, () => 7n],
@@ -80,7 +84,7 @@ describe('an expired quote', () => {
 });
 
 describe('a deposit at the moment of expiry', () => {
-  /** The deposit took effect: its payment was executed, or the money is on the customer's account. */
+  /** Expects that the deposit took effect: its payment was executed, or the customer's account was credited. */
   async function expectCredited(quote: FundedQuote): Promise<void> {
     const { status, failureReason } = await ended(brief.platform, quote.transactionId);
     const balance = await balanceOf(brief.platform, quote.account);
@@ -91,7 +95,7 @@ describe('a deposit at the moment of expiry', () => {
     ]).toContainEqual([status, failureReason, balance]);
   }
 
-  test('that was planned before and waits for the quote until after is credited', async () => {
+  test('is credited if it was planned before and then waited for the quote until after', async () => {
     const quote = await newQuote(brief);
     const send = () => [sendDeposit(brief.platform, quote, { idempotencyKey: `waits-${quote.quoteId}` })];
     await until(quote.expiresAt - 300);
@@ -100,7 +104,7 @@ describe('a deposit at the moment of expiry', () => {
     await expectCredited(quote);
   });
 
-  test('within 20 ms of it either executes or is credited, once, with one key or with several', async () => {
+  test('executes or is credited within 20 ms of it, once, with one key or with several', async () => {
     const offsets = [-20, -15, -10, -6, -3, -1, 0, 1, 3, 6, 10, 15, 20];
     const moments: { offset: number; scene: Scene }[] = [];
     for (const offset of offsets) moments.push({ offset, scene: await newScene(brief) });

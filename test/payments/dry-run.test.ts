@@ -6,7 +6,7 @@ import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { payingApp, serverOf } from '../setup/new-credentials.ts';
 import { balanceOf, chargeFees, makeScene, ownAccount } from '../setup/scene.ts';
 
-// Dry runs: a mutation is carried out and rolled back, and its answer says what it would have made.
+// Dry runs: a mutation is executed and rolled back, and its answer shows the result that it would have had.
 
 // Nothing settles while a test looks at all rows.
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
@@ -18,14 +18,14 @@ const fields = `__typename ... on UserError { code message path } ... on Validat
   sentAmount { amount currency { code } } receivedAmount { amount currency { code } } feesIncluded { amount } exchangeRate
   limits { period usedAmount { amount } leftAmount { amount } leftPayments } }`;
 
-/** Runs a mutation dry, and answers what comes of it. */
+/** Runs a mutation as a dry run, and returns its result. */
 async function dry(by: TestPlatform, name: string, input: object): Promise<Data> {
   const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input`;
   const query = `mutation ($input: ${type}!) { ${name}(input: $input) { ${fields} } }`;
   return (await by.ask(query, mutationVariables(name as Operation, { ...input, validateOnly: true })))[name];
 }
 
-/** All rows of the ledger, and what else a payment writes. */
+/** Returns all rows of the ledger, and the other rows that a payment writes. */
 async function everything(): Promise<unknown> {
   const { rows } = await t.owner.query(
     [
@@ -50,7 +50,7 @@ async function everything(): Promise<unknown> {
 
 const usd = (amount: string) => ({ amount, currency: { code: 'USD' } });
 
-test('a dry run of every payment says its price, and changes nothing', async () => {
+test('a dry run of any payment states its price, and changes nothing', async () => {
   const stored = await quote(platform, usdToEur(scene));
   const uma = '$success.usd@sandbox.uma.money';
   const lookupId = (await lookUp(platform, uma)).id;
@@ -88,7 +88,7 @@ test('a dry run of every payment says its price, and changes nothing', async () 
   expect(await dry(platform, 'createQuote', toUma)).toMatchObject({ sentAmount: usd('10000') });
   expect(await everything()).toEqual(before);
   expect(await balanceOf(platform, scene.usd)).toBe(100_000n);
-  // The key of the dry run may be used.
+  // The dry run did not use up its key.
   await succeed(platform, 'transferOut', { ...transfers.transferOut, idempotencyKey: 'dry' });
 });
 
@@ -107,7 +107,7 @@ test('a dry run is refused as the payment would be', async () => {
   expect(await everything()).toEqual(before);
 });
 
-test('a dry run says what policies would leave, and uses nothing of them', async () => {
+test('a dry run states what policies would leave, and uses up nothing', async () => {
   const me = await serverOf(platform, 'VIEW', 'TRANSACT');
   const app = await payingApp(platform, { customerId: scene.customerId });
   const limits = [
@@ -124,7 +124,7 @@ test('a dry run says what policies would leave, and uses nothing of them', async
   ];
   expect((await dry(me, 'createQuote', input)).limits).toEqual([...expected, ...expected]);
   expect((await dry(me, 'createQuote', input)).limits).toEqual([...expected, ...expected]);
-  // A quote that waits counts in none, and an app does not see what the platform has used.
+  // A quote that waits counts in no policy, and an app does not see the platform's usage.
   expect((await dry(me, 'createQuote', usdToEur(scene))).limits).toEqual([]);
   expect(await dry(app, 'createQuote', input)).toMatchObject({ __typename: 'ValidatedPayment', limits: [] });
   expect(await dry(me, 'transferOut', moving(scene.usd, scene.outsideUsd, 2_001))).toMatchObject({

@@ -24,7 +24,7 @@ test.each([
   ['a fixed fee', 25n, '0'],
   ['a share', 0n, '0.0125'],
   ['a fixed fee and a share', 25n, '0.0125'],
-])('a rate is that of a quote, where the platform charges %s', async (_what, fixedFee, variableFeeRate) => {
+])('an indicative rate equals that of a quote if the platform charges %s', async (_what, fixedFee, variableFeeRate) => {
   await chargeFees(t, t.platform, fixedFee, variableFeeRate);
   for (const amount of [100, 9_999, 1_000_000]) {
     const { quote } = await succeed(
@@ -42,7 +42,7 @@ test.each([
   }
 });
 
-test('the fixed fees of a rate are those that do not grow with the amount', async () => {
+test('the fixed fees of a rate do not grow with the amount', async () => {
   await chargeFees(t, t.platform, 25n, '0.0125');
   const feesOf = async (sendingAmount: number) =>
     (await rest.ask('GET', `/exchange-rates?sourceCurrency=USD&destinationCurrency=EUR&sendingAmount=${sendingAmount}`))
@@ -50,7 +50,7 @@ test('the fixed fees of a rate are those that do not grow with the amount', asyn
   const [small, large] = [await feesOf(1_000), await feesOf(1_000_000)];
   expect(small.fees.fixed).toBe(large.fees.fixed);
   expect(small.fees.fixed).toBeGreaterThan(25);
-  // The fixed part is all that is charged of the least amount, but for a unit of each share.
+  // For the smallest amount, only the fixed fees are charged, apart from a unit for each share.
   const least = await feesOf(small.fees.fixed + 1);
   expect(least.fees.fixed).toBe(small.fees.fixed);
 });

@@ -8,7 +8,7 @@ import { waitForLocks } from '../setup/locks.ts';
 import { passExpiry } from '../setup/passing-time.ts';
 import { balanceOf, makeScene, type Scene } from '../setup/scene.ts';
 
-// What the expiry finds and takes. This gateway has no workers: the tests call it.
+// Which quotes the expiry finds and expires. This gateway has no workers: the tests call it.
 
 let scene: Scene;
 let quoted: Data;
@@ -41,7 +41,7 @@ test('a quote expires once, with its transaction', async () => {
   });
 });
 
-test('the expiry finds no quote that has moved on', async () => {
+test('the expiry ignores quotes that have moved on', async () => {
   const executed = await quote(t.platform, usdToEur(scene));
   await passExpiry(t, quoted.id);
   expect(await expire()).toMatchObject({ found: 1, done: 1 });
@@ -52,7 +52,7 @@ test('the expiry finds no quote that has moved on', async () => {
   expect(await expire()).toEqual({ found: 0, done: 0, logged: [] });
 });
 
-test('an expiry that comes after the execution is refused, and changes nothing', async () => {
+test('an expiry that runs after the execution is refused, and changes nothing', async () => {
   const move = async (table: string, id: string, reason: string) =>
     holder.query(`update ${table} set status = 'PROCESSING', status_reason = $2 where id = $1`, [uuidIn(id), reason]);
   await passExpiry(t, quoted.id);
@@ -63,7 +63,7 @@ test('an expiry that comes after the execution is refused, and changes nothing',
   await move('quote', quoted.id, 'executed at the last moment');
   await move('transaction', quoted.transaction.id, 'executed at the last moment');
   await holder.query('commit');
-  // Refused by the status that it finds under the lock, and not by the table of moves, which is the second wall.
+  // Refused by the status read under the lock, not by the table of transitions, which is the second barrier.
   expect(await expiry).toEqual({
     found: 1,
     done: 0,

@@ -28,7 +28,7 @@ const change = (accountId: string, more: object): Promise<Data> =>
   act(platform, 'updateExternalAccount', { accountId, ...more }, fields);
 const remove = (accountId: string): Promise<Data> => act(platform, 'deleteExternalAccount', { accountId }, fields);
 
-/** The ids of a customer's external accounts, as lists show them. */
+/** Returns the ids of a customer's external accounts that lists show. */
 async function listed({ customerId }: Scene, isIncludingDeleted?: boolean): Promise<string[]> {
   const { accounts } = await platform.ask(
     'query ($filter: AccountFilter) { accounts(filter: $filter) { edges { node { id } } } }',
@@ -39,7 +39,7 @@ async function listed({ customerId }: Scene, isIncludingDeleted?: boolean): Prom
 
 const defaultOf = ({ customerId }: Scene) => defaultAccounts(platform, customerId);
 
-test('the platform’s own id is set, stays and is taken away', async () => {
+test('the platform’s own id can be set, keeps its value and can be removed', async () => {
   const { outsideUsd } = await makeScene(platform, 0n);
   const own = async (more: object) => (await change(outsideUsd, more)).account.platformAccountId;
   expect(await own({ platformAccountId: 'ours-1' })).toBe('ours-1');
@@ -50,7 +50,7 @@ test('the platform’s own id is set, stays and is taken away', async () => {
   );
 });
 
-test('under one key, taking the platform’s own id away is another input than leaving it as it is', async () => {
+test('removing the platform’s own id and leaving it unchanged are different inputs under one key', async () => {
   const { outsideUsd } = await makeScene(platform, 0n);
   await change(outsideUsd, { platformAccountId: 'ours-2' });
   const idempotencyKey = randomUUID();
@@ -73,13 +73,13 @@ test('a customer has one default deposit account: a new one replaces it, and it 
   expect(await defaultOf(scene)).toEqual([scene.outsideEur]);
   await change(scene.outsideEur, { defaultUmaDepositAccount: false });
   expect(await defaultOf(scene)).toEqual([]);
-  // At once, too.
+  // The same if both are set concurrently.
   const both = [scene.outsideUsd, scene.outsideEur].map((id) => change(id, { defaultUmaDepositAccount: true }));
   for (const answer of await Promise.all(both)) expect(answer.code).toBeUndefined();
   expect(await defaultOf(scene)).toHaveLength(1);
 });
 
-test('the reason of a status stays with it, whatever else changes', async () => {
+test('the reason of a status stays with it when other fields change', async () => {
   const { outsideUsd: accountId } = await makeScene(platform, 0n);
   const reason = 'a name to look at';
   await setAccountStatus(platform, accountId, { status: 'UNDER_REVIEW', reason });
@@ -89,9 +89,9 @@ test('the reason of a status stays with it, whatever else changes', async () => 
   expect(await fieldsOf(platform, 'account', accountId, read)).toEqual(after);
 });
 
-test('a new default deposit account changes the one before, each once, and no other account', async () => {
+test('a new default deposit account changes itself and its predecessor, once each, and no other account', async () => {
   const scene = await makeScene(platform, 0n);
-  /** The versions of the customer's accounts that are not their first. */
+  /** Returns the versions, above the first, of the customer's accounts. */
   const versions = async (): Promise<Record<string, number>> => {
     const text = 'select id, version from account where customer_id = $1 and version > 1';
     const { rows } = await t.owner.query(text, [uuidIn(scene.customerId)]);
@@ -109,7 +109,7 @@ test('a new default deposit account changes the one before, each once, and no ot
   expect(await versions()).toEqual({ [scene.outsideUsd]: 4, [scene.outsideEur]: 3 });
 });
 
-test('a payment to a UMA address goes to the default deposit account, as long as there is one', async () => {
+test('a payment to a UMA address goes to the default deposit account while there is one', async () => {
   const scene = await makeScene(platform, 0n);
   const destination = async () => {
     const { id } = await announce(platform, scene.customerId, 100);
@@ -122,7 +122,7 @@ test('a payment to a UMA address goes to the default deposit account, as long as
   expect(await destination()).toBe(scene.usd);
 });
 
-test('a deleted account stays in old payments, takes no new ones, and is in no list', async () => {
+test('a deleted account remains in old payments, and is in no list and no new payment', async () => {
   const scene = await makeScene(platform, 10_000n);
   const paid = await pay(platform, scene, 100, { sandboxScenario: { delayMs: 200 } });
   const waiting = await quote(platform, usdToEur(scene));
@@ -132,7 +132,7 @@ test('a deleted account stays in old payments, takes no new ones, and is in no l
       account: { id: account, status: 'INACTIVE', isDeleted: true, defaultUmaDepositAccount: false },
     });
   }
-  // What has begun goes on.
+  // Payments under way continue.
   const delivered = { status: 'COMPLETED', destination: { accountId: scene.outsideUsd } };
   expect(await ended(platform, paid.id)).toMatchObject(delivered);
   expect(await execute(platform, waiting.id)).toMatchObject({ code: 'INVALID_BANK_ACCOUNT' });
@@ -144,7 +144,7 @@ test('a deleted account stays in old payments, takes no new ones, and is in no l
   expect(node).toEqual({ status: 'INACTIVE', isDeleted: true });
 });
 
-test('a deleted account does not change any more, and can be registered again', async () => {
+test('a deleted account is immutable, and can be registered again', async () => {
   const { customerId, outsideUsd } = await makeScene(platform, 0n);
   const beneficiary = { individual: { fullName: 'Grace Hopper' } };
   const input = { customerId, currency: 'USD', accountInfo: usAccount('8800001'), beneficiary };

@@ -21,14 +21,14 @@ import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { balanceOf, externalAccount, makeScene, newCustomer, usAccount } from '../setup/scene.ts';
 
 const t = await testGateway();
-/** Its sandbox checks nothing while a test looks. */
+/** A sandbox that checks nothing while a test looks. */
 const slow = await testGateway({ SANDBOX_PACE_MS: 600_000 });
 
 const fields = 'status statusReason version beneficiaryVerificationStatus beneficiaryVerifiedData { fullName }';
 
 let made = 0;
 
-/** Registers a US account of a customer, by default a new one, by the end of its number. */
+/** Registers a US account whose number has this suffix, for a customer, by default a new one. */
 async function register(customerId: string, suffix: string, rest: object = {}): Promise<Data> {
   made += 1;
   const input = {
@@ -45,7 +45,7 @@ async function set(accountId: string, input: object, platform: TestPlatform = t.
   return done.account ?? done;
 }
 
-/** The changes of an account from a place in the feed on, until the one that is wanted. */
+/** Returns the changes of an account after a cursor, up to the wanted one. */
 async function changesUntil(after: string, accountId: string, wants: (change: Data) => boolean): Promise<Data[]> {
   const changes: Data[] = [];
   const stream = t.platform.watch(
@@ -69,7 +69,7 @@ describe('an account whose check takes a while', () => {
     ['201', 'ACTIVE'],
     ['202', 'UNDER_REVIEW'],
     ['203', 'INACTIVE'],
-  ])('ending in %s is PENDING at first and then %s, which the feed tells', async (suffix, status) => {
+  ])('ending in %s is PENDING at first and then %s, which the feed reports', async (suffix, status) => {
     const after = await feedEnd(t.platform);
     const account = await ofNobody(suffix);
     expect(account).toMatchObject({ status: 'PENDING', version: 1, statusReason: `sandbox suffix ${suffix}` });
@@ -103,7 +103,7 @@ describe('an account whose check takes a while', () => {
     });
   });
 
-  test('ending in 204 stays PENDING until somebody says what it is, and what was said stands', async () => {
+  test('ending in 204 stays PENDING until its status is set, and keeps the status that was set', async () => {
     const account = await ofNobody('204');
     const [status, statusReason] = ['UNDER_REVIEW', 'a name to look at'];
     const said = { status, statusReason, version: 2 };
@@ -111,7 +111,7 @@ describe('an account whose check takes a while', () => {
     const customerId = await newCustomer(slow.platform);
     const waiting = await externalAccount(slow.platform, customerId, 'USD', usAccount('4711201'));
     await set(waiting, { status }, slow.platform);
-    // Nobody is to look at it again who would say otherwise.
+    // No later check may override it.
     expect(await slow.gateway.payments.database.prisma.accountCheck.count()).toBe(0);
     const read = '... on ExternalAccount { status version }';
     expect(await fieldsOf(slow.platform, 'account', waiting, read)).toEqual({ status, version: 2 });
@@ -127,7 +127,7 @@ describe('on request', () => {
   };
   const pairs = Object.keys(allowed).flatMap((from) => Object.keys(allowed).map((to) => [from, to] as const));
 
-  test.each(pairs)('3.3 from %s to %s as the table says', async (from, to) => {
+  test.each(pairs)('3.3 moves from %s to %s as the table says', async (from, to) => {
     const account = await ofNobody('204');
     if (from !== 'PENDING') expect(await set(account.id, { status: from })).toMatchObject({ status: from });
     const moved = await set(account.id, { status: to });
@@ -136,7 +136,7 @@ describe('on request', () => {
     expect(await accountOf(account.id)).toMatchObject({ status: from });
   });
 
-  test('the verification moves alone, with what the bank tells of the owner', async () => {
+  test('changes its verification alone, with the name that the bank reports', async () => {
     const after = await feedEnd(t.platform);
     const account = await ofNobody('000');
     const verified = {
@@ -156,7 +156,7 @@ describe('on request', () => {
     }
   });
 
-  test('is refused where nothing is said, for a wallet’s owner, for what is not there, and in production', async () => {
+  test('is refused without a status, for a wallet’s owner, for an unknown account, and in production', async () => {
     const { customerId, usd } = await makeScene(t.platform, 0n);
     const account = await register(customerId, '000');
     expect(await set(account.id, {})).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'status'] });
@@ -174,7 +174,7 @@ describe('on request', () => {
     expect(await accountOf(account.id)).toMatchObject({ status: 'ACTIVE', version: 1 });
   });
 
-  test('an INACTIVE account that was registered anew is not reactivated beside its successor', async () => {
+  test('does not reactivate an INACTIVE account that has been registered again', async () => {
     const { customerId } = await makeScene(t.platform, 0n);
     const again = { accountInfo: usAccount('60606060') };
     const first = await register(customerId, '', again);
@@ -194,7 +194,7 @@ describe.each(['PENDING', 'UNDER_REVIEW', 'INACTIVE'])('an account that is %s ta
       ...refusal('INVALID_BANK_ACCOUNT', ...path),
     });
 
-  test('neither as a side of a transfer, nor of a quote', async () => {
+  test('neither as a side of a transfer nor of a quote', async () => {
     const scene = await makeScene(t.platform, 50_000n);
     const { id } = await register(scene.customerId, '204');
     if (status !== 'PENDING') await set(id, { status });
@@ -207,7 +207,7 @@ describe.each(['PENDING', 'UNDER_REVIEW', 'INACTIVE'])('an account that is %s ta
 });
 
 describe('an account that is no longer ACTIVE', () => {
-  test('stops the execution of a quote made before, on either side; nothing is debited and the quote stays PENDING', async () => {
+  test("blocks an earlier quote's execution on either side: nothing is debited, the quote stays PENDING", async () => {
     const scene = await makeScene(t.platform, 50_000n);
     const account = await register(scene.customerId, '000');
     const to = await quote(t.platform, between(scene.usd, account.id, 1_000));
@@ -221,7 +221,7 @@ describe('an account that is no longer ACTIVE', () => {
     expect(await ended(t.platform, to.transaction.id)).toMatchObject({ status: 'COMPLETED' });
   });
 
-  test('stops no payment that has begun', async () => {
+  test('does not stop a payment under way', async () => {
     const scene = await makeScene(t.platform, 50_000n);
     const account = await register(scene.customerId, '000');
     const slowly = { sandboxScenario: { delayMs: 200 } };
@@ -248,7 +248,7 @@ describe('the default deposit account', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(700n);
   });
 
-  test('2.9 that stops being ACTIVE before the approval leaves it there too, also of a payment from here', async () => {
+  test('2.9 that ceases to be ACTIVE before the approval does so too, even for a payment from this installation', async () => {
     const from = await makeScene(t.platform, 50_000n);
     const { scene, account } = await receiver();
     const after = await feedEnd(t.platform);

@@ -12,7 +12,7 @@ const customerId = (await makeScene(platform)).customerId;
 
 const beneficiary = { individual: { fullName: 'Grace Hopper', birthDate: '1990-12-09', nationality: 'US' } };
 
-/** Registers an account for the customer and answers the result's member. */
+/** Registers an account for the customer, and returns the member of the result. */
 async function register(input: object, as: TestPlatform = platform): Promise<Data> {
   return act(
     as,
@@ -28,7 +28,7 @@ async function register(input: object, as: TestPlatform = platform): Promise<Dat
 const address = (letter: string, length: number) => letter.repeat(length);
 const invoice = `lnbc${address('q', 60)}`;
 
-/** Each kind: its currency, a right form, and for each field a wrong one. */
+/** Each kind: its currency, a valid form, and for each field an invalid one. */
 const kinds = [
   {
     kind: 'usAccount',
@@ -135,7 +135,7 @@ describe.each(kinds)('$kind', ({ kind, currency, right, wrong }) => {
   const wallet = isWallet(kind);
   const owner = wallet ? {} : { beneficiary };
 
-  test('is accepted in its form and is ACTIVE at once in the sandbox', async () => {
+  test('is accepted in its own form and is immediately ACTIVE in the sandbox', async () => {
     const { account } = await register({ customerId, currency, accountInfo: { [kind]: right }, ...owner });
     expect(account).toMatchObject({
       status: 'ACTIVE',
@@ -148,7 +148,7 @@ describe.each(kinds)('$kind', ({ kind, currency, right, wrong }) => {
     });
   });
 
-  test('is refused in another form, naming the field', async () => {
+  test('is refused in a different form, naming the field', async () => {
     for (const [field, value] of Object.entries(wrong)) {
       const details = kind === 'lightning' ? { [field]: value } : { ...right, [field]: value };
       expect(await register({ customerId, currency, accountInfo: { [kind]: details }, ...owner })).toMatchObject({
@@ -172,8 +172,8 @@ describe.each(kinds)('$kind', ({ kind, currency, right, wrong }) => {
   });
 });
 
-describe('the forms that a screen is made of', () => {
-  test('say of each type what it takes: its right fields fit, and its wrong ones do not', async () => {
+describe('the form descriptions for screens', () => {
+  test('agree with the validation of each type: valid fields fit, and invalid ones do not', async () => {
     const { externalAccountForms } = await platform.ask(`{ externalAccountForms { ${formFields} } }`);
     expect(externalAccountForms.map(({ inputField }: Data) => inputField).sort()).toEqual(
       [...new Set(kinds.map(({ kind }) => kind))].sort(),
@@ -190,7 +190,7 @@ describe('the forms that a screen is made of', () => {
     }
   });
 
-  test('are those of one currency when it is given; an unknown one is refused', async () => {
+  test('are filtered by currency; an unknown currency is refused', async () => {
     const types = async (currency: string) => {
       const forms = await platform.ask(`{ externalAccountForms(currency: "${currency}") { accountType } }`);
       return forms.externalAccountForms.map(({ accountType }: Data) => accountType);
@@ -205,7 +205,7 @@ describe('the forms that a screen is made of', () => {
 const formFields = `accountType inputField isBeneficiaryRequired exactlyOneOf currencies { code }
   fields { name isRequired allowedValues pattern format formatDependsOn formatsByValue { value pattern format } }`;
 
-/** The fields that a screen with nothing but the form would not send. */
+/** Returns the fields that a screen that knows only the form would refuse to send. */
 function faultsIn({ fields, exactlyOneOf }: Data, details: Readonly<Record<string, string | undefined>>): string[] {
   if (exactlyOneOf.length > 0 && exactlyOneOf.filter((name: string) => name in details).length !== 1)
     return exactlyOneOf;
@@ -216,7 +216,7 @@ function faultsIn({ fields, exactlyOneOf }: Data, details: Readonly<Record<strin
     const fits =
       (field.allowedValues?.includes(value) ?? true) &&
       [field.pattern, byValue?.pattern].every(
-        // In a browser the attribute pattern has the flag v.
+        // Browsers compile the pattern attribute with the flag v.
         (pattern) => !pattern || ['u', 'v'].every((flag) => new RegExp(pattern, flag).test(value)),
       );
     return fits ? [] : [field.name];
@@ -279,20 +279,17 @@ test.each([
   ['102', 'sandbox suffix 102: compared "Grace Hopper" with the name at the bank, which was not reported'],
   ['103', 'sandbox suffix 103: compared "Grace Hopper" with "G. Hopper"'],
   ['000', null],
-])(
-  'a check of the owner that ends in %s says which names were compared, in both APIs',
-  async (suffix, statusReason) => {
-    const { account } = await register(usInput(`88801${suffix}`));
-    const read = '... on ExternalAccount { statusReason }';
-    expect(await fieldsOf(platform, 'account', account.id, read)).toEqual({ statusReason });
-    const rest = await restClient(t.url, platform.authorization);
-    const { data } = await rest.ask('GET', `/customers/external-accounts?customerId=${customerId}&limit=100`);
-    const record = data.find(({ id }: Data) => id === account.id);
-    expect(record.statusReason ?? null).toBe(statusReason);
-  },
-);
+])('an owner check that ends in %s reports which names were compared, in both APIs', async (suffix, statusReason) => {
+  const { account } = await register(usInput(`88801${suffix}`));
+  const read = '... on ExternalAccount { statusReason }';
+  expect(await fieldsOf(platform, 'account', account.id, read)).toEqual({ statusReason });
+  const rest = await restClient(t.url, platform.authorization);
+  const { data } = await rest.ask('GET', `/customers/external-accounts?customerId=${customerId}&limit=100`);
+  const record = data.find(({ id }: Data) => id === account.id);
+  expect(record.statusReason ?? null).toBe(statusReason);
+});
 
-test('a provider that compared another form of the name is quoted', async () => {
+test('the explanation quotes the form of the name that a provider compared', async () => {
   const payments = withRail(t, {
     checkAccount: async () => ({
       ...{ accepted: true, status: 'ACTIVE', verification: 'PARTIAL_MATCH' },
@@ -324,7 +321,7 @@ describe('the default account for incoming UMA payments', () => {
   const isDefault = { defaultUmaDepositAccount: true };
   const defaults = (owner: string) => defaultAccounts(platform, owner);
 
-  test('is replaced by the next default, and stays beside an ordinary account', async () => {
+  test('is replaced by the next default, and does not affect ordinary accounts', async () => {
     const owner = await newCustomer(platform);
     const add = async (accountNumber: string, defaultUmaDepositAccount: boolean) =>
       (await register(usInput(accountNumber, { customerId: owner, defaultUmaDepositAccount }))).account.id;
@@ -336,20 +333,20 @@ describe('the default account for incoming UMA payments', () => {
     expect(await defaults(owner)).toEqual([second]);
   });
 
-  test('is one even when many are made at once', async () => {
+  test('is unique even if many are created concurrently', async () => {
     const owner = await newCustomer(platform);
     const many = ['01', '02', '03', '04', '05', '06'];
     await Promise.all(many.map((end) => register(usInput(`99910${end}`, { customerId: owner, ...isDefault }))));
     expect(await defaults(owner)).toHaveLength(1);
   });
 
-  test('is never the platform’s own', async () => {
+  test('is never the platform’s own account', async () => {
     const refused = refusal('INVALID_INPUT', 'defaultUmaDepositAccount');
     expect(await register(usInput('9990009', isDefault))).toMatchObject(refused);
   });
 });
 
-test('a platform has accounts of its own, and other owners may register the same account', async () => {
+test('a platform has its own accounts, and other owners may register the same account', async () => {
   const made = { __typename: 'CreateExternalAccountSuccess' };
   const own = await register(usInput('6660001', { platformAccountId: 'treasury' }));
   expect(own.account).toMatchObject({ customer: null, platformAccountId: 'treasury' });
@@ -362,7 +359,7 @@ test('a platform has accounts of its own, and other owners may register the same
   expect(await register(usInput('6660001', {}), await t.newPlatform('stranger'))).toMatchObject(made);
 });
 
-test('the same account registered by many at once exists once', async () => {
+test('the same account registered concurrently exists once', async () => {
   const answers = await Promise.all(Array.from({ length: 6 }, () => register(usInput('5550001'))));
   expect(answers.map((answer) => answer.code ?? 'done').sort()).toEqual([...Array(5).fill('CONFLICT'), 'done']);
 });

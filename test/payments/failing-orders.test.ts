@@ -12,9 +12,9 @@ import { makeDue } from '../setup/passing-time.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
-// An order whose rail can no longer report its outcome is ended by a person (decision 80).
+// A person ends an order whose rail can no longer report its outcome (decision 80).
 
-/** Serves only: the test does the background work itself. */
+/** Only serves: the test does the background work itself. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 0 }, undefined, {}, 'by-hand');
 const { platform } = t;
 const { payments } = t.gateway;
@@ -24,7 +24,7 @@ const ops = (...args: string[]) => runOps(t.databaseUrl, args, { SANDBOX_PACE_MS
 const answer = (...args: string[]) => askOps(t.databaseUrl, args, { SANDBOX_PACE_MS: '0' });
 const by = ['--by', 'Ada', '--reason', 'the bank has no such payment'];
 
-/** The domain with a rail that answers so. */
+/** Returns the domain with a rail that gives this answer. */
 function withAnswer(reply: () => Promise<RailOutcome | undefined>): Payments {
   const perform = async (): Promise<RailOutcome> => (await reply()) ?? { kind: 'pending', checkInMs: 1_000 };
   return withRail(t, { payOut: perform, collect: perform, findOrder: reply });
@@ -41,19 +41,19 @@ async function slowPulled(): Promise<string> {
 const byHand = { operator: { ...tester, by: 'Ada' }, withoutAsking: false };
 const casesOf = async (id: string) =>
   (await listCases(payments.database)).filter(({ transactionId }) => uuidIn(id) === transactionId);
-/** The payment without its timeline: no sequencer runs here. */
+/** Returns the payment without its timeline: no sequencer runs here. */
 const transactionOf = (id: string) =>
   fieldsOf(platform, 'transaction', id, 'id status failureReason refund { amount { amount } settledAt }');
 const openOrders = (id: string) =>
   payments.database.prisma.railOrder.count({ where: { transactionId: uuidIn(id), dueAt: { not: null } } });
 
-/** Has the workers look at all orders now, with a rail that says so. */
+/** Makes the workers process all orders now, with a rail that reports this outcome. */
 async function work(outcome: RailOutcome): Promise<void> {
   await makeDue(t);
   await settleDueOrders(says(outcome), 10);
 }
 
-test('a payment ends FAILED by command as when its rail refuses it: its money is back, and an act says who and why', async () => {
+test('a payment failed by command is refunded as if its rail refused it, and an act says who and why', async () => {
   const before = await balanceOf(platform, scene.usd);
   const id = await slowPayment(1_000);
   expect(await balanceOf(platform, scene.usd)).toBe(before - 1_000n);
@@ -78,7 +78,7 @@ test('a payment ends FAILED by command as when its rail refuses it: its money is
   expect(await answer('acts', '--subject', id)).toHaveLength(1);
 });
 
-test('a conversion and a pull end by command, with their quotes, and nothing of them is left under way', async () => {
+test('a conversion and a pull end by command, with their quotes, and leave nothing under way', async () => {
   const before = await balanceOf(platform, scene.usd);
   const conversion = await quote(platform, between(scene.usd, scene.outsideEur, 2_000));
   await execute(platform, conversion.id, slow);
@@ -91,7 +91,7 @@ test('a conversion and a pull end by command, with their quotes, and nothing of 
   expect(await balanceOf(platform, scene.usd)).toBe(before);
 });
 
-test('a pull for a payment to a UMA address ends by command: it is with the rail, and nobody decides on it yet', async () => {
+test('a pull for a payment to a UMA address, not yet up for a decision, ends by command', async () => {
   const payee = await makeScene(platform, 0n);
   const address = await umaAddressOf(platform, payee.customerId);
   const { id, transaction } = await umaQuote(platform, scene.outsideUsd, address, { lockedCurrencyAmount: 2_000 });
@@ -101,7 +101,7 @@ test('a pull for a payment to a UMA address ends by command: it is with the rail
   expect(await transactionOf(transaction.id)).toMatchObject({ status: 'FAILED', refund: null });
 });
 
-test('what the rail says once more decides: what has settled or failed is refused, and the workers book it', async () => {
+test("the rail's last report decides: a settled or failed order is refused, and the workers book it", async () => {
   const settled = await slowPayment(300);
   const refused = await slowPayment(301);
   const unknown = await slowPayment(302);
@@ -122,7 +122,7 @@ test('what the rail says once more decides: what has settled or failed is refuse
   for (const id of all) expect((await transactionOf(id)).status).toBe('COMPLETED');
   expect(await payments.database.prisma.operatorAct.count({ where: { subject: { in: all } } })).toBe(0);
 
-  // What has settled is left alone, also while its money may still come back.
+  // Settled orders are left alone, even while the money may still come back.
   const watched = await slowPayment(305);
   await work({ kind: 'settled', watchMs: 3_600_000 });
   const watch = () => t.owner.query('select due_at, attempts from rail_order where due_at is not null');
@@ -138,7 +138,7 @@ test('what the rail says once more decides: what has settled or failed is refuse
   expect(await failOrder(nowhere, never, byHand)).toMatchObject({ said: 'the provider has no such payment' });
 });
 
-test('a payment of which the rail has said another amount is refused until a person has closed its case', async () => {
+test('a payment whose rail reported a different amount is refused until a person has closed its case', async () => {
   const id = await slowPayment(310);
   await work({ kind: 'settled', amount: 309n });
   expect(await casesOf(id)).toHaveLength(1);
@@ -149,7 +149,7 @@ test('a payment of which the rail has said another amount is refused until a per
 });
 
 test.each(['payment', 'pull'] as const)(
-  'a worker that hears of a settled %s after a person has ended it changes nothing, and it is a case',
+  'a worker that learns of a settled %s after a person ended it changes nothing and opens a case',
   async (kind) => {
     const before = await balanceOf(platform, scene.usd);
     const id = kind === 'payment' ? await slowPayment(320) : await slowPulled();
@@ -168,7 +168,7 @@ test.each(['payment', 'pull'] as const)(
   },
 );
 
-test('a worker that is quicker than the person decides, and no worker takes the order while the rail is asked', async () => {
+test('a worker that is faster than the person decides, and no worker takes the order meanwhile', async () => {
   const id = await slowPayment(330);
   const asked = withAnswer(async () => {
     expect(await settleDueOrders(says({ kind: 'settled' }), 10)).toBe(0);

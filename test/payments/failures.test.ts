@@ -37,14 +37,14 @@ async function pay(scene: Scene, rest: object): Promise<Data> {
   const made = await transfer(t.platform, 'transferOut', scene, amount, rest);
   return made.id ? ended(t.platform, made.id) : made;
 }
-/** What comes of the deposit for a quote. */
+/** Sends the deposit for a quote, and returns the result. */
 const send = (quoteId: string, sandboxScenario: object) =>
   actOn(t.platform, 'sandboxSend', { quoteId, currency: 'USD', sandboxScenario });
 const refund = { amount: { amount: '10000' } };
 
 describe('a failed payment', () => {
   test.each(reasons)(
-    '%s can be provoked, is always set, and the money is back with a refund',
+    '%s can be provoked, is always set, and the money is returned with a refund',
     async (failureReason) => {
       const scene = await makeScene(t.platform, 50_000n);
       const failed = await pay(scene, { sandboxScenario: { failureReason } });
@@ -56,14 +56,14 @@ describe('a failed payment', () => {
     },
   );
 
-  test.each(reasons)('coming in: %s, and nothing is credited', async (failureReason) => {
+  test.each(reasons)('arriving: %s, and nothing is credited', async (failureReason) => {
     const scene = await makeScene(t.platform, 0n);
     const { id } = await transfer(t.platform, 'transferIn', scene, amount, { sandboxScenario: { failureReason } });
     expect(await ended(t.platform, id)).toMatchObject({ status: 'FAILED', failureReason, refund: null });
     expect(await balanceOf(t.platform, scene.usd)).toBe(0n);
   });
 
-  test.each(['002', '003', '004', '005', '006'])('by the account suffix %s', async (suffix) => {
+  test.each(['002', '003', '004', '005', '006'])('provoked by the account suffix %s', async (suffix) => {
     const scene = await makeScene(t.platform, 50_000n, suffix);
     const failed = await pay(scene, {});
     expect(failed).toMatchObject({ status: 'FAILED', failureReason: 'QUOTE_EXECUTION_FAILED', refund });
@@ -84,14 +84,14 @@ describe('a failed payment', () => {
 });
 
 describe('a sandbox scenario', () => {
-  test('delays the delivery, and says when it is expected', async () => {
+  test('delays the delivery, and states when it is expected', async () => {
     const scene = await makeScene(t.platform, 50_000n);
     const delayed = await pay(scene, { sandboxScenario: { delayMs: 400 } });
     expect(delayed.status).toBe('COMPLETED');
     expect(Date.parse(delayed.settledAt)).toBeGreaterThanOrEqual(Date.parse(delayed.expectedSettlementAt));
   });
 
-  test('lets the receiving side refuse: REJECTED, with the money back', async () => {
+  test('lets the receiving side refuse: REJECTED, with the money returned', async () => {
     const scene = await makeScene(t.platform, 50_000n);
     const rejected = { status: 'REJECTED', failureReason: null, refund };
     expect(await pay(scene, { sandboxScenario: { reject: true } })).toMatchObject(rejected);
@@ -111,8 +111,10 @@ describe('a sandbox scenario', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
 
-  describe('that comes back, of a platform with a fee of 25,', () => {
-    /** A platform that earns, its account for that, and a payment of it that comes back when the test lets it. */
+  describe('that returns a payment of a platform with a fee of 25', () => {
+    /**
+     * Creates a platform that charges fees, its earnings account, and a payment that is returned when the test says so.
+     */
     async function earning(name: string) {
       const platform = await t.newPlatform(name);
       await chargeFees(t, platform);
@@ -131,7 +133,7 @@ describe('a sandbox scenario', () => {
       return { platform, scene, earnings, pay, comeBack };
     }
 
-    test("takes the platform's part of the fees back on a return", async () => {
+    test("takes back the platform's part of the fees", async () => {
       const { platform, scene, earnings, pay, comeBack } = await earning('earning');
       await pay();
       expect(await balanceOf(platform, earnings)).toBe(25n);
@@ -140,7 +142,7 @@ describe('a sandbox scenario', () => {
       expect(await balanceOf(platform, scene.usd)).toBe(40_000n);
     });
 
-    test('takes the fee back to its last unit from an account that holds no more, and nothing from one that lacks a unit', async () => {
+    test('takes back the whole fee from an account that holds just that, and nothing if a unit is missing', async () => {
       const { platform, scene, earnings, pay, comeBack } = await earning('earning little');
       await comeBack(await pay({ returnAfterMs: 3_600_000 }));
       expect(await balanceOf(platform, earnings)).toBe(0n);
@@ -153,7 +155,7 @@ describe('a sandbox scenario', () => {
     });
   });
 
-  test('given at execution takes the place of the one given with the quote', async () => {
+  test('given at execution replaces the one given with the quote', async () => {
     const scene = await makeScene(t.platform, 50_000n);
     const made = await umaQuote(t.platform, scene.usd, '$success.usd@sandbox.uma.money', {
       sandboxScenario: { failureReason: 'OFFRAMP_FAILED' },
@@ -162,7 +164,7 @@ describe('a sandbox scenario', () => {
     expect((await ended(t.platform, made.transaction.id)).failureReason).toBe('LNURLP_FAILED');
   });
 
-  test('for a deposit decides on what it funds', async () => {
+  test('for a deposit applies to the payment that it funds', async () => {
     const scene = await makeScene(t.platform, 0n);
     const made = await quote(t.platform, fundedIn('USD', scene, amount));
     const failureReason = 'QUOTE_EXPIRED';
@@ -171,27 +173,32 @@ describe('a sandbox scenario', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(10_000n);
   });
 
-  test.each(reasons)('gives a deposit the reasons of the specification and no other: %s', async (failureReason) => {
-    const scene = await makeScene(t.platform, 0n);
-    const input = fundedIn('USD', scene, amount);
-    const sandboxScenario = { failureReason };
-    const made = await quote(t.platform, input);
-    const answers = [await quote(t.platform, { ...input, sandboxScenario }), await send(made.id, sandboxScenario)];
-    const isOfDeposits = ['QUOTE_EXPIRED', 'QUOTE_EXECUTION_FAILED'].includes(failureReason);
-    const path = ['sandboxScenario', 'failureReason'];
-    const paths = [path, ['input', ...path]];
-    for (const [at, answer] of answers.entries()) {
-      expect([answer.code, answer.path]).toEqual(isOfDeposits ? [undefined, undefined] : ['INVALID_INPUT', paths[at]]);
-    }
-    const { status } = await transactionOf(t.platform, made.transaction.id);
-    expect(status === 'PENDING').toBe(!isOfDeposits);
-  });
+  test.each(reasons)(
+    'for a deposit accepts only the failure reasons of the specification: %s',
+    async (failureReason) => {
+      const scene = await makeScene(t.platform, 0n);
+      const input = fundedIn('USD', scene, amount);
+      const sandboxScenario = { failureReason };
+      const made = await quote(t.platform, input);
+      const answers = [await quote(t.platform, { ...input, sandboxScenario }), await send(made.id, sandboxScenario)];
+      const isOfDeposits = ['QUOTE_EXPIRED', 'QUOTE_EXECUTION_FAILED'].includes(failureReason);
+      const path = ['sandboxScenario', 'failureReason'];
+      const paths = [path, ['input', ...path]];
+      for (const [at, answer] of answers.entries()) {
+        expect([answer.code, answer.path]).toEqual(
+          isOfDeposits ? [undefined, undefined] : ['INVALID_INPUT', paths[at]],
+        );
+      }
+      const { status } = await transactionOf(t.platform, made.transaction.id);
+      expect(status === 'PENDING').toBe(!isOfDeposits);
+    },
+  );
 
   test.each([
     ['SHORT', 'FAILED', 'QUOTE_EXECUTION_FAILED', 5_000n],
     ['LATE', 'FAILED', 'QUOTE_EXPIRED', 10_000n],
     ['TWICE', 'COMPLETED', null, 10_000n],
-  ])('lets a deposit arrive %s: %s, and no money disappears', async (deposit, status, failureReason, kept) => {
+  ])('makes a deposit arrive %s: %s, and no money disappears', async (deposit, status, failureReason, kept) => {
     const scene = await makeScene(t.platform, 0n);
     const made = await quote(t.platform, fundedIn('USD', scene, amount));
     await send(made.id, { deposit });

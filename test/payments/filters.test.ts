@@ -16,9 +16,9 @@ import { type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { appOf, serverOf } from '../setup/new-credentials.ts';
 import { internalAccount, makeScene, ownAccount } from '../setup/scene.ts';
 
-// What a filter finds, and nothing else: at the edges of each. What matches it is named.
+// Each filter finds exactly the rows that match it, including at its boundaries. The matching rows have names.
 
-/** What is found, by its id. */
+/** The names of the rows, by id. */
 const names = new Map<string, string>();
 
 const t = await testGateway({ SANDBOX_PACE_MS: 600_000 });
@@ -65,7 +65,7 @@ const types = {
   apiTokens: 'ApiTokenFilter',
 };
 
-/** The names of what a filter of a list finds. */
+/** Returns the names of the rows that a filter of a list finds. */
 async function found(filter: object, as: TestPlatform = t.platform, list: keyof typeof types = 'transactions') {
   const query = `query ($filter: ${types[list]}) { ${list}(filter: $filter, first: 100) { edges { node { id } } } }`;
   return (await as.ask(query, { filter }))[list].edges
@@ -79,70 +79,66 @@ const otherKind = (id: string) => id.replace('Internal', 'External');
 const cases: readonly (readonly [what: string, filter: () => object, names: string])[] = [
   ['nothing', () => ({}), 'arriving in out quoted sent'],
   ['a customer', () => ({ customerId: scene.customerId }), 'in out quoted sent'],
-  ['an account that pays', () => ({ senderAccountIdentifier: scene.usd }), 'out quoted sent'],
-  ['an account that is paid', () => ({ receiverAccountIdentifier: scene.usd }), 'in'],
+  ['a source account', () => ({ senderAccountIdentifier: scene.usd }), 'out quoted sent'],
+  ['a destination account', () => ({ receiverAccountIdentifier: scene.usd }), 'in'],
   ['an account on either side', () => ({ accountId: scene.outsideUsd }), 'in out'],
-  ['an account as another kind', () => ({ accountId: otherKind(scene.usd) }), ''],
-  ['an account that pays as another kind', () => ({ senderAccountIdentifier: otherKind(scene.usd) }), ''],
+  ['an account under the id of a different kind', () => ({ accountId: otherKind(scene.usd) }), ''],
+  ['a source account under the id of a different kind', () => ({ senderAccountIdentifier: otherKind(scene.usd) }), ''],
   ['no account', () => ({ accountId: scene.customerId }), ''],
-  [
-    'an address that pays',
-    () => ({ senderAccountIdentifier: addresses.own.toUpperCase() }),
-    'arriving out quoted sent',
-  ],
-  ['an address that is paid', () => ({ receiverAccountIdentifier: addresses.other.toUpperCase() }), 'arriving sent'],
-  ['the address of who is paid from outside', () => ({ receiverAccountIdentifier: addresses.own }), 'in'],
-  ['a currency of either side', () => ({ currency: 'EUR' }), 'quoted'],
-  ['the least amount', () => usd(200, 200), 'in'],
-  ['a unit less than the least', () => usd(201, 999), ''],
+  ['a source address', () => ({ senderAccountIdentifier: addresses.own.toUpperCase() }), 'arriving out quoted sent'],
+  ['a destination address', () => ({ receiverAccountIdentifier: addresses.other.toUpperCase() }), 'arriving sent'],
+  ['the source address of a payment from outside', () => ({ receiverAccountIdentifier: addresses.own }), 'in'],
+  ['the currency of either side', () => ({ currency: 'EUR' }), 'quoted'],
+  ['the minimum amount', () => usd(200, 200), 'in'],
+  ['a minimum one unit lower', () => usd(201, 999), ''],
   ['the most', () => usd(undefined, 100), 'out'],
-  ['a unit more than the most', () => usd(undefined, 99), ''],
-  ['the amount that is received', () => ({ amount: { currency: 'EUR', min: 1 } }), 'quoted'],
-  ['what has begun', () => ({ executed: true }), 'arriving in out sent'],
-  ['what waits for its quote', () => ({ executed: false }), 'quoted'],
+  ['a maximum one unit too low', () => usd(undefined, 99), ''],
+  ['the received amount', () => ({ amount: { currency: 'EUR', min: 1 } }), 'quoted'],
+  ['statuses after the start', () => ({ executed: true }), 'arriving in out sent'],
+  ['the status PENDING', () => ({ executed: false }), 'quoted'],
   ['two types', () => ({ type: ['INCOMING', 'OUTGOING'], currency: 'EUR' }), 'quoted'],
   ['a type', () => ({ type: ['INCOMING'] }), 'arriving in'],
   ['a status', () => ({ status: ['PROCESSING'] }), 'sent'],
-  ['the reason of a failure', () => ({ failureReason: ['QUOTE_EXPIRED'] }), ''],
-  ['the id that the platform gave its customer', () => ({ platformCustomerId: 'acme' }), ''],
+  ['a failure reason', () => ({ failureReason: ['QUOTE_EXPIRED'] }), ''],
+  ["the platform's id of the customer", () => ({ platformCustomerId: 'acme' }), ''],
   ['a reference', () => ({ reference: pulled.reconciliationReference }), 'in'],
-  ['the end of the time of its creation', () => ({ createdBefore: pulled.createdAt }), 'in out'],
-  ['the beginning of the time of its creation', () => ({ createdAfter: pulled.createdAt }), 'arriving in quoted sent'],
-  ['the end of the time of its change', () => ({ updatedBefore: pulled.updatedAt }), 'in out'],
-  ['the beginning of the time of its change', () => ({ updatedAfter: pulled.updatedAt }), 'arriving in quoted sent'],
+  ['the end of its creation time', () => ({ createdBefore: pulled.createdAt }), 'in out'],
+  ['the beginning of its creation time', () => ({ createdAfter: pulled.createdAt }), 'arriving in quoted sent'],
+  ['the end of its update time', () => ({ updatedBefore: pulled.updatedAt }), 'in out'],
+  ['the beginning of its update time', () => ({ updatedAfter: pulled.updatedAt }), 'arriving in quoted sent'],
 ];
 
-test.each(cases)('a filter by %s finds that, and nothing beside it', async (_what, filter, expected) => {
+test.each(cases)('filtering by %s finds exactly that', async (_what, filter, expected) => {
   expect(await found(filter())).toBe(expected);
 });
 
 test.each([
   ['quotes', 'a status', { status: ['PENDING'] }, 'quoted'],
-  ['quotes', 'the end of the time of its creation', { createdBefore: quotedAt }, 'quoted'],
-  ['quotes', 'the beginning of the time of its creation', { createdAfter: sentAt }, 'sent'],
-  ['quotes', 'an account that pays', { sendingAccountId: scene.eur }, ''],
-  ['quotes', 'an account that is paid', { receivingAccountId: scene.outsideEur }, 'quoted'],
+  ['quotes', 'the end of its creation time', { createdBefore: quotedAt }, 'quoted'],
+  ['quotes', 'the beginning of its creation time', { createdAfter: sentAt }, 'sent'],
+  ['quotes', 'a source account', { sendingAccountId: scene.eur }, ''],
+  ['quotes', 'a destination account', { receivingAccountId: scene.outsideEur }, 'quoted'],
   ['quotes', 'a customer', { customerId: other.customerId }, ''],
-  ['quotes', 'the address that pays', { sendingUmaAddress: addresses.other }, ''],
-  ['quotes', 'the address that is paid', { receivingUmaAddress: addresses.other.toUpperCase() }, 'sent'],
-  ['customers', 'an id of the platform', { platformCustomerId: 'acme' }, 'acme'],
+  ['quotes', 'the source address', { sendingUmaAddress: addresses.other }, ''],
+  ['quotes', 'the destination address', { receivingUmaAddress: addresses.other.toUpperCase() }, 'sent'],
+  ['customers', "the platform's own id", { platformCustomerId: 'acme' }, 'acme'],
   ['customers', 'a type', { customerType: 'BUSINESS' }, 'acme'],
   ['customers', 'the status of its identity check', { kycStatus: ['REJECTED'] }, ''],
   ['customers', 'an address', { umaAddress: addresses.own.toUpperCase() }, 'payer'],
-  ['customers', 'the end of the time of its creation', { createdBefore: payerAt }, 'payer'],
-  ['customers', 'the beginning of the time of its creation', { createdAfter: acmeAt }, 'acme'],
-  ['customers', 'the end of the time of its change', { updatedBefore: payerAt }, 'payer'],
+  ['customers', 'the end of its creation time', { createdBefore: payerAt }, 'payer'],
+  ['customers', 'the beginning of its creation time', { createdAfter: acmeAt }, 'acme'],
+  ['customers', 'the end of its update time', { updatedBefore: payerAt }, 'payer'],
   ['accounts', 'a status', { status: ['INACTIVE'] }, 'closed'],
   ['accounts', 'a type', { accountType: ['IBAN'], customerId: scene.customerId }, 'iban'],
-  ['accounts', 'the verification of its owner', { beneficiaryVerificationStatus: ['NOT_MATCHED'] }, 'closed'],
+  ['accounts', "its owner's verification", { beneficiaryVerificationStatus: ['NOT_MATCHED'] }, 'closed'],
   ['apiTokens', 'a permission', { permission: 'TRANSACT' }, 'moving'],
-  ['apiTokens', 'the token that made it', { createdById: reading.tokenId }, 'descendant'],
+  ['apiTokens', 'the token that created it', { createdById: reading.tokenId }, 'descendant'],
   ['apiTokens', 'a name', { name: 'unmade' }, ''],
-] as const)('a filter of %s by %s finds that, and nothing beside it', async (list, _what, filter, expected) => {
+] as const)('filtering %s by %s finds exactly that', async (list, _what, filter, expected) => {
   expect(await found(filter, t.platform, list)).toBe(expected);
 });
 
-test('the app of a payment, which does not see whose it is, finds nothing by its customer', async () => {
+test('an app bound to a payment, which cannot see its customer, finds nothing by the customer', async () => {
   const [id = ''] = [...names].find(([, name]) => name === 'sent') ?? [];
   const app = await appOf(t.platform, { transactionId: id, permissions: ['VIEW'] });
   expect(await found({ executed: true }, app)).toBe('sent');
@@ -150,7 +146,7 @@ test('the app of a payment, which does not see whose it is, finds nothing by its
     expect(await found(filter, app)).toBe('');
 });
 
-test('accounts are those of their owner, and deleted ones are found where they are asked for', async () => {
+test("filtering accounts by owner finds the owner's, and deleted ones only on request", async () => {
   await succeed(t.platform, 'deleteExternalAccount', { accountId: scene.outsideEur });
   const own = await ownAccount(t.platform, 'EUR');
   const list = 'query ($filter: AccountFilter) { accounts(filter: $filter, first: 100) { edges { node { id } } } }';

@@ -5,7 +5,7 @@ import { balanceOf, makeScene } from '../setup/scene.ts';
 
 const t = await testGateway();
 
-test('a quote from USD to EUR is executed, streams PENDING, PROCESSING, COMPLETED, and balances to the unit', async () => {
+test('a quote from USD to EUR is executed, streams PENDING, PROCESSING and COMPLETED, and balances', async () => {
   const scene = await makeScene(t.platform, 100_000n);
   const input = between(scene.usd, scene.outsideEur, 10_000);
   const { quote } = await succeed(t.platform, 'createQuote', input, 'quote { id status transaction { id status } }');

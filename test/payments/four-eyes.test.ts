@@ -24,14 +24,14 @@ import { nextOf } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { ownReceiver } from '../webhooks/receiver.ts';
 
-// Payments that a policy lets wait for the approval of a second person. Amounts are cents.
+// Payments that a policy holds until a second person approves them. Amounts are cents.
 
 const t = await testGateway({ WEBHOOK_LOOPBACK: true });
 const { platform } = t;
 const boss = await serverOf(platform, 'VIEW', 'APPROVE');
 const stranger = await makeScene(platform, 0n);
 
-/** A server whose payments need an approval as `approval` says. */
+/** Creates a server token whose payments need approval as `approval` says. */
 async function clerkWith(approval: object, ...permissions: readonly string[]): Promise<Bearer> {
   const clerk = await serverOf(platform, 'VIEW', 'TRANSACT', ...permissions);
   await succeed(platform, 'setPolicy', { subjectId: clerk.tokenId, approval });
@@ -48,7 +48,7 @@ const uma = '$success.usd@sandbox.uma.money';
 const pay = { selection: 'transaction { id }', of: ({ transaction }: Data) => transaction.id };
 const quoted = { selection: 'quote { status transaction { id } }', of: (made: Data) => made.quote?.transaction.id };
 
-/** The ways to begin a payment; each answers its id. */
+/** The ways to begin a payment; each returns its id. */
 const ways: Readonly<Record<string, (by: TestPlatform, scene: Scene, rest?: object) => Promise<string>>> = {
   transferOut: async (by, { usd, outsideUsd }, rest) =>
     pay.of(await act(by, 'transferOut', moving(usd, outsideUsd, 1_000, rest), pay.selection)),
@@ -107,7 +107,7 @@ describe.each(Object.entries(ways))('a payment by %s', (way, begin) => {
     expect(await balanceOf(platform, scene.usd)).toBe(balance);
   });
 
-  test.each([true, false])('is rejected, and nothing has moved (money reserved: %s)', async (reserves) => {
+  test.each([true, false])('can be rejected without having moved money (money reserved: %s)', async (reserves) => {
     const scene = await makeScene(platform, 10_000n);
     const id = await begin(await clerkWith({ ...always, reserves }), scene);
     expect((await reject(boss, id, 'no contract')).transaction).toMatchObject({ status: 'REJECTED' });
@@ -121,7 +121,7 @@ describe.each(Object.entries(ways))('a payment by %s', (way, begin) => {
     expect(await approve(boss, id)).toMatchObject({ code: 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL' });
   });
 
-  test('expires when nobody decides in time', async () => {
+  test('expires if it is not decided in time', async () => {
     const scene = await makeScene(platform, 10_000n);
     const id = await begin(await clerkWith(always), scene);
     await passApproval(t, id);
@@ -135,7 +135,7 @@ describe.each(Object.entries(ways))('a payment by %s', (way, begin) => {
   });
 });
 
-describe('a quote that a deposit will execute', () => {
+describe('a quote to be executed by a deposit', () => {
   const offer = async (by: TestPlatform) => {
     const scene = await makeScene(platform, 0n);
     const made = await quote(by, fundedIn('USD', scene, 1_000));
@@ -143,7 +143,7 @@ describe('a quote that a deposit will execute', () => {
   };
   const send = (quoteId: string) => actOn(platform, 'sandboxSend', { quoteId, currency: 'USD' });
 
-  test('takes no deposit before its approval, and one afterwards', async () => {
+  test('refuses a deposit before its approval, and accepts one afterwards', async () => {
     const { quoteId, id } = await offer(await clerkWith(always));
     expect(await shown(platform, id)).toMatchObject({ status: 'CREATED', quote: { status: 'PENDING' } });
     expect(await send(quoteId)).toMatchObject({
@@ -155,25 +155,25 @@ describe('a quote that a deposit will execute', () => {
     expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
   });
 
-  test('is rejected', async () => {
+  test('can be rejected', async () => {
     const { id } = await offer(await clerkWith(always));
     await reject(boss, id);
     expect(await shown(platform, id)).toMatchObject({ status: 'REJECTED', quote: { status: 'FAILED' } });
   });
 
-  test('expires with its quote', async () => {
+  test('expires, and its approval with it', async () => {
     const { quoteId, id } = await offer(await clerkWith(always));
     await passExpiry(t, quoteId);
     expect(await ended(platform, id)).toMatchObject({ status: 'EXPIRED', failureReason: 'QUOTE_EXPIRED' });
   });
 });
 
-describe('a policy demands an approval', () => {
-  /** The status of a new payment by transferOut. */
+describe('a policy that demands an approval', () => {
+  /** Returns the status of a new payment through transferOut. */
   const statusOf = async (by: TestPlatform, from: string, to: string, amount: number): Promise<string> =>
     (await actOn(by, 'transferOut', moving(from, to, amount))).transaction.status;
 
-  test('above an amount, and in currencies without one', async () => {
+  test('does so above an amount, and in currencies without a limit', async () => {
     const scene = await makeScene(platform, 10_000n);
     const clerk = await clerkWith({ above: [{ currency: 'USD', amount: { decimal: '5.00' } }] });
     const amounts = [500, 501].map((amount) => statusOf(clerk, scene.usd, scene.outsideUsd, amount));
@@ -182,12 +182,12 @@ describe('a policy demands an approval', () => {
     expect(await statusOf(euros, scene.usd, scene.outsideUsd, 1)).toBe('CREATED');
   });
 
-  test('for a receiver that its subject has not paid before: what was not delivered, or by others, is no payment', async () => {
+  test('does so for a receiver that its subject has not paid before; failed payments do not count', async () => {
     const scene = await makeScene(platform, 100_000n);
     const to = scene.outsideUsd;
     const failing = (await makeScene(platform, 0n, '002')).outsideUsd;
     const clerk = await clerkWith({ newReceivers: true });
-    // The platform itself has paid it; the clerk has not.
+    // The platform itself has paid this receiver; the clerk has not.
     await ended(platform, (await actOn(platform, 'transferOut', moving(scene.usd, to, 1))).transaction.id);
     const first = (await actOn(clerk, 'transferOut', moving(scene.usd, to, 1))).transaction;
     expect(first.status).toBe('CREATED');
@@ -200,13 +200,13 @@ describe('a policy demands an approval', () => {
     await approve(boss, lost.id);
     expect(await ended(platform, lost.id)).toMatchObject({ status: 'FAILED' });
     expect(await statusOf(clerk, scene.usd, failing, 1)).toBe('CREATED');
-    // Of a customer, everybody's payments for it count.
+    // For a customer's policy, a receiver is known if any token has paid it for the customer.
     await succeed(platform, 'setPolicy', { subjectId: scene.customerId, approval: { newReceivers: true } });
     expect(await statusOf(platform, scene.usd, to, 1)).toBe('PENDING');
     expect(await statusOf(platform, scene.usd, stranger.outsideUsd, 1)).toBe('CREATED');
   });
 
-  test('for a UMA address, as for an account', async () => {
+  test('treats a UMA address like an account', async () => {
     const scene = await makeScene(platform, 100_000n);
     const clerk = await clerkWith({ newReceivers: true });
     const toUma = ways['a quote to a UMA address'] ?? Promise.reject;
@@ -216,7 +216,7 @@ describe('a policy demands an approval', () => {
     expect((await transactionOf(platform, await toUma(clerk, scene))).status).not.toBe('CREATED');
   });
 
-  test('of an app, too, whose customer has the policy; it sees that its payment waits, and not whose tokens decide', async () => {
+  test("applies to the customer's app, which sees that its payment waits, but not whose tokens decide", async () => {
     const scene = await makeScene(platform, 10_000n);
     await succeed(platform, 'setPolicy', { subjectId: scene.customerId, approval: always });
     const app = await payingApp(platform, { customerId: scene.customerId });
@@ -230,7 +230,7 @@ describe('a policy demands an approval', () => {
     expect(await shown(app, mine.transaction.id)).toMatchObject({ status: 'CREATED', createdById: null });
   });
 
-  test('counts the payment when it is asked for, and no longer when it is rejected', async () => {
+  test('counts the payment when it is requested, and no longer once it is rejected', async () => {
     const scene = await makeScene(platform, 10_000n);
     const clerk = await serverOf(platform, 'VIEW', 'TRANSACT');
     const limits = [{ period: 'DAY', payments: 1 }];
@@ -242,7 +242,7 @@ describe('a policy demands an approval', () => {
     expect((await send()).transaction).toMatchObject({ status: 'CREATED' });
   });
 
-  test('and a dry run says so', async () => {
+  test('is reported by a dry run', async () => {
     const scene = await makeScene(platform, 10_000n);
     const dryRun = async (by: TestPlatform) => {
       const query = `mutation ($input: TransferOutInput!) { transferOut(input: $input) { ... on ValidatedPayment { approvalDueAt } } }`;
@@ -272,7 +272,7 @@ describe('a policy demands an approval', () => {
   });
 });
 
-describe('who asks can never approve', () => {
+describe('a requester can never approve', () => {
   const everything = ['VIEW', 'TRANSACT', 'APPROVE', 'MANAGE'] as const;
   const ask = async (by: TestPlatform, scene: Scene): Promise<string> =>
     (await actOn(by, 'transferOut', moving(scene.usd, scene.outsideUsd, 1))).transaction.id;
@@ -282,7 +282,7 @@ describe('who asks can never approve', () => {
     return scene;
   };
 
-  test('however tokens were made from one another', async () => {
+  test('through a token that descends from its own, or its own from that', async () => {
     const scene = await limited();
     const one = await serverOf(platform, ...everything);
     const child = await serverOf(one, ...everything);
@@ -298,7 +298,7 @@ describe('who asks can never approve', () => {
     expect([await may(platform, one), await may(one, platform)]).toEqual(['FORBIDDEN', 'FORBIDDEN']);
   });
 
-  test('nor can another token that the same policy limits', async () => {
+  test('through another token that the same policy limits', async () => {
     const scene = await makeScene(platform, 10_000n);
     const head = await serverOf(platform, ...everything);
     const [clerk, colleague] = [await serverOf(head, ...everything), await serverOf(head, ...everything)];
@@ -308,7 +308,7 @@ describe('who asks can never approve', () => {
     expect((await approve(boss, id)).transaction).toMatchObject({ status: 'PENDING' });
   });
 
-  test('and who executes a quote has asked for its payment', async () => {
+  test('a payment whose quote it executed', async () => {
     const scene = await limited();
     const [one, other] = [await serverOf(platform, ...everything), await serverOf(platform, ...everything)];
     const { id: quoteId, transaction } = await quote(one, usdToEur(scene));
@@ -319,7 +319,7 @@ describe('who asks can never approve', () => {
     expect(await shown(one, transaction.id)).toMatchObject({ createdById: other.tokenId, decidedById: one.tokenId });
   });
 
-  test('who lacks APPROVE decides nothing, and APPROVE alone pays and decides no incoming payment', async () => {
+  test('and needs APPROVE to decide; APPROVE alone neither pays nor decides incoming payments', async () => {
     const scene = await limited();
     const id = await ask(platform, scene);
     const clerk = await serverOf(platform, 'VIEW', 'TRANSACT', 'MANAGE');
@@ -339,8 +339,8 @@ describe('who asks can never approve', () => {
   });
 });
 
-describe('of decisions at once, one counts', () => {
-  /** The codes of acts at once, each sent at the same time. */
+describe('only one of several concurrent decisions counts', () => {
+  /** Returns the codes of concurrent acts. */
   const race = async (...acts: readonly Promise<Data>[]) =>
     (await Promise.all(acts)).map((done) => done.code ?? 'DONE').sort();
   const late = 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL';
@@ -376,7 +376,7 @@ describe('of decisions at once, one counts', () => {
     expect(await balanceOf(platform, scene.usd)).toBe(9_000n);
   });
 
-  test('a repeat with the same key is the same payment, before its approval and after it', async () => {
+  test('a repeat with the same key returns the same payment, before its approval and after it', async () => {
     const scene = await makeScene(platform, 10_000n);
     const clerk = await clerkWith(always);
     const send = () =>
@@ -389,7 +389,7 @@ describe('of decisions at once, one counts', () => {
     expect(await balanceOf(platform, scene.usd)).toBe(9_990n);
   });
 
-  test('money that was not reserved must be there when the payment is approved', async () => {
+  test('money that was not reserved must be available when the payment is approved', async () => {
     const scene = await makeScene(platform, 1_000n);
     const clerk = await clerkWith({ always: true, reserves: false });
     const ask = async () =>
@@ -401,7 +401,7 @@ describe('of decisions at once, one counts', () => {
   });
 });
 
-test('events, webhooks, live lists and REST show that a payment waits, who asked and who decided', async () => {
+test('events, webhooks, live lists and REST show that a payment waits, who requested it and who decided', async () => {
   const scene = await makeScene(platform, 10_000n);
   const receiver = await ownReceiver();
   await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
@@ -410,7 +410,7 @@ test('events, webhooks, live lists and REST show that a payment waits, who asked
     `subscription ($filter: TransactionFilter) { transactionChanges(filter: $filter) { changes { op node { id } } } }`,
     { filter: { customerId: scene.customerId, status: ['CREATED'] } },
   );
-  // It follows the list from its first message on.
+  // It follows the list from the first message on.
   await nextOf(changes);
   const seen = (async () => {
     const ops: string[] = [];

@@ -7,8 +7,8 @@ import { runOps } from '../setup/ops.ts';
 import { passDelay } from '../setup/passing-time.ts';
 import { balanceOf, fund, makeScene, ownAccount, type Scene } from '../setup/scene.ts';
 
-// Operators freeze a customer or an account: no new payment moves money from it or to it, and payments under way end (decision
-// 78).
+// Operators freeze a customer or an account: no new payment moves money to or from it, and payments under way continue
+// (decision 78).
 
 let t: TestGateway;
 let platform: TestPlatform;
@@ -48,7 +48,7 @@ const never = { sandboxScenario: { delayMs: 3_600_000 } };
 describe('a frozen customer', () => {
   const refused = { __typename: 'ForbiddenError', code: 'CUSTOMER_FROZEN', message: 'the customer is frozen' };
 
-  test('begins no payment and receives none, on every way, and is as before when it is thawed', async () => {
+  test('makes and receives no payment of any kind, and can do both again once thawed', async () => {
     const [scene, other] = [await makeScene(platform, 10_000n), await makeScene(platform, 10_000n)];
     const made = await quote(platform, usdToEur(scene));
     const funded = await fundedQuote(platform, scene);
@@ -58,7 +58,7 @@ describe('a frozen customer', () => {
       () => pull(scene),
       () => move(scene.usd, other.usd),
       () => move(other.usd, scene.usd),
-      // Not even the platform takes its money.
+      // Not even the platform can take its money.
       () => move(scene.usd, own),
       () => quoted(scene, other),
       () => quoted(other, scene),
@@ -68,7 +68,7 @@ describe('a frozen customer', () => {
     ];
     for (const one of acts) expect(await one()).toMatchObject(refused);
     expect(await balanceOf(platform, scene.usd)).toBe(10_000n);
-    // From outside money still arrives.
+    // Money from outside still arrives.
     await fund(platform, scene.usd, 5n);
     expect(await balanceOf(platform, scene.usd)).toBe(10_005n);
 
@@ -77,7 +77,7 @@ describe('a frozen customer', () => {
     for (const one of acts.slice(0, 5)) expect((await one()).__typename).toMatch(/Success$/);
   });
 
-  test('has what is under way end: the payment, its refund, and an incoming payment that is approved', async () => {
+  test('does not stop payments in progress: a payment, its refund, an incoming payment under approval', async () => {
     const scene = await makeScene(platform, 1_000n, '004');
     const announced = {
       senderUmaAddress: '$success.usd@sandbox.uma.money',
@@ -97,7 +97,7 @@ describe('a frozen customer', () => {
     expect(await balanceOf(platform, scene.usd)).toBe(1_100n);
   });
 
-  test('registers no account; its app reads on, and another one does not learn that it is frozen', async () => {
+  test('cannot register accounts; its app still reads, and other apps do not learn that it is frozen', async () => {
     const [scene, other] = [await makeScene(platform, 100n), await makeScene(platform, 100n)];
     const appOf = async (customerId: string) => {
       const given = { boundTo: { customerId }, permissions: ['VIEW', 'TRANSACT'] };
@@ -132,7 +132,7 @@ describe('a frozen customer', () => {
 describe('a frozen account', () => {
   const refused = { __typename: 'ForbiddenError', code: 'ACCOUNT_FROZEN', message: 'the account is frozen' };
 
-  test('begins no payment and receives none, while the other accounts of its customer do', async () => {
+  test('makes and receives no payment, while the other accounts of its customer do', async () => {
     const [scene, other] = [await makeScene(platform, 10_000n), await makeScene(platform, 10_000n)];
     await fund(platform, scene.eur, 100n);
     const made = await quote(platform, usdToEur(scene));
@@ -152,7 +152,7 @@ describe('a frozen account', () => {
     expect(await execute(platform, made.id)).toMatchObject({ __typename: 'ExecuteQuoteSuccess' });
   });
 
-  test('of the platform gives no fee back: a payment that its bank returns is refunded whole, and the service bears the fee', async () => {
+  test('that belongs to the platform returns no fees: the service bears the fee of a returned payment', async () => {
     const earning = await t.newPlatform('earning');
     const data = { platformId: earning.platformId, sendingCurrency: 'USD', fixedFee: 25n, variableFeeRate: '0' };
     await t.gateway.payments.database.prisma.platformFee.create({ data });
@@ -172,11 +172,11 @@ describe('a frozen account', () => {
       await passDelay(t, id);
       await seen(earning, after, (one) => one.id === id && one.status === 'REFUNDED');
     }
-    // Its own payment comes back less the fee that it earned itself: its balance does not fall.
+    // The platform's own payment is returned less the fee that it earned itself: its balance does not fall.
     expect([await balanceOf(earning, scene.usd), await balanceOf(earning, earnings)]).toEqual([1_000n, 1_025n]);
   });
 
-  test('outside is neither paid nor pulled from, and is not deleted', async () => {
+  test('outside is neither paid nor pulled from, and cannot be deleted', async () => {
     const scene = await makeScene(platform, 10_000n);
     await freeze(scene.outsideUsd);
     for (const one of [
@@ -189,7 +189,7 @@ describe('a frozen account', () => {
     expect(await out(scene)).toMatchObject({ __typename: 'TransferOutSuccess' });
   });
 
-  test('outside is not registered again either, though it is INACTIVE; once it is thawed, it is', async () => {
+  test('outside cannot be registered again while frozen, even if it is INACTIVE; once thawed, it can', async () => {
     const { customerId } = await makeScene(platform, 0n);
     const accountInfo = { iban: { iban: 'DE89370400440532013000', swiftBic: 'COBADEFF' } };
     const beneficiary = { individual: { fullName: 'Grace Hopper' } };
@@ -208,7 +208,7 @@ describe('a frozen account', () => {
     expect(await register()).toMatchObject({ __typename: 'CreateExternalAccountSuccess' });
   });
 
-  test('is an event of the feed, as its thaw is, and so is a customer', async () => {
+  test('appears in the feed when frozen and when thawed, like a customer', async () => {
     const scene = await makeScene(platform, 0n);
     const after = await feedEnd(platform);
     for (const id of [scene.usd, scene.customerId]) {
@@ -219,7 +219,7 @@ describe('a frozen account', () => {
       `subscription ($after: String) { events(after: $after) { type account { id frozenAt } customer { id frozenAt } } }`,
       { after },
     );
-    // What was made for it, and payments of other tests, may come later than this began.
+    // Setting up this test, and payments of other tests, may add events after this cursor.
     const isFreezing = ({ account, customer }: Data) =>
       (account?.id === scene.usd && (events.length > 0 || account.frozenAt)) ||
       (customer?.id === scene.customerId && (events.length > 2 || customer.frozenAt));
@@ -239,7 +239,7 @@ describe('a frozen account', () => {
 });
 
 describe('the command', () => {
-  test('says what was done, does nothing twice, and refuses what is wrong', async () => {
+  test('reports what it did, does nothing twice, and refuses invalid input', async () => {
     const scene = await makeScene(platform, 0n);
     const people = await runOps(t.databaseUrl, ['account', 'freeze', scene.usd, ...why]);
     expect(people).toMatchObject({
@@ -253,7 +253,7 @@ describe('the command', () => {
       code: 1,
       err: `there is no ${unknown}`,
     });
-    // An internal account is not external by its uuid.
+    // The uuid of an internal account does not name an external one.
     const wrong = scene.usd.replace('Internal', 'External');
     expect(await runOps(t.databaseUrl, ['account', 'thaw', wrong, ...why])).toMatchObject({ code: 1 });
     for (const args of [why.slice(2), why.slice(0, 2), ['--reason', ' ', '--by', 'Ada']])
@@ -261,13 +261,13 @@ describe('the command', () => {
   });
 });
 
-describe('a freeze at the same time as a payment', () => {
+describe('a freeze that races a payment', () => {
   async function waiting(count: number): Promise<void> {
     const text = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     while (((await t.owner.query(text)).rowCount ?? 0) < count);
   }
 
-  /** Runs `first` and then `second` while another connection has the row, and lets go once both wait. */
+  /** Runs `first` and then `second` while another connection has locked the row, and releases it once both wait. */
   async function withLocked<A, B>(table: string, id: string, first: () => Promise<A>, second: () => Promise<B>) {
     const holder = new pg.Client({ connectionString: t.databaseUrl });
     await holder.connect();
@@ -285,7 +285,7 @@ describe('a freeze at the same time as a payment', () => {
     }
   }
 
-  test('of a customer lets the execution through that came first, and stops the one that came second', async () => {
+  test('of a customer lets an earlier execution through, and stops a later one', async () => {
     const scene = await makeScene(platform, 1_000n);
     const [before, after] = [await quote(platform, usdToEur(scene, never)), await quote(platform, usdToEur(scene))];
     const [executed] = await withLocked(
@@ -305,7 +305,7 @@ describe('a freeze at the same time as a payment', () => {
     expect([frozen.code, refused.code]).toEqual([0, 'CUSTOMER_FROZEN']);
   });
 
-  test('of an account, or of a customer whose payment locks the account alone, is decided by its lock', async () => {
+  test('of an account, or of a customer whose payment locks only the account, is decided by the lock', async () => {
     const scene = await makeScene(platform, 1_000n);
     for (const id of [scene.usd, scene.customerId]) {
       const [moved] = await withLocked(

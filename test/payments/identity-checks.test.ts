@@ -6,7 +6,7 @@ import { act, succeed } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { newCustomer } from '../setup/scene.ts';
 
-// What becomes of the answers of a rail that checks an identity again. The test is the rail.
+// How the gateway handles a rail that checks an identity again. The test is the rail.
 
 let t: TestGateway;
 let payments: Payments;
@@ -28,7 +28,7 @@ const wake = (id: string) => wakeIdentityCheck(t.owner, t.platform.platformId, u
 const set = (id: string, due: string) =>
   t.owner.query(`update identity_check set due_at = ${due} where customer_id = $1`, [uuid(id)]);
 
-/** Runs the due checks, and returns the customers checked, with their numbers of earlier checks. */
+/** Runs the due checks, and returns the customers checked, each with its number of earlier checks. */
 async function checked(next: IdentityAnswer | typeof answer): Promise<string[]> {
   answer = typeof next === 'function' ? next : async () => next;
   asked = [];
@@ -36,7 +36,7 @@ async function checked(next: IdentityAnswer | typeof answer): Promise<string[]> 
   return asked;
 }
 
-/** The customer's status and version, and in about how many seconds it is checked again: null for never. */
+/** Returns the customer's status and version, and in how many seconds it is checked again: null for never. */
 async function standing(id: string): Promise<[status: string, version: number, seconds: number | null]> {
   const { rows } = await t.owner.query(
     `select kyc_status, version, abs(100 * round(extract(epoch from due_at - clock_timestamp()) / 100))::int as seconds
@@ -46,7 +46,7 @@ async function standing(id: string): Promise<[status: string, version: number, s
   return [rows[0].kyc_status, rows[0].version, rows[0].seconds];
 }
 
-test('a check that is due is made once, and its answer stands until it is asked for again', async () => {
+test('a due check is made once, and its answer stands until the next check is due', async () => {
   const id = await newCustomer(t.platform);
   expect(await checked('REJECTED')).toEqual([]);
   await wake(id);
@@ -56,7 +56,7 @@ test('a check that is due is made once, and its answer stands until it is asked 
   expect(await checked({ status: 'PENDING_REVIEW', checkInMs: 600_000 })).toEqual([`${id} 1`]);
   expect(await standing(id)).toEqual(['PENDING_REVIEW', 2, 600]);
   await set(id, 'clock_timestamp()');
-  // The same answer is no change.
+  // The same answer again changes nothing.
   expect(await checked({ status: 'PENDING_REVIEW', checkInMs: 300_000 })).toEqual([`${id} 2`]);
   expect(await standing(id)).toEqual(['PENDING_REVIEW', 2, 300]);
   await wake(id);
@@ -64,7 +64,7 @@ test('a check that is due is made once, and its answer stands until it is asked 
   expect(await standing(id)).toEqual(['REJECTED', 3, null]);
 });
 
-test('an answer counts for the name that was checked, for who is not deleted, and where no newer question waits', async () => {
+test('an answer counts only for the checked name, an undeleted customer, and no newer pending check', async () => {
   const ids: string[] = [];
   for (let made = 0; made < 4; made += 1) ids.push(await newCustomer(t.platform));
   const [renamed = '', deleted = '', woken = '', wokenAtEnd = ''] = ids;
@@ -84,13 +84,13 @@ test('an answer counts for the name that was checked, for who is not deleted, an
   expect(await standing(renamed)).toEqual(['PENDING_REVIEW', 2, null]);
   expect(await standing(deleted)).toEqual(['APPROVED', 2, null]);
   for (const id of [woken, wokenAtEnd]) expect(await standing(id)).toEqual(['APPROVED', 1, 0]);
-  // Who is deleted is not checked again; the others are.
+  // A deleted customer is not checked again; the others are.
   await wake(deleted);
   expect((await checked('EXPIRED')).sort()).toEqual([`${woken} 2`, `${wokenAtEnd} 2`].sort());
   for (const id of [woken, wokenAtEnd]) expect(await standing(id)).toEqual(['EXPIRED', 2, null]);
 });
 
-test('a rail that cannot be asked is asked again, later each time', async () => {
+test('a check by an unavailable rail is retried, later each time', async () => {
   const id = await newCustomer(t.platform);
   await wake(id);
   for (const [attempts, seconds] of [

@@ -13,7 +13,7 @@ import { makeScene, type Scene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
 let database: ThrowawayDatabase;
-/** Serves, and does no work. */
+/** Serves only, without workers. */
 let serving: TestGateway;
 let payments: Payments;
 let platform: TestPlatform;
@@ -42,7 +42,7 @@ function withRail(parts: Partial<Rail>): Payments {
   return { ...payments, rails: { SANDBOX: { ...SANDBOX, ...parts } } };
 }
 
-/** The same work, which gets no answer to its next commit, although that happens. */
+/** The same work, but the answer to its next commit is lost although the commit happens. */
 function losingAnAnswer(work: Payments): Payments {
   let lost = false;
   const connectForFunctions = async () => {
@@ -58,7 +58,7 @@ function losingAnAnswer(work: Payments): Payments {
   return { ...work, database: { ...work.database, connectForFunctions } };
 }
 
-/** Executes quotes whose money is pulled from the account outside. */
+/** Executes quotes whose money is pulled from an external account. */
 async function pulls(count: number): Promise<string[]> {
   const input = { ...usdToEur(scene), source: { account: { accountId: scene.outsideUsd } } };
   const made = [];
@@ -66,7 +66,7 @@ async function pulls(count: number): Promise<string[]> {
   return made.map(({ transaction }) => transaction.id);
 }
 
-/** Works on all orders until none is left. */
+/** Processes all orders until none is left. */
 async function settleAll(work: Payments): Promise<void> {
   await vi.waitFor(async () => {
     await settleDueOrders(work, 100);
@@ -76,9 +76,9 @@ async function settleAll(work: Payments): Promise<void> {
 
 const settled = async (): Promise<RailOutcome> => ({ kind: 'settled' });
 
-test('the orders of a worker that died are taken up after about two seconds', { timeout: 15_000 }, async () => {
+test('the orders of a worker that died are taken over after about two seconds', { timeout: 15_000 }, async () => {
   const id = await transfer();
-  // As a worker would that dies right after.
+  // Like a worker that dies immediately afterwards.
   expect(await leaseOrders(payments.database.pool, 10)).toHaveLength(1);
   const successor = await startTestGateway({ ROLE: 'work', SANDBOX_PACE_MS: 0 }, database.url);
   expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
@@ -98,7 +98,7 @@ test('an order whose rail takes longer than a lease stays with its worker', asyn
   const working = settleDueOrders({ ...payments, rails: { SANDBOX: { ...rail, payOut } } }, 10);
   await asked;
   const leases = new Set<string>();
-  // Five of them last longer than one lease.
+  // Five of them last longer than a lease.
   while (leases.size < 5) {
     const { rows } = await payments.database.pool.query(
       'select due_at::text as until from rail_order where due_at is not null',
@@ -113,7 +113,7 @@ test('an order whose rail takes longer than a lease stays with its worker', asyn
   await sequencing.stop();
 });
 
-test('a round that was committed and whose answer was lost contradicts nothing', async () => {
+test('repeating a committed round whose answer was lost opens no case', async () => {
   const ids = await pulls(4);
   const work = withRail({ collect: settled, payOut: settled });
   expect(await settleDueOrders(losingAnAnswer(work), 10)).toBe(4);
@@ -125,7 +125,7 @@ test('a round that was committed and whose answer was lost contradicts nothing',
   expect(rows.map(({ status }) => status)).toEqual(['COMPLETED', 'COMPLETED', 'COMPLETED', 'COMPLETED']);
 });
 
-test('of two workers that conclude one pull, the second contradicts only where its rail says otherwise', async () => {
+test('the second of two workers that conclude one pull opens a case only if its rail contradicts', async () => {
   const second = async (outcome: RailOutcome) => {
     const [id] = await pulls(1);
     const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
@@ -136,7 +136,7 @@ test('of two workers that conclude one pull, the second contradicts only where i
     };
     const slow = settleDueOrders(withRail({ collect }), 10);
     await asked;
-    // Its lease is over, and another worker has the order. The first may renew its lease in between.
+    // Its lease has expired, and another worker has the order. The first may renew its lease in between.
     await vi.waitFor(async () => {
       await payments.database.pool.query('update rail_order set due_at = clock_timestamp() where due_at is not null');
       expect(await settleDueOrders(withRail({ collect: settled }), 10)).toBe(1);
@@ -157,7 +157,7 @@ test('of two workers that conclude one pull, the second contradicts only where i
   await closeCases(payments.database, `Transaction:${id}`, tester);
 });
 
-test('quotes that expired in a commit whose answer was lost are expired, and nothing is wrong', async () => {
+test('quotes expired by a commit whose answer was lost stay expired, and nothing is reported', async () => {
   for (let at = 0; at < 2; at++) await quote(platform, usdToEur(scene));
   await serving.owner.query(
     `begin; set local session_replication_role = replica;
@@ -169,7 +169,7 @@ test('quotes that expired in a commit whose answer was lost are expired, and not
   errors.mockRestore();
 });
 
-test('a payment is announced to its receiver while the rail is slow to answer about another one', async () => {
+test('a payment is announced to its receiver while the rail is slow to answer for another one', async () => {
   const receiver = await makeScene(platform, 0n);
   const made = await umaQuote(platform, scene.usd, await umaAddressOf(platform, receiver.customerId), {
     lockedCurrencyAmount: 100,

@@ -48,21 +48,21 @@ function priced(of: PricingRequest): Pricing {
   return price;
 }
 
-describe('a lock is sound', () => {
+describe('a lock is valid', () => {
   it.each<[string, PricingRequest['lockedSide'], Partial<RateLock>, Partial<RateLock>]>([
-    ['that takes a unit', 'RECEIVING', { sent: 1n }, { sent: 0n }],
-    ['that delivers a unit', 'SENDING', { received: 1n }, { received: 0n }],
-    ['without fees', 'SENDING', { fees: 0n }, { fees: -1n }],
-    ['whose fees leave a unit', 'SENDING', { fees: 999n }, { fees: 1_000n }],
-    ['with a reference', 'SENDING', { reference: 'r' }, { reference: '' }],
-    ['of the amount that was asked for', 'SENDING', { sent: 1_000n }, { sent: 999n }],
-  ])('%s, and not beyond it', (_what, lockedSide, sound, broken) => {
+    ['sends one unit', 'RECEIVING', { sent: 1n }, { sent: 0n }],
+    ['delivers one unit', 'SENDING', { received: 1n }, { received: 0n }],
+    ['has no fees', 'SENDING', { fees: 0n }, { fees: -1n }],
+    ['has fees that leave one unit', 'SENDING', { fees: 999n }, { fees: 1_000n }],
+    ['has a reference', 'SENDING', { reference: 'r' }, { reference: '' }],
+    ['sends the requested amount', 'SENDING', { sent: 1_000n }, { sent: 999n }],
+  ])('if it %s, and invalid one step beyond', (_what, lockedSide, sound, broken) => {
     const check = (rest: Partial<RateLock>) => () => checkLock(request({ lockedSide }), 1_000n, lock(rest), 1);
     expect(check(sound)).not.toThrow();
     expect(check(broken)).toThrow(RangeError);
   });
 
-  it('for as long as it holds at all', () => {
+  it('only for a positive duration', () => {
     const check = (validMs: number) => () => checkLock(request(), 1_000n, lock(), validMs);
     expect(check(0.001)).not.toThrow();
     for (const validMs of [0, -1, Number.NaN]) expect(check(validMs)).toThrow(RangeError);
@@ -72,7 +72,7 @@ describe('a lock is sound', () => {
 describe('the price of a lock', () => {
   const platformFee = { fixedFee: 25n, variableFeeRate: '0' };
 
-  it('is at most the most that can be moved, on either side', () => {
+  it('never exceeds the maximum amount, on either side', () => {
     const of = request({ lockedSide: 'RECEIVING', platformFee });
     const by = (rest: Partial<RateLock>) => priceByLock(of, priced(of), lock(rest));
     expect(by({ sent: maxAmount - 25n })).toMatchObject({ totalSendingAmount: maxAmount, platformFee: 25n });
@@ -87,7 +87,7 @@ describe('the price of a lock', () => {
     });
   });
 
-  it('leaves the fee of the platform here: the rail locks the rest', () => {
+  it("keeps the platform's fee out of the amount that the rail locks", () => {
     const of = request({ platformFee });
     expect(amountToLock(of, priced(of))).toBe(975n);
     expect(priceByLock(of, priced(of), lock({ sent: 975n }))).toMatchObject({
@@ -101,7 +101,7 @@ describe('the price of a lock', () => {
     [9n, 9n],
     [10n, 10n],
     [11n, 10n],
-  ])('counts of fees of %s at the rail, of which 10 are listed as fixed, %s as fixed', (fees, fixed) => {
+  ])('counts, of rail fees of %s with 10 listed as fixed, %s as fixed', (fees, fixed) => {
     const of = request({ platformFee }, { serviceFixedFee: 10n });
     const price = priceByLock(of, priced(of), lock({ sent: 975n, fees }));
     expect(price).toMatchObject({ feesIncluded: fees + 25n, fixedFees: fixed + 25n });
@@ -110,7 +110,7 @@ describe('the price of a lock', () => {
     });
   });
 
-  it("charges the platform's share on what the rail takes less its fixed fee, if anything is left of it", () => {
+  it("charges the platform's share on what is left after the rail's fixed fee, if anything is", () => {
     const shared = { fixedFee: 0n, variableFeeRate: '0.5' };
     const of = request({ lockedSide: 'RECEIVING', platformFee: shared }, { serviceFixedFee: 10n });
     const fee = (sent: bigint) => priceByLock(of, priced(of), lock({ sent }));
@@ -120,7 +120,7 @@ describe('the price of a lock', () => {
   });
 });
 
-describe('the limits of what can be received', () => {
+describe('the limits of a receiving amount', () => {
   const amounts = fc.oneof(fc.bigInt(1n, 40n), fc.bigInt(1n, 100_000n), fc.bigInt(1n, maxAmount));
   const codes = fc.constantFrom<CurrencyCode>(...currencies.map(({ code }) => code));
   const shares = fc.constantFrom('0', '0.003', '0.25', '0.5');
@@ -139,13 +139,13 @@ describe('the limits of what can be received', () => {
         ...terms,
         ...{ rate, serviceFixedFee: fees[0], serviceVariableFeeRate: service },
         minSendingAmount: least,
-        // A rail may name more than any payment can move.
+        // A rail may state more than any payment can move.
         maxSendingAmount: least + width - 1n,
       },
       platformFee: { fixedFee: fees[1], variableFeeRate: platform },
     }));
 
-  it('are the least and the most that a quote takes, and there are none where it takes nothing', () => {
+  it('are the minimum and maximum that a quote accepts, and are absent if it accepts nothing', () => {
     fc.assert(
       fc.property(conversions, amounts, (conversion, other) => {
         const isTaken = (lockedAmount: bigint) =>
@@ -162,7 +162,7 @@ describe('the limits of what can be received', () => {
     );
   });
 
-  it('can leave a single amount, of one conversion and of several', () => {
+  it('can coincide in a single amount, for one conversion and for several', () => {
     const { sending, receiving, platformFee, rate } = request({}, { minSendingAmount: 7n, maxSendingAmount: 7n });
     const one = receivingLimits({ sending, receiving, platformFee, rate });
     expect(one).toEqual({ min: 7n, max: 7n });

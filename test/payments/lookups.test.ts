@@ -30,14 +30,14 @@ afterAll(() => database.close());
 
 const input = { umaAddress: '$success.usd@sandbox.uma.money' };
 
-test('a lookup is good for ten minutes of the database’s clock, from the moment in its id', async () => {
+test('a lookup is valid for ten minutes of the database’s clock, from the moment in its id', async () => {
   const { row, replayed } = await lookUpReceiver(payments, caller, input);
   expect(replayed).toBe(false);
   expect(row.expiresAt.getTime() - row.createdAt.getTime()).toBe(600_000);
   expect(Number.parseInt(row.id.replaceAll('-', '').slice(0, 12), 16)).toBe(row.createdAt.getTime());
 });
 
-test('a repeat is the first answer, and asks nobody', async () => {
+test('a repeat returns the first answer without calling the rail', async () => {
   const first = await lookUpReceiver(payments, caller, input, 'lookup-again');
   const again = await lookUpReceiver(payments, caller, input, 'lookup-again');
   expect(again).toEqual({ row: first.row, replayed: true });
@@ -51,7 +51,7 @@ test('a repeat is the first answer, and asks nobody', async () => {
   ).rejects.toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
 });
 
-test('of calls at once with one key, one makes the lookup and all answer it', async () => {
+test('of concurrent calls with one key, one makes the lookup and all return it', async () => {
   const before = await database.prisma.lookup.count();
   const all = await Promise.all(
     Array.from({ length: 5 }, () => lookUpReceiver(payments, caller, input, 'lookup-at-once')),
@@ -61,14 +61,14 @@ test('of calls at once with one key, one makes the lookup and all answer it', as
   expect(await database.prisma.lookup.count()).toBe(before + 1);
 });
 
-test('a refusal keeps no key: the same call may succeed later', async () => {
+test('a refusal does not use up the key: the same call may succeed later', async () => {
   const absent = { umaAddress: '$nobody@test.uma.money' };
   const refused = lookUpReceiver(payments, caller, absent, 'lookup-nobody');
   await expect(refused).rejects.toMatchObject({ code: 'UMA_NOT_FOUND' });
   expect(await lookUpReceiver(payments, caller, input, 'lookup-nobody')).toMatchObject({ replayed: false });
 });
 
-test('no connection waits for the rail', async () => {
+test('no database connection is held while waiting for the rail', async () => {
   for (const key of [undefined, 'lookup-waits']) {
     whileAsked = async () => {
       const { totalCount, idleCount, waitingCount } = database.pool;
@@ -79,12 +79,12 @@ test('no connection waits for the rail', async () => {
   expect(asked).toBe(2);
 });
 
-test('a token has a bounded number of lookups that have not expired, whoever else has more', async () => {
+test('a token has a bounded number of unexpired lookups, whatever other tokens have', async () => {
   const rest = await restClient(t.url, t.platform.authorization);
   const path = `/receiver/${encodeURIComponent(input.umaAddress)}`;
   const { lookupId } = await rest.ask('GET', path);
   const uuid = uuidIn(lookupId);
-  // As many as there may be, with the one that is there.
+  // Up to the bound, including the existing one.
   await database.pool.query(
     `insert into lookup (platform_id, id, uma_address, token_id, network, currencies, required_fields)
      select platform_id, uuid_v7(), uma_address, token_id, network, currencies, required_fields

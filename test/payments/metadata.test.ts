@@ -7,7 +7,7 @@ import { nextOf } from '../setup/streams.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 
-// What platforms note on their records (decision 69).
+// Metadata that platforms store on their records (decision 69).
 
 let t: TestGateway;
 let platform: TestPlatform;
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => t.stop());
 
 const entry = (key: string, value: string) => ({ key, value });
-/** In the order in which it is shown: by key, capitals first. */
+/** In the order in which it is returned: by key, capitals first. */
 const notes = [entry('10', 'ten'), entry('Order', '42'), entry('a.b-c_d', 'Überweisung "€"')];
 const asMap = { Order: '42', '10': 'ten', 'a.b-c_d': 'Überweisung "€"' };
 const shuffled = [...notes].reverse();
@@ -45,7 +45,7 @@ const ofNode = async (id: string): Promise<Data> => {
   return node.metadata;
 };
 
-test('what is noted on a new record is answered, read again, and in REST and the record of every webhook', async () => {
+test('metadata of a new record is in the answer, in reads, in REST and in the record of every webhook', async () => {
   const receiver = await startReceiver();
   await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] });
   const { customer } = await newCustomer({ metadata: shuffled });
@@ -85,7 +85,7 @@ test('what is noted on a new record is answered, read again, and in REST and the
   expect((await rest.ask('GET', `/transactions/${transaction.id}`)).metadata).toEqual(asMap);
 });
 
-test("a quote's metadata is its transaction's, too, and the receiver of money here does not get it", async () => {
+test("a quote's metadata is also its transaction's, and its receiver on this installation does not get it", async () => {
   const { quote } = await succeed(
     platform,
     'createQuote',
@@ -112,7 +112,7 @@ test("a quote's metadata is its transaction's, too, and the receiver of money he
   ]);
 });
 
-test('a change replaces all that was noted, an empty one takes it away, and it stays when left out', async () => {
+test('an update replaces all metadata, an empty list clears it, and an omitted field keeps it', async () => {
   const { customer } = await newCustomer({ metadata: notes });
   const change = async (more: object): Promise<Data> =>
     (
@@ -150,7 +150,7 @@ test('a change replaces all that was noted, an empty one takes it away, and it s
 const key = (length: number) => 'k'.repeat(length);
 const many = (count: number) => Array.from({ length: count }, (_none, position) => entry(`key${position}`, ''));
 
-test('the bounds are 20 entries, keys of 40 and values of 500 characters', async () => {
+test('the limits are 20 entries, keys of 40 and values of 500 characters', async () => {
   const most = [entry(key(40), '€'.repeat(500)), ...many(19)];
   const { customer } = await newCustomer({ metadata: most });
   expect(customer.metadata).toHaveLength(20);
@@ -189,7 +189,7 @@ test.each([
   ]);
 });
 
-test('every entry that is refused is named, and a key that is given twice', async () => {
+test('every refused entry is named, and so is a duplicate key', async () => {
   const body = { source: { accountId: scene.usd }, destination: { accountId: scene.outsideUsd }, amount: 100 };
   const metadata = { '-': '', fine: '', '*': '' };
   const { details } = (await rest.call('POST', '/transfer-out', { body: { ...body, metadata } })).body;
@@ -203,7 +203,7 @@ test('every entry that is refused is named, and a key that is given twice', asyn
   expect(twice).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'metadata', 1] });
 });
 
-test('apps see what is noted on what they see, and note nothing themselves', async () => {
+test('apps see the metadata of the records that they see, and cannot write any', async () => {
   const { quote } = await succeed(platform, 'createQuote', usdToEur(scene, { metadata: notes }), 'quote { id }');
   const { token } = await mint(platform, { customerId: scene.customerId, permissions: ['VIEW', 'TRANSACT'] });
   const app = await connect(t.url, platform.platformId, `Bearer ${token}`);

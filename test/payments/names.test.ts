@@ -19,7 +19,7 @@ async function rename(customerId: string, fullName: string): Promise<void> {
   await succeed(t.platform, 'updateCustomer', { customerId, details: { individual: { fullName } } });
 }
 
-/** The app of a customer or of a payment. */
+/** Returns the app of a customer or of a payment. */
 async function appOf(subject: object): Promise<TestPlatform> {
   const { token } = await mint(t.platform, { permissions: ['VIEW', 'TRANSACT'], ...subject });
   return connect(t.url, t.platform.platformId, `Bearer ${token}`);
@@ -27,15 +27,15 @@ async function appOf(subject: object): Promise<TestPlatform> {
 
 const end = (id: string) => `•••• ${id.slice(-4).toUpperCase()}`;
 
-describe('an account has a name and the end of its number, for people', () => {
+describe('the display name of an account', () => {
   const names = async (id: string): Promise<Data> =>
     (await t.platform.ask('query ($id: ID!) { account(id: $id) { displayName maskedNumber } }', { id })).account;
 
-  test('here: its currency, and the end of its id', async () => {
+  test('on this installation is its currency, and the end of its id', async () => {
     expect(await names(payer.usd)).toEqual({ displayName: 'USD account', maskedNumber: end(payer.usd) });
   });
 
-  test('outside: its owner, and the end of its number', async () => {
+  test('outside is its owner, and the end of its number', async () => {
     const { account } = await t.platform.ask(
       'query ($id: ID!) { account(id: $id) { ... on ExternalAccount { accountInfo { ... on UsAccountInfo { accountNumber } } } } }',
       { id: payer.outsideUsd },
@@ -50,12 +50,12 @@ describe('an account has a name and the end of its number, for people', () => {
     ['USD', { usAccount: { accountNumber: '1234', routingNumber: '021000021', accountCategory: 'SAVINGS' } }, '34'],
     ['INR', { upi: { vpa: 'grace@bank' } }, 'bank'],
     ['BRL', { pix: { pixKey: 'grace@example.com', pixKeyType: 'EMAIL', taxId: '12345678901' } }, '.com'],
-  ])('whatever its kind, and never more than half of its number: %s %j', async (currency, accountInfo, shown) => {
+  ])('shows at most half of the number, whatever its kind: %s %j', async (currency, accountInfo, shown) => {
     const id = await externalAccount(t.platform, payer.customerId, currency, accountInfo);
     expect(await names(id)).toEqual({ displayName: 'Grace Hopper', maskedNumber: `•••• ${shown}` });
   });
 
-  test('a wallet is named for what it is; the answer of a mutation and a query agree', async () => {
+  test('of a wallet is its network and type; a mutation and a query agree', async () => {
     const solanaWallet = { address: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU' };
     const fields = 'displayName maskedNumber accountInfo { accountType maskedNumber }';
     const input = { customerId: payer.customerId, currency: 'USDC', accountInfo: { solanaWallet } };
@@ -70,7 +70,7 @@ describe('an account has a name and the end of its number, for people', () => {
     expect((await t.platform.ask(query, { id })).account).toEqual(shown);
   });
 
-  test('what all kinds share is read without naming a kind, in one statement', async () => {
+  test('is read without naming a type, in one statement', async () => {
     const query = `query ($id: ID!) { customer(id: $id) { accounts { edges { node { displayName maskedNumber
       ... on InternalAccount { fundingPaymentInstructions { accountType reference } }
       ... on ExternalAccount { accountInfo { accountType maskedNumber ... on PixAccountInfo { pixKey } } } } } } } }`;
@@ -88,7 +88,7 @@ describe('an account has a name and the end of its number, for people', () => {
   });
 });
 
-describe('the parties of a payment have their names', () => {
+describe('the names of the parties of a payment', () => {
   const fields = 'source { displayName maskedNumber } destination { displayName maskedNumber }';
 
   async function partiesOf(platform: TestPlatform, id: string): Promise<Data> {
@@ -96,7 +96,7 @@ describe('the parties of a payment have their names', () => {
     return (await platform.ask(query, { id })).transaction;
   }
 
-  test('to the account of another customer: the payee has its name, and no stranger its number', async () => {
+  test("to another customer's account include the payee's; strangers do not see its number", async () => {
     const made = await quote(t.platform, {
       source: { account: { accountId: payer.usd } },
       destination: { account: { accountId: payee.outsideUsd } },
@@ -121,7 +121,7 @@ describe('the parties of a payment have their names', () => {
     expect(asked.quote).toEqual(seenByPlatform);
   });
 
-  test('between accounts here: each side sees the name of the other, as it was when the payment was made', async () => {
+  test('between accounts of this installation stay as they were when the payment was made', async () => {
     const made = await quote(t.platform, {
       source: { account: { accountId: payer.usd } },
       destination: { account: { accountId: payee.usd } },
@@ -149,7 +149,7 @@ describe('the parties of a payment have their names', () => {
     }
   });
 
-  test('at a UMA address: the name that its side gives, or else the address', async () => {
+  test('at a UMA address are those that its side reports, or else the address', async () => {
     const umaAddress = await umaAddressOf(t.platform, payee.customerId);
     const made = await umaQuote(t.platform, payer.usd, umaAddress);
     const { transaction } = await t.platform.ask(
@@ -160,7 +160,7 @@ describe('the parties of a payment have their names', () => {
     expect(transaction.destination).toEqual({ displayName: given ?? umaAddress, maskedNumber: null });
   });
 
-  test('from outside, and in the fields of one kind beside those of all', async () => {
+  test('from outside can be read through the interface and the concrete type together', async () => {
     const source = { realtimeFunding: { customerId: payer.customerId, currency: 'USDC' } };
     const { id } = await quote(t.platform, { ...usdToEur(payer), source, lockedCurrencyAmount: 2_500_000 });
     const query = `query ($id: ID!) { quote(id: $id) { source { __typename displayName currency { code } }
@@ -172,7 +172,7 @@ describe('the parties of a payment have their names', () => {
     });
   });
 
-  test('in the stream and in a list of a transfer, too', async () => {
+  test('are also in the stream and in a list of a transfer', async () => {
     const { id } = await pay(t.platform, payer);
     const { transactions } = await t.platform.ask(`{ transactions(first: 1) { edges { node { id ${fields} } } } }`);
     expect(transactions.edges[0].node).toMatchObject({ id, destination: { displayName: 'Grace Hopper' } });
@@ -183,7 +183,7 @@ describe('the parties of a payment have their names', () => {
   });
 });
 
-test('whose a payment is, is said where the customer is null: the platform’s own, or a customer’s whom the viewer may not see', async () => {
+test('a payment whose customer is null states whether it is the platform’s or a hidden customer’s', async () => {
   const ownerOf = async (platform: TestPlatform, id: string) =>
     (
       await platform.ask(

@@ -19,7 +19,7 @@ const instructions = instruction.slice(1, -1);
 const quoteFields = `id createdAt expiresAt totalSendingAmount { amount } transaction { reconciliationReference }
   paymentInstructions { ${instructions} }`;
 
-/** A quote that is funded by the customer in a currency; the receiver gets `amount` euro cents. */
+/** Creates a quote that the customer funds in this currency; the receiver gets `amount` euro cents. */
 async function fundedQuote(currency: string, amount = 5_000): Promise<Data> {
   const input = {
     source: { realtimeFunding: { customerId: scene.customerId, currency } },
@@ -37,12 +37,12 @@ async function accountInstructions(currency: string): Promise<Data[]> {
   return (await fieldsOf(platform, 'account', id, read)).fundingPaymentInstructions;
 }
 
-/** The sections of an invoice, by name. */
+/** Returns the sections of an invoice, by name. */
 function read(invoice: string): Record<string, Data> {
   return Object.fromEntries(decode(invoice).sections.map((section: Data) => [section.name, section.value]));
 }
 
-/** The same address with the capitals that EIP-55 requires. */
+/** Returns the address with the capitals that EIP-55 requires. */
 function checksummed(address: string): string {
   const small = address.slice(2).toLowerCase();
   const hash = hex.encode(keccak_256(new TextEncoder().encode(small)));
@@ -66,7 +66,7 @@ const ways: Record<string, string[]> = {
 };
 
 describe.each(Object.entries(ways))('%s', (currency, types) => {
-  test('a quote and an account list every way to pay it, each of its own', async () => {
+  test('a quote and an account list every way to pay, each with its own instructions', async () => {
     const [first, second] = [await fundedQuote(currency), await fundedQuote(currency)];
     const own = await accountInstructions(currency);
     for (const list of [first.paymentInstructions, second.paymentInstructions, own]) {
@@ -80,7 +80,7 @@ describe.each(Object.entries(ways))('%s', (currency, types) => {
   });
 });
 
-test('yen, for which the interface has no form of account, cannot fund a quote', async () => {
+test('yen, for which the interface has no account type, cannot fund a quote', async () => {
   expect(await fundedQuote('JPY')).toMatchObject(refusal('INVALID_CURRENCY', 'source', 'realtimeFunding', 'currency'));
   expect(await accountInstructions('JPY')).toEqual([]);
 });
@@ -88,24 +88,24 @@ test('yen, for which the interface has no form of account, cannot fund a quote',
 describe('banks', () => {
   const only = async (currency: string) => (await fundedQuote(currency)).paymentInstructions[0];
 
-  test('an IBAN and its BIC hold their checks', async () => {
+  test('use valid check digits in an IBAN, and a valid BIC', async () => {
     const { iban, swiftBic } = await only('EUR');
     expect([isValidIBAN(iban), isValidBIC(swiftBic)]).toEqual([true, true]);
   });
 
-  test('a CLABE holds its check digit', async () => {
+  test('use a valid check digit in a CLABE', async () => {
     const { clabeNumber } = await only('MXN');
     expect(clabe.validate(clabeNumber).ok).toBe(true);
   });
 
-  test('a routing number holds its checksum', async () => {
+  test('use a valid checksum in a routing number', async () => {
     const { routingNumber, accountNumber } = await only('USD');
     const weights = [3, 7, 1, 3, 7, 1, 3, 7, 1];
     const sum = weights.reduce((total, weight, at) => total + weight * Number(routingNumber[at]), 0);
     expect([sum % 10, accountNumber]).toEqual([0, expect.stringMatching(/^\d{17}$/)]);
   });
 
-  test('every bank account could be registered as an account of its kind', async () => {
+  test('have accounts that could all be registered as external accounts of their type', async () => {
     const inputs: Record<string, string> = {
       EUR: 'iban',
       MXN: 'clabe',
@@ -129,7 +129,7 @@ describe('banks', () => {
 });
 
 describe('Lightning', () => {
-  test('an invoice is for the amount of its quote, carries its reference and ends with it', async () => {
+  test('has an invoice for the amount of its quote, with its reference and expiry', async () => {
     const quote = await fundedQuote('BTC');
     for (const { invoice } of quote.paymentInstructions) {
       const sections = read(invoice);
@@ -141,12 +141,12 @@ describe('Lightning', () => {
     }
   });
 
-  test('an account has an invoice for any amount', async () => {
+  test('has an invoice for any amount for an account', async () => {
     const [lightning] = await accountInstructions('BTC');
     expect(read(lightning.invoice).amount).toBeUndefined();
   });
 
-  test('a layer-2 address is a public key', async () => {
+  test('has a public key as a layer-2 address', async () => {
     const [, wallet] = (await fundedQuote('BTC')).paymentInstructions;
     expect(bech32m.decodeToBytes(wallet.address).bytes).toHaveLength(33);
     expect(wallet.assetType).toBe('BTC');
@@ -154,7 +154,7 @@ describe('Lightning', () => {
 });
 
 describe('stablecoins', () => {
-  test('addresses on Base and Polygon hold their EIP-55 checksum', async () => {
+  test('have a valid EIP-55 checksum on Base and Polygon', async () => {
     const [, base, polygon] = (await fundedQuote('USDC')).paymentInstructions;
     for (const { address, assetType } of [base, polygon]) {
       expect([checksummed(address), assetType]).toEqual([address, 'USDC']);
@@ -164,12 +164,12 @@ describe('stablecoins', () => {
     );
   });
 
-  test('an address on Solana is a point of its curve', async () => {
+  test('have a point of the curve as an address on Solana', async () => {
     const [solana] = (await fundedQuote('USDC')).paymentInstructions;
     expect(() => ed25519.Point.fromBytes(base58.decode(solana.address))).not.toThrow();
   });
 
-  test('an address on Tron holds its checksum', async () => {
+  test('have a valid checksum on Tron', async () => {
     const [tron] = (await fundedQuote('USDT')).paymentInstructions;
     expect(tron.address).toMatch(/^T[1-9A-HJ-NP-Za-km-z]{33}$/);
     const bytes = base58check(sha256).decode(tron.address);
@@ -178,7 +178,7 @@ describe('stablecoins', () => {
   });
 });
 
-test('a quote that is paid from an account has nothing to pay in', async () => {
+test('a quote that is paid from an account has no payment instructions', async () => {
   const made = await succeed(platform, 'createQuote', usdToEur(scene), 'quote { paymentInstructions { __typename } }');
   expect(made.quote.paymentInstructions).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { restClient } from '../setup/rest.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// When and where people are born and live: customers, owners of companies and of accounts, and facts about senders.
+// Dates of birth and countries of customers, owners of companies and of accounts, and facts about senders.
 
 const t = await testGateway();
 const { platform } = t;
@@ -12,7 +12,7 @@ const rest = await restClient(t.url, platform.authorization);
 const scene = await makeScene(platform);
 const [{ now }] = (await t.owner.query<{ now: Date }>('select clock_ms() as now')).rows as [{ now: Date }];
 
-/** The day so many years and days from today, by the database's clock. */
+/** Returns the day that is so many years and days from today by the database's clock. */
 function day(years: number, days = 0): string {
   const moment = new Date(now);
   moment.setUTCFullYear(moment.getUTCFullYear() + years, moment.getUTCMonth(), moment.getUTCDate() + days);
@@ -64,7 +64,7 @@ const beneficiary = (fields: object) =>
   });
 const fact = (name: string, value: string) =>
   umaQuote(platform, scene.usd, '$success.usd@sandbox.uma.money', { senderCustomerInfo: [{ name, value }] });
-/** A customer over REST, in the form of a refusal or a success of GraphQL. */
+/** Creates a customer over REST, and returns the result in GraphQL's form of a refusal or a success. */
 async function inRest(fields: object): Promise<Data> {
   const body = { customerType: 'INDIVIDUAL', platformCustomerId: fresh(), fullName: 'Ada', ...fields };
   return (await rest.call('POST', '/customers', { body })).body;

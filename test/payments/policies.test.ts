@@ -19,7 +19,7 @@ import { payingApp, serverOf } from '../setup/new-credentials.ts';
 import { passDelay, passHours } from '../setup/passing-time.ts';
 import { makeScene, ownAccount } from '../setup/scene.ts';
 
-// Policies: what a token, a customer or the platform may pay. Amounts are cents.
+// Policies limit what a token, a customer or the platform may pay. Amounts are cents.
 
 const t = await testGateway();
 const { platform } = t;
@@ -35,7 +35,7 @@ const remove = (subjectId: string): Promise<Data> => succeed(platform, 'deletePo
 /** A limit of an amount in USD. */
 const usd = (period: string, amount: number) => ({ period, currency: 'USD', amount: { units: amount } });
 
-/** A server that pays, with a policy of its own. */
+/** Creates a server token that can pay, with its own policy. */
 async function limited(terms: object, ...permissions: readonly string[]) {
   const server = await serverOf(platform, 'VIEW', 'TRANSACT', ...permissions);
   const { policy } = await set(server.tokenId, terms);
@@ -45,7 +45,7 @@ async function limited(terms: object, ...permissions: readonly string[]) {
 const refusalFields = `__typename ... on LimitExceededError {
   code message rule subjectId freeAt limit { period usedAmount { amount } leftAmount { amount } payments usedPayments } }`;
 
-/** Sends USD from the scene's account here; answers the id of the payment, or the refusal. */
+/** Sends USD from the scene's internal account; returns the id of the payment, or the refusal. */
 async function send(by: TestPlatform, amount: number, rest: object = {}): Promise<Data> {
   const input = moving(scene.usd, scene.outsideUsd, amount, rest);
   const query = `mutation ($input: TransferOutInput!) { transferOut(input: $input) {
@@ -54,7 +54,7 @@ async function send(by: TestPlatform, amount: number, rest: object = {}): Promis
   return transferOut.transaction?.id ?? transferOut;
 }
 
-/** Whether payments of these amounts were made. */
+/** Returns whether each of these amounts could be paid. */
 async function made(by: TestPlatform, ...amounts: readonly number[]): Promise<boolean[]> {
   const results: boolean[] = [];
   for (const amount of amounts) results.push(typeof (await send(by, amount)) === 'string');
@@ -65,7 +65,7 @@ const left = async (by: TestPlatform): Promise<Data> =>
   (await by.ask(`{ viewer { policies { ${facts} } } }`)).viewer.policies[0].limits;
 
 describe('a policy', () => {
-  test('allows what fits, and names the limit, what is used and when it is free again', async () => {
+  test('allows what fits; a refusal states the limit, the usage and when it is free again', async () => {
     const me = await limited({ limits: [usd('DAY', 500)], timeZone: 'Asia/Tokyo' });
     expect(await made(me, 300)).toEqual([true]);
     const refused = await send(me, 201);
@@ -160,12 +160,12 @@ describe('a policy', () => {
     expect(did).toEqual(allowed);
   });
 
-  test('allows payments in its hours, and says when they begin', async () => {
+  test('allows payments within its hours, and states when they begin', async () => {
     const { rows } = await t.owner.query<{ time: string }>(
       `select to_char(now() + m * interval '1 minute', 'HH24:MI') as time from unnest(array[-2, 2, 4]) m order by m`,
     );
     const [before, soon, later] = rows.map(({ time }) => time);
-    // The first lasts over midnight wherever it is not around now.
+    // The first spans midnight unless it is around midnight now.
     for (const [hoursFrom, hoursTo, fits] of [
       [before, soon, true],
       [later, soon, true],
@@ -184,7 +184,7 @@ describe('a policy', () => {
     }
   });
 
-  test('is checked for the token, for those that it was made by, for the customer and for the platform', async () => {
+  test('is checked for the token, its ancestors, the customer and the platform', async () => {
     const maker = await serverOf(platform, 'VIEW', 'TRANSACT', 'MANAGE');
     const server = await serverOf(maker, 'VIEW', 'TRANSACT');
     const app = await payingApp(maker, { customerId: scene.customerId });
@@ -206,7 +206,7 @@ describe('a policy', () => {
     expect(await remove(stranger.customerId)).toMatchObject({ deletedId: null });
   });
 
-  test('is not changed by a token that it limits, or that such a token has made', async () => {
+  test('cannot be changed by a token that it limits, or by a descendant of one', async () => {
     const maker = await limited({ limits: [usd('DAY', 5)] }, 'MANAGE');
     const child = await serverOf(maker, 'VIEW', 'TRANSACT', 'MANAGE');
     const own = `Platform:${platform.platformId}`;
@@ -215,21 +215,21 @@ describe('a policy', () => {
         expect(await set(subject, { limits: [] }, by)).toMatchObject({ code: 'FORBIDDEN' });
       expect(await act(by, 'deletePolicy', { subjectId: maker.tokenId })).toMatchObject({ code: 'FORBIDDEN' });
     }
-    // What each of them pays counts for both.
+    // Payments of either count for both.
     expect([...(await made(child, 3)), ...(await made(maker, 3, 2)), ...(await made(child, 1))]).toEqual([
       true,
       false,
       true,
       false,
     ]);
-    // Another server with MANAGE may, and a policy of all does not keep it from that.
+    // Another server token with MANAGE may, and a policy for all does not prevent that.
     await set(own, { limits: [usd('DAY', 100_000_000)] });
     expect(await set(maker.tokenId, { limits: [usd('DAY', 6)] })).toMatchObject({ __typename: 'SetPolicySuccess' });
     expect(await made(child, 1)).toEqual([true]);
     await remove(own);
   });
 
-  test('is shown to those who may see it: an app learns nothing of what others have used', async () => {
+  test('is shown to those who may see it: an app learns nothing about the usage of others', async () => {
     const app = await payingApp(platform, { customerId: scene.customerId });
     const blind = await serverOf(platform, 'TRANSACT');
     const own = `Platform:${platform.platformId}`;
@@ -279,7 +279,7 @@ describe('a policy', () => {
     expect(await left(me)).toMatchObject([{ usedAmount: { amount: '120' } }]);
   });
 
-  test('counts a quote when it is executed, and one for a deposit when it is made', async () => {
+  test('counts a quote when it is executed, and one that a deposit funds when it is created', async () => {
     const me = await limited({ limits: [usd('DAY', 1_500)] });
     const later = await quote(me, usdToEur(scene));
     const funded = await quote(me, fundedIn('USD', scene, 1_000));
@@ -287,7 +287,7 @@ describe('a policy', () => {
     await succeed(me, 'cancelQuote', { quoteId: funded.id });
     expect(await execute(me, later.id)).toMatchObject({ __typename: 'ExecuteQuoteSuccess' });
     expect(await quote(me, fundedIn('USD', scene, 1_000))).toMatchObject({ code: 'LIMIT_EXCEEDED' });
-    // What the deposit then does counts no second time.
+    // The deposit does not count again.
     const last = await quote(me, fundedIn('USD', scene, 500));
     await succeed(me, 'sandboxSend', { quoteId: last.id, currency: 'USD' });
     expect(await left(me)).toMatchObject([{ usedAmount: { amount: '1500' } }]);
@@ -298,7 +298,7 @@ describe('a policy', () => {
     [['REFUNDED'], '100', '0'],
     [['FAILED', 'REFUNDED'], '0', '0'],
     [[], '100', '100'],
-  ])('gives back what it says of a payment that fails, or is returned: %j', async (releaseOn, failed, returned) => {
+  ])('releases the usage of a failed or returned payment as declared: %j', async (releaseOn, failed, returned) => {
     const used = async (scenario: object, status: string) => {
       const me = await limited({ limits: [usd('DAY', 100), { period: 'LAST_24_HOURS', payments: 1 }], releaseOn });
       const { id } = await pay(me, scene, 100, { sandboxScenario: scenario });
@@ -340,7 +340,7 @@ test('a payment leaves a rolling window while others are made', async () => {
   expect(await made(me, 61, 60)).toEqual([false, true]);
 });
 
-test('a calendar day begins at midnight of its time zone, also where the clocks change', async () => {
+test('a calendar day begins at midnight in its time zone, even when the clocks change', async () => {
   const start = async (period: string, zone: string, at: string) => {
     const { rows } = await t.owner.query('select window_start($1, $2, $3) as start', [period, zone, at]);
     return rows[0].start.toISOString();

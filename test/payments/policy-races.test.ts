@@ -7,19 +7,19 @@ import { serverOf } from '../setup/new-credentials.ts';
 import { passHours } from '../setup/passing-time.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
-// Policies against a plain model of them, and against many payments at once. When a gateway stops, the audit proves that no window
-// was exceeded.
+// Compares policies with a plain model, and with many concurrent payments. When a gateway stops, the audit proves that
+// no window was exceeded.
 
-/** How many payments the race has; POLICY_PAYMENTS sets another number. */
+/** The number of payments in the race, which POLICY_PAYMENTS overrides. */
 const payments = Number(process.env.POLICY_PAYMENTS ?? 2_000);
-/** How many are under way at once, on each of two gateways. */
+/** The number of concurrent payments on each of two gateways. */
 const atOnce = 100;
 
 const policyOf = async (by: TestPlatform): Promise<Data> =>
   (await by.ask('{ viewer { policies { limits { usedAmount { amount } usedPayments } } } }')).viewer.policies[0];
 
 test(
-  'of many payments at once by two gateways, a limit takes none too many, and none is refused that fits',
+  'with many concurrent payments on two gateways, a limit admits exactly those that fit',
   async () => {
     const t = await ownGateway({ ...unlimited, SANDBOX_PACE_MS: 600_000 });
     const other = await ownGateway({ ...unlimited, SANDBOX_PACE_MS: 600_000 }, t.databaseUrl);
@@ -43,7 +43,7 @@ test(
         const { usd, outsideUsd } = scenes[number % scenes.length] ?? scenes[0] ?? ({} as Scene);
         const input = moving(usd, outsideUsd, amount, { idempotencyKey: `race-${number}` });
         const result = await act(by, 'transferOut', input).catch((error: Error) => ({ code: 'TIMEOUT', ...error }));
-        // On a busy machine: the same again, with the same key, whether or not it has happened.
+        // On a busy machine, the call is repeated with the same key, whether or not it took effect.
         if (['SERVICE_UNAVAILABLE', 'OUTCOME_UNKNOWN', 'CONFLICT', 'TIMEOUT'].includes(result.code)) left.push(next);
         else if (result.code === 'LIMIT_EXCEEDED') refused.push(amount);
         else {
@@ -57,7 +57,7 @@ test(
     expect(taken.length + refused.length).toBe(payments);
     expect(sum).toBeLessThanOrEqual(most);
     expect(taken.length).toBeLessThanOrEqual(payments * 0.75);
-    // What was refused would be too much, by its amount or by its number.
+    // A refused payment must exceed the limit, by its amount or by its count.
     if (taken.length < payments * 0.75)
       for (const amount of new Set(refused)) expect(sum + amount).toBeGreaterThan(most);
     const [day, rolling, month] = (await policyOf(server)).limits;
@@ -70,7 +70,7 @@ test(
   120_000 + payments * 100,
 );
 
-/** A payment as the model has it. */
+/** A payment in the model. */
 interface Use {
   /** In milliseconds. */
   at: number;
@@ -89,7 +89,7 @@ const timeZone = (() => {
 const dayOf = (at: number) => new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short' }).format(new Date(at));
 const hour = 3_600_000;
 
-/** Whether a payment made earlier is in the window of one that is made now. */
+/** Returns whether an earlier payment is in the window of one that is made now. */
 const inWindow: Readonly<Record<string, (at: number, now: number) => boolean>> = {
   PAYMENT: () => false,
   DAY: (at, now) => dayOf(at) === dayOf(now),
@@ -156,7 +156,7 @@ async function play(t: TestGateway, scene: Scene, first: readonly Limit[], steps
   }
 }
 
-test('whatever is paid, fails, is set and passes, a policy allows what its limits leave, and nothing else', async () => {
+test('over random payments, failures, settings and time, a policy allows exactly what its limits leave', async () => {
   const t = await ownGateway({ SANDBOX_PACE_MS: 1 });
   const scene = await makeScene(t.platform, 100_000_000n);
   await fc.assert(

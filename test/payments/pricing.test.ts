@@ -53,8 +53,8 @@ describe('the worked examples', () => {
     });
   });
 
-  it('two variable fees are rounded each on its own, and the receiving amount from the unrounded net: 863, fees 63', () => {
-    // The rate 1/0.92 has no end; 15 digits of it give 862.638 to as many places as matter.
+  it('two variable fees are rounded separately, and the unrounded net gives 863 received with fees of 63', () => {
+    // The rate 1/0.92 does not terminate; 15 digits of it give 862.638, exact to all the places that matter.
     const quote = priced(
       request(
         'USD',
@@ -78,7 +78,7 @@ describe('the worked examples', () => {
 });
 
 describe('a quote explains itself', () => {
-  it('names every rounding with its exact before and its whole after', () => {
+  it('names every rounding with the exact value before and the whole number after', () => {
     const quote = priced(
       request(
         'USD',
@@ -110,7 +110,7 @@ describe('a quote explains itself', () => {
     expect(quote).toMatchObject({ totalReceivingAmount: 747n, feesIncluded: 66n, platformFee: 53n });
   });
 
-  it('shows a ratio where the digits never end, and the factor between different decimals', () => {
+  it('shows a ratio if the digits do not terminate, and the factor between different decimals', () => {
     const quote = priced(
       request('USD', 'USDC', 'RECEIVING', 50_000_000n, { serviceFixedFee: 7n, serviceVariableFeeRate: '0.001' }),
     );
@@ -121,8 +121,8 @@ describe('a quote explains itself', () => {
     });
   });
 
-  it('gives what rounding up left over to the service where it would break the rate law', () => {
-    // 1191 sats cost 11.91 cents; 17.01… must be charged, so 18, and 30 % of 18 is 5.4: 13 would stay for 11.91.
+  it('gives the rest of a rounding-up to the service if it would break the rate law', () => {
+    // 1191 sats cost 11.91 cents; 17.01… must be charged, so 18, and 30 % of 18 is 5.4: 13 would remain for 11.91.
     const terms = { rate: '10000', serviceVariableFeeRate: '0.3' };
     const quote = priced(request('USD', 'BTC', 'RECEIVING', 1191n, terms));
     expect(quote).toMatchObject({ totalSendingAmount: 18n, totalReceivingAmount: 1191n, feesIncluded: 6n });
@@ -160,12 +160,12 @@ describe('the rate details', () => {
     });
   });
 
-  it('compose to the quote: (send − F) × both multipliers = receive, within rounding', () => {
+  it('give the quote: (send − F) × both multipliers = receive, within rounding', () => {
     everyQuote(quoteRequests(), (asked, quote) => {
       const { serviceApiMultiplier, counterpartyMultiplier } = quote.rateDetails;
       const factor = multiply(parseDecimal(serviceApiMultiplier), parseDecimal(counterpartyMultiplier));
       const composed = multiply(whole(quote.totalSendingAmount - fixedFees(asked)), factor);
-      // The unit that the locked side's rounding is worth, and 1 in 10^14 for the two printed multipliers.
+      // The value of the locked side's rounding, and 1 in 10^14 for the two printed multipliers.
       const slack = add(
         add(whole(1n), unitsBought(asked)),
         multiply(composed, { numerator: 2n, denominator: 10n ** 14n }),
@@ -180,7 +180,7 @@ describe('the rate details', () => {
 });
 
 describe('for every pair, amount and fee', () => {
-  it('the locked side is exactly the locked amount, and both sides keep their bounds', () => {
+  it('the locked side is exactly the locked amount, and both sides stay within their bounds', () => {
     everyQuote(quoteRequests(), (asked, quote) => {
       const { totalSendingAmount: send, totalReceivingAmount: receive } = quote;
       expect(asked.lockedSide === 'SENDING' ? send : receive).toBe(asked.lockedAmount);
@@ -189,7 +189,7 @@ describe('for every pair, amount and fee', () => {
     });
   });
 
-  it('fees are never negative, and are the sum of what each party takes', () => {
+  it('fees are never negative, and are the sum of what each party charges', () => {
     everyQuote(quoteRequests(), (asked, quote) => {
       const { rateDetails, platformFee, feesIncluded } = quote;
       const service = rateDetails.serviceApiFixedFee + rateDetails.serviceApiVariableFeeAmount;
@@ -201,7 +201,7 @@ describe('for every pair, amount and fee', () => {
     });
   });
 
-  it('SENDING locked, the rate law holds within half a receiving unit, and half a sending unit for each variable fee', () => {
+  it('with SENDING locked, the rate law holds within half a receiving unit, plus half a sending unit per variable fee', () => {
     everyQuote(quoteRequests('SENDING'), (asked, quote) => {
       const { rate, platformFee } = asked;
       const fees = [rate.serviceVariableFeeRate, platformFee.variableFeeRate].filter(
@@ -212,7 +212,7 @@ describe('for every pair, amount and fee', () => {
     });
   });
 
-  it('SENDING locked with two variable fees, it can be off by more than one unit of either currency', () => {
+  it('with SENDING locked and two variable fees, it can be off by over one unit of either currency', () => {
     const terms = { ...rates.terms(requiredCurrency('USD'), requiredCurrency('CAD')), maxSendingAmount: maxAmount };
     const asked = request('USD', 'CAD', 'SENDING', 6_173_403_473_077_186n, terms, {
       fixedFee: 7n,
@@ -223,7 +223,7 @@ describe('for every pair, amount and fee', () => {
     expect(toDecimal(off, 3)).toBe('1.69');
   });
 
-  it('with one variable fee, and whenever RECEIVING is locked, it holds within one smallest unit of one of them', () => {
+  it('with one variable fee, or with RECEIVING locked, it holds within one smallest unit of either currency', () => {
     fc.assert(
       fc.property(quoteRequests(), fc.boolean(), (given, isPlatformFree) => {
         const asked =
@@ -255,7 +255,7 @@ describe('for every pair, amount and fee', () => {
     });
   });
 
-  it('the service takes one unit more only RECEIVING locked, and only where more than one of each would be left over', () => {
+  it('the service takes an extra unit only with RECEIVING locked, and only if over one of each would remain', () => {
     everyQuote(quoteRequests(), (asked, quote) => {
       const taken = takesSurplus(quote) ? 1n : 0n;
       const kept = whole(quote.totalSendingAmount - quote.feesIncluded + taken);
@@ -266,8 +266,8 @@ describe('for every pair, amount and fee', () => {
   });
 
   it.each([
-    ['who sends more never has less received', 'SENDING', 'totalReceivingAmount'],
-    ['who wants more received never sends less', 'RECEIVING', 'totalSendingAmount'],
+    ['sending more never delivers less', 'SENDING', 'totalReceivingAmount'],
+    ['requesting more to be received never costs less', 'RECEIVING', 'totalSendingAmount'],
   ] as const)('%s', (_title, side, other) => {
     fc.assert(
       fc.property(quoteRequests(side), fc.bigInt(0n, 10n ** 12n), (asked, more) => {
@@ -285,7 +285,7 @@ describe('for every pair, amount and fee', () => {
    * way back, send' = ceil(F + receive / k / (1 − v)), lies from ceil(send − h) to ceil(send + h). Hence
    * |send' − send| ≤ ceil(h): one smallest unit, as long as a receiving unit is worth at most 2 (1 − v) sending units.
    */
-  it('locking what SENDING delivered costs the same, but for half a receiving unit rounded up', () => {
+  it('locking the amount delivered by SENDING costs the same, within half a receiving unit rounded up', () => {
     everyQuote(quoteRequests('SENDING'), (asked, forward) => {
       const back = priceQuote({ ...asked, lockedSide: 'RECEIVING', lockedAmount: forward.totalReceivingAmount });
       fc.pre(!('code' in back));
@@ -312,7 +312,7 @@ describe('for every pair, amount and fee', () => {
 });
 
 describe('the bounds', () => {
-  it('9000000000000000 goes through exactly, on either side', () => {
+  it('allow exactly 9000000000000000, on either side', () => {
     for (const lockedSide of ['SENDING', 'RECEIVING'] as const) {
       expect(priced(request('USD', 'EUR', lockedSide, maxAmount))).toMatchObject({
         totalSendingAmount: 9_000_000_000_000_000n,
@@ -324,21 +324,21 @@ describe('the bounds', () => {
     expect(taxed).toMatchObject({ totalReceivingAmount: 8_999_999_999_999_991n, feesIncluded: 9n });
   });
 
-  it.each<bigint>([0n, -1n, -9_000_000_000_000_000n])('a locked amount of %s is no amount', (amount) => {
+  it.each<bigint>([0n, -1n, -9_000_000_000_000_000n])('refuse %s as a locked amount', (amount) => {
     expect(refused(request('USD', 'EUR', 'SENDING', amount))).toEqual({
       code: 'INVALID_AMOUNT',
       reason: `the amount must be at least 1, not ${amount}`,
     });
   });
 
-  it.each(['SENDING', 'RECEIVING'] as const)('a locked amount above the maximum is refused (%s)', (lockedSide) => {
+  it.each(['SENDING', 'RECEIVING'] as const)('refuse a locked amount above the maximum (%s)', (lockedSide) => {
     expect(refused(request('USD', 'EUR', lockedSide, maxAmount + 1n))).toEqual({
       code: 'AMOUNT_OUT_OF_RANGE',
       reason: 'the amount must be at most 9000000000000000, not 9000000000000001',
     });
   });
 
-  it('the corridor bounds what is sent, and says how', () => {
+  it('of a corridor limit the sending amount, and the refusal states them', () => {
     const terms = { minSendingAmount: 10n, maxSendingAmount: 500n };
     const reason = (sent: string) => `from USD to EUR the sending amount must be 0.10 to 5.00 USD, not ${sent} USD`;
     for (const lockedSide of ['SENDING', 'RECEIVING'] as const) {
@@ -349,7 +349,7 @@ describe('the bounds', () => {
     }
   });
 
-  it('a computed sending amount above the maximum is refused, even where the rail has no bound', () => {
+  it('refuse a computed sending amount above the maximum, even if the rail has no bound', () => {
     const terms = { serviceFixedFee: 1n, maxSendingAmount: 10n ** 30n };
     expect(priced(request('USD', 'EUR', 'RECEIVING', maxAmount - 1n, terms)).totalSendingAmount).toBe(maxAmount);
     expect(refused(request('USD', 'EUR', 'RECEIVING', maxAmount, terms))).toMatchObject({
@@ -358,7 +358,7 @@ describe('the bounds', () => {
     });
   });
 
-  it('a computed receiving amount above the maximum is refused: one dollar can be many satoshi', () => {
+  it('refuse a computed receiving amount above the maximum: one dollar can be many satoshi', () => {
     const terms = { rate: '0.000001' }; // 1 cent is 10^12 satoshi
     expect(priced(request('USD', 'BTC', 'SENDING', 9_000n, terms)).totalReceivingAmount).toBe(maxAmount);
     expect(refused(request('USD', 'BTC', 'SENDING', 9_001n, terms)).reason).toBe(
@@ -366,7 +366,7 @@ describe('the bounds', () => {
     );
   });
 
-  it('a computed receiving amount may be the maximum, and not a unit more', () => {
+  it('allow a computed receiving amount of the maximum, and not a unit more', () => {
     const terms = { rate: '0.999999999999999' };
     expect(priced(request('USD', 'EUR', 'SENDING', 8_999_999_999_999_991n, terms)).totalReceivingAmount).toBe(
       maxAmount,
@@ -377,7 +377,7 @@ describe('the bounds', () => {
     });
   });
 
-  it('less than half a receiving unit is refused, half of one is rounded up to one', () => {
+  it('refuse less than half a receiving unit, and round up half of one', () => {
     const terms = { rate: '1' }; // 100 cents are a yen
     expect(priced(request('USD', 'JPY', 'SENDING', 50n, terms)).totalReceivingAmount).toBe(1n);
     expect(refused(request('USD', 'JPY', 'SENDING', 49n, terms)).reason).toBe(
@@ -385,7 +385,7 @@ describe('the bounds', () => {
     );
   });
 
-  it('an amount that the fixed fees eat up is refused, one unit more is not', () => {
+  it('refuse an amount that the fixed fees consume, and accept one unit more', () => {
     const terms = { serviceFixedFee: 300n, counterpartyFixedFee: 50n };
     const platform = { fixedFee: 150n, variableFeeRate: '0' };
     expect(refused(request('USD', 'EUR', 'SENDING', 500n, terms, platform))).toEqual({
@@ -395,7 +395,7 @@ describe('the bounds', () => {
     expect(priced(request('USD', 'EUR', 'SENDING', 501n, terms, platform)).totalReceivingAmount).toBe(1n);
   });
 
-  it('variable fees that together take everything are refused', () => {
+  it('refuse variable fees that consume everything', () => {
     const platform = { fixedFee: 0n, variableFeeRate: '0.5' };
     for (const lockedSide of ['SENDING', 'RECEIVING'] as const) {
       expect(
@@ -419,12 +419,12 @@ describe('the bounds', () => {
     [{ serviceVariableFeeRate: '1' }, 'service variable fee rate must be at least 0 and less than 1'],
     [{ serviceFixedFee: -1n }, 'service fixed fee must not be negative, but is -1'],
     [{ counterpartyFixedFee: -1n }, 'counterparty fixed fee must not be negative, but is -1'],
-  ])('terms that no rail may name are thrown out: %o', (terms, message) => {
+  ])('refuse terms that no rail may state: %o', (terms, message) => {
     expect(() => priceQuote(request('USD', 'EUR', 'SENDING', 100n, terms))).toThrow(new RangeError(message));
   });
 });
 
-/** Quotes between all pairs at the sandbox's rates or any other, with fees of every size and kind. */
+/** Generates quotes between all pairs, at the sandbox's or other rates, with fees of every size and kind. */
 function quoteRequests(side?: PricingRequest['lockedSide']): fc.Arbitrary<PricingRequest> {
   const amounts = fc.oneof(fc.bigInt(1n, 10_000n), fc.bigInt(1n, 10n ** 9n), fc.bigInt(1n, maxAmount));
   const fees = fc.oneof(fc.constant(0n), fc.bigInt(0n, 1_000n));
@@ -475,7 +475,7 @@ function everyQuote(asked: fc.Arbitrary<PricingRequest>, check: (asked: PricingR
   );
 }
 
-/** A quote at 1:1 without any fees or bounds but those named. */
+/** Builds a quote at 1:1 without fees or bounds except for the given ones. */
 function request(
   sending: CurrencyCode,
   receiving: CurrencyCode,
@@ -516,7 +516,7 @@ function refused(asked: PricingRequest): PricingRefusal {
   return answer;
 }
 
-/** F, as the rule has it: each fixed fee rounded half up before it enters. */
+/** F of the rate law: each fixed fee is rounded half up first. */
 function fixedFees({ sending, receiving, rate, platformFee }: PricingRequest): bigint {
   const factor = multiply(parseDecimal(rate.rate), tenTo(sending.decimals - receiving.decimals));
   return rate.serviceFixedFee + platformFee.fixedFee + roundHalfUp(multiply(whole(rate.counterpartyFixedFee), factor));
@@ -539,12 +539,12 @@ function takesSurplus({ steps }: Pricing): boolean {
   return steps.some(({ step }) => step === 'ROUNDING_SURPLUS');
 }
 
-/** What the rate law makes of a quote's sending side, in receiving smallest units. */
+/** Applies the rate law to a quote's sending side, in receiving smallest units. */
 function converted(quote: Pricing, asked: PricingRequest): Fraction {
   return multiply(whole(quote.totalSendingAmount - quote.feesIncluded), unitsBought(asked));
 }
 
-/** What an amount received is worth at a quote's rate, in sending smallest units. */
+/** Returns the value of a receiving amount at a quote's rate, in sending smallest units. */
 function worthOf(receive: bigint, { exchangeRate }: Pricing, from: CurrencyCode, to: CurrencyCode): Fraction {
   const shift = tenTo(requiredCurrency(from).decimals - requiredCurrency(to).decimals);
   return multiply(multiply(whole(receive), parseDecimal(exchangeRate)), shift);

@@ -18,7 +18,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { balanceOf, externalAccount, internalAccount, makeScene, ownAccount, usAccount } from '../setup/scene.ts';
 
 const t = await testGateway();
-/** Settles nothing. */
+/** Does not settle anything. */
 const idle = await testGateway({ ROLE: 'serve' });
 
 const quoteFields = `id status transaction { id } paymentInstructions { __typename }
@@ -29,7 +29,7 @@ async function createQuote(from: string, to: string, rest: object = {}, platform
   return made.quote ?? made;
 }
 
-/** The status of a payment once it has ended. */
+/** Waits until a payment has ended, and returns its status. */
 const ended = async (transactionId: string): Promise<string | undefined> =>
   (await statusesOf(t.platform, transactionId)).at(-1);
 
@@ -41,8 +41,8 @@ const payment = async (id: string): Promise<Data> => ({
 const iban = (number: string) => ({ iban: { iban: number, swiftBic: 'COBADEFF' } });
 const scene = await makeScene(t.platform, 0n);
 
-describe('a quote from an account outside', () => {
-  test('is expected once the money is pulled and paid out, and not before', async () => {
+describe('a quote from an external account', () => {
+  test('is expected only once the money is pulled and paid out', async () => {
     const expectedMs = async (sandboxScenario: object): Promise<number> => {
       const quote = await createQuote(scene.outsideUsd, scene.outsideEur, { sandboxScenario });
       await execute(t.platform, quote.id);
@@ -54,7 +54,7 @@ describe('a quote from an account outside', () => {
     expect(await expectedMs({ step: 'SETTLEMENT', delayMs: 600_000 })).toBeGreaterThanOrEqual(600_000);
   });
 
-  test('is pulled, converted and paid out, through the owner’s account of that currency', async () => {
+  test('is pulled, converted and paid out, through the owner’s internal account in that currency', async () => {
     const quote = await createQuote(scene.outsideUsd, scene.outsideEur);
     expect(quote).toMatchObject({
       status: 'PENDING',
@@ -71,13 +71,13 @@ describe('a quote from an account outside', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(0n);
   });
 
-  test('can be executed at its creation', async () => {
+  test('can be executed when it is created', async () => {
     const quote = await createQuote(scene.outsideUsd, scene.outsideEur, { immediatelyExecute: true });
     expect(quote.status).toBe('PROCESSING');
     expect(await ended(quote.transaction.id)).toBe('COMPLETED');
   });
 
-  test('whose pull fails ends FAILED, with nothing debited and nothing to refund', async () => {
+  test('whose pull fails becomes FAILED, with nothing debited and nothing to refund', async () => {
     const poor = await makeScene(t.platform, 5_000n, '002');
     const quote = await createQuote(poor.outsideUsd, scene.outsideEur);
     await execute(t.platform, quote.id);
@@ -89,7 +89,7 @@ describe('a quote from an account outside', () => {
     expect(await balanceOf(t.platform, poor.usd)).toBe(5_000n);
   });
 
-  test('whose payout fails leaves what was pulled on the owner’s account of that currency', async () => {
+  test('whose payout fails leaves the pulled money on the owner’s internal account in that currency', async () => {
     const own = await makeScene(t.platform, 0n);
     const closed = await externalAccount(t.platform, own.customerId, 'EUR', iban('DE89370400440532000003'));
     const quote = await createQuote(own.outsideUsd, closed);
@@ -102,7 +102,7 @@ describe('a quote from an account outside', () => {
     expect(await balanceOf(t.platform, own.usd)).toBe(10_000n);
   });
 
-  test('of the platform’s own is the platform’s payment, whoever owns the account it goes to', async () => {
+  test('of the platform’s own is the platform’s payment, whoever owns the destination', async () => {
     const own = await makeScene(t.platform, 0n);
     const treasury = await externalAccount(t.platform, undefined, 'USD', usAccount('4440001000'));
     const closed = await externalAccount(t.platform, own.customerId, 'EUR', iban('DE89370400440532111003'));
@@ -115,7 +115,7 @@ describe('a quote from an account outside', () => {
     expect(await balanceOf(t.platform, own.usd)).toBe(0n);
   });
 
-  test('gives its sandbox scenario to the payout: what was pulled comes back to the owner’s account here', async () => {
+  test('applies its sandbox scenario to the payout: pulled money returns to the owner’s internal account', async () => {
     const own = await makeScene(t.platform, 0n);
     const rest = { sandboxScenario: { reject: true }, immediatelyExecute: true };
     const quote = await createQuote(own.outsideUsd, own.outsideEur, rest);
@@ -127,7 +127,7 @@ describe('a quote from an account outside', () => {
     expect(await balanceOf(t.platform, own.usd)).toBe(10_000n);
   });
 
-  test('is refused of a wallet, which gives nothing on request: by quotes and transfers alike', async () => {
+  test('is refused for a wallet, which cannot be pulled from, in quotes and transfers alike', async () => {
     const tron = { tronWallet: { address: `T${'a'.repeat(33)}` } };
     const wallet = await externalAccount(t.platform, scene.customerId, 'USDT', tron, { beneficiary: undefined });
     const message = expect.stringContaining('cannot be pulled from a wallet');
@@ -139,7 +139,7 @@ describe('a quote from an account outside', () => {
   });
 });
 
-test('a pull that two workers both saw settle is credited once', async () => {
+test('a pull that two workers both see settle is credited once', async () => {
   const own = await makeScene(idle.platform, 0n);
   const quote = await createQuote(own.outsideUsd, own.outsideEur, {}, idle.platform);
   await execute(idle.platform, quote.id);

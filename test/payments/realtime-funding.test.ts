@@ -16,7 +16,7 @@ import { type Data, testGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 
 const t = await testGateway();
-/** Quotes expire at once, and those of `still` are not marked. */
+/** Quotes expire immediately, and those of `still` are not marked as expired. */
 const short = await testGateway({ SANDBOX_QUOTE_SECONDS: 0 });
 const still = await testGateway({ SANDBOX_QUOTE_SECONDS: 0, ROLE: 'serve' });
 const scene = await makeScene(t.platform, 0n);
@@ -31,9 +31,9 @@ const payment = async ({ transactionId: id }: FundedQuote, platform = t.platform
   ...(await fieldsOf(platform, 'transaction', id, 'quote { status }')),
 });
 
-describe('a deposit of what the quote asks for', () => {
+describe('a deposit of the quoted amount', () => {
   test.each(['USDC', 'USDT', 'BTC', 'USD', 'MXN'])(
-    'in %s is credited, converted and delivered by itself',
+    'in %s is credited, converted and delivered automatically',
     async (currency) => {
       const quote = await newQuote(currency);
       const end = statuses(quote.transactionId);
@@ -50,7 +50,7 @@ describe('a deposit of what the quote asks for', () => {
     },
   );
 
-  test('named to the unit, or sent again with its key, is the same deposit', async () => {
+  test('stated to the unit, or sent again with its key, is the same deposit', async () => {
     const quote = await newQuote();
     const input = { amount: quote.due, idempotencyKey: 'deposit-1' };
     expect(await send(quote, input)).toMatchObject({ replayed: false, transaction: { status: 'PROCESSING' } });
@@ -59,7 +59,7 @@ describe('a deposit of what the quote asks for', () => {
     expect(await balanceOf(t.platform, quote.account)).toBe(0n);
   });
 
-  test('is told as a change of balance before the payment proceeds', async () => {
+  test('appears as a change of balance before the payment proceeds', async () => {
     const quote = await newQuote();
     await send(quote);
     await statuses(quote.transactionId);
@@ -81,7 +81,7 @@ describe('a deposit of what the quote asks for', () => {
     ]);
   });
 
-  test('arrives once: a second one is refused, whichever comes first', async () => {
+  test('is accepted once: a second one is refused, whichever comes first', async () => {
     const quote = await newQuote();
     const answers = await Promise.all([send(quote), send(quote), send(quote)]);
     expect(answers.map((answer) => answer.code ?? 'done').sort()).toEqual(['CONFLICT', 'CONFLICT', 'done']);
@@ -90,7 +90,7 @@ describe('a deposit of what the quote asks for', () => {
     expect(await balanceOf(t.platform, quote.account)).toBe(0n);
   });
 
-  test('whose delivery fails comes back to the customer’s account of that currency', async () => {
+  test('whose delivery fails is returned to the customer’s account in that currency', async () => {
     const failing = await makeScene(t.platform, 0n, '003');
     const quote = await newQuote('USDC', t.platform, failing);
     await send(quote);
@@ -124,7 +124,7 @@ describe('a deposit that does not match', () => {
     expect(await balanceOf(t.platform, quote.account)).toBe(amount);
   });
 
-  test('in another currency, of nothing, or for a quote that an account pays is refused', async () => {
+  test('in another currency, of nothing, or for a quote that an account pays, is refused', async () => {
     const quote = await newQuote();
     expect(await send(quote, { currency: 'USD' })).toMatchObject(refusal('INVALID_CURRENCY', 'currency'));
     expect(await send(quote, { amount: 0n })).toMatchObject(refusal('INVALID_AMOUNT', 'amount', 'units'));
@@ -139,14 +139,14 @@ describe('a deposit that does not match', () => {
   });
 });
 
-test('a quote that a deposit pays cannot be executed by hand', async () => {
+test('a quote funded by a deposit cannot be executed manually', async () => {
   const quote = await newQuote();
   const refused = await execute(t.platform, quote.quoteId);
   expect(refused).toMatchObject({ code: 'INVALID_INPUT', path: ['input', 'quoteId'] });
   expect(refused.message).toContain('payment instructions');
 });
 
-test('a production platform cannot pretend a deposit', async () => {
+test('a production platform cannot simulate a deposit', async () => {
   const production = await t.newPlatform('production', 'PRODUCTION');
   expect(
     await send({ ...(await newQuote()), quoteId: 'Quote:00000000-0000-7000-8000-000000000000' }, {}, production),
@@ -154,7 +154,7 @@ test('a production platform cannot pretend a deposit', async () => {
 });
 
 describe('a late deposit', () => {
-  test('for a quote that has expired is the customer’s, and the payment stays EXPIRED', async () => {
+  test('for an expired quote is the customer’s, and the payment stays EXPIRED', async () => {
     const quote = await fundedQuote(short.platform, await makeScene(short.platform, 0n));
     expect((await statuses(quote.transactionId, short.platform)).at(-1)).toBe('EXPIRED');
     expect(await payment(quote, short.platform)).toMatchObject({ failureReason: 'QUOTE_EXPIRED' });
@@ -169,7 +169,7 @@ describe('a late deposit', () => {
     expect(await balanceOf(short.platform, quote.account)).toBe(quote.due);
   });
 
-  test('for a quote that nobody has marked expired yet fails the payment with QUOTE_EXPIRED', async () => {
+  test('for a quote not yet marked as expired fails the payment with QUOTE_EXPIRED', async () => {
     const quote = await fundedQuote(still.platform, await makeScene(still.platform, 0n));
     const failed = { status: 'FAILED', failureReason: 'QUOTE_EXPIRED' };
     expect(await send(quote, {}, still.platform)).toMatchObject({ transaction: failed });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { jsonInteger, jsonNumber, UnrepresentableAmount } from '../../src/api/records/fields.ts';
 
-test('an amount is a JSON integer exactly or not at all', () => {
+test('an amount is an exact JSON integer, or is refused', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (amount) => {
       if (amount > 2n ** 53n - 1n || amount < -(2n ** 53n) + 1n) {

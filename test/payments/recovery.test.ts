@@ -13,14 +13,14 @@ const scene = await makeScene(platform, 1_000_000n);
 const startWorker = (paceMs: number) =>
   startChildGateway({ DATABASE_URL: t.databaseUrl, SANDBOX_PACE_MS: String(paceMs), ROLE: 'all' });
 
-/** Sends a quote's worth through the gateway that is about to die, and answers its transaction. */
+/** Sends an amount through the gateway that is about to die, and returns the transaction's id. */
 async function execute(through: TestPlatform, amount: number): Promise<string> {
   const quoted = await quote(through, usdToEur(scene, { lockedCurrencyAmount: amount, immediatelyExecute: true }));
   return quoted.transaction.id;
 }
 
-test('payments whose process was killed between execution and settlement settle once, by whoever comes next', async () => {
-  // Its rail takes so long that nothing settles before it dies.
+test('payments whose process was killed between execution and settlement settle once, in another one', async () => {
+  // Its rail is so slow that nothing settles before it dies.
   const doomed = await startWorker(600_000);
   const ids: string[] = [];
   for (let index = 0; index < 5; index++)
@@ -28,7 +28,7 @@ test('payments whose process was killed between execution and settlement settle 
   expect(await doomed.end('SIGKILL')).toBe('SIGKILL');
   expect(await balanceOf(platform, scene.usd)).toBe(995_000n);
 
-  // What the dead process had promised to look at again is due at once, as it would be when its lease is over.
+  // Orders that the dead process had scheduled are made due now, as they would be after its lease.
   await makeDue(t);
   const successors = await Promise.all([startWorker(0), startWorker(0)]);
   for (const id of ids) {

@@ -26,33 +26,33 @@ import { makeDue } from '../setup/passing-time.ts';
 import { balanceOf, externalAccount, fund, makeScene, usAccount } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
-/** Rails and rows that do not behave hold up nothing else, and lose nothing. */
+/** Misbehaving rails and rows neither block nor lose anything else. */
 
-/** Serves only: the test does the background work itself, with rails of its own. */
+/** Only serves: the test does the background work itself, with its own rails. */
 const t = await testGateway({ ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 1, SANDBOX_PACE_MS: 0 });
 const { platform } = t;
 const { payments } = t.gateway;
 const scene = await makeScene(platform);
 
-/** The domain with a rail that answers `amount` by amount, and settles all others. */
+/** Returns the domain with a rail that answers by amount, and settles all others. */
 function answering(answers: Record<number, () => Promise<RailOutcome>>): Payments {
   const perform = async ({ amount }: RailOrder) => (await answers[Number(amount)]?.()) ?? { kind: 'settled' as const };
   return withRail(t, { payOut: perform, collect: perform });
 }
 
-/** Has the workers look at all orders now, whenever their rail said. */
+/** Makes the workers process all orders now, whatever time their rail asked for. */
 async function work(domain = answering({}), most = 10): Promise<number> {
   await makeDue(t);
   return settleDueOrders(domain, most);
 }
 
-/** The open contradictions of a payment. */
+/** Returns the open contradictions of a payment. */
 const casesOf = async (id: string) =>
   (await listCases(payments.database)).filter(({ transactionId }) => uuidIn(id) === transactionId);
 const send = async (amount: number): Promise<string> => (await pay(platform, scene, amount)).id;
 const statusOf = async (id: string): Promise<string> => (await fieldsOf(platform, 'transaction', id, 'status')).status;
 
-test('a rail that never answers for one order holds up no other, and is asked about it again', async () => {
+test('a rail that never answers for one order blocks no other, and is asked about it again', async () => {
   const [silent, prompt] = [await send(101), await send(102)];
   const asking = Promise.withResolvers<void>();
   const silence = answering({
@@ -77,7 +77,7 @@ test('a rail that never answers for one order holds up no other, and is asked ab
 });
 
 test.each([Number.NaN, Number.POSITIVE_INFINITY, 0.5, -3, 1e300])(
-  'an order of which a rail says to ask again in %d ms is asked about again',
+  'an order whose rail wants to be asked again in %d ms is asked about again',
   async (checkInMs) => {
     const id = await send(103);
     await settleDueOrders(answering({ 103: () => Promise.resolve({ kind: 'pending', checkInMs }) }), 10);
@@ -87,7 +87,7 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, 0.5, -3, 1e300])(
   },
 );
 
-test('an account that is busy too long is no fault of a fresh key, which may be used again', async () => {
+test('a command refused because an account stayed locked does not use up its key', async () => {
   const ask = () => act(platform, 'transferOut', moving(scene.usd, scene.outsideUsd, 104, { idempotencyKey: 'fresh' }));
   const busy = await whileLocked(t.databaseUrl, ['select from account for update'], ask);
   expect(JSON.stringify(busy)).toContain('SERVICE_UNAVAILABLE');
@@ -105,7 +105,7 @@ test('a quote that cannot be expired now is not counted as done, and is expired 
   expect(await fieldsOf(platform, 'quote', id, 'status')).toEqual({ status: 'EXPIRED' });
 });
 
-test('a rail that cannot check an account now is asked later, and what somebody says meanwhile stands', async () => {
+test('a rail that cannot check an account now is asked later, and a status set meanwhile stands', async () => {
   const id = await externalAccount(platform, scene.customerId, 'USD', usAccount('90909201'));
   const standing = () => fieldsOf(platform, 'account', id, '... on ExternalAccount { status version }');
   const check = async (domain = payments) => {
@@ -125,7 +125,7 @@ test('a rail that cannot check an account now is asked later, and what somebody 
   expect(await check()).toBe(0);
 });
 
-/** What is logged, line by line. */
+/** Collects the log, line by line. */
 function logging() {
   const lines: { level: number; msg: string; [fact: string]: unknown }[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line)) });
@@ -136,7 +136,7 @@ test.each([
   ['settled', 'failed', 'FAILED'],
   ['failed', 'settled', 'COMPLETED'],
 ] as const)(
-  'a rail that says %s where the ledger has it %s is logged for a person to look at',
+  'a report of %s by a rail for an order that the ledger has as %s is logged for a person',
   async (late, first, stands) => {
     const answer = (kind: 'settled' | 'failed'): RailOutcome =>
       kind === 'settled' ? { kind } : { kind, explanation: 'refused by the bank' };
@@ -144,7 +144,7 @@ test.each([
     const { lines, log } = logging();
     const domain = answering({
       105: async () => {
-        // Another process, that took the order up when its lease was over, hears otherwise and is quicker.
+        // Another process, which took over the order after its lease, receives a different report and is faster.
         await work(answering({ 105: () => Promise.resolve(answer(first)) }));
         return answer(late);
       },
@@ -163,7 +163,7 @@ test.each([
   },
 );
 
-test('what has settled and then failed stands, and is one case until a person closes it', async () => {
+test('an order reported as settled and then as failed stays settled, and is one case until closed', async () => {
   const id = await send(109);
   await settleDueOrders(answering({ 109: () => Promise.resolve({ kind: 'settled', watchMs: 0 }) }), 10);
   const before = await balanceOf(platform, scene.usd);
@@ -184,7 +184,7 @@ test('what has settled and then failed stands, and is one case until a person cl
   await work();
 });
 
-test('a payment of which a rail names another amount ends only when it names the right one, and is a case', async () => {
+test('a payment whose rail reports a different amount opens a case, and ends once the amount is right', async () => {
   const id = await send(110);
   const settled = (amount: bigint) => answering({ 110: () => Promise.resolve({ kind: 'settled', amount }) });
   await settleDueOrders(settled(109n), 10);
@@ -196,8 +196,8 @@ test('a payment of which a rail names another amount ends only when it names the
   expect(await statusOf(id)).toBe('COMPLETED');
 });
 
-test('a rail that is slow is asked about 32 orders at once at most, however many are due, so that none waits for its connection', async () => {
-  // What other tests have left would be counted, too.
+test('a slow rail is asked about at most 32 orders concurrently, so that none waits for its connection', async () => {
+  // Orders left by other tests would be counted, too.
   await work(undefined, 100);
   const amounts = Array.from({ length: 40 }, (_, position) => 2_000 + position);
   const ids = await Promise.all(amounts.map(send));
@@ -214,7 +214,7 @@ test('a rail that is slow is asked about 32 orders at once at most, however many
   const settling = settleDueOrders(answering(Object.fromEntries(amounts.map((amount) => [amount, slow]))), 100);
   for (let answered = 0; answered < amounts.length; answered += 1) {
     await vi.waitFor(() => expect(asked).not.toEqual([]), 20_000);
-    // The rail has all calls that it may get at once.
+    // The rail now has as many concurrent calls as it may get.
     await new Promise((resolve) => setImmediate(resolve));
     asked.shift()?.();
   }
@@ -223,7 +223,7 @@ test('a rail that is slow is asked about 32 orders at once at most, however many
   for (const id of ids) expect(await statusOf(id)).toBe('COMPLETED');
 });
 
-test('no transaction of the database is open while a rail is called', async () => {
+test('no database transaction is open while a rail is called', async () => {
   const SANDBOX = sandboxOf(payments);
   const parts = [
     ...(['rate', 'paymentInstructions', 'lookUp', 'checkAccount', 'checkIdentity', 'payOut', 'collect'] as const),
@@ -240,7 +240,7 @@ test('no transaction of the database is open while a rail is called', async () =
     });
   });
   try {
-    // The scene makes customers and accounts.
+    // makeScene creates customers and accounts, which calls the rail.
     const other = await makeScene(platform);
     await lookUp(platform, '$success.eur@sandbox.uma.money');
     await fundedQuote(platform, other);
@@ -253,7 +253,7 @@ test('no transaction of the database is open while a rail is called', async () =
   expect(Object.fromEntries(called)).toEqual(Object.fromEntries(parts.map((part) => [part, 0])));
 });
 
-test('a rail that says the same again is no contradiction', async () => {
+test('a rail that repeats its report does not contradict it', async () => {
   const id = await send(106);
   const { lines, log } = logging();
   const domain = answering({
@@ -267,7 +267,7 @@ test('a rail that says the same again is no contradiction', async () => {
   expect(lines).toMatchObject([{ level: 30, msg: 'an outcome was stale; reading the order again' }]);
 });
 
-test('an order that goes wrong every time is taken up again later each time, five minutes apart at most', async () => {
+test('an order that keeps failing is retried at growing intervals of at most five minutes', async () => {
   const { owner: pool } = t;
   // Neither this rail's answer nor the resulting state of the payment is usable.
   const nonsense = { kind: 'nonsense' } as unknown as RailOutcome;
@@ -300,7 +300,7 @@ test('an order that goes wrong every time is taken up again later each time, fiv
   for (const id of [unheard, unwritten]) expect(await statusOf(id)).toBe('COMPLETED');
 });
 
-test('what was collected and does not fit is FAILED only once the rail gives it back; until then it is told again', async () => {
+test('a collected amount that does not fit is FAILED only once the rail has returned it; this is retried', async () => {
   const most = 9_000_000_000_000_000n;
   const other = await makeScene(platform, 0n);
   const { id } = await transfer(platform, 'transferIn', other, most);
@@ -324,8 +324,8 @@ test('what was collected and does not fit is FAILED only once the rail gives it 
   expect(await balanceOf(platform, other.usd)).toBe(1n);
 });
 
-test('a quote that cannot be expired keeps neither the expiry busy nor other work waiting', async () => {
-  // Started here: another test stops the clock of the process.
+test('a quote that cannot be expired neither occupies the expiry nor delays other work', async () => {
+  // A gateway of its own: another test stops the clock of the process.
   const working = await startTestGateway({ SANDBOX_QUOTE_SECONDS: 1 });
   const { platform: busy, gateway, databaseUrl } = working;
   const own = await makeScene(busy);
@@ -334,16 +334,16 @@ test('a quote that cannot be expired keeps neither the expiry busy nor other wor
     withoutTriggers(databaseUrl, (client) =>
       client.query('update transaction set status = $1 where id = $2', [status, uuidIn(spoiled.transaction.id)]),
     );
-  // As a bug below the triggers would leave it: the quote waits, and its transaction has ended.
+  // The state that a bug below the triggers would leave: the quote waits, and its transaction has ended.
   await write('EXPIRED');
   const looks = vi.spyOn(gateway.payments.database.pool, 'query');
   const sound = await quote(busy, usdToEur(own));
-  // Over the second in which both expire, and then one more.
+  // Past the second in which both expire, and one more.
   const { id } = await transfer(busy, 'transferOut', own, 100, { sandboxScenario: { delayMs: 2_000 } });
   expect(await ended(busy, sound.transaction.id)).toMatchObject({ status: 'EXPIRED' });
   expect(await ended(busy, id)).toMatchObject({ status: 'COMPLETED' });
   const rounds = looks.mock.calls.filter(([asked]) => Object(asked).name === 'expired_quotes').length;
-  // Every quarter of a second; without the pause they would be hundreds.
+  // Every quarter of a second; without the pause there would be hundreds.
   expect(rounds).toBeGreaterThan(2);
   expect(rounds).toBeLessThan(60);
   looks.mockRestore();

@@ -25,11 +25,11 @@ interface Kind {
   readonly type: keyof typeof accountTypes;
   /** The details of an account. */
   readonly one: Readonly<Record<string, string>>;
-  /** The same number at other banks: what differs. */
+  /** The fields that differ if the same number is at another bank. */
   readonly elsewhere?: readonly Readonly<Record<string, string>>[];
-  /** Other words for the same account: what differs. */
+  /** The fields that differ in other spellings of the same account. */
   readonly same?: readonly Readonly<Record<string, string>>[];
-  /** Other accounts that look nearly the same: what differs. */
+  /** The fields that differ in a different account that looks similar. */
   readonly other?: readonly Readonly<Record<string, string>>[];
 }
 
@@ -144,11 +144,11 @@ const kinds: readonly Kind[] = [
   { type: 'SOLANA_WALLET', one: { address: 'S'.repeat(44) }, other: [{ address: 's'.repeat(44) }] },
   { type: 'TRON_WALLET', one: { address: `T${'a'.repeat(33)}` }, other: [{ address: `T${'A'.repeat(33)}` }] },
   { type: 'POLYGON_WALLET', one: { address: evm }, same: [{ address: evm.toLowerCase() }] },
-  // The same address as on Polygon: another network.
+  // The same address on Polygon: a different network.
   { type: 'BASE_WALLET', one: { address: evm }, same: [{ address: `0x${evm.slice(2).toUpperCase()}` }] },
 ];
 
-test('every type of account is tried, and each field that names its bank', () => {
+test('every type of account is covered, and each field that names its bank', () => {
   const tried = Object.keys(accountTypes).map((type) => [
     type,
     ...new Set(kinds.flatMap((kind) => (kind.type === type ? (kind.elsewhere ?? []).flatMap(Object.keys) : []))),
@@ -163,7 +163,7 @@ describe.each(kinds)('$type $one', ({ type, one, elsewhere = [], same = [], othe
   const registerAs = (customerId: string, differs: object = {}) =>
     register(customerId, currencies[0], { [graphql.input]: { ...one, ...differs } }, isOwned);
 
-  test('is one account in whatever spelling, and another one at each other bank', async () => {
+  test('is one account in every spelling, and a different one at each other bank', async () => {
     const customerId = await newCustomer(platform, 'Grace Hopper');
     const { account } = await registerAs(customerId);
     const conflictWith = (id: string) => ({ code: 'CONFLICT', message: expect.stringContaining(id) });
@@ -183,7 +183,7 @@ describe.each(kinds)('$type $one', ({ type, one, elsewhere = [], same = [], othe
   });
 });
 
-test('the address of a wallet is another account in another currency, and on another chain', async () => {
+test('the same wallet address in a different currency, or on a different chain, is a different account', async () => {
   const customerId = await newCustomer(platform, 'Grace Hopper');
   const solanaWallet = { address: 'S'.repeat(44) };
   for (const [currency, wallet] of [
@@ -195,7 +195,7 @@ test('the address of a wallet is another account in another currency, and on ano
     expect((await register(customerId, currency, wallet, false)).__typename).toBe('CreateExternalAccountSuccess');
 });
 
-test('an account that becomes ACTIVE again conflicts with the same account, and not with that of another bank', async () => {
+test('reactivating an account conflicts with the same account, and not with one at another bank', async () => {
   const customerId = await newCustomer(platform, 'Grace Hopper');
   const registerAt = (sortCode: string) =>
     register(customerId, 'GBP', { gbpAccount: { sortCode, accountNumber: '12345678' } });
@@ -212,7 +212,7 @@ test('an account that becomes ACTIVE again conflicts with the same account, and 
   });
 });
 
-test('five hundred spellings of fifty accounts, registered by twenty writers at once, are fifty accounts', async () => {
+test('five hundred spellings of fifty accounts, registered by twenty concurrent writers, are fifty accounts', async () => {
   const customerId = await newCustomer(platform, 'Grace Hopper');
   const accounts = distinctAccounts(50);
   const spellings = accounts.flatMap((account, number) =>
@@ -237,7 +237,7 @@ test('five hundred spellings of fifty accounts, registered by twenty writers at 
     expect(message).toBe(`this account already exists as ${made.get(number)}`);
 });
 
-test('who may not view is told that the account exists, and not which it is', async () => {
+test('a caller without VIEW learns that the account exists, but not which it is', async () => {
   const manager = await serverOf(platform, 'MANAGE');
   const input = {
     currency: 'GBP',
@@ -252,20 +252,20 @@ test('who may not view is told that the account exists, and not which it is', as
   expect(refused).toMatchObject({ code: 'CONFLICT', message: 'this account already exists' });
 });
 
-/** So many accounts, all different. */
+/** Generates this many different accounts. */
 function distinctAccounts(count: number): GeneratedAccount[] {
   const found = new Map<string, GeneratedAccount>();
   for (const account of fc.sample(generatedAccount, { numRuns: 4 * count, seed: 42 })) {
     const { identifier, bank } = identityOf(account.accountType, account.details);
     found.set(`${account.accountType} ${bank} ${identifier}`, account);
   }
-  // The suffixes of the sandbox would refuse an account, or make it one that is registered again.
+  // The sandbox's suffixes would refuse an account, or let it be registered again.
   return [...found.values()]
     .filter(({ details }) => !/(?:105|20[1-4])(?:@|$)/.test(Object.values(details).join('\n')))
     .slice(0, count);
 }
 
-/** In another order, always the same one. */
+/** Returns the items in another, deterministic order. */
 function shuffled<Item>(items: readonly Item[]): Item[] {
   const [order = []] = fc.sample(fc.shuffledSubarray([...items.keys()], { minLength: items.length }), {
     numRuns: 1,

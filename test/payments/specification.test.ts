@@ -18,13 +18,13 @@ import { restClient } from '../setup/rest.ts';
 import { usAccount } from '../setup/rest-scene.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/** Sentences of the specification that no other test is about, by their sections. docs/coverage.md has the rest. */
+/** Sentences of the specification that no other test covers, by section. docs/coverage.md lists the rest. */
 
 const address = '$success.usd@sandbox.uma.money';
 
 const t = await testGateway();
 
-/** The ids that a list of the platform has under a filter. */
+/** Returns the ids in a list of the platform under a filter. */
 async function found(list: 'customers' | 'quotes' | 'transactions', filter: object): Promise<string[]> {
   const type = { customers: 'CustomerFilter', quotes: 'QuoteFilter', transactions: 'TransactionFilter' }[list];
   const query = `query ($filter: ${type}) { ${list}(first: 100, filter: $filter) { edges { node { id } } } }`;
@@ -108,7 +108,7 @@ test('4.1 a quote without one of its required fields is refused before anything 
   expect(await found('quotes', { customerId: scene.customerId })).toEqual([]);
 });
 
-test('4.2 and 4.4 quotes and transactions are found by the UMA address that they pay to', async () => {
+test('4.2 and 4.4 quotes and transactions are found by the UMA address that they pay', async () => {
   const scene = await makeScene(t.platform);
   const made = await umaQuote(t.platform, scene.usd, address);
   const { customerId } = scene;
@@ -120,7 +120,7 @@ test('4.2 and 4.4 quotes and transactions are found by the UMA address that they
   expect(await found('transactions', other)).toEqual([]);
 });
 
-test('4.10 the platform’s own external accounts are answered whole, by currency, without a page', async () => {
+test('4.10 the platform’s own external accounts are returned completely, by currency, without paging', async () => {
   const rest = await restClient(t.url, (await t.newPlatform('owner')).authorization);
   const own = await rest.make('/platform/external-accounts', { currency: 'USD', accountInfo: usAccount() });
   expect(own.customerId).toBeNull();
@@ -128,7 +128,7 @@ test('4.10 the platform’s own external accounts are answered whole, by currenc
   expect(await rest.ask('GET', '/platform/external-accounts?currency=EUR')).toEqual({ data: [] });
 });
 
-test('4.11 a deleted customer is listed only where deleted ones are asked for', async () => {
+test('4.11 a deleted customer is listed only on request', async () => {
   const { customerId } = await makeScene(t.platform, 0n);
   await act(t.platform, 'deleteCustomer', { customerId }, 'customer { isDeleted }');
   const isListed = async (isIncludingDeleted?: boolean) =>
@@ -136,7 +136,7 @@ test('4.11 a deleted customer is listed only where deleted ones are asked for', 
   expect([await isListed(), await isListed(false), await isListed(true)]).toEqual([false, false, true]);
 });
 
-test('6 OUTGOING_PAYMENT events of a UMA payment go on until it has ended', async () => {
+test('6 OUTGOING_PAYMENT events of a UMA payment continue until it has ended', async () => {
   const scene = await makeScene(t.platform);
   const made = await umaQuote(t.platform, scene.usd, address);
   await execute(t.platform, made.id);

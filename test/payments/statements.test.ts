@@ -11,7 +11,7 @@ import { fund, internalAccount, makeScene } from '../setup/scene.ts';
 const t = await testGateway();
 const scene = await makeScene(t.platform, 1_000_000n);
 const stranger = await makeScene(t.platform, 0n);
-// Money that comes, that goes, and that is changed into another currency.
+// Money that arrives, that leaves, and that is converted into another currency.
 for (let round = 0; round < 3; round += 1) {
   await fund(t.platform, scene.usd, BigInt(50 + round));
   await ended(t.platform, (await pay(t.platform, scene, 100 + round)).id);
@@ -19,13 +19,13 @@ for (let round = 0; round < 3; round += 1) {
   await execute(t.platform, made.id);
   await ended(t.platform, made.transaction.id);
 }
-// The suffix of its account lets the bank refuse it.
+// The suffix of its account makes the bank refuse it.
 const refused = await makeScene(t.platform, 5_000n, '004');
 await ended(t.platform, (await pay(t.platform, refused, 700)).id);
-/** An account that got its money back. */
+/** An account whose payment was returned. */
 const returned = refused.usd;
 
-/** The postings on an account, oldest first, from the tables. */
+/** Reads the postings of an account from the tables, oldest first. */
 async function postings(accountId: string): Promise<Data[]> {
   const { rows } = await t.owner.query(
     `select p.amount::text, p.balance_after::text, uuid_v7_time(p.journal_id) as at, p.journal_id, p.leg, j.transaction_id, upper(j.kind) as kind
@@ -58,14 +58,14 @@ async function statementOf(id: string, from: Date, to: Date, first = 50): Promis
   }
 }
 
-test('the opening balance and the entries of any period make its closing balance, and periods join', async () => {
+test('the opening balance and the entries of any period give its closing balance, and periods join', async () => {
   const all = await postings(scene.usd);
   expect(all.length).toBeGreaterThan(8);
   const begin = all[0].at.getTime() - 10;
   const span = all.at(-1).at.getTime() - begin + 20;
   const moment = fc.oneof(
     fc.integer({ min: 0, max: span }).map((ms) => begin + ms),
-    // The exact time of an entry, and the times right before and after.
+    // The exact time of an entry, and the times immediately before and after.
     fc.tuple(fc.nat(), fc.constantFrom(-1, 0, 1)).map(([at, ms]) => all[at % all.length].at.getTime() + ms),
   );
   await fc.assert(
@@ -108,7 +108,7 @@ test('the opening balance and the entries of any period make its closing balance
   );
 });
 
-test('what one request reads of an account that is paid meanwhile is of one moment', async () => {
+test('everything that one request reads of an account being paid is from one moment', async () => {
   const [from, to] = [new Date(0), new Date(Date.now() + 3_600_000)];
   let isPaid = false;
   const amounts = Array.from({ length: 30 }, (_one, index) => BigInt(1 + index));
@@ -127,13 +127,13 @@ test('what one request reads of an account that is paid meanwhile is of one mome
   await done;
 });
 
-test('a statement is refused where its period ends before it begins, at its field', async () => {
+test('a statement is refused if its period ends before it begins, naming the field', async () => {
   const { data, errors } = await t.platform.send(document, { id: scene.usd, from: new Date(1), to: new Date(0) });
   expect(data?.account ?? null).toBeNull();
   expect(errors?.[0]).toMatchObject({ path: ['account', 'statement'], extensions: { code: 'INVALID_INPUT' } });
 });
 
-test("an app sees its own customer's statement, and no other; the token of a payment no balance", async () => {
+test("an app sees only its own customer's statement; a token bound to a payment sees no balance", async () => {
   const [from, to] = [new Date(0), new Date()];
   const app = await appOf(t.platform, { customerId: scene.customerId });
   const { account } = await app.ask(document, { id: scene.usd, from, to, first: 1 });
@@ -226,10 +226,10 @@ test('the CSV has every entry between the opening and the closing balance, in ma
   );
 });
 
-/** The kinds of journals that undo an earlier one. */
+/** The kinds of journals that reverse an earlier one. */
 const givingBack = /^(REFUND|RETURN|RESUMPTION)$/;
 
-test('the camt.053 document is what the standard demands, and adds up', async () => {
+test('the camt.053 document satisfies the standard, and adds up', async () => {
   const schema = XmlDocument.fromString(readFileSync(new URL('camt053.xsd', import.meta.url), 'utf8'));
   const validator = XsdValidator.fromDoc(schema);
   const [from, to] = [new Date(0), new Date()];
@@ -261,7 +261,7 @@ test('the camt.053 document is what the standard demands, and adds up', async ()
   schema.dispose();
 });
 
-test('an entry that gives money back is a reversal, and a period that is not over has no closing balance', async () => {
+test('an entry that returns money is a reversal, and an unfinished period has no closing balance', async () => {
   const read = async (accountId: string, format: string, from: Date, to: Date) =>
     (await exported(accountId, format, from, to)).text();
   const [from, later] = [new Date(0), new Date(Date.now() + 86_400_000)];
@@ -279,7 +279,7 @@ test('an entry that gives money back is a reversal, and a period that is not ove
   for (const line of lines) expect(new Date(line.split(',')[0] ?? '').getTime()).toBeLessThan(later.getTime());
 });
 
-test('camt.053 has no amounts in assets that ISO 4217 does not know; a period that ends before it begins is refused', async () => {
+test('camt.053 is refused for assets outside ISO 4217, and for a period that ends before it begins', async () => {
   const usdc = await internalAccount(t.platform, scene.customerId, 'USDC');
   const refusal = await exported(usdc, 'camt.053', new Date(0), new Date());
   expect(refusal.status).toBe(400);
@@ -293,7 +293,7 @@ test('camt.053 has no amounts in assets that ISO 4217 does not know; a period th
   }
 });
 
-test('an export of more entries than are read at once has all of them; one whose client goes ends', async () => {
+test('an export longer than one read is complete; one whose client disconnects stops', async () => {
   const busy = await makeScene(t.platform, 0n);
   const funding = '$account: ID!';
   const fields = [1, 2, 3, 4, 5].map(
@@ -313,6 +313,6 @@ test('an export of more entries than are read at once has all of them; one whose
   );
   const response = await exported(busy.usd, 'camt.053', from, to);
   await response.body?.cancel();
-  // Nothing waits for the client that has gone: the gateway stops at once after this test.
+  // Nothing waits for the client that disconnected: the gateway stops promptly after this test.
   expect((await exported(busy.usd, 'csv', from, to)).status).toBe(200);
 });

@@ -11,10 +11,10 @@ import { tester } from '../setup/tester.ts';
 
 const t = await testGateway();
 
-/** The operator's command on the gateway's database. */
+/** Runs the operator's command on the gateway's database. */
 const suspense = (...words: string[]) => runOps(t.databaseUrl, ['suspense', ...words]);
 
-/** A payment of 10,000 US cents that was neither delivered nor given back. */
+/** Creates a payment of 10,000 US cents that was neither delivered nor returned. */
 async function stuck() {
   const scene = await makeScene(t.platform, 50_000n, '007');
   const { id } = await transfer(t.platform, 'transferOut', scene, 10_000);
@@ -22,7 +22,7 @@ async function stuck() {
 }
 
 describe('money in suspense', () => {
-  test('is listed, released once by the operator, and is back on the account with its refund settled', async () => {
+  test('is listed, released once by the operator, and returned to the account, settling its refund', async () => {
     const { scene, transaction } = await stuck();
     expect(transaction).toMatchObject({ status: 'FAILED', refund: { settledAt: null } });
     expect(left(transaction, 'SUSPENSE')).toBe(10_000n);
@@ -42,7 +42,7 @@ describe('money in suspense', () => {
     expect([left(now, 'SUSPENSE'), left(now, 'CLEARING')]).toEqual([0n, 0n]);
     expect((await suspense('list')).out).not.toContain(transaction.id);
 
-    // Told in the feed: the change of the balance, then the payment with its refund.
+    // In the feed: the change of the balance, then the payment with its refund.
     const told: Data[] = [];
     for await (const { data } of t.platform.watch(
       `subscription ($after: String) { events(after: $after) {
@@ -66,7 +66,7 @@ describe('money in suspense', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
 
-  test('is released once, however many release it at the same time', async () => {
+  test('is released once, however many release it concurrently', async () => {
     const { scene, transaction } = await stuck();
     const { database } = t.gateway.payments;
     const all = await Promise.all([1, 2, 3].map(() => releaseSuspense(database, transaction.id, tester)));
@@ -74,7 +74,7 @@ describe('money in suspense', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
 
-  test('is not paid by a release that was planned before another one', async () => {
+  test('is not paid twice by a release that was planned before another one', async () => {
     const { scene, transaction } = await stuck();
     const { database } = t.gateway.payments;
     const id = uuidIn(transaction.id);
@@ -90,7 +90,7 @@ describe('money in suspense', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
 
-  test('of a converted payment gives back what was sent, with its fees; of a pulled one to its owner’s account here', async () => {
+  test('is returned as sent, with fees, for a conversion, and to the owner’s internal account for a pull', async () => {
     const scene = await makeScene(t.platform, 50_000n);
     const sandboxScenario = { failureReason: 'OFFRAMP_FAILED', refundFails: true };
     const pay = async (accountId: string) => {
@@ -112,7 +112,7 @@ describe('money in suspense', () => {
     }
   });
 
-  test('what is not in suspense is refused: a completed payment, one whose refund was paid at once, an unknown one', async () => {
+  test('is required: a completed payment, one already refunded and an unknown one are refused', async () => {
     const scene = await makeScene(t.platform, 50_000n);
     const send = async (sandboxScenario: object) => {
       const { id } = await transfer(t.platform, 'transferOut', scene, 10_000, { sandboxScenario });

@@ -16,7 +16,7 @@ const own = await ownAccount(platform, 'USD');
 const send = (from: string, to: string, rest: object = {}, by = platform): Promise<Data> =>
   act(by, 'transferInternal', moving(from, to, 100, rest), 'transaction { id status type }');
 
-/** The receiving transaction of a payment, which has its reference. */
+/** Returns the receiving transaction of a payment, which has the same reference. */
 async function arrivalOf({ id, reconciliationReference }: Data): Promise<Data> {
   const filter = `{ reference: "${reconciliationReference}" }`;
   const { transactions } = await platform.ask(`{ transactions(filter: ${filter}) { edges { node { id } } } }`);
@@ -28,7 +28,7 @@ test.each([
   ['a customer to the platform', () => scene.usd, () => own],
   ['the platform to a customer', () => own, () => other.usd],
   ['a customer to another', () => scene.usd, () => other.usd],
-])('from %s money moves at once, with a payment on each side', async (_what, from, to) => {
+])('from %s money moves immediately, with a payment on each side', async (_what, from, to) => {
   const before = [await balanceOf(platform, from()), await balanceOf(platform, to())];
   const { transaction } = await send(from(), to(), { amount: 40, description: 'closing' });
   expect(transaction).toMatchObject({ status: 'COMPLETED', type: 'OUTGOING' });
@@ -71,7 +71,7 @@ test('a repeat with the same key moves nothing again', async () => {
   expect(another).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
 });
 
-test('what cannot be is refused, with its place', async () => {
+test('an impossible transfer is refused, naming the field', async () => {
   const poor = await makeScene(platform, 0n);
   const cases: [from: string, to: string, code: string, field: string][] = [
     [scene.usd, scene.usd, 'SELF_PAYMENT', 'destinationAccountId'],
@@ -83,7 +83,7 @@ test('what cannot be is refused, with its place', async () => {
   for (const [from, to, code, field] of cases) expect(await send(from, to)).toMatchObject(refusal(code, field));
 });
 
-test('a customer who may move no money gives it to the platform alone, and gets none', async () => {
+test('a customer who may not move money can pay only the platform, and cannot be paid', async () => {
   const stopped = await newCustomer(platform, 'Grace Hopper 002');
   const usd = await internalAccount(platform, stopped, 'USD');
   await fund(platform, usd, 1_000n);
@@ -93,12 +93,12 @@ test('a customer who may move no money gives it to the platform alone, and gets 
   expect(await balanceOf(platform, usd)).toBe(900n);
 });
 
-test('the app of a customer may not, also from its own account', async () => {
+test("a customer's app may not transfer, not even from its own account", async () => {
   const app = await payingApp(platform, { customerId: scene.customerId });
   expect(await send(scene.usd, own, {}, app)).toMatchObject({ __typename: 'ForbiddenError', code: 'FORBIDDEN' });
 });
 
-test('of transfers that together come to more than there is, some are refused, and none is half done', async () => {
+test('transfers that together exceed the balance are partly refused, and none is half done', async () => {
   const payer = await makeScene(platform, 250n);
   const answers = await Promise.all([1, 2, 3, 4].map(() => send(payer.usd, own)));
   const refused = 'INSUFFICIENT_BALANCE';

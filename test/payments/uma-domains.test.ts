@@ -7,8 +7,8 @@ import { runOps } from '../setup/ops.ts';
 import { type RestClient, restClient } from '../setup/rest.ts';
 
 /**
- * A platform assigns addresses in its own domain, and a domain has one platform, so nobody receives payments meant for
- * another's address. In production the operator gives a platform its domain.
+ * A platform assigns addresses in its own domain, and a domain belongs to one platform, so no one receives payments
+ * meant for another's address. In production the operator assigns a platform's domain.
  */
 
 let t: TestGateway;
@@ -29,7 +29,7 @@ afterAll(async () => {
   await t.stop();
 });
 
-/** The command of an operator that gives a platform a domain. */
+/** Runs the operator's command that assigns a domain to a platform. */
 const give = (name: string, domain: string) => runOps(t.databaseUrl, ['platform', 'domain', name, domain]);
 const take = (platform: RestClient, umaDomain: string) => platform.call('PATCH', '/config', { body: { umaDomain } });
 const domainOf = async (platform: RestClient) => (await platform.ask('GET', '/config')).umaDomain;
@@ -42,7 +42,7 @@ function newCustomer(platform: RestClient, umaAddress?: string) {
 }
 
 describe('a production platform', () => {
-  test('gets its domain from the operator, and then its new customers have addresses there', async () => {
+  test('gets its domain from the operator, and its customers created afterwards have addresses there', async () => {
     const before = await domainOf(live);
     expect(await take(live, 'pay.bank.com')).toMatchObject({
       status: 409,
@@ -58,7 +58,7 @@ describe('a production platform', () => {
     expect((await take(live, 'pay.bank.com')).status).toBe(200);
   });
 
-  test('is refused a domain in the same words whether another platform has it or nobody', async () => {
+  test('gets the same refusal of a domain whether or not another platform has it', async () => {
     expect((await give('live', 'owned.com')).code).toBe(0);
     const [ofAnother, ofNobody] = await Promise.all([take(rival, 'owned.com'), take(rival, 'nobody.com')]);
     expect(ofAnother).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
@@ -89,12 +89,12 @@ describe('a production platform', () => {
 });
 
 describe('a domain', () => {
-  test('that two platforms are given at once goes to one', async () => {
+  test('assigned to two platforms concurrently goes to one', async () => {
     const answers = await Promise.all([give('live', 'contested.com'), give('rival', 'contested.com')]);
     expect(answers.map(({ code }) => code).sort()).toEqual([0, 1]);
   });
 
-  test('of a platform goes to no other, and nothing is given that is no domain or that the service gives', async () => {
+  test("of a platform goes to no other, and invalid and the service's own domains are not assigned", async () => {
     expect((await give('live', 'kept.com')).code).toBe(0);
     expect((await give('rival', 'kept.com')).err).toBe('another platform has this UMA domain (CONFLICT)');
     for (const domain of ['kept.com', 'bank', 'bank.com:8080', 'uma.money', 'live.uma.money'])
@@ -103,7 +103,7 @@ describe('a domain', () => {
     expect(await give('nobody', 'other.com')).toMatchObject({ code: 1, err: expect.stringContaining('nobody') });
   });
 
-  test('that is replaced stays reserved; its addresses stay and it gets no new ones', async () => {
+  test('that is replaced stays reserved; its addresses stay and no new ones are added', async () => {
     await give('live', 'first.com');
     const { body: customer } = await newCustomer(live, '$ada@first.com');
     await give('live', 'second.com');
@@ -122,7 +122,7 @@ describe('a domain', () => {
     expect((await newCustomer(live, '$Ada@BÜCHER.de')).body.umaAddress).toBe('$ada@xn--bcher-kva.de');
   });
 
-  test('in which another platform has an address cannot be given, though no wall kept the address away', async () => {
+  test('in which another platform has an address cannot be assigned, even if no trigger had refused it', async () => {
     const { body: customer } = await newCustomer(rival);
     const uuid = customer.id.split(':')[1];
     const spoil = () => db.query("update customer set uma_address = '$eve@victim.com' where id = $1", [uuid]);
@@ -133,7 +133,7 @@ describe('a domain', () => {
     expect((await give('live', 'victim.com')).code).toBe(1);
   });
 
-  test('is taken once and for all: the database changes and deletes none', async () => {
+  test('is permanent: the database refuses to change or delete it', async () => {
     for (const statement of [
       "update uma_domain set platform_id = (select id from platform where name = 'rival')",
       'delete from uma_domain',
@@ -145,14 +145,14 @@ describe('a domain', () => {
 
 describe('a sandbox platform', () => {
   test.each(['pay.acme.test', 'acme.example', 'example.com', 'pay.example.org', 'example.net'])(
-    'takes %s, which is nobody’s',
+    'can take %s, which nobody has',
     async (domain) => {
       expect(await take(sandbox, domain)).toMatchObject({ status: 200, body: { umaDomain: domain } });
     },
   );
 
   test.each(['bank.com', 'test', 'example', 'notexample.com', 'example.com.bank.com'])(
-    'does not take %s',
+    'cannot take %s',
     async (domain) => {
       expect((await take(sandbox, domain)).body).toMatchObject({
         code: 'INVALID_INPUT',
@@ -162,7 +162,7 @@ describe('a sandbox platform', () => {
   );
 
   test.each(['sandbox.uma.money', 'uma.money', 'new.uma.money', 'live.uma.money', 'a.test.uma.money'])(
-    'does not take %s, which the service gives',
+    'cannot take %s, which belongs to the service',
     async (domain) => {
       for (const platform of [sandbox, rival]) {
         expect(await take(platform, domain)).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
@@ -170,12 +170,12 @@ describe('a sandbox platform', () => {
     },
   );
 
-  test('takes twenty domains, also all at once, and then only those that it has', async () => {
+  test('can take twenty domains, even concurrently, and then only those that it already has', async () => {
     const greedy = await restClient(t.url, (await t.newPlatform('greedy')).authorization);
     const first = await domainOf(greedy);
     const answers = await Promise.all(Array.from({ length: 25 }, (_, n) => take(greedy, `d${n}.test`)));
     const taken = answers.filter(({ status }) => status === 200).map(({ body }) => body.umaDomain);
-    // Its first domain, which it did not take, counts as one.
+    // Its first domain, which was assigned, counts as one.
     expect(taken).toHaveLength(19);
     expect(await take(greedy, 'more.test')).toMatchObject({
       status: 409,
@@ -184,12 +184,12 @@ describe('a sandbox platform', () => {
     for (const domain of [taken[0], first]) expect((await take(greedy, domain)).status).toBe(200);
   });
 
-  test('takes its first domain again', async () => {
+  test('can take its first domain again', async () => {
     expect((await take(sandbox, 'test.uma.money')).status).toBe(200);
   });
 });
 
-test('no platform has the domain of the receivers that the sandbox simulates, whatever its name', async () => {
+test("no platform has the domain of the sandbox's simulated receivers, whatever its name", async () => {
   const { platformId } = await createPlatform(t.gateway.payments, { name: 'sandbox', environment: 'SANDBOX' });
   const { umaDomain } = await t.gateway.payments.database.prisma.platform.findUniqueOrThrow({
     where: { id: platformId },
@@ -197,7 +197,7 @@ test('no platform has the domain of the receivers that the sandbox simulates, wh
   expect(umaDomain).toMatch(/^sandbox-[0-9a-f]{6}\.uma\.money$/);
 });
 
-test('platforms of like names have domains of their own, and one of the longest name has addresses in it', async () => {
+test('platforms with similar names have different domains, and the longest name still has addresses', async () => {
   expect(await domainOf(await restClient(t.url, (await t.newPlatform('Live')).authorization))).toMatch(/^live-.{6}\./);
   const longest = await restClient(t.url, (await t.newPlatform('x'.repeat(63))).authorization);
   const umaAddress = `$ada@${await domainOf(longest)}`;
@@ -208,7 +208,7 @@ test('platforms of like names have domains of their own, and one of the longest 
     });
 });
 
-test('a UMA address ends in a domain, not in a host, an address of a machine or a port', () => {
+test('a UMA address ends in a domain, not in a host, an IP address or a port', () => {
   const label = 'x'.repeat(63);
   const [longest, tooLong] = [`${`${label}.`.repeat(3)}${'x'.repeat(61)}`, `${`${label}.`.repeat(3)}${'x'.repeat(62)}`];
   const machines = 'localhost local localdomain internal intranet private corp home lan arpa onion invalid alt'.split(

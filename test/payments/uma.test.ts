@@ -31,7 +31,7 @@ const incomingPending = (transaction: { type: string; status: string }) =>
 
 describe('receiver lookup', () => {
   test.each(['usd', 'eur', 'mxn', 'inr', 'gbp', 'brl', 'php'])(
-    'the sandbox receiver $success.%s takes its currency',
+    'the sandbox receiver $success.%s accepts its currency',
     async (code) => {
       const lookup = await lookUp(t.platform, `$SUCCESS.${code}@sandbox.uma.money`);
       expect(lookup.id).toMatch(/^Lookup:[0-9a-f-]{36}$/);
@@ -53,7 +53,7 @@ describe('receiver lookup', () => {
     expect((await other.ask(document, { id })).node).toBeNull();
   });
 
-  test('nobody at the address is UMA_NOT_FOUND, a malformed one INVALID_UMA_ADDRESS', async () => {
+  test('an unknown address is UMA_NOT_FOUND, a malformed one INVALID_UMA_ADDRESS', async () => {
     expect(await lookUp(t.platform, '$non.existent.usd@sandbox.uma.money')).toMatchObject({
       __typename: 'NotFoundError',
       code: 'UMA_NOT_FOUND',
@@ -62,7 +62,7 @@ describe('receiver lookup', () => {
     expect(await lookUp(t.platform, 'nobody')).toMatchObject({ code: 'INVALID_UMA_ADDRESS' });
   });
 
-  test('its sender is a living customer of the platform, by its id, by its address, or by both', async () => {
+  test('its sender is an existing customer of the platform, by id, by address, or by both', async () => {
     const [one, gone] = [await makeScene(t.platform, 0n), await makeScene(t.platform, 0n)];
     const [addressOfOne, addressOfGone] = [
       await umaAddressOf(t.platform, one.customerId),
@@ -81,14 +81,14 @@ describe('receiver lookup', () => {
       expect((await sentBy(sender)).id).toMatch(/^Lookup:/);
   });
 
-  test('names limits that a quote keeps, from every currency that the sender holds', async () => {
+  test('states limits that a quote respects, from every currency that the sender holds', async () => {
     const platform = await t.newPlatform('limits');
     const data = { platformId: platform.platformId, sendingCurrency: 'EUR', fixedFee: 9n, variableFeeRate: '0.1' };
     await t.gateway.payments.database.prisma.platformFee.create({ data });
     const scene = await makeScene(platform, 0n);
     await succeed(platform, 'updatePlatform', { currencies: ['EUR'] });
     const inEuros = await newCustomer(platform);
-    // It pays from no account outside, and not from those of others.
+    // It does not pay from an external account, nor from the accounts of others.
     await externalAccount(platform, inEuros, 'INR', { upi: { vpa: 'grace@bank' } });
     const receiver = await umaAddressOf(other, (await makeScene(other, 0n)).customerId);
     const { accounts } = await platform.ask(
@@ -124,7 +124,7 @@ describe('receiver lookup', () => {
     }
     const euros = (one: Data) => one.currency.code === 'EUR';
     expect(BigInt(lookup.supportedCurrencies.find(euros).minAmount.amount)).toBeGreaterThan(1n);
-    // From its own euros alone, all that can be sent, less the fees of its platform.
+    // From its own euros alone: everything that can be sent, less the fees of its platform.
     const own = await lookUp(platform, receiver, { sender: { customerId: inEuros } });
     const most = await quote(platform, {
       source: { account: { accountId: await internalAccount(platform, inEuros, 'EUR') } },
@@ -137,7 +137,7 @@ describe('receiver lookup', () => {
     expect(BigInt(most.totalSendingAmount.amount)).toBeGreaterThan(maxAmount - 2n);
   });
 
-  test("another platform's customer is found, and its production twin is not", async () => {
+  test("another platform's customer is found, and its production counterpart is not", async () => {
     const { customerId } = await makeScene(other, 0n);
     const address = await umaAddressOf(other, customerId);
     const lookup = await lookUp(t.platform, address);
@@ -148,7 +148,7 @@ describe('receiver lookup', () => {
 });
 
 describe('a quote to a UMA address', () => {
-  test('needs a lookup of that address that is known', async () => {
+  test('needs a known lookup of that address', async () => {
     const { usd } = await makeScene(t.platform);
     const base = {
       source: { account: { accountId: usd } },
@@ -179,7 +179,7 @@ describe('a quote to a UMA address', () => {
     ['BIRTH_DATE', '1990-02-30', '1990-02-28'],
     ['PURPOSE_OF_PAYMENT', 'FUN', 'GIFT'],
     ['SHOE_SIZE', '44', undefined],
-  ])('checks what the sender says of itself: %s is not %j', async (name, wrong, right) => {
+  ])("validates the sender's information: %s is not %j", async (name, wrong, right) => {
     const { usd } = await makeScene(t.platform);
     const facts = [
       { name: 'FULL_NAME', value: 'Grace Hopper' },
@@ -195,7 +195,7 @@ describe('a quote to a UMA address', () => {
     if (right !== undefined) expect(await ask(right)).toMatchObject({ status: 'PENDING' });
   });
 
-  test('takes a fact that no other receiver asks for, where this one does', async () => {
+  test('accepts a fact that only this receiver requires', async () => {
     const { usd } = await makeScene(t.platform);
     const lookup = await lookUp(t.platform, '$success.usd@sandbox.uma.money');
     const more = `'[{ "name": "SHOE_SIZE", "mandatory": true }]'`;
@@ -211,7 +211,7 @@ describe('a quote to a UMA address', () => {
     expect(await said({ name: 'SHOE_SIZE', value: '44' })).toMatchObject({ status: 'PENDING' });
   });
 
-  test('says which facts of the sender do not apply to the destination', async () => {
+  test("names the sender's facts that do not apply to the destination", async () => {
     const { usd, eur, outsideEur } = await makeScene(t.platform);
     const to = (accountId: string, name: string, value: string) =>
       quote(t.platform, {
@@ -232,7 +232,7 @@ describe('a quote to a UMA address', () => {
     });
   });
 
-  test("refuses a currency that the receiver does not take, an amount over its limit, and the sender's own address", async () => {
+  test("refuses a currency or amount outside the receiver's limits, and the sender's own address", async () => {
     const { usd, customerId } = await makeScene(t.platform);
     const address = '$success.usd@sandbox.uma.money';
     expect(
@@ -251,7 +251,7 @@ describe('a quote to a UMA address', () => {
     ['$pending.long.usd', 'COMPLETED', null],
     ['$fail.compliance.usd', 'REJECTED', null],
     ['$fail.timeout.usd', 'FAILED', 'QUOTE_EXECUTION_FAILED'],
-  ])('to %s ends %s', async (name, status, failureReason) => {
+  ])('to %s ends as %s', async (name, status, failureReason) => {
     const { usd } = await makeScene(t.platform, 50_000n);
     const made = await umaQuote(t.platform, usd, `${name}@sandbox.uma.money`);
     expect(await execute(t.platform, made.id)).toMatchObject({ quote: { status: 'PROCESSING' } });
@@ -278,7 +278,7 @@ describe('between customers of one installation', () => {
     return { scene, made, incoming };
   }
 
-  test('of two platforms a payment arrives: OUTGOING and INCOMING, each with its events and its side of the story', async () => {
+  test('of two platforms a payment arrives: OUTGOING and INCOMING, each with its own events and view', async () => {
     const receiver = await makeScene(other, 0n);
     const { scene, made, incoming } = await send(t.platform, other, receiver.customerId, { description: 'rent' });
     expect(incoming).toMatchObject({
@@ -310,7 +310,7 @@ describe('between customers of one installation', () => {
     expect(await transactionOf(t.platform, incoming.id)).toBeNull();
   });
 
-  test('of one platform likewise', async () => {
+  test('of one platform a payment arrives the same way', async () => {
     const receiver = await makeScene(t.platform, 0n);
     const { scene, made, incoming } = await send(t.platform, t.platform, receiver.customerId);
     await actOn(t.platform, 'approveTransaction', { transactionId: incoming.id });
@@ -320,7 +320,7 @@ describe('between customers of one installation', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(40_000n);
   });
 
-  test('a rejection ends both sides REJECTED, with the money back', async () => {
+  test('a rejection ends both sides as REJECTED, with the money returned', async () => {
     const receiver = await makeScene(other, 0n);
     const { scene, made, incoming } = await send(t.platform, other, receiver.customerId);
     expect(await actOn(other, 'rejectTransaction', { transactionId: incoming.id, reason: 'not ours' })).toMatchObject({
@@ -352,7 +352,7 @@ describe('between customers of one installation', () => {
     return { receiver, deposit: account.account.id };
   }
 
-  test('into the default deposit account outside it is paid on to it', async () => {
+  test('a payment into the default deposit account is paid on to it', async () => {
     const { receiver, deposit } = await withDefault('100');
     const { made, incoming } = await send(t.platform, other, receiver.customerId);
     expect(incoming.destination.accountId).toBe(deposit);
@@ -369,7 +369,7 @@ describe('between customers of one installation', () => {
     expect(await balanceOf(other, receiver.usd)).toBe(0n);
   });
 
-  test('a default deposit account that cannot be paid: OFFRAMP_FAILED there, the money back here', async () => {
+  test('a default deposit account that cannot be paid ends with OFFRAMP_FAILED there, and the money returned', async () => {
     const { receiver } = await withDefault('003');
     const { scene, made, incoming } = await send(t.platform, other, receiver.customerId);
     await actOn(other, 'approveTransaction', { transactionId: incoming.id });
@@ -381,7 +381,7 @@ describe('between customers of one installation', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
 
-  test("a payment to another customer's account by its id has its own INCOMING transaction, unasked", async () => {
+  test("a payment to another customer's account by its id has its own INCOMING transaction, without approval", async () => {
     const from = await makeScene(t.platform, 50_000n);
     const to = await makeScene(t.platform, 0n);
     const after = await feedEnd(t.platform);
@@ -409,7 +409,7 @@ describe('between customers of one installation', () => {
     expect(await balanceOf(t.platform, from.usd)).toBe(40_000n);
   });
 
-  test('between accounts of one customer there is one transaction', async () => {
+  test('a payment between accounts of one customer has one transaction', async () => {
     const scene = await makeScene(t.platform, 50_000n);
     const made = await quote(t.platform, {
       source: { account: { accountId: scene.usd } },
@@ -426,7 +426,7 @@ describe('between customers of one installation', () => {
     expect(await balanceOf(t.platform, scene.eur)).toBe(BigInt(made.totalReceivingAmount.amount));
   });
 
-  test('paid by a deposit from outside it arrives too', async () => {
+  test('a payment funded by a deposit from outside arrives too', async () => {
     const from = await makeScene(t.platform, 0n);
     const to = await makeScene(other, 0n);
     const after = await feedEnd(other);

@@ -3,7 +3,7 @@ import { agrees } from '../../src/domain/reconciliation/balances.ts';
 import { type OrderHere, totalsOf } from '../../src/domain/reconciliation/totals.ts';
 import type { RailMovement } from '../../src/rails/rail-movements.ts';
 
-// The sums of a period on both sides, and when two balances agree.
+// The totals of a period on both sides, and when two balances agree.
 
 const period = { from: new Date('2026-01-01T00:00:00.000Z'), to: new Date('2026-01-02T00:00:00.000Z') };
 const beside = (moment: Date, ms: number) => new Date(moment.getTime() + ms);
@@ -21,8 +21,8 @@ const usd = (sums: object) => [
   { currency: 'USD', receivedHere: 0n, receivedThere: 0n, paidHere: 0n, paidThere: 0n, ...sums },
 ];
 
-describe('of a period', () => {
-  test('a movement of no order counts from its first moment to the last before its end', () => {
+describe('in the totals of a period', () => {
+  test("a movement without an order counts from the period's first moment to the last before its end", () => {
     const at = (moment: Date) => totalsOf([], [movement({ at: moment })], period);
     expect(at(period.from)).toEqual(usd({ paidThere: 100n }));
     expect(at(beside(period.to, -1))).toEqual(usd({ paidThere: 100n }));
@@ -30,19 +30,19 @@ describe('of a period', () => {
     expect(at(beside(period.from, -1))).toEqual([]);
   });
 
-  test('the movement of an order counts with its order, whenever it was', () => {
+  test('the movement of an order counts with its order, whatever its own time', () => {
     const late = movement({ orderId: 'order', at: beside(period.to, 3_600_000) });
     expect(totalsOf([order()], [late], period)).toEqual(usd({ paidHere: 100n, paidThere: 100n }));
     expect(totalsOf([order({ inPeriod: false })], [{ ...late, at: period.from }], period)).toEqual([]);
   });
 
-  test('nothing counts that has not settled', () => {
+  test('unsettled orders and movements do not count', () => {
     for (const state of ['UNDER_WAY', 'FAILED', 'RETURNED'] as const) {
       expect(totalsOf([order({ state })], [movement({ orderId: 'order', state })], period)).toEqual([]);
     }
   });
 
-  test('what was collected is received, and paid where it was given back', () => {
+  test('collected money counts as received, and as paid if it was returned', () => {
     const collected = order({ kind: 'COLLECTION' });
     const taken = movement({ orderId: 'order', direction: undefined });
     const back = movement({ returnOf: 'order', direction: undefined, amount: 60n });
@@ -51,7 +51,7 @@ describe('of a period', () => {
     );
   });
 
-  test('a movement of no order is received or paid as its direction says', () => {
+  test('a movement without an order counts as received or paid by its direction', () => {
     expect(totalsOf([], [movement({ direction: 'IN' }), movement({ amount: 7n })], period)).toEqual(
       usd({ receivedThere: 100n, paidThere: 7n }),
     );
@@ -64,7 +64,7 @@ test.each([
   [0n, 5n, true],
   [1n, 5n, false],
   [-5n, -1n, false],
-])('a provider that holds %s to %s beyond the books agrees with them: %s', (beyondLow, beyondHigh, doesAgree) => {
+])('a provider balance %s to %s beyond the books agrees with them: %s', (beyondLow, beyondHigh, doesAgree) => {
   expect(agrees({ beyondLow, beyondHigh }, undefined)).toBe(doesAgree);
 });
 
@@ -74,6 +74,6 @@ test.each([
   [10n, 12n, false],
   [2n, 5n, true],
   [2n, 4n, false],
-])('where 5 to 9 are known beyond the books, %s to %s agree: %s', (beyondLow, beyondHigh, doesAgree) => {
+])('with a known difference of 5 to 9, %s to %s beyond the books agree: %s', (beyondLow, beyondHigh, doesAgree) => {
   expect(agrees({ beyondLow, beyondHigh }, { beyondLow: 5n, beyondHigh: 9n })).toBe(doesAgree);
 });

@@ -10,9 +10,9 @@ import { connect, type TestPlatform } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 import { startTwoGateways, type TwoGateways } from './two-gateways.ts';
 
-// docs/growing.md: two installations, each with a database of its own, behind one HAProxy that knows their host names.
+// docs/growing.md: two installations, each with its own database, behind one HAProxy that knows their host names.
 
-/** The host names of the example, and those that stand for them here: both lead to this machine. */
+/** The host names of the example, and their substitutes in this test, which both lead to this machine. */
 const hosts = { 'north.pay.example': '127.0.0.1', 'south.pay.example': 'localhost' };
 const isInstalled = spawnSync('haproxy', ['-v'], { stdio: 'ignore' }).status === 0;
 
@@ -42,7 +42,7 @@ describe.runIf(isInstalled)('cells behind one address', () => {
   const through = (cell: 'north' | 'south', { platformId, authorization }: TestPlatform) =>
     connect(at(cell), platformId, authorization);
 
-  test('a platform is known at the host name of its cell, and other names lead nowhere', async () => {
+  test('a platform is known at the host name of its cell, and other names are refused', async () => {
     const platform = await two.upstream.newPlatform('known');
     const ask = (url: string) =>
       fetch(`${url}/2025-10-13/config`, { headers: { authorization: platform.authorization } });
@@ -52,7 +52,7 @@ describe.runIf(isInstalled)('cells behind one address', () => {
     expect([elsewhere.status, await elsewhere.json()]).toEqual([421, expect.objectContaining({ status: 421 })]);
   });
 
-  test('a customer of one cell pays a customer of another: both see it, and both books agree', async () => {
+  test('a customer of one cell pays a customer of another: both see the payment, and both books agree', async () => {
     const shop = await two.connected('shop');
     await shop.connect({ baseUrl: `${at('south')}/2025-10-13` });
     const north = through('north', shop.platform);
@@ -73,7 +73,7 @@ describe.runIf(isInstalled)('cells behind one address', () => {
   });
 });
 
-/** The configuration of the example, on a port and in front of instances of this test. */
+/** Returns the configuration of the example, for this port and in front of this test's instances. */
 async function configuration(port: number, cells: Readonly<Record<'north' | 'south', string>>): Promise<string> {
   let text = await readFile('deploy/haproxy/cells.cfg', 'utf8');
   for (const [name, here] of Object.entries(hosts)) {

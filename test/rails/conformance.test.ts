@@ -7,7 +7,7 @@ import { trial as sandboxTrial } from '../../src/rails/sandbox/sandbox-trial.ts'
 import { type IncomingMistake, incomingTrial } from './incoming-provider.ts';
 import { type Mistake, providerTrial, quickTimes, shortTimes } from './provider.ts';
 
-/** The suite that anyone can run against a rail passes for right ones, and names the fault of wrong ones. */
+/** Correct rails pass the suite that anyone can run against a rail; for faulty ones it names the fault. */
 
 async function resultsOf(trial: RailTrial, times = quickTimes) {
   const results = await runConformance(trial, times);
@@ -18,7 +18,7 @@ async function resultsOf(trial: RailTrial, times = quickTimes) {
   };
 }
 
-test('a rail that keeps the promises of the port passes all of them, for payouts and collections', async () => {
+test('a correct rail passes every check, for payouts and collections', async () => {
   expect(await resultsOf(providerTrial())).toEqual({
     failed: [],
     passed: 27,
@@ -26,7 +26,7 @@ test('a rail that keeps the promises of the port passes all of them, for payouts
   });
 });
 
-test('the sandbox passes what can be tried without a provider', async () => {
+test('the sandbox passes everything that can be checked without a provider', async () => {
   const { failed, passed, notTried } = await resultsOf(sandboxTrial);
   expect({ failed, passed, notTried: notTried.length }).toEqual({ failed: [], passed: 15, notTried: 7 });
 });
@@ -42,7 +42,7 @@ test.for<readonly [mistake: Mistake, check: string, reason: RegExp]>([
   ['forgets', 'continues the order of a killed process', /settles the order, and the rail answered failed/],
   ['believes the last', 'reports no other outcome after settling', /answered settled, and then failed/],
   ['asks never', 'reports a slow order as pending', /must be from 0 to 86400000 ms, not Infinity/],
-])('a rail with the mistake “%s” is found out', async ([mistake, check, reason]) => {
+])('a rail with the mistake “%s” is detected', async ([mistake, check, reason]) => {
   const { failed } = await resultsOf(providerTrial(mistake), shortTimes);
   const found = failed.filter((one) => one.check.startsWith(check));
   expect(found.map(({ kind }) => kind)).toEqual(['PAYOUT', 'COLLECTION']);
@@ -57,7 +57,7 @@ test.for<readonly [mistake: Mistake, check: string, reason: RegExp]>([
   ['locks the other side', 'locks the requested amount', /should have locked 1000 SENDING, but locked 1260/],
   ['hides fees', 'locks the requested amount', /1000 less fees of 0 at 1.25 is not 792/],
   ['invents locks', 'locks nothing if the provider does not answer', /did not answer, and the rail answered locked/],
-])('a rail with the mistake “%s” about its locks is found out', async ([mistake, check, reason]) => {
+])('a rail with the mistake “%s” about its locks is detected', async ([mistake, check, reason]) => {
   const { failed } = await resultsOf(providerTrial(mistake));
   const found = failed.filter((one) => one.check.startsWith(check));
   expect(found).toHaveLength(1);
@@ -75,13 +75,13 @@ test.for<readonly [mistake: Mistake, check: string, reason: string]>([
     'treats a silent provider as unknown, not as no receiver',
     'the provider did not answer, and the rail found nobody',
   ],
-])('a rail with the mistake “%s” about receivers is found out', async ([mistake, check, reason]) => {
+])('a rail with the mistake “%s” about receivers is detected', async ([mistake, check, reason]) => {
   expect((await resultsOf(providerTrial(mistake))).failed).toEqual([
     { kind: 'RECEIVER', check, result: 'failed', reason },
   ]);
 });
 
-test('a rail that keeps the promises about what comes in passes them', async () => {
+test('a correct rail passes the checks on incoming money', async () => {
   expect(await resultsOf(incomingTrial())).toEqual({ failed: [], passed: 4, notTried: [] });
 });
 
@@ -89,13 +89,13 @@ test.for<readonly [mistake: IncomingMistake, kind: string, reason: string]>([
   ['believes anybody', 'WEBHOOK', 'it accepted a webhook without header fields'],
   ['takes anew', 'DEPOSIT', 'the provider made 2700 available instead of 900'],
   ['lists all', 'DEPOSIT', 'a deposit is listed among those that began a day later'],
-])('a rail with the mistake “%s” in what comes in is found out', async ([mistake, kind, reason]) => {
+])('a rail with the mistake “%s” about incoming money is detected', async ([mistake, kind, reason]) => {
   expect((await resultsOf(incomingTrial(mistake), shortTimes)).failed).toMatchObject([{ kind, reason }]);
 });
 
 const run = promisify(execFile);
 
-test('the command tries a module by its path, and says what is no rail', async () => {
+test('the command tries a module by its path, and refuses one that exports no trial', async () => {
   const command = ['--disable-warning=ExperimentalWarning', 'src/commands.ts', 'ops', 'rails', 'try'];
   const { stdout } = await run(process.execPath, [...command, './src/rails/sandbox/sandbox-trial']);
   expect(stdout).toContain('passed     PAYOUT      settles an order, and moves its money once\n');

@@ -2,30 +2,30 @@ import type { Rail, RailOrder, RailOutcome } from '../../src/rails/rail.ts';
 import type { RailMovement } from '../../src/rails/rail-movements.ts';
 import type { LockAnswer, LockRequest } from '../../src/rails/rate-lock.ts';
 
-/** By how much a provider moves more than it should (less, where negative), in smallest units. */
+/** How much more than it should a provider moves (less, if negative), in smallest units. */
 export interface Deviation {
-  /** Of the debit for a payout. */
+  /** On the debit for a payout. */
   readonly taken: bigint;
-  /** Of the money that arrives. */
+  /** On the money that arrives. */
   readonly arrived: bigint;
 }
 
-/** A provider that has a book of its own, and that moves other amounts than those of its orders. It locks two for one. */
+/** A provider with its own book, which moves amounts that differ from those of its orders. It locks at two to one. */
 export class DeviatingProvider {
-  /** The platform's balances there, by currency. */
+  /** The platform's balances at the provider, by currency. */
   readonly held = new Map<string, bigint>();
   deviation: Deviation = { taken: 0n, arrived: 0n };
   /** The sums moved on the platform's account beyond the orders, by currency; debits are negative. */
   readonly beyond = new Map<string, bigint>();
   /** Whether it reports the amounts moved. */
   isSilent = false;
-  /** Whether it answers at all. */
+  /** Whether it does not answer at all. */
   isAway = false;
   readonly #moved = new Map<string, { readonly movement: RailMovement; readonly outcome: RailOutcome }>();
   /** The currencies of each lock. */
   readonly #locks = new Map<string, readonly [sending: string, receiving: string]>();
 
-  /** What the rail of this provider has in place of the sandbox's parts. */
+  /** Returns the parts of the rail that replace the sandbox's. */
   parts(): Rail {
     const perform = async (order: RailOrder) => this.#perform(order);
     return {
@@ -53,7 +53,7 @@ export class DeviatingProvider {
   #perform(order: RailOrder): RailOutcome {
     const known = this.#moved.get(order.id);
     if (known) return this.#answer(known.outcome);
-    // What stays here moves nothing there.
+    // Money that stays on this installation moves nothing at the provider.
     if (!order.account && !order.lock) return { kind: 'settled' };
     const [paidIn, arrivesIn] = this.#locks.get(order.lock?.reference ?? '') ?? [order.currency, order.currency];
     const taken = (order.lock?.sent ?? order.amount) + this.deviation.taken;

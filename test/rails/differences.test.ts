@@ -10,12 +10,12 @@ import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/
 import { passDelay } from '../setup/passing-time.ts';
 import { makeScene, ownAccount, type Scene } from '../setup/scene.ts';
 
-// What a comparison of one order with the movements of a provider says. The test is the provider.
+// What comparing one order with the movements of a provider finds. The test is the provider.
 
 interface Order {
   readonly id: string;
   readonly at: Date;
-  /** Its movement, where both sides agree. */
+  /** Its movement, if both sides agree. */
   readonly movement: RailMovement;
 }
 
@@ -36,14 +36,14 @@ const movementOf = (rest: Partial<RailMovement>): RailMovement => ({
   ...rest,
 });
 
-/** The orders of a payment, oldest first. */
+/** Returns the orders of a payment, oldest first. */
 async function ordersOf(transactionId: string, rest: Partial<RailMovement> = {}): Promise<Order[]> {
   const text = 'select id, created_at as at from rail_order where transaction_id = $1 order by created_at';
   const { rows } = await t.owner.query(text, [transactionId.split(':')[1]]);
   return rows.map(({ id, at }) => ({ id, at, movement: movementOf({ orderId: id, ...rest }) }));
 }
 
-/** Executes a quote that is paid from an account outside, and answers its transaction. */
+/** Executes a quote that is paid from an external account, and returns its transaction. */
 async function pull(platform: TestPlatform, own: Scene, sandboxScenario: object = { step: 'PULL', delayMs: hour }) {
   const source = { account: { accountId: own.outsideUsd } };
   const made = await quote(platform, usdToEur(own, { source, sandboxScenario, lockedCurrencyAmount: 100 }));
@@ -86,7 +86,7 @@ beforeAll(async () => {
   const inside = await quote(t.platform, usdToEur(scene, { destination: { account: { accountId: scene.eur } } }));
   await execute(t.platform, inside.id);
   await note('inside', inside.transaction.id);
-  // Both are paid out in euros, once they are pulled in dollars.
+  // Both are paid out in euros once they are pulled in dollars.
   await note('pulling', await pull(t.platform, scene), { direction: 'IN', state: 'UNDER_WAY' });
   const pulled = await pull(t.platform, scene, late);
   await vi.waitFor(async () => expect(await ordersOf(pulled)).toHaveLength(2), 20_000);
@@ -95,7 +95,7 @@ beforeAll(async () => {
 beforeEach(() => {
   asked = [];
 });
-// Money of a deposit is credited that has come with no payment of its own.
+// Some deposits are credited that have no payment.
 afterAll(() => t.stop([/^each credited deposit at a provider has exactly one payment/]));
 
 const beganAt = new Date('2026-01-01T12:00:00.000Z');
@@ -149,7 +149,7 @@ const cases: readonly Case[] = [
   ['paid', [{}, { ...unknown, state: 'UNDER_WAY', direction: 'IN' }], []],
 ];
 
-test.each(cases)('an order that is %s here, with %o there: %o', async (name, there, faults) => {
+test.each(cases)('an order that is %s in our books, with %o at the provider: %o', async (name, there, faults) => {
   const order = orderOf(name);
   pages = [
     there.map((change) => {
@@ -163,7 +163,7 @@ test.each(cases)('an order that is %s here, with %o there: %o', async (name, the
   expect(found).toMatchObject({ orders: 1, movements: there.length });
 });
 
-test('an order belongs to the period in which it was made, from its first moment to the last before its end', async () => {
+test('an order belongs to the period in which it was created: from its first moment to the last before its end', async () => {
   const paid = orderOf('paid');
   pages = [];
   for (const [from, found] of [
@@ -172,9 +172,9 @@ test('an order belongs to the period in which it was made, from its first moment
     [beside(paid, 1), 0],
   ] as const)
     expect((await compare(from)).orders).toBe(found);
-  // What stays here is no order of the provider.
+  // A payment within this installation is not an order at the provider.
   expect((await compare(orderOf('inside').at)).orders).toBe(0);
-  // One of another period that only a return names lacks nothing.
+  // An order of another period that only a return names is not missing.
   pages = [[movementOf({ returnOf: paid.id })]];
   expect(await compare(beside(paid, -1))).toMatchObject({ orders: 1, differences: [] });
 });
@@ -190,7 +190,7 @@ test('a provider is asked for all pages, and for an hour after the period', asyn
   ]);
 });
 
-test('a deposit is compared like an order once it is credited, and is no difference while nobody has it', async () => {
+test('a deposit is compared like an order once credited, and is no difference before', async () => {
   const { rows } = await t.owner.query('select id from transaction where reference is not null limit 1');
   await insertDeposit(tenant.platformId, 'credited', 'CREDITED', rows[0].id);
   await insertDeposit(tenant.platformId, 'open', 'UNATTRIBUTED');
@@ -202,7 +202,7 @@ test('a deposit is compared like an order once it is credited, and is no differe
   expect(await faults(beganAt, movement('credited'), movement('open'))).toEqual([]);
   expect(await faults(beganAt)).toEqual([['MISSING_THERE', undefined]]);
   expect(await faults(beganAt, movement('credited'), movement('nobody’s'))).toEqual([['MISSING_HERE', 'nobody’s']]);
-  // Of another period it is found by its reference alone.
+  // If it is from another period, it is found by its reference alone.
   for (const ms of [-1, 1]) {
     const from = new Date(beganAt.getTime() + ms);
     expect(await faults(from)).toEqual([]);
@@ -211,11 +211,11 @@ test('a deposit is compared like an order once it is credited, and is no differe
   }
 });
 
-test('what is under way, and what has failed within the last minute, may count on one side only', async () => {
+test('payments under way, and those that failed within the last minute, may count on one side only', async () => {
   const platform = await t.newPlatform('balances');
   const { platformId } = platform;
   const own = await makeScene(platform, 1_000n);
-  /** What the books have, and by how much more the provider may hold less than that, than more. */
+  /** Returns the balance in the books, and how much less and how much more the provider may hold. */
   const read = async () => {
     const both = await readBalances(payments, { ...tenant, platformId });
     const { booked, beyondLow, beyondHigh } = both?.find(({ currency }) => currency === 'USD') ?? expect.unreachable();
@@ -247,13 +247,13 @@ test('what is under way, and what has failed within the last minute, may count o
   }
 });
 
-test('a missed day is compared for a week, one with an open difference for a month, each by one at a time', async () => {
+test('a missed day is compared for a week, one with an open difference for a month, each by one instance', async () => {
   const { platformId } = await t.newPlatform('daily');
   const sql = (text: string) => t.owner.query(text.replaceAll(':platform', `'${platformId}'`));
   await sql(`update platform set created_at = created_at - interval '40 days' where id = :platform`);
   pages = [];
   const today = `date_trunc('day', clock_timestamp(), 'UTC')`;
-  /** How many days back those are that are compared now. */
+  /** Returns how many days ago the days are that are due for comparison. */
   const compared = async (): Promise<number[]> => {
     const { rows: before } = await sql('select clock_timestamp()::text as now');
     await reconcileDueDays(payments, 0);

@@ -10,12 +10,13 @@ import { testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
-// How the deposits that a provider lists are stored, and from which time on it is queried. The test is the provider.
+// How the deposits that a provider lists are stored, and from which time on the provider is queried. The test is the
+// provider.
 
 let page: (from: Date) => Promise<DepositsPage>;
 const minute = 60_000;
 const day = 1_440 * minute;
-/** The time from which the provider is queried, before each test. */
+/** The time from which the provider is queried before each test. */
 const start = new Date('2026-01-31T12:00:00.000Z');
 const after = (ms: number) => new Date(start.getTime() + ms);
 const t = await testGateway({ ROLE: 'serve' });
@@ -44,7 +45,7 @@ function deposit(rest: Partial<RailDeposit> = {}): RailDeposit {
   };
 }
 
-/** Lets the provider list these, and returns the start of this query, and of the next. */
+/** Makes the provider list these deposits; returns the start of this query and of the next. */
 async function found(deposits: readonly RailDeposit[], meanwhile: () => Promise<unknown> = async () => undefined) {
   let asked: Date | undefined;
   page = async (from) => {
@@ -65,12 +66,12 @@ const stored = async (reference: string) =>
 const long = 'r'.repeat(197);
 test.each<[string, Partial<RailDeposit>, Partial<RailDeposit>]>([
   ['of a unit', { amount: 1n }, { amount: 0n }],
-  ['of the most that an account may hold', { amount: maxAmount }, { amount: maxAmount + 1n }],
+  ['of the maximum balance', { amount: maxAmount }, { amount: maxAmount + 1n }],
   ['whose reference has 200 characters', { reference: `${long}one` }, { reference: `${long}more` }],
-  ['whose account there has 200 characters', { heldAt: `${long}one` }, { heldAt: `${long}more` }],
-  ['whose account there has a name', { heldAt: 'a' }, { heldAt: '' }],
+  ['whose account at the provider has 200 characters', { heldAt: `${long}one` }, { heldAt: `${long}more` }],
+  ['whose account at the provider has a name', { heldAt: 'a' }, { heldAt: '' }],
 ])(
-  'a deposit %s is stored, one beyond it is not, and the provider is asked about it again',
+  'a deposit %s is stored; one beyond is not, and the provider is asked about it again',
   async (_what, sound, broken) => {
     const [one, other] = [deposit(sound), deposit({ ...broken, at: after(minute) })];
     const { next } = await found([one, other, deposit({ at: after(2 * minute) })]);
@@ -80,13 +81,13 @@ test.each<[string, Partial<RailDeposit>, Partial<RailDeposit>]>([
   },
 );
 
-test('a question begins two minutes before the last deposit that is known, and the next one at the latest', async () => {
+test('a query starts two minutes before the last known deposit, and the next at the last one at most', async () => {
   const { asked, next, waits } = await found([deposit({ at: after(5 * minute) }), deposit({ at: after(minute) })]);
   expect(asked).toEqual(after(-2 * minute));
   expect([next, waits]).toEqual([after(5 * minute), true]);
 });
 
-test('a question does not begin before the one before, whatever is still under way', async () => {
+test('a query never starts before the previous one, whatever is still under way', async () => {
   const { next } = await found([deposit({ state: 'UNDER_WAY', at: after(-minute) }), deposit({ at: after(minute) })]);
   expect(next).toEqual(start);
 });
@@ -94,18 +95,18 @@ test('a question does not begin before the one before, whatever is still under w
 test.each([
   [30, 30],
   [32, 31],
-])('a deposit that is under way for %i days is asked about for %i of them', async (days, asked) => {
+])('a deposit that is under way for %i days is queried for %i of them', async (days, asked) => {
   const underWay = deposit({ state: 'UNDER_WAY', at: after(day) });
   const { next } = await found([underWay, deposit({ at: after((1 + days) * day) })]);
   expect(next).toEqual(after((1 + days - asked) * day));
 });
 
-test('news of a deposit that comes while the provider is asked makes it be asked again at once', async () => {
+test('a report of a deposit that arrives during a query makes the next query due immediately', async () => {
   const wake = () => wakeDeposits(t.gateway.payments.database.pool, t.platform.platformId);
   expect((await found([], wake)).waits).toBe(false);
 });
 
-test('of what a payer writes 1,000 characters are stored', async () => {
+test("a payer's memo is stored up to 1,000 characters", async () => {
   const [one, other] = [deposit({ memo: 'm'.repeat(1_000) }), deposit({ memo: `${'m'.repeat(1_000)}!` })];
   await found([one, other]);
   for (const { reference } of [one, other]) {
@@ -113,7 +114,7 @@ test('of what a payer writes 1,000 characters are stored', async () => {
   }
 });
 
-test('a deposit is credited to no account of another platform, and to none outside', async () => {
+test('a deposit is never credited to an account of another platform, or to an external one', async () => {
   const other = await makeScene(await t.newPlatform('another'), 0n);
   const { reference } = deposit();
   await found([deposit({ reference, customerId: undefined })]);

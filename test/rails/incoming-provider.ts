@@ -5,13 +5,13 @@ import type { Rail } from '../../src/rails/rail.ts';
 import type { RailDeposit } from '../../src/rails/rail-deposits.ts';
 import type { RailWebhook } from '../../src/rails/rail-webhooks.ts';
 
-/** The fault of a rail's author in unsolicited incoming payments. */
+/** A mistake of a rail's author about unsolicited incoming payments. */
 export type IncomingMistake = 'believes anybody' | 'takes anew' | 'lists all';
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
 const customerId = '0197f2a0-0000-7000-8000-000000000009';
 
-/** A webhook of a provider that signs as this service does. */
+/** Returns a webhook of a provider that signs as this service does. */
 export function signedWebhook(orderId: string, by = secret): RailWebhook {
   const [id, at, body] = [`message-${randomUUID()}`, new Date(), JSON.stringify({ order: orderId })];
   const headers = {
@@ -22,7 +22,7 @@ export function signedWebhook(orderId: string, by = secret): RailWebhook {
   return { headers, body: Buffer.from(body) };
 }
 
-/** The trial of a rail whose provider sends webhooks and takes in deposits, as it should be or with one mistake. */
+/** Returns the trial of a rail whose provider sends webhooks and accepts deposits, correct or with one mistake. */
 export function incomingTrial(mistake?: IncomingMistake): RailTrial {
   const deposits: RailDeposit[] = [];
   const taken = new Map<string, { reference: string; amount: bigint }>();

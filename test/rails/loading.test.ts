@@ -10,7 +10,10 @@ import { openDatabase } from '../../src/infra/database/database.ts';
 import { ConfigError, readConfig } from '../../src/server/config.ts';
 import { openPayments } from '../../src/server/gateway.ts';
 
-/** Rails are modules that the setting RAILS names: loaded and checked at the start, with a clear refusal for each fault. */
+/**
+ * Rails are modules that the setting RAILS names: they are loaded and checked at startup, and each fault gets a clear
+ * refusal.
+ */
 
 const directory = await mkdtemp(path.join(os.tmpdir(), 'rails-'));
 afterAll(() => rm(directory, { recursive: true }));
@@ -34,7 +37,7 @@ const [usd, eur] = [requiredCurrency('USD'), requiredCurrency('EUR')];
 const first = '0197f2a0-0000-7000-8000-000000000001';
 const second = '0197f2a0-0000-7000-8000-000000000002';
 
-/** A rail with one rate, which its settings name, and a file that says that it was closed. */
+/** A rail with one rate from its settings, which creates a file when it is closed. */
 const rateRail = `
 import { appendFileSync } from 'node:fs';
 export default {
@@ -58,7 +61,7 @@ test('without the setting, platforms of SANDBOX have the sandbox and those of PR
   expect(() => railOf(payments, production)).toThrow('no rail is connected for PRODUCTION platforms');
 });
 
-test('a rail is a module of its own, with its own settings for each environment and platform', async () => {
+test('a rail is a separate module, with its own settings for each environment and platform', async () => {
   await write(rateRail, 'rates.mjs');
   const log = path.join(directory, 'closed');
   const file = await write(
@@ -71,7 +74,7 @@ test('a rail is a module of its own, with its own settings for each environment 
     }),
     'rails.json',
   );
-  // A file's modules are resolved beside it, wherever the gateway runs.
+  // The modules that a file names are resolved relative to it, wherever the gateway runs.
   const payments = await open(file);
   const rate = async (platformId: string) => {
     return (await railOf(payments, { platformId, environment: 'PRODUCTION' }, 'rate').rate(usd, eur))?.rate;
@@ -83,7 +86,7 @@ test('a rail is a module of its own, with its own settings for each environment 
   expect(connectedRail(payments, { platformId: first, environment: 'SANDBOX' })?.name).toBe('sandbox');
 });
 
-test('a platform alone can have a rail; the others of its environment have none', async () => {
+test('a single platform can have a rail, while the others of its environment have none', async () => {
   const module = await write(rateRail);
   const platforms = { [`Platform:${first}`]: { module, settings: { rate: '3', log: path.join(directory, 'log') } } };
   const payments = await open({ PRODUCTION: { platforms } });
@@ -93,7 +96,7 @@ test('a platform alone can have a rail; the others of its environment have none'
   );
 });
 
-test('the sandbox is loaded like every rail, and its settings come before the variables', async () => {
+test('the sandbox is loaded like any rail, and its settings take precedence over the variables', async () => {
   const payments = await open({ SANDBOX: { module: 'sandbox', settings: { rates: { 'USD/EUR': { rate: '2' } } } } });
   expect((await railOf(payments, { platformId: first, environment: 'SANDBOX' }, 'rate').rate(usd, eur))?.rate).toBe(
     '2',
@@ -119,25 +122,25 @@ test.for<readonly [fault: string, module: string, refusal: string]>([
     'the rail mine cannot be opened: apiKey must be set',
   ],
   [
-    'a part that is no function',
+    'a part that is not a function',
     opening('{ name: "mine", rate: 1.1 }'),
     'the rail mine has rate, which must be functions',
   ],
   ['a misspelt part', opening('{ name: "mine", payout() {} }'), 'members that the port does not define: payout'],
   ['no part', opening('{ name: "mine" }'), 'the rail mine implements no method of the port'],
   [
-    'webhooks that nobody reads',
+    'webhooks without a reader',
     opening('{ name: "mine", receiveWebhook() {} }'),
     'the rail mine must have both receiveWebhook and readWebhook, or neither',
   ],
   [
-    'collections that cannot be given back',
+    'collections that cannot be refunded',
     opening('{ name: "mine", collect() {}, expectedMs() {} }'),
     'collects money but cannot refund it',
   ],
   ['no expected time', opening('{ name: "mine", payOut() {} }'), 'moves money but lacks expectedMs'],
   ['half a simulation', opening('{ name: "mine", simulation: { deposit() {} } }'), 'lacks the functions scenarioFault'],
-])('a module with %s is refused at the start, by its place and its fault', async ([, source, refusal]) => {
+])('a module with %s is refused at startup, naming the module and the fault', async ([, source, refusal]) => {
   const module = await write(source);
   const opened = open({ SANDBOX: { module } });
   await expect(opened).rejects.toThrow(ConfigError);
@@ -145,13 +148,13 @@ test.for<readonly [fault: string, module: string, refusal: string]>([
   await expect(opened).rejects.toThrow(refusal);
 });
 
-test('what simulates serves no platform in PRODUCTION', async () => {
+test('a rail that simulates serves no platform in PRODUCTION', async () => {
   await expect(open({ PRODUCTION: { module: 'sandbox' } })).rejects.toThrow(
     'RAILS PRODUCTION: the rail sandbox is a simulation, so it cannot serve PRODUCTION platforms',
   );
 });
 
-test('a rail that was opened before another one is refused is closed', async () => {
+test('a rail that was already open when another one is refused is closed', async () => {
   const log = path.join(directory, 'closed-after-fault');
   const module = await write(rateRail);
   const platforms = { [`Platform:${first}`]: { module: './nowhere.mjs' } };
@@ -163,7 +166,7 @@ test('a rail that was opened before another one is refused is closed', async () 
 
 test.for<readonly [fault: string, text: string, refusal: string]>([
   ['no JSON', '{', 'RAILS must be JSON: '],
-  ['a file that is not there', './none.json', './none.json cannot be read (ENOENT)'],
+  ['a missing file', './none.json', './none.json cannot be read (ENOENT)'],
   [
     'an unknown environment',
     '{"TEST": {"module": "x"}}',
@@ -172,6 +175,6 @@ test.for<readonly [fault: string, text: string, refusal: string]>([
   ['an entry without a module', '{"SANDBOX": {}}', 'SANDBOX must name a module, or platforms with their own modules'],
   ['settings of no module', '{"SANDBOX": {"settings": {}}}', 'SANDBOX has settings but no module'],
   ['a name for a platform', '{"SANDBOX": {"platforms": {"acme": {"module": "x"}}}}', 'must be the id of a platform'],
-])('the setting with %s is refused, and says why', ([, text, refusal]) => {
+])('the setting with %s is refused, with the reason', ([, text, refusal]) => {
   expect(() => readConfig({ RAILS: text })).toThrow(refusal);
 });

@@ -2,7 +2,7 @@ import type { LockAnswer, LockRequest, RailModule, RateLock } from '../../src/ra
 import { sandboxRates } from '../../src/rails/sandbox/rates.ts';
 import { sandboxRail } from '../../src/rails/sandbox/sandbox-rail.ts';
 
-/** The wrong locks of the provider, by the amount to lock. */
+/** The wrong locks of the provider. Which one a quote gets depends on the amount to lock. */
 export const wrongLocks: Readonly<Record<string, { readonly lock?: Partial<RateLock>; readonly validMs?: number }>> = {
   'more than was asked for': { lock: { sent: 5_001n } },
   'nothing to deliver': { lock: { received: 0n } },
@@ -14,10 +14,10 @@ export const wrongLocks: Readonly<Record<string, { readonly lock?: Partial<RateL
   'no number of milliseconds': { validMs: Number.NaN },
 };
 
-/** The amount for which a lock is wrong in one way. */
+/** Returns the amount whose lock is wrong in this way. */
 export const wrongAmount = (name: string) => 5_000n + BigInt(Object.keys(wrongLocks).indexOf(name));
 
-/** The amount whose lock holds for a moment only. */
+/** The amount whose lock expires almost immediately. */
 export const briefAmount = 7_000n;
 
 function lockOf({ id, amount }: LockRequest): LockAnswer {
@@ -30,7 +30,7 @@ function lockOf({ id, amount }: LockRequest): LockAnswer {
   };
 }
 
-/** A sandbox that locks two for one, or wrongly. */
+/** A sandbox that locks at two to one, or wrongly. */
 const module: RailModule = {
   railPort: 1,
   name: 'locking',

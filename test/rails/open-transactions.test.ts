@@ -24,10 +24,10 @@ import { watch } from './watched-upstream.ts';
 const called = new Set<string>();
 const inside = new Set<string>();
 
-/** The transactions that do nothing now. */
+/** Selects the transactions that are idle now. */
 const idle = `select pid || ' ' || xact_start as id from pg_stat_activity
   where datname = current_database() and state = 'idle in transaction'`;
-/** So long a call waits for those to end: one that waits for the call itself does not, and all others do. */
+/** How long a call waits for those to end: one that waits for the call itself does not end, and all others do. */
 const waitMs = 3_000;
 
 async function look(method: string): Promise<void> {
@@ -61,7 +61,7 @@ afterAll(() => {
   watch.at = async () => undefined;
 });
 
-test('every part of the rail is called outside of transactions', async () => {
+test('every method of the rail is called outside of transactions', async () => {
   const { payments } = two.gateway.gateway;
   const { platform, account } = shop;
   const scene = await makeScene(platform, 0n);
@@ -93,13 +93,13 @@ test('every part of the rail is called outside of transactions', async () => {
   expect([...inside]).toEqual([]);
 });
 
-test('a call inside of a transaction would be seen', async () => {
+test('a call inside a transaction would be noticed', async () => {
   const { payments } = two.gateway.gateway;
   const rail = connectedRail(payments, { ...shop.platform, environment: 'PRODUCTION' });
   await inTransaction(payments.database, async ({ client }) => {
     await client.query('select');
     await rail?.balances?.();
   });
-  // A webhook that arrives meanwhile finds the same transaction open.
+  // A webhook that arrives meanwhile may find the same transaction open.
   expect(inside).toContain('balances');
 });

@@ -5,12 +5,12 @@ import type { ProviderFault, RailTrial, TrialTimes } from '../../src/rails/confo
 import type { Rail, RailOrder, RailOutcome } from '../../src/rails/rail.ts';
 import type { LockAnswer, LockRequest, RateLock } from '../../src/rails/rate-lock.ts';
 
-/** The times of a trial in tests: a provider that is slow answers after 60 ms. */
+/** The times of a trial in tests: a slow provider answers after 60 ms. */
 export const quickTimes: TrialTimes = { answerMs: 40, outcomeMs: 5_000 };
-/** The times for a rail that is wrong: the suite does not wait long for an outcome that never comes. */
+/** The times for a faulty rail: the suite does not wait long for an outcome that never arrives. */
 export const shortTimes: TrialTimes = { ...quickTimes, outcomeMs: 400 };
 
-/** How long the provider keeps a lock, in milliseconds. */
+/** How long the provider holds a lock, in milliseconds. */
 const lockMs = 600;
 
 type State = 'under way' | 'settled' | 'failed';
@@ -18,11 +18,11 @@ type State = 'under way' | 'settled' | 'failed';
 /** A payments provider with an idempotency key for each payment, and the faults of a real one. */
 export class Provider {
   fault: ProviderFault = 'none';
-  /** When each lock ends. */
+  /** The expiry of each lock. */
   readonly #locks = new Map<string, number>();
   readonly #payments = new Map<string, { order: RailOrder; state: State; asked: number; givenBack: boolean }>();
 
-  /** Makes the payment of this key, or finds it, and returns its state. */
+  /** Creates or finds the payment with this key, and returns its state. */
   async pay(key: string, order: RailOrder): Promise<State> {
     if (this.fault === 'is-down') throw new Error('connect ECONNREFUSED');
     const known = this.#payments.get(key);
@@ -37,7 +37,7 @@ export class Provider {
     return this.fault === 'contradicts' && payment.state === 'settled' ? 'failed' : payment.state;
   }
 
-  /** Returns a question, or not. */
+  /** Returns, or throws as the provider's fault demands. */
   async answer(): Promise<void> {
     if (this.fault === 'is-down') throw new Error('connect ECONNREFUSED');
     if (this.fault === 'loses-answers') throw new Error('socket hang up');
@@ -54,7 +54,7 @@ export class Provider {
     return lock;
   }
 
-  /** Returns whether a lock holds now. */
+  /** Returns whether a lock is valid now. */
   holds({ reference }: RateLock): boolean {
     return performance.now() < (this.#locks.get(reference) ?? 0);
   }
@@ -63,7 +63,7 @@ export class Provider {
     return this.#payments.has(key);
   }
 
-  /** Gives back the payment of this key, once. */
+  /** Returns the money of the payment with this key, once. */
   async giveBack(key: string): Promise<void> {
     const payment = this.#payments.get(key);
     if (payment) payment.givenBack = true;
@@ -73,7 +73,7 @@ export class Provider {
     return this.#payments.get(key)?.givenBack === true;
   }
 
-  /** What it has moved for an order, under whichever keys. */
+  /** Returns the amount moved for an order, under all its keys. */
   async moved(orderId: string): Promise<bigint> {
     const moved = [...this.#payments.values()].filter(
       ({ order, state, givenBack }) => order.id === orderId && state === 'settled' && !givenBack,
@@ -88,7 +88,7 @@ const answers: Readonly<Record<State, RailOutcome>> = {
   failed: { kind: 'failed', explanation: 'refused by the provider' },
 };
 
-/** The fault of a rail's author. */
+/** A mistake of a rail's author. */
 export type Mistake = OrderMistake | LockMistake | ReceiverMistake;
 type OrderMistake = 'new keys' | 'guesses' | 'throws refusals' | 'forgets' | 'believes the last' | 'asks never';
 type ReceiverMistake = 'finds everybody' | 'guesses receivers';
@@ -99,14 +99,14 @@ const lockMistakes = [
   ...(['locks the other side', 'hides fees', 'invents locks'] as const),
 ] as const;
 
-/** Returns whether the locks of a rail are to be tried, which takes a while. */
+/** Returns whether to test the locks of a rail, which takes a while. */
 function triesLocks(mistake: Mistake | undefined): boolean {
   return mistake === undefined || lockMistakes.some((one) => one === mistake);
 }
 
-/** A rail of the provider as it should be, or with one mistake of its author. */
+/** Opens a rail of the provider, correct or with one mistake of its author. */
 function openRail(provider: Provider, mistake: Mistake | undefined): Rail {
-  /** What only this process remembers. */
+  /** Known to this process only. */
   const sent = new Set<string>();
   const perform = async (order: RailOrder): Promise<RailOutcome> => {
     if (order.kind === 'COLLECTION' && provider.wasGivenBack(order.id)) {
@@ -148,7 +148,7 @@ function openRail(provider: Provider, mistake: Mistake | undefined): Rail {
 
 const receivers = { known: '$ana@provider.example', unknown: '$nobody@provider.example' };
 
-/** Looks a receiver up at the provider, as it should be or with a mistake. */
+/** Looks up a receiver at the provider, correctly or with a mistake. */
 async function lookUpAt(provider: Provider, address: string, mistake: Mistake | undefined) {
   try {
     await provider.answer();
@@ -161,7 +161,7 @@ async function lookUpAt(provider: Provider, address: string, mistake: Mistake | 
   return { vaspName: 'Provider', currencies, requiredFields: [], information: {} };
 }
 
-/** Locks a rate at the provider, as it should be or with a mistake. */
+/** Locks a rate at the provider, correctly or with a mistake. */
 async function lockAt(provider: Provider, request: LockRequest, mistake: Mistake | undefined): Promise<LockAnswer> {
   const other = request.lockedSide === 'SENDING' ? 'RECEIVING' : 'SENDING';
   const wanted = mistake === 'locks the other side' ? ({ ...request, lockedSide: other } as const) : request;
@@ -173,14 +173,14 @@ async function lockAt(provider: Provider, request: LockRequest, mistake: Mistake
   return { kind: 'locked', lock: told, validMs: mistake === 'promises longer' ? lockMs * 1.5 : lockMs * 0.8 };
 }
 
-/** What a rail says of a lock that it has executed. */
+/** Returns what a rail reports for a lock that it has executed. */
 function settledLock({ sent, received }: RateLock, mistake: Mistake | undefined): RailOutcome {
   if (mistake === 'names no amounts') return { kind: 'settled' };
   const taken = mistake === 'takes more' ? sent + 1n : sent;
   return { kind: 'settled', sent: taken, amount: mistake === 'delivers less' ? received - 1n : received };
 }
 
-/** The trial of a rail of such a provider. */
+/** Returns the trial of a rail of such a provider. */
 export function providerTrial(mistake?: Mistake): RailTrial {
   const provider = new Provider();
   return {

@@ -5,7 +5,7 @@ import { startTestGateway } from '../setup/gateway.ts';
 import { balanceOf, makeScene } from '../setup/scene.ts';
 import { briefAmount, wrongAmount, wrongLocks } from './locking-rail.ts';
 
-/** What a rail says that it has locked is checked before a quote promises it. */
+/** The lock that a rail reports is checked before a quote promises it. */
 
 const rails = { SANDBOX: { module: './test/rails/locking-rail.ts' } };
 const t = await startTestGateway({ RAILS: parseRailSettings(JSON.stringify(rails)) });
@@ -16,7 +16,7 @@ afterAll(async () => {
 
 const ofAmount = (amount: bigint, rest: object = {}) => usdToEur(scene, { lockedCurrencyAmount: amount, ...rest });
 
-test.each(Object.keys(wrongLocks))('a lock that is not what was asked for makes no quote: %s', async (name) => {
+test.each(Object.keys(wrongLocks))('a lock that differs from the request produces no quote: %s', async (name) => {
   const before = await balanceOf(t.platform, scene.usd);
   for (const immediatelyExecute of [false, true]) {
     const refused = await act(t.platform, 'createQuote', ofAmount(wrongAmount(name), { immediatelyExecute }));
@@ -29,7 +29,7 @@ test.each(Object.keys(wrongLocks))('a lock that is not what was asked for makes 
   expect(await balanceOf(t.platform, scene.usd)).toBe(before);
 });
 
-test('two who execute a locked quote at once execute it once, with the amounts of its lock', async () => {
+test('two concurrent executions of a locked quote execute it once, with the amounts of its lock', async () => {
   const before = await balanceOf(t.platform, scene.usd);
   const { id, transaction } = await quote(t.platform, ofAmount(6_000n));
   const answers = await Promise.all(
@@ -44,7 +44,7 @@ test('two who execute a locked quote at once execute it once, with the amounts o
   expect(await balanceOf(t.platform, scene.usd)).toBe(before - 6_000n);
 });
 
-test('a quote ends with its lock, and nobody executes it afterwards', async () => {
+test('a quote expires with its lock, and can no longer be executed', async () => {
   const before = await balanceOf(t.platform, scene.usd);
   const { id, transaction } = await quote(t.platform, ofAmount(briefAmount));
   expect(await ended(t.platform, transaction.id)).toMatchObject({ status: 'EXPIRED' });
@@ -52,7 +52,7 @@ test('a quote ends with its lock, and nobody executes it afterwards', async () =
   expect(await balanceOf(t.platform, scene.usd)).toBe(before);
 });
 
-test('a dry run asks the rail for no lock', async () => {
+test('a dry run does not request a lock from the rail', async () => {
   for (const immediatelyExecute of [false, true]) {
     const input = ofAmount(wrongAmount('no time'), { immediatelyExecute, validateOnly: true });
     expect(await act(t.platform, 'createQuote', input)).toMatchObject({ __typename: 'ValidatedPayment' });

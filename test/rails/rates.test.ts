@@ -7,7 +7,7 @@ import { rateOverrides, sandboxRates } from '../../src/rails/sandbox/rates.ts';
 const table = sandboxRates();
 const pairs = currencies.flatMap((sending) => currencies.map((receiving) => [sending, receiving] as const));
 
-describe('the table of the sandbox', () => {
+describe('the rate table of the sandbox', () => {
   it('has a usable rate for every ordered pair of currencies', () => {
     expect(pairs).toHaveLength(196);
     for (const [sending, receiving] of pairs) {
@@ -18,7 +18,7 @@ describe('the table of the sandbox', () => {
     }
   });
 
-  it('exchanges a currency for itself at 1, and any other both ways at a loss of the spread', () => {
+  it('converts a currency to itself at 1, and any other both ways at a loss of the spread', () => {
     for (const [sending, receiving] of pairs) {
       const there = parseDecimal(table.terms(sending, receiving).rate);
       const andBack = multiply(there, parseDecimal(table.terms(receiving, sending).rate));
@@ -40,7 +40,7 @@ describe('the table of the sandbox', () => {
     expect(table.terms(requiredCurrency(sending), requiredCurrency(receiving)).rate).toBe(rate);
   });
 
-  it('charges and demands no more than 0.10 US dollars are worth, and demands more than it charges', () => {
+  it('has fees and minimums worth at most 0.10 US dollars, and minimums above the fees', () => {
     for (const sending of currencies) {
       const { serviceFixedFee, minSendingAmount, bridge } = table.terms(sending, requiredCurrency('USD'));
       const bitcoinInDollars = parseDecimal(table.terms(requiredCurrency('USD'), requiredCurrency('USD')).bridge);
@@ -51,10 +51,10 @@ describe('the table of the sandbox', () => {
   });
 });
 
-describe('the rates in the settings of the sandbox', () => {
+describe("the rates in the sandbox's settings", () => {
   const parseRateOverrides = (json: string) => checkedSettings(rateOverrides, JSON.parse(json));
 
-  it('replaces entries of the table, with rates used as they are, and leaves the others', () => {
+  it('replace entries of the table, are used unchanged, and leave the other entries', () => {
     const rates = sandboxRates(
       parseRateOverrides('{"USD/EUR": {"rate": "1.08695652", "fixedFee": 500, "variableFeeRate": "0"}}'),
     );
@@ -68,7 +68,7 @@ describe('the rates in the settings of the sandbox', () => {
     );
   });
 
-  it('keeps the fees of the table where it names none', () => {
+  it('keep the fees of the table if they name none', () => {
     const rates = sandboxRates(parseRateOverrides('{"USD/JPY": {"rate": "0.00666666666666667"}}'));
     expect(rates.terms(requiredCurrency('USD'), requiredCurrency('JPY'))).toEqual({
       ...table.terms(requiredCurrency('USD'), requiredCurrency('JPY')),
@@ -111,11 +111,11 @@ describe('the rates in the settings of the sandbox', () => {
     ['{"USD/EUR": {"rate": "1", "fixedFee": 1.5}}', 'USD/EUR fixedFee must be a whole number of smallest units'],
     ['{"USD/EUR": {"rate": "1", "fixedFee": "5"}}', 'USD/EUR fixedFee must be a whole number of smallest units'],
     ['{"USD/EUR": {"rate": "1", "fixedFee": 9007199254740991}}', 'USD/EUR fixedFee must be at most 9000000000000000'],
-  ])('refuses %s, naming the pair, the field and the reason', (setting, message) => {
+  ])('are refused with %s, naming the pair, the field and the reason', (setting, message) => {
     expect(() => parseRateOverrides(setting)).toThrow(new RangeError(message));
   });
 
-  it('names everything that is wrong at once', () => {
+  it('are refused naming all faults together', () => {
     expect(() => parseRateOverrides('{"USD/EUR": {"rate": "0", "fixedFee": -1}, "EUR/USD": {"rate": "x"}}')).toThrow(
       new RangeError(
         [

@@ -10,7 +10,7 @@ import { runOps } from '../setup/ops.ts';
 import { balanceOf, fund, makeScene, ownAccount } from '../setup/scene.ts';
 import { credentialsIn } from './two-gateways.ts';
 
-// The books of a platform are compared with what its provider, a second instance of this service, says: by command, and each day.
+// The books of a platform are compared with its provider, a second instance of this service: by command, and daily.
 
 const key = Buffer.alloc(32, 7);
 const rails = JSON.stringify({ PRODUCTION: { module: 'upstream', settings: { pollMs: 10 } } });
@@ -20,7 +20,7 @@ const account = await upstream.newPlatform('account');
 const gateway = await testGateway({ RAILS: parseRailSettings(rails), SECRET_KEY: key });
 const books = await gateway.newPlatform('books', 'PRODUCTION');
 const environment = { SECRET_KEY: key.toString('base64'), RAILS: rails };
-/** All that commands have printed. */
+/** Everything that commands have printed. */
 const printed: string[] = [];
 await connectWith(credentialsIn(account.authorization));
 const scene = await makeScene(books, 0n);
@@ -49,7 +49,7 @@ const spoil = (text: string, ...values: unknown[]) =>
 const hourMs = 3_600_000;
 const from = new Date(Date.now() - hourMs).toISOString();
 const to = new Date(Date.now() + hourMs).toISOString();
-/** Compares by command, and answers the differences. */
+/** Compares by command, and returns the differences. */
 async function compare(): Promise<Data[]> {
   const { code, out } = await ops('rails', 'reconcile', 'books', '--from', from, '--to', to, ...by);
   const { differences } = JSON.parse(out);
@@ -58,10 +58,10 @@ async function compare(): Promise<Data[]> {
 }
 const open = (): Promise<Data[]> => answer('reconcile', 'list');
 const faults = (differences: readonly Data[]) => differences.map(({ fault }) => fault);
-/** Compares this day as if it were over. */
+/** Compares today as if the day were over. */
 const compareToday = () => reconcileDueDays(gateway.gateway.payments, -24);
 
-test('a balance that differs is named with both sides, until a person has said why; then only another difference is', async () => {
+test('a balance difference is reported with both sides until it is explained; then only a new one is', async () => {
   await fund(account, await ownAccount(account, 'USD'), 10_000_000n);
   await bringIn(books, scene, 50_000n);
   await payOut(books, scene, 300n);
@@ -82,7 +82,7 @@ test('a balance that differs is named with both sides, until a person has said w
   expect(await compare()).toEqual([]);
   expect(await open()).toEqual([]);
 
-  // More than the sum moved within the last minute, which may count on one side only.
+  // More than the amount moved within the last minute, which may count on one side only.
   await fund(account, await ownAccount(account, 'USD'), 10_000_000n);
   const again = { fault: 'OTHER_BALANCE', there: '200495.00 USD held' };
   expect(await compare()).toMatchObject([again]);
@@ -90,7 +90,7 @@ test('a balance that differs is named with both sides, until a person has said w
   expect(await answer('reconcile', 'close', other.difference, ...by)).toEqual({ closed: other.difference });
 });
 
-test('money that somebody else has moved there is found by the daily comparison, once a day until it is gone or closed', async () => {
+test('money moved there outside the gateway is found daily until the difference is gone or closed', async () => {
   const taken = await actOn(
     account,
     'transferOut',
@@ -108,7 +108,7 @@ test('money that somebody else has moved there is found by the daily comparison,
   expect(await balanceOf(books, scene.usd)).toBe(before);
 
   await pastDay();
-  // Of several instances one compares.
+  // Of several instances, one compares.
   expect((await Promise.all([compareToday(), compareToday(), compareToday()])).sort()).toEqual([0, 0, 1]);
   expect((await open()).map(({ times }) => times)).toEqual([2, 2]);
 
@@ -119,7 +119,7 @@ test('money that somebody else has moved there is found by the daily comparison,
     ...{ currency: 'USD', receivedHere: '500.00 USD', receivedThere: '500.00 USD', failure: null },
     ...{ paidHere: '5.00 USD', paidThere: '9005.00 USD', booked: '495.00 USD', held: '191495.00 USD' },
   });
-  // The money is returned: the balance agrees again, and a difference that is gone cannot be closed.
+  // The money is returned: the balance agrees again, and a resolved difference cannot be closed.
   await fund(account, await ownAccount(account, 'USD'), 900_000n);
   expect(faults(await compare())).toEqual(['MISSING_HERE']);
   expect(faults(await open())).toEqual(['MISSING_HERE']);
@@ -132,14 +132,14 @@ test('money that somebody else has moved there is found by the daily comparison,
   expect(await open()).toEqual([]);
 });
 
-/** A day passes: the last comparison was yesterday. */
+/** Makes a day pass: the last comparison was yesterday. */
 async function pastDay(): Promise<void> {
   await gateway.owner.query(
     "update reconciliation set started_at = started_at - interval '1 day', finished_at = finished_at - interval '1 day'",
   );
 }
 
-test('a difference that a later comparison finds no more is gone, and one that comes back is open again', async () => {
+test('a difference that a later comparison no longer finds is gone, and one that recurs is open again', async () => {
   const text = 'update transaction set description = $1 where platform_id = $2 and sent_amount = 300';
   const write = (memo: string | null) => spoil(text, memo, account.platformId);
   const read = 'select description from transaction where platform_id = $1 and sent_amount = 300';
@@ -159,7 +159,7 @@ test('a difference that a later comparison finds no more is gone, and one that c
   await compare();
 });
 
-test('a payment that failed here, and came back there before anybody saw it arrive, is no difference', async () => {
+test('a payment that failed here, and was returned there before its arrival was seen, is not a difference', async () => {
   const failing = await makeScene(books, 0n, '003');
   const { id } = await transfer(books, 'transferOut', { ...scene, outsideUsd: failing.outsideUsd }, 250n);
   expect(await ended(books, id)).toMatchObject({ status: 'FAILED' });
@@ -172,7 +172,7 @@ test('a payment that failed here, and came back there before anybody saw it arri
   await compare();
 });
 
-/** The account upstream of an account here that is outside. */
+/** Returns the upstream account of an external account on this installation. */
 async function accountThere(outside: string): Promise<string> {
   const { rows } = await upstream.owner.query(
     "select id from account where platform_id = $1 and kind = 'EXTERNAL' and platform_account_id = $2",
@@ -181,7 +181,7 @@ async function accountThere(outside: string): Promise<string> {
   return `ExternalAccount:${rows[0].id}`;
 }
 
-test('what the gateway moves upstream between accounts of its own is no difference; money that leaves under the same memo is, and so is that of an unknown order, unless it failed', async () => {
+test("the gateway's own moves upstream are not differences; unknown payments that leave the account are", async () => {
   const own = await ownAccount(account, 'USD');
   await fund(account, own, 10_000n);
   const before = new Set((await compare()).map(({ reference }) => reference));
@@ -218,7 +218,7 @@ test('what the gateway moves upstream between accounts of its own is no differen
   ]);
 });
 
-test('a provider that cannot be asked leaves what was found, and says why', async () => {
+test('if the provider cannot be asked, earlier findings are kept, and the reason is recorded', async () => {
   await connectWith({ clientId: 'nobody', secret: 'wrong' });
   const { code, out } = await ops('rails', 'reconcile', 'books', '--from', from, '--to', to, ...by);
   expect({ code, error: JSON.parse(out).error }).toMatchObject({
@@ -233,7 +233,7 @@ test('a provider that cannot be asked leaves what was found, and says why', asyn
   await gateway.owner.query("update reconciliation set finished_at = null, started_at = started_at - interval '1 day'");
   expect(await compareToday()).toBe(0);
   await connectWith(credentialsIn(account.authorization));
-  // It is tried again 15 minutes later.
+  // It is retried 15 minutes later.
   expect(await compareToday()).toBe(0);
   await pastDay();
   expect(await compareToday()).toBe(1);
@@ -241,7 +241,7 @@ test('a provider that cannot be asked leaves what was found, and says why', asyn
   expect(wrong.err).toContain('The period must not end before it begins.');
 });
 
-test('no command shows the credentials of a connection, also not after a failure', async () => {
+test('no command shows the credentials of a connection, not even after a failure', async () => {
   const { secret } = credentialsIn(account.authorization);
   expect(secret.length).toBeGreaterThan(20);
   await answer('rails', 'check', 'books');

@@ -17,8 +17,8 @@ import { fund, makeScene, ownAccount } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import { credentialsIn } from './two-gateways.ts';
 
-// The secrets of providers are never shown: not in the most verbose log of an instance, not in its metrics or its traces, and
-// not to a caller; whatever the provider answers, and also during a rotation.
+// The secrets of providers are never exposed: not in the most verbose log of an instance, in its metrics, in its traces
+// or to a caller, whatever the provider answers and even during a rotation.
 
 const environment = {
   CLIENT_TOKEN_KEY: 'a key that only tests use, for nothing else',
@@ -52,10 +52,10 @@ const listen = async (server: Server) => {
 
 const ops = (...args: string[]) => askOps(database.url, args, environment);
 
-/** All secrets that the platform has had at its provider. */
+/** All secrets that the platform has ever had at its provider. */
 const secrets: { readonly clientId: string; readonly secret: string; readonly webhookSecret: string }[] = [];
 
-/** Stores new credentials and a new secret of webhooks, as a person does who rotates them. */
+/** Stores new credentials and a new webhook secret, as someone who rotates them does. */
 async function rotate(authorization: string, baseUrl: string): Promise<void> {
   const { clientId, secret } = credentialsIn(authorization);
   const path = `${instance.url}/rails/Platform:${platform.platformId}/webhooks`;
@@ -66,7 +66,7 @@ async function rotate(authorization: string, baseUrl: string): Promise<void> {
   await ops('rails', 'connect', 'secretive');
 }
 
-/** The forms in which a secret may be shown. The error of a parser shows the first characters of a text. */
+/** Returns the forms in which a secret may appear. A parser's error shows the first characters of a text. */
 const formsOf = ({ clientId, secret, webhookSecret }: (typeof secrets)[number]) => {
   const key = webhookSecret.replace('whsec_', '');
   const whole = [secret, `${clientId}:${secret}`, key].flatMap((one) => [
@@ -79,7 +79,7 @@ const formsOf = ({ clientId, secret, webhookSecret }: (typeof secrets)[number]) 
 const upstream = await startTestGateway();
 const account = await upstream.newPlatform('account');
 for (const currency of ['USD', 'EUR']) await fund(account, await ownAccount(account, currency), 1_000_000n);
-/** In front of upstream. A customer whose name is a fault meets that fault. */
+/** A proxy in front of upstream. A customer whose name is a fault meets that fault. */
 const provider = createServer(async (request, response) => {
   const body = await bodyOf(request);
   const name = Object.keys(faults).find((one) => body.includes(one));
@@ -94,7 +94,7 @@ const provider = createServer(async (request, response) => {
   response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
 });
 const providerUrl = `${await listen(provider)}/2025-10-13`;
-/** A collector of traces: all that it gets. */
+/** A collector of traces, which stores everything that it receives. */
 const collector = createServer(async (request, response) => {
   traces.push(await text(request));
   response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
@@ -124,7 +124,7 @@ const pull = () => bringIn(platform, scene, 20_000n);
 
 const worked = () => vi.waitFor(async () => expect(instance.output()).toContain('"/rails/Platform:'), 20_000);
 
-test('no secret of a provider is printed, measured, traced or answered, whatever the provider does, also while they rotate', async () => {
+test('no secret of a provider is logged, measured, traced or returned, even while secrets rotate', async () => {
   await pull();
   await worked();
   const answers: unknown[] = [];
@@ -150,14 +150,14 @@ test('no secret of a provider is printed, measured, traced or answered, whatever
     body: '{}',
   });
   expect(refused.status).toBe(401);
-  // Nobody listens there.
+  // Nothing listens there.
   const port = await freePort();
   await rotate(rotated, `http://127.0.0.1:${port}/2025-10-13`);
   await attempt('Is refused by nobody');
   const figures = await (await fetch(figuresUrl)).text();
   expect(await instance.end('SIGTERM')).toBe(0);
 
-  // All of it happened, and would have been seen.
+  // All of it happened, and would have been visible.
   const printed = instance.output();
   expect(printed).toContain('upstream answered 500');
   expect(printed).toContain('upstream answered 401');

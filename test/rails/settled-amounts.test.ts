@@ -8,16 +8,16 @@ import { makeScene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 import { DeviatingProvider } from './deviating-provider.ts';
 
-// What a person settles is an amount that a provider can have moved.
+// The amount that a person settles is one that a provider can have moved.
 
 const provider = new DeviatingProvider();
-/** Serves only: the test does the background work itself. */
+/** Only serves: the test does the background work itself. */
 const t = await testGateway({ ROLE: 'serve' });
 const { platform } = t;
 const scene = await makeScene(platform, 100_000n);
 Object.assign(sandboxOf(t.gateway.payments), provider.parts());
 
-/** Lets a payout of 1,000 take so much, and settles it. */
+/** Makes a payout of 1,000 take this amount, and settles it. */
 async function settled(taken: bigint) {
   provider.deviation = { taken: taken - 1_000n, arrived: 0n };
   return settle((await pay(platform, scene, 1_000)).id);
@@ -31,22 +31,22 @@ async function settle(id: string) {
 
 test.each([
   ['nothing', 0n, 1_000n],
-  ['the most that an account may hold', 9_000_000_000_000_000n, -8_999_999_999_999_000n],
-])('a payout that took %s is settled, and its difference booked', async (_what, taken, amount) => {
+  ['the maximum balance', 9_000_000_000_000_000n, -8_999_999_999_999_000n],
+])('a payout that took %s is settled, and its difference is booked', async (_what, taken, amount) => {
   expect(await settled(taken)).toMatchObject({ differences: [{ currency: 'USD', amount }] });
 });
 
 test.each([
   ['a unit less than nothing', -1n],
   ['a unit more than an account may hold', 9_000_000_000_000_001n],
-])('a payout that took %s waits for a person to find out more', async (_what, taken) => {
+])('a payout that took %s is not settled: such an amount needs investigation', async (_what, taken) => {
   await expect(settled(taken)).rejects.toThrow('That cannot be the amount that it moved');
 });
 
 test.each([
-  ['outside lacks it, and a person is told', 'outsideEur', { currency: 'EUR', amount: 5n }],
-  ['here has what was promised', 'eur', undefined],
-] as const)('where less arrives than was promised, a receiver %s', async (_what, to, short) => {
+  ['outside has less, which is reported', 'outsideEur', { currency: 'EUR', amount: 5n }],
+  ['on this installation has the promised amount', 'eur', undefined],
+] as const)('if less arrives than promised, a receiver %s', async (_what, to, short) => {
   provider.deviation = { taken: 0n, arrived: -5n };
   const input = { destination: { account: { accountId: scene[to] } }, immediatelyExecute: true };
   const { transaction } = await quote(platform, usdToEur(scene, input));

@@ -15,8 +15,8 @@ import { balanceOf, makeScene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 import { DeviatingProvider } from './deviating-provider.ts';
 
-// A provider moves another amount than was promised. A person settles the payment as it was promised, and the difference goes to a
-// named account of the books, and never to a customer (decision 95).
+// A provider moves an amount that differs from the promised one. A person settles the payment as promised; the
+// difference goes to a named account of the books, and never to a customer (decision 95).
 
 const provider = new DeviatingProvider();
 
@@ -25,7 +25,7 @@ const settled = (id: string) => settleCase(t.gateway.payments, id, operator);
 const casesOf = async (id: string) =>
   (await listCases(t.gateway.payments.database)).filter(({ transactionId }) => uuidIn(id) === transactionId);
 
-/** Works on all orders, now. */
+/** Processes all orders now. */
 async function work(): Promise<void> {
   await makeDue(t);
   await settleDueOrders(t.gateway.payments, 100);
@@ -40,7 +40,7 @@ async function quoted(from: string, to: string, amount: number): Promise<Data> {
   return made.transaction;
 }
 
-/** Every way in which money goes through the provider. */
+/** Every way in which money passes through the provider. */
 const ways: Readonly<Record<string, (amount: number) => Promise<Data>>> = {
   'a payout': (amount) => move('transferOut', amount),
   'a collection': (amount) => move('transferIn', amount),
@@ -56,7 +56,7 @@ const fields = `status sentAmount { amount } receivedAmount { amount } source { 
 const transactionOf = (id: string) => fieldsOf(platform, 'transaction', id, fields);
 const statusOf = async (id: string): Promise<string> => (await transactionOf(id)).status;
 
-/** Serves only: the test does the background work itself. */
+/** Only serves: the test does the background work itself. */
 const t = await testGateway({ ROLE: 'serve' });
 const { platform } = t;
 Object.assign(sandboxOf(t.gateway.payments), provider.parts());
@@ -71,7 +71,7 @@ async function balances(): Promise<Map<string, bigint>> {
   return new Map(await Promise.all(customers().map(async (id) => [id, await balanceOf(platform, id)] as const)));
 }
 
-/** What DIFFERENCES has, by currency. */
+/** Returns the balances of DIFFERENCES, by currency. */
 async function differences(): Promise<Map<string, bigint>> {
   const { rows } = await t.owner.query(
     "select currency, sum(amount)::text as amount from posting where system = 'DIFFERENCES' group by currency",
@@ -79,7 +79,7 @@ async function differences(): Promise<Map<string, bigint>> {
   return new Map(rows.map(({ currency, amount }) => [currency, BigInt(amount)]));
 }
 
-/** The differences that the reconciliation names. */
+/** Returns the differences that the reconciliation reports. */
 async function named(): Promise<readonly unknown[]> {
   const period = { from: new Date(Date.now() - 3_600_000), to: new Date(Date.now() + 3_600_000) };
   const { platformId } = platform;
@@ -89,7 +89,7 @@ async function named(): Promise<readonly unknown[]> {
 
 const notZero = (map: ReadonlyMap<string, bigint>) => [...map].filter(([, amount]) => amount !== 0n).sort();
 
-/** Works until a payment has ended: a person settles each case of it. Returns how many there were. */
+/** Processes a payment until it has ended, settling each of its cases by hand. Returns the number of cases. */
 async function toEnd(id: string): Promise<number> {
   for (let cases = 0; ; ) {
     await work();
@@ -105,7 +105,7 @@ const deviation = fc.record({
   arrived: fc.bigInt({ min: -40n, max: 40n }),
 });
 
-test('whatever a provider moves, customers pay and get what was promised, the difference is on DIFFERENCES, and the books agree with the provider', async () => {
+test('whatever a provider moves, customers get what was promised, and DIFFERENCES makes the books agree', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...Object.keys(ways)),
@@ -140,7 +140,7 @@ test('whatever a provider moves, customers pay and get what was promised, the di
   );
 });
 
-test('a payout that took more is COMPLETED as it was promised; its entries, its act and the list of cases say what the difference was', async () => {
+test('a payout that took more is COMPLETED as promised; entries, act and case list show the difference', async () => {
   provider.deviation = { taken: 5n, arrived: 0n };
   const { id } = await move('transferOut', 1_000);
   await work();
@@ -168,13 +168,13 @@ test('a payout that took more is COMPLETED as it was promised; its entries, its 
   expect(await casesOf(id)).toEqual([]);
   const all = (await listCases(books, { all: true })).filter(({ transactionId }) => id.endsWith(transactionId));
   expect(all).toMatchObject([{ closedBy: 'Ada', closedReason: operator.reason, movedOut: 1_005n, movedIn: null }]);
-  // The order is not polled any more, and cannot be settled twice.
+  // The order is no longer polled, and cannot be settled twice.
   await work();
   await expect(settled(id)).rejects.toThrow('is COMPLETED');
   expect(await named()).toEqual([]);
 });
 
-test('a receiver outside that got less is named, and nothing is booked where the account at the provider has what it should', async () => {
+test("a shortfall of an external receiver is reported, but not booked if the provider's account is right", async () => {
   const before = await differences();
   provider.deviation = { taken: 0n, arrived: -7n };
   const { id } = await move('transferOut', 1_000);
@@ -185,7 +185,7 @@ test('a receiver outside that got less is named, and nothing is booked where the
   expect(await named()).toEqual([]);
 });
 
-test('a payment without a case, one whose rail is away, says nothing or says what was promised is not settled by hand', async () => {
+test('a payment without a case, or whose rail is away, silent or in agreement, cannot be settled by hand', async () => {
   provider.deviation = { taken: 3n, arrived: 0n };
   const { id } = await move('transferOut', 1_100);
   await expect(settled(id)).rejects.toThrow(`${id} has no open case about a different amount`);
@@ -206,7 +206,7 @@ test('a payment without a case, one whose rail is away, says nothing or says wha
   provider.isSilent = false;
 });
 
-test('two persons who settle a payment at once settle it once', async () => {
+test('two people who settle a payment concurrently settle it once', async () => {
   provider.deviation = { taken: 9n, arrived: 0n };
   const before = (await differences()).get('USD') ?? 0n;
   const { id } = await move('transferOut', 1_300);
@@ -216,7 +216,7 @@ test('two persons who settle a payment at once settle it once', async () => {
   expect((await differences()).get('USD')).toBe(before - 9n);
 });
 
-test('the database books no difference but that of an open case, and no leg of it on an account', async () => {
+test("the database books a difference only for an open case, and never on a customer's account", async () => {
   provider.deviation = { taken: 4n, arrived: 0n };
   const { id } = await move('transferOut', 1_400);
   await work();

@@ -23,7 +23,7 @@ const real = { ...payments, rails: { SANDBOX: rail } };
 
 const forbidden = { code: 'FORBIDDEN', message: 'this is possible only for sandbox platforms' };
 
-test('a rail that simulates nothing refuses every act of the sandbox', async () => {
+test('a rail without simulation refuses every sandbox act', async () => {
   await expect(fundAccount(real, viewer, { accountId: scene.usd, amount: 1n })).rejects.toMatchObject(forbidden);
   await expect(sandboxSend(real, viewer, { quoteId: 'Quote:1', currencyCode: 'USD' })).rejects.toMatchObject(forbidden);
   await expect(
@@ -37,7 +37,7 @@ test('a rail that simulates nothing refuses every act of the sandbox', async () 
   ).rejects.toMatchObject(forbidden);
 });
 
-test('a rail that simulates nothing takes payments without a scenario, and none with one', async () => {
+test('a rail without simulation accepts payments without a scenario, and none with one', async () => {
   const transfer = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 5n };
   await expect(transferOut(real, viewer, { ...transfer, sandboxScenario: { delayMs: 1 } })).rejects.toMatchObject(
     forbidden,
@@ -45,7 +45,7 @@ test('a rail that simulates nothing takes payments without a scenario, and none 
   expect((await transferOut(real, viewer, transfer)).row.status).toBe('PENDING');
 });
 
-test('where the rail checks no identities, no name decides one', async () => {
+test('if the rail does not check identities, a name decides nothing', async () => {
   const details = { customerType: 'INDIVIDUAL', fullName: 'Person 002' } as const;
   const made = await createCustomer(real, viewer, { platformCustomerId: 'real-1', details });
   expect(made.row.kycStatus).toBe('PENDING_REVIEW');
@@ -54,7 +54,7 @@ test('where the rail checks no identities, no name decides one', async () => {
     name: 'Person 003',
     kycStatus: 'PENDING_REVIEW',
   });
-  // The same name, where the rail checks it.
+  // The same name with a rail that checks it.
   const simulated = await createCustomer(t.gateway.payments, viewer, { platformCustomerId: 'simulated-1', details });
   expect(simulated.row.kycStatus).toBe('REJECTED');
 });

@@ -17,39 +17,39 @@ export interface TwoGateways {
   readonly gateway: TestGateway;
   /** The secret key of the gateway. */
   readonly key: Buffer;
-  /** A platform here, with an account of its own upstream, which holds so much in USD and EUR: a new one each time. */
+  /** Connects a new platform here to its own account upstream, which holds this amount in USD and EUR. */
   connected(name: string, held?: bigint): Promise<Connected>;
-  /** Compares the books of a platform here, of an hour before and after now, with what upstream says. */
+  /** Compares the books of a platform, an hour before and after now, with those of upstream. */
   compare(platform: TestPlatform): Promise<Comparison>;
-  /** Changes rows upstream that its own rules would not let change. */
+  /** Changes rows upstream that its own rules protect. */
   spoil(text: string, ...values: unknown[]): Promise<pg.QueryResult>;
-  /** The rail of a platform here. */
+  /** Returns the rail of a platform here. */
   rail(platform: TestPlatform): Rail;
-  /** The id upstream of an account that was registered here. */
+  /** Returns the upstream id of an account that was registered here. */
   accountThere(account: Pick<TestPlatform, 'platformId'>, id: string): Promise<string>;
   stop(): Promise<void>;
 }
 
 type Comparison = Awaited<ReturnType<typeof reconcile>>;
 
-/** The client id and the secret in the header field of a request. */
+/** Returns the client id and the secret in the header field of a request. */
 export function credentialsIn(authorization: string): { clientId: string; secret: string } {
   const [clientId = '', secret = ''] = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString().split(':');
   return { clientId, secret };
 }
 
-/** A platform in PRODUCTION here, and the platform upstream that is its account. */
+/** A PRODUCTION platform here, and its upstream platform, which is its account. */
 export interface Connected {
   readonly account: TestPlatform;
   readonly platform: TestPlatform;
   /** Where upstream posts the platform's webhooks. */
   readonly webhookUrl: string;
-  /** Stores the connection again, with more in it. */
+  /** Stores the connection again, with these additional fields. */
   connect(more: object): Promise<void>;
 }
 
 /**
- * Starts both gateways. Upstream receives, makes, fails, returns and delays (`returning-rail.ts`).
+ * Starts both gateways. Upstream receives, creates, fails, returns and delays payments (`returning-rail.ts`).
  * @param settings of the rail `upstream` here
  */
 export async function startTwoGateways(
@@ -107,7 +107,7 @@ export async function startTwoGateways(
   };
 }
 
-/** Starts both gateways for the tests of a file, and stops them after them. */
+/** Starts both gateways for the tests of a file, and stops them afterwards. */
 export async function testTwoGateways(...given: Parameters<typeof startTwoGateways>): Promise<TwoGateways> {
   const two = await startTwoGateways(...given);
   afterAll(() => two.stop());

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { UpstreamClient } from '../../src/rails/upstream/upstream-client.ts';
 import { quoteRecord } from '../../src/rails/upstream/upstream-records.ts';
 
-/** Contradictory answers of an upstream service: the outcome is unknown, and nothing ends by them. */
+/** Contradictory answers of an upstream service leave the outcome unknown: they end nothing. */
 
 let answer = { status: 200, text: '' };
 const server = createServer((_request, response) => response.writeHead(answer.status).end(answer.text));
@@ -21,7 +21,7 @@ test.each([
   ['an amount twice', 200, '{"totalSendingAmount":1,"totalSendingAmount":5000}'],
   ['a rate with more digits than are read', 200, '{"exchangeRate":1.08695652173913043478}'],
   ['a code twice, of a refusal that would be final', 400, '{"code":"QUOTE_EXPIRED","c\\u006fde":"OK","message":"no"}'],
-])('an answer with %s says nothing', async (_name, status, text) => {
+])('an answer with %s leaves the outcome unknown', async (_name, status, text) => {
   answer = { status, text };
   await expect(client.post('/quotes', quoteRecord, { key: 'k' })).rejects.toMatchObject({
     name: 'UpstreamFault',

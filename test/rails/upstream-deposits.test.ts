@@ -19,7 +19,7 @@ import { passWebhookTo, type Receiver, startReceiver } from '../webhooks/receive
 import { testTwoGateways } from './two-gateways.ts';
 import { startUpstreamProxy } from './upstream-proxy.ts';
 
-/** Money that comes in by itself at an upstream service, for the customers of a platform here. */
+/** Unsolicited money that arrives at an upstream service for the customers of a platform here. */
 
 const passOn: Receiver['answer'] = (response, received) => {
   Promise.all([1, 2].map(() => passWebhookTo(shop.webhookUrl, received))).then(
@@ -28,7 +28,7 @@ const passOn: Receiver['answer'] = (response, received) => {
   );
 };
 
-/** The relay between upstream and the gateway: it passes each webhook on twice, or holds it back. */
+/** The relay between upstream and the gateway, which forwards each webhook twice, or holds it back. */
 const relay = await startReceiver(passOn);
 afterAll(() => relay.stop());
 const two = await testTwoGateways({ pollMs: 10 });
@@ -37,29 +37,29 @@ const { secret } = await createEndpoint(shop.account, { url: relay.url });
 await shop.connect({ webhookSecret: secret });
 const customer = await newCustomer(shop.platform);
 const usd = await internalAccount(shop.platform, customer, 'USD');
-/** The account of the customer upstream, and the platform's own there. */
+/** The upstream accounts of the customer and of the platform itself. */
 const there = await accountThere(customer);
 const own = await ownAccount(shop.account, 'USD');
-/** An account of the platform upstream at a bank, from which money comes in there. */
+/** A bank account registered upstream by the platform, from which money arrives there. */
 const bank = await externalAccount(shop.account, undefined, 'USD', usAccount('7654321000'));
 
 const holdBack: Receiver['answer'] = (response) => response.writeHead(202).end();
 
-/** The USD account upstream of a customer here. */
+/** Returns the upstream USD account of a customer here. */
 async function accountThere(id: string): Promise<string> {
   const text = 'select id from customer where platform_customer_id like $1';
   const { rows } = await two.upstream.owner.query(text, [`${uuidIn(id)}-%`]);
   return internalAccount(shop.account, `Customer:${rows[0].id}`, 'USD');
 }
 
-/** Lets money come in upstream, from a bank. Returns the reference there. */
+/** Makes money arrive upstream from a bank. Returns its reference there. */
 async function comeIn(to: string, amount: bigint): Promise<string> {
   const { transaction } = await actOn(shop.account, 'transferIn', moving(bank, to, amount));
   expect(await ended(shop.account, transaction.id)).toMatchObject({ status: 'COMPLETED' });
   return transaction.id;
 }
 
-/** The query for deposits is due now: the test does not wait a minute. */
+/** Makes the query for deposits due now, so that the test does not wait a minute. */
 async function askNow(): Promise<void> {
   await two.gateway.owner.query('update rail_connection set deposits_due_at = clock_ms()');
 }
@@ -73,7 +73,7 @@ const depositOf = async (reference: string): Promise<Data> => {
 const untilStatus = (reference: string, status: string) =>
   vi.waitFor(async () => expect(await depositOf(reference)).toMatchObject({ status }), 20_000);
 
-/** The payments of a customer here, the latest first. */
+/** Returns the payments of a customer here, the latest first. */
 async function paymentsOf(customerId: string): Promise<Data[]> {
   const fields = 'type status receivedAmount { amount } source { __typename ... on UmaSource { umaAddress } }';
   const list = `transactions { edges { node { ${fields} } } }`;
@@ -88,7 +88,7 @@ async function ops(...args: string[]): Promise<Data> {
 const by = ['--by', 'Ada', '--reason', 'the payer has said so'];
 const refusedFor = (reason: string) => ({ code: 1, err: expect.stringContaining(reason) });
 
-test('an account of a customer has the ways to pay in of its account upstream', async () => {
+test("a customer's account has the payment instructions of its upstream account", async () => {
   const ways = async (platform: TestPlatform, id: string) => {
     const read = `... on InternalAccount { fundingPaymentInstructions ${instruction} }`;
     return (await fieldsOf(platform, 'account', id, read)).fundingPaymentInstructions;
@@ -98,7 +98,7 @@ test('an account of a customer has the ways to pay in of its account upstream', 
   expect(here).toEqual(await ways(shop.account, there));
 });
 
-test('a deposit upstream is credited once, however often its webhook comes, and lies where payments are paid from', async () => {
+test('an upstream deposit is credited once, however often its webhook arrives, and can be spent', async () => {
   const held = await balanceOf(shop.account, own);
   const reference = await comeIn(there, 12_345n);
   await untilStatus(reference, 'CREDITED');
@@ -116,7 +116,7 @@ test('a deposit upstream is credited once, however often its webhook comes, and 
   ]);
 });
 
-test('deposits that no webhook has reported are found, also one that is under way for a while', async () => {
+test('deposits without a webhook are found, including one that stays under way for a while', async () => {
   relay.answer = holdBack;
   const ofCustomer = await fieldsOf(shop.account, 'account', there, '... on InternalAccount { customer { id } }');
   const umaReceipt = { senderUmaAddress: '$ben@example.org' };
@@ -126,7 +126,7 @@ test('deposits that no webhook has reported are found, also one that is under wa
   await askNow();
   await untilStatus(later, 'CREDITED');
   expect(await depositOf(transaction.id)).toBe(undefined);
-  // The next queries begin no later than the payment under way.
+  // The next poll reads from a time no later than the pending payment.
   await vi.waitFor(async () => {
     const { rows } = await two.gateway.owner.query(
       "select deposits_from from rail_connection where deposits_due_at > clock_timestamp() + interval '10 seconds'",
@@ -145,11 +145,12 @@ test('deposits that no webhook has reported are found, also one that is under wa
   relay.answer = passOn;
 });
 
-test('a deposit whose answer was lost upstream is taken once and credited once', async () => {
+test('a deposit whose answer was lost upstream is collected once and credited once', async () => {
   relay.answer = holdBack;
   const proxy = await startUpstreamProxy(two.upstream.url);
   try {
-    // A deposit as usual: afterwards the rail knows the platform's own account upstream, and does not read it again.
+    // First an ordinary deposit: afterwards the rail knows the platform's own upstream account, and does not read it
+    // again.
     const usual = await comeIn(there, 1n);
     await askNow();
     await untilStatus(usual, 'CREDITED');
@@ -177,12 +178,12 @@ test('a deposit whose answer was lost upstream is taken once and credited once',
   }
 });
 
-test('a deposit that cannot be stored keeps no other from being credited, and is looked at again', async () => {
+test('a deposit that cannot be stored does not block others, and is examined again', async () => {
   relay.answer = holdBack;
   const proxy = await startUpstreamProxy(two.upstream.url);
   try {
     const before = await balanceOf(shop.platform, usd);
-    // What payers and providers may write. Postgres stores no U+0000 and no half of a character.
+    // Texts that payers and providers may write. Postgres stores neither U+0000 nor half of a surrogate pair.
     const references = [];
     for (const amount of [4_101n, 4_102n, 4_103n, 4_104n, 4_105n]) references.push(await comeIn(there, amount));
     const [memo = '', huge = '', empty = '', foreign = '', good = ''] = references;
@@ -214,7 +215,7 @@ test('a deposit that cannot be stored keeps no other from being credited, and is
     expect(await depositOf(memo)).toMatchObject({ memo: 'a\ufffdb\ufffdc' });
     for (const reference of [huge, empty]) expect(await depositOf(reference)).toBeUndefined();
     expect(await balanceOf(shop.platform, usd)).toBe(before + 4_101n + 4_105n);
-    // Once the provider says it rightly, it is credited, too.
+    // Once the provider reports it correctly, it is credited too.
     proxy.change((text) => text);
     await askNow();
     for (const reference of [huge, empty]) await untilStatus(reference, 'CREDITED');
@@ -224,7 +225,7 @@ test('a deposit that cannot be stored keeps no other from being credited, and is
   }
 });
 
-test('what orders have collected is not looked at again and again', async () => {
+test('money collected by orders is not examined repeatedly', async () => {
   const scene = await makeScene(shop.platform, 0n);
   await bringIn(shop.platform, scene, 800n);
   const { rows } = await two.upstream.owner.query('select created_at from transaction where received_amount = 800');
@@ -234,7 +235,7 @@ test('what orders have collected is not looked at again and again', async () => 
   expect(await balanceOf(shop.platform, scene.usd)).toBe(800n);
 });
 
-test('what nobody can be credited with waits for a person, who says whose it is', async () => {
+test('a deposit that cannot be credited waits for a person, who decides whose it is', async () => {
   const [unnamed, mine] = [await comeIn(own, 500n), await comeIn(own, 600n)];
   const gone = await newCustomer(shop.platform);
   const accountOfGone = await accountThere(gone);
@@ -270,7 +271,7 @@ test('what nobody can be credited with waits for a person, who says whose it is'
   expect((await ops('acts', '--act', 'deposits')).data).toHaveLength(actsBefore + 3);
 });
 
-test('reconciliation knows deposits, and names one that is gone there', async () => {
+test('reconciliation knows deposits, and reports one that disappeared upstream', async () => {
   const compare = () => two.compare(shop.platform);
   expect((await compare()).differences).toEqual([]);
   const { rows } = await two.gateway.owner.query(

@@ -16,7 +16,7 @@ export interface UpstreamProxy {
 export async function startUpstreamProxy(target: string): Promise<UpstreamProxy> {
   let fault: ProviderFault = 'none';
   let changed = (text: string) => text;
-  /** The answers that are held back while the service is slow. */
+  /** The answers held back while the service is slow. */
   const held = new Set<() => void>();
   const server = createServer((request, response) => {
     forward(request, response).catch(() => response.destroy());

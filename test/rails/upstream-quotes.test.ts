@@ -20,27 +20,27 @@ import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { credentialsIn, testTwoGateways } from './two-gateways.ts';
 
 /**
- * Conversions of a platform whose rail is a second instance of this service: their rate is locked there before it is promised
- * here (decision 83).
+ * Conversions of a platform whose rail is a second instance of this service: their rate is locked there before it is
+ * promised here (decision 83).
  */
 
 const two = await testTwoGateways({ pollMs: 10 });
 const { upstream, gateway, key } = two;
-/** The platform, which earns a part of the fees, and its account at the upstream service. */
+/** The platform, which earns part of the fees, and its account at the upstream service. */
 const { platform, account } = await two.connected('production', 0n);
 await chargeFees(gateway, platform, 25n, '0.01');
 const scene = await makeScene(platform, 0n);
 await bringIn(platform, scene, 400_000n);
 
-/** What the platform holds upstream, in smallest units. */
+/** Returns the platform's upstream balances, in smallest units. */
 async function held() {
   const of = async (currency: string) => balanceOf(account, await ownAccount(account, currency));
   return { usd: await of('USD'), eur: await of('EUR') };
 }
-/** What there is here, and upstream. */
+/** Returns the balances here and upstream. */
 const both = async () => ({ here: await balanceOf(platform, scene.usd), there: await held() });
 
-/** The quote here with its lock, and the quote upstream that is its lock. */
+/** Returns the quote here, and the upstream quote that is its lock. */
 async function bothQuotes(id: string): Promise<{ readonly here: Data; readonly there: Data }> {
   const read = async ({ owner }: TestGateway, of: string) =>
     (await owner.query('select * from quote where id = $1', [uuidIn(of)])).rows[0];
@@ -48,7 +48,7 @@ async function bothQuotes(id: string): Promise<{ readonly here: Data; readonly t
   return { here, there: await read(upstream, here.rate_lock.reference) };
 }
 
-/** Executes a quote, and answers its payment once it has ended. */
+/** Executes a quote, and returns its payment once it has ended. */
 async function executed({ id, transaction }: Data): Promise<Data> {
   await execute(platform, id);
   return ended(platform, transaction.id);
@@ -62,7 +62,10 @@ const compared = () => two.compare(platform);
 const balances = async () =>
   (await readBalances(gateway.gateway.payments, { ...platform, environment: 'PRODUCTION' })) ?? [];
 
-/** Both books agree: each order with its movement, and the balances except for the operator's own money upstream. */
+/**
+ * Expects both books to agree: each order with its movement, and the balances except for the operator's own money
+ * upstream.
+ */
 async function expectReconciled(): Promise<void> {
   const { differences, totals } = await compared();
   expect(differences).toEqual([]);
@@ -73,14 +76,14 @@ async function expectReconciled(): Promise<void> {
 }
 
 test.for(['SENDING', 'RECEIVING'] as const)(
-  'a quote that fixes the %s side is locked upstream first, and its payment executes that quote',
+  'a quote that fixes the %s side is locked upstream first, and its payment executes the upstream quote',
   async (side) => {
     const before = await held();
     const made = await quote(platform, usdToEur(scene, { lockedCurrencySide: side, lockedCurrencyAmount: 20_000 }));
     const { here, there } = await bothQuotes(made.id);
     expect(there).toMatchObject({ status: 'PENDING', locked_currency_side: side });
     expect(BigInt(side === 'SENDING' ? here.total_sending_amount : here.total_receiving_amount)).toBe(20_000n);
-    // The platform's part of the fees is on top of what upstream takes, with upstream's rate and fees.
+    // The platform's share of the fees is added to what upstream charges, with upstream's rate and fees.
     expect(BigInt(here.platform_fee)).toBeGreaterThan(25n);
     expect(BigInt(here.total_sending_amount)).toBe(BigInt(there.total_sending_amount) + BigInt(here.platform_fee));
     expect(BigInt(here.fees_included)).toBe(BigInt(there.fees_included) + BigInt(here.platform_fee));
@@ -88,27 +91,27 @@ test.for(['SENDING', 'RECEIVING'] as const)(
       there.total_receiving_amount,
       there.exchange_rate,
     ]);
-    // It ends before its lock, by the difference of upstream's own times, whatever the clocks show.
+    // It expires before its lock, by a margin computed from upstream's own times, whatever the clocks show.
     const life = ({ created_at: from, expires_at: to }: Data) => to.getTime() - from.getTime();
     expect(life(here)).toBe(life(there) * 0.9);
 
     const end = await executed(made);
     expect(end).toMatchObject({ status: 'COMPLETED' });
     expect((await bothQuotes(made.id)).there).toMatchObject({ status: 'COMPLETED' });
-    // It left in dollars upstream, and the account in euros there was not needed.
+    // It left upstream in dollars, and the euro account there was not needed.
     const after = await held();
     expect(after).toEqual({ usd: before.usd - BigInt(there.total_sending_amount), eur: before.eur });
     const text = 'select id from rail_order where transaction_id = $1';
     const { rows } = await gateway.owner.query(text, [uuidIn(made.transaction.id)]);
     const sent = "select from idempotency_record where operation = 'executeQuote' and key = $1";
     expect((await upstream.owner.query(sent, [rows[0].id])).rowCount).toBe(1);
-    // Nothing is converted in the books here: only the platform's part is earned, and there is no position.
+    // Our books convert nothing: only the platform's share is earned, and there is no position.
     expect(end.ledgerEntries.filter(({ system }: Data) => system === 'LIQUIDITY')).toEqual([]);
     await expectReconciled();
   },
 );
 
-test('a quote that is executed at once, and its repetition, execute one quote upstream', async () => {
+test('a quote that is executed immediately, and its repeat, execute one quote upstream', async () => {
   const before = await held();
   const balance = await balanceOf(platform, scene.usd);
   const input = usdToEur(scene, { immediatelyExecute: true, idempotencyKey: randomUUID() });
@@ -120,7 +123,7 @@ test('a quote that is executed at once, and its repetition, execute one quote up
   expect((await held()).usd).toBe(before.usd - BigInt(there.total_sending_amount));
 });
 
-test('money that stays here is converted upstream, from one account of the platform to the other', async () => {
+test('money that stays here is converted upstream between two accounts of the platform', async () => {
   const before = await held();
   const neighbour = await newCustomer(platform);
   const eur = await internalAccount(platform, neighbour, 'EUR');
@@ -135,7 +138,7 @@ test('money that stays here is converted upstream, from one account of the platf
   await expectReconciled();
 });
 
-test('a payment whose quote upstream has expired fails, and its money is back on both sides', async () => {
+test('a payment whose upstream quote has expired fails, and its money is returned on both sides', async () => {
   const before = await both();
   const made = await quote(platform, usdToEur(scene));
   const { there } = await bothQuotes(made.id);
@@ -146,12 +149,12 @@ test('a payment whose quote upstream has expired fails, and its money is back on
   expect(await both()).toEqual(before);
 });
 
-test('a quote that nobody executes expires on both sides, and is no difference', async () => {
+test('an unexecuted quote expires on both sides, and is not a difference', async () => {
   await quote(platform, usdToEur(scene));
   await expectReconciled();
 });
 
-test('a payment for which upstream took another amount waits for a person, until it says the locked one', async () => {
+test('a payment for which upstream took a different amount waits for a person, or for the locked amount', async () => {
   const made = await quote(platform, receiving(slowAmount));
   const { there } = await bothQuotes(made.id);
   const take = (more: bigint) =>
@@ -185,7 +188,7 @@ test('a locked payment that its bank returns is refunded on both sides', async (
   await expectReconciled();
 });
 
-test('locked money that upstream neither delivers nor gives back waits in suspense, in the currency that it left in', async () => {
+test('locked money that upstream neither delivers nor returns waits in suspense, in the debited currency', async () => {
   const stuck = await makeScene(platform, 0n, '007');
   const before = await balanceOf(platform, scene.usd);
   const made = await quote(platform, usdToEur(scene, { destination: { account: { accountId: stuck.outsideEur } } }));
@@ -206,7 +209,7 @@ test('locked money that upstream neither delivers nor gives back waits in suspen
   expect(await balanceOf(platform, scene.usd)).toBe(before);
 });
 
-test('a quote that upstream refuses is refused here, with its reason', async () => {
+test("a quote that upstream refuses is refused here, with upstream's reason", async () => {
   const other = await makeScene(platform, 0n);
   const setStatus = (status: string) =>
     two.spoil(
@@ -223,13 +226,13 @@ test('a quote that upstream refuses is refused here, with its reason', async () 
   expect(await quote(platform, usdToEur(scene, { destination }))).toMatchObject({ status: 'PENDING' });
 });
 
-/** A request for a conversion into euros to the rail itself; its amount is that of its lock. */
+/** Builds a request to the rail itself for a conversion into euros; its amount is that of its lock. */
 const orderOf = (id: string): Omit<RailOrder, 'amount'> => ({
   ...{ id, step: 'SETTLEMENT', kind: 'PAYOUT', currency: 'EUR', account: undefined, umaAddress: undefined },
   ...{ settled: false, ageMs: 0, attempts: 0, scenario: null },
 });
 
-/** A lock of dollars for euros at the rail itself. */
+/** Requests a lock of dollars for euros from the rail itself. */
 async function lock(orderId: string, rest: Partial<LockRequest> = {}): Promise<RateLock> {
   const currencies = { sending: requiredCurrency('USD'), receiving: requiredCurrency('EUR') };
   const request: LockRequest = {
@@ -241,7 +244,7 @@ async function lock(orderId: string, rest: Partial<LockRequest> = {}): Promise<R
   return answer.lock;
 }
 
-test('an order that was executed before a restore is found again, although its repetition has locked a new quote', async () => {
+test('an order executed before a restore is found again, although its repeat locked a new quote', async () => {
   const id = randomUUID();
   const order = orderOf(id);
   const first = await lock(id);
@@ -260,12 +263,12 @@ test('an order that was executed before a restore is found again, although its r
   expect(found).toMatchObject({ kind: 'settled' });
 });
 
-test('a quote that upstream has locked and does not know any more says nothing of its order: a person must look', async () => {
+test("a lock that upstream no longer knows leaves its order's outcome unknown: a person must look", async () => {
   const id = randomUUID();
   const known = await lock(id);
   const order = {
     ...{ ...orderOf(id), amount: known.received },
-    // As after a restore of upstream's database to a moment before its quote.
+    // As if upstream's database had been restored to a moment before its quote.
     lock: { ...known, reference: `Quote:${randomUUID()}` },
   };
   await expect(rail.payOut?.(order)).rejects.toThrow(
@@ -274,10 +277,13 @@ test('a quote that upstream has locked and does not know any more says nothing o
   expect(await rail.findOrder?.(order)).toBe(undefined);
 });
 
-/** The part of docs/rails.md that says how the gateway is put in front of an upstream: its commands, and the setting RAILS. */
+/**
+ * Returns the commands and the setting RAILS in the section of docs/rails.md on putting the gateway in front of an
+ * upstream.
+ */
 function pageCommands(): {
   readonly rails: string;
-  /** Where upstream posts its webhooks. */
+  /** The address to which upstream posts its webhooks. */
   readonly address: string;
   readonly commands: readonly { args: string[]; input: string }[];
 } {
@@ -294,7 +300,7 @@ function pageCommands(): {
   };
 }
 
-test('the page on rails, followed to the letter, puts a gateway in front of an upstream', async () => {
+test('docs/rails.md, followed to the letter, puts a gateway in front of an upstream', async () => {
   const { rails, address, commands } = pageCommands();
   expect(commands.map(({ args }) => args.join(' '))).toEqual([
     'platform create acme',
@@ -302,7 +308,7 @@ test('the page on rails, followed to the letter, puts a gateway in front of an u
     'rails check acme',
     'rails connect acme',
   ]);
-  // Step 1: a token upstream, and money there.
+  // Step 1: an upstream token, and money there.
   const own = await upstream.newPlatform('acme');
   await fund(own, await ownAccount(own, 'USD'), 70_000n);
   const { clientId, secret } = credentialsIn(own.authorization);
@@ -312,7 +318,7 @@ test('the page on rails, followed to the letter, puts a gateway in front of an u
     const said: Data[] = [];
     let webhookSecret = '';
     for (const { args, input } of commands) {
-      // Step 5: upstream reports to the address that the page names.
+      // Step 5: upstream sends webhooks to the address on the page.
       if (input.includes('webhookSecret')) {
         const { hostname } = new URL(address);
         const url = address.replace(`https://${hostname}`, front.url).replace(/Platform:[0-9a-f-]+/, said[0].id);
@@ -329,14 +335,14 @@ test('the page on rails, followed to the letter, puts a gateway in front of an u
     }
     const [made, , checked] = said;
     expect(checked.found).toContain('USD 70000');
-    // Step 6: the platform pays, and converts.
+    // Step 6: the platform pays and converts.
     const acme = connect(front.url, made.id.replace('Platform:', ''), made.authorization);
     const mine = await makeScene(acme, 0n);
     await bringIn(acme, mine, 3_000n);
     const converted = await quote(acme, usdToEur(mine, { immediatelyExecute: true }));
     expect(await ended(acme, converted.transaction.id)).toMatchObject({ status: 'COMPLETED' });
     expect(await balanceOf(own, await ownAccount(own, 'USD'))).toBe(72_000n);
-    // Upstream has reported each of them.
+    // Upstream has reported both.
     await vi.waitFor(async () => {
       const { rowCount } = await front.owner.query('select from rail_webhook where due_at is null');
       expect(rowCount).toBeGreaterThanOrEqual(4);
@@ -346,7 +352,7 @@ test('the page on rails, followed to the letter, puts a gateway in front of an u
   }
 });
 
-test('a payment for which upstream took more is settled by command as it was promised, and both books agree again', async () => {
+test('a payment for which upstream took more is settled by command as promised, and both books agree again', async () => {
   const before = await balanceOf(platform, scene.usd);
   const { differences } = await compared();
   const beyond = async () => (await balances()).map(({ held: there, booked }) => (there ?? 0n) - booked);

@@ -10,7 +10,7 @@ import { testTwoGateways } from './two-gateways.ts';
 
 const two = await testTwoGateways({ pollMs: 10 });
 const shop = await two.connected('shop');
-/** What the platform held upstream before there were payments. */
+/** The platform's upstream balance before there were payments. */
 const opening = await held();
 const scene = await makeScene(shop.platform, 0n);
 await bringIn(shop.platform, scene, 500_000n);
@@ -19,10 +19,10 @@ async function held(): Promise<Record<string, bigint>> {
   const of = async (currency: string) => balanceOf(shop.account, await ownAccount(shop.account, currency));
   return { USD: await of('USD'), EUR: await of('EUR') };
 }
-/** What there is here, and upstream. */
+/** Returns the balances here and upstream. */
 const both = async () => ({ here: await balanceOf(shop.platform, scene.usd), there: await held() });
 
-/** The quote upstream that is the lock of a quote here, and its current state. */
+/** Returns the upstream quote that is the lock of a quote here, in its current state. */
 async function quoteThere(id: string): Promise<Data> {
   const text = "select rate_lock ->> 'reference' as id from quote where id = $1";
   const { rows } = await two.gateway.owner.query(text, [uuidIn(id)]);
@@ -34,7 +34,7 @@ async function quoteThere(id: string): Promise<Data> {
   return there[0];
 }
 
-/** Both books agree, and nothing is left on the account upstream from which addresses are paid. */
+/** Expects both books to agree, and nothing to be left on the upstream account from which addresses are paid. */
 async function expectReconciled(): Promise<void> {
   expect((await two.compare(shop.platform)).differences).toEqual([]);
   const tenant = { ...shop.platform, environment: 'PRODUCTION' } as const;
@@ -48,7 +48,7 @@ async function expectReconciled(): Promise<void> {
   expect(rows).toEqual([{ sum: '0' }]);
 }
 
-test('a receiver whom nobody here knows is looked up upstream, with what it requires of its sender', async () => {
+test('a receiver unknown here is looked up upstream, with what it requires of its sender', async () => {
   const umaAddress = '$success.eur@sandbox.uma.money';
   expect(await lookUp(shop.platform, umaAddress, { sender: { customerId: scene.customerId } })).toMatchObject({
     ...{ umaAddress, vaspName: 'Sandbox' },
@@ -97,7 +97,7 @@ test.for([
   },
 );
 
-test('a payment that its receiver refuses is REJECTED, and its money is back on both sides', async () => {
+test('a payment that its receiver refuses is REJECTED, and its money is returned on both sides', async () => {
   const before = await both();
   const made = await umaQuote(shop.platform, scene.usd, '$fail.compliance.usd@sandbox.uma.money');
   await execute(shop.platform, made.id);
@@ -106,7 +106,7 @@ test('a payment that its receiver refuses is REJECTED, and its money is back on 
   await expectReconciled();
 });
 
-test('an address elsewhere is paid from an account here alone, and without what the receiver requires not at all', async () => {
+test('an external address is paid only from an internal account and with the required sender information', async () => {
   const umaAddress = '$success.usd@sandbox.uma.money';
   const { id: lookupId } = await lookUp(shop.platform, umaAddress);
   const input = {
@@ -121,7 +121,7 @@ test('an address elsewhere is paid from an account here alone, and without what 
   expect(await from(scene.usd, { senderCustomerInfo: [] })).toMatchObject({ code });
 });
 
-test('a payment whose quote is paid for again and again, as by processes that die, takes its money once', async () => {
+test('a payment whose quote is paid repeatedly, as by processes that die, takes its money once', async () => {
   const before = await held();
   const made = await umaQuote(shop.platform, scene.usd, '$pending.long.usd@sandbox.uma.money');
   await execute(shop.platform, made.id);
@@ -137,7 +137,7 @@ test('a payment whose quote is paid for again and again, as by processes that di
   await expectReconciled();
 });
 
-test('a payment for which the account upstream has too little fails, and nothing is taken back that was not given', async () => {
+test('a payment that exceeds the upstream balance fails, and takes back only what was given', async () => {
   const own = await ownAccount(shop.account, 'USD');
   const all = await balanceOf(shop.account, own);
   const outsideUsd = await two.accountThere(shop.account, scene.outsideUsd);

@@ -15,7 +15,7 @@ import { testTwoGateways } from './two-gateways.ts';
 
 /** Webhooks of an upstream service. Here polling repeats only after an hour, so it cannot hide a missing webhook. */
 
-/** Gives a webhook to the gateway, as it arrived. */
+/** Forwards a webhook to the gateway, as it arrived. */
 const give = (received: Pick<Received, 'raw' | 'headers'>, url = shop.webhookUrl) => passWebhookTo(url, received);
 
 const passOn: Receiver['answer'] = (response, received) => {
@@ -25,7 +25,7 @@ const passOn: Receiver['answer'] = (response, received) => {
   );
 };
 
-/** The relay between upstream and the gateway: it passes webhooks on, or holds them back. */
+/** The relay between upstream and the gateway, which forwards webhooks or holds them back. */
 const relay = await startReceiver(passOn);
 afterAll(() => relay.stop());
 const two = await testTwoGateways(
@@ -42,7 +42,7 @@ const holdBack: Receiver['answer'] = (response) => response.writeHead(200).end()
 
 const pay = async (amount: bigint): Promise<string> => (await transfer(shop.platform, 'transferOut', scene, amount)).id;
 
-/** The order of a payment: how often its rail was polled, and whether its next poll is a day away. */
+/** Returns how often the rail was polled for a payment's order, and whether its next poll is a day away. */
 async function orderOf(transactionId: string) {
   const { rows } = await two.gateway.owner.query(
     `select id, attempts, coalesce(due_at > clock_timestamp() + interval '1 hour', false) as watched
@@ -52,7 +52,10 @@ async function orderOf(transactionId: string) {
   return rows[0] as { id: string; attempts: number; watched: boolean };
 }
 
-/** How many of the webhooks with these ids the gateway has stored. Others may arrive at any time: those of payments before. */
+/**
+ * Returns how many of the webhooks with these ids the gateway has stored. Others may arrive at any time: those of
+ * earlier payments.
+ */
 async function stored(ids: unknown[]): Promise<number> {
   const text = 'select from rail_webhook where webhook_id = any($1)';
   return (await two.gateway.owner.query(text, [ids])).rowCount ?? 0;
@@ -61,18 +64,18 @@ async function stored(ids: unknown[]): Promise<number> {
 const waiting = 'select webhook_id from rail_webhook where platform_id = $1 and due_at is not null';
 const untilWorkedOn = () => untilRows(two.gateway, [], waiting, shop.platform.platformId);
 
-/** The webhooks of a payment upstream, by the id of our order. */
+/** Returns the webhooks of an upstream payment, by the id of our order. */
 const ofOrder = (id: string) => relay.received.filter(({ body }) => body.transaction?.description === `order ${id}`);
 
 const untilReported = async (id: string, status: string) =>
   relay.until(() => ofOrder(id).some(({ body }) => body.transaction.status === status));
 
-test('a payment ends when its provider says so, long before its order would be asked about again', async () => {
+test('a payment ends when its provider reports it, long before its order would be polled again', async () => {
   const id = await pay(slowAmount);
   expect(await ended(shop.platform, id)).toMatchObject({ status: 'COMPLETED' });
 });
 
-test('webhooks that come late, twice and in another order end a payment once, and do not end the watch for its return', async () => {
+test('late, duplicate and reordered webhooks end a payment once, and do not end the watch for its return', async () => {
   relay.answer = holdBack;
   const before = await balanceOf(shop.platform, scene.usd);
   const id = await pay(1_000n);
@@ -87,7 +90,7 @@ test('webhooks that come late, twice and in another order end a payment once, an
   await untilWorkedOn();
   expect(await stored(ids)).toBe(held.length);
   expect(await balanceOf(shop.platform, scene.usd)).toBe(before - 1_000n);
-  // Late news of the delivery: the order waits for its one question about a return.
+  // A late report of the delivery: the order waits for its one query about a return.
   const [last] = held.slice(-1);
   const again = `Webhook:${randomUUID()}`;
   if (last) await give({ raw: last.raw, headers: signed(last.raw, again) });
@@ -95,7 +98,7 @@ test('webhooks that come late, twice and in another order end a payment once, an
   expect(await orderOf(id)).toMatchObject({ watched: true });
 });
 
-/** The headers of a webhook that is signed as upstream signs. */
+/** Returns the headers of a webhook signed the way upstream signs. */
 function signed(raw: string, id = `Webhook:${randomUUID()}`, { at = new Date(), by = secret } = {}) {
   return {
     'webhook-id': id,
@@ -104,24 +107,24 @@ function signed(raw: string, id = `Webhook:${randomUUID()}`, { at = new Date(), 
   };
 }
 
-test('a payment that its bank returns upstream is refunded here at once', async () => {
+test('a payment that its bank returns upstream is refunded here immediately', async () => {
   const before = await balanceOf(shop.platform, scene.usd);
   const id = await pay(returnedAmount);
   expect(await ended(shop.platform, id)).toMatchObject({ status: 'COMPLETED' });
-  // The bank returns it after an hour: that hour is over now.
+  // The bank returns it after an hour, which is over now.
   await makeDue(two.upstream);
   await untilStatus(shop.platform, id, 'REFUNDED');
   expect(await balanceOf(shop.platform, scene.usd)).toBe(before);
 });
 
-test('a webhook whose process died after it was stored is worked on by another', async () => {
+test('a webhook whose process died after storing it is processed by another one', async () => {
   relay.answer = holdBack;
   const id = await pay(2_000n);
   const order = await orderOf(id);
   await untilReported(order.id, 'COMPLETED');
   relay.answer = passOn;
   const [webhook] = ofOrder(order.id).slice(-1);
-  // As the process left it that had leased it, and after the end of the lease.
+  // The state after the process that leased it died, and its lease expired.
   await two.gateway.owner.query(
     `insert into rail_webhook (platform_id, webhook_id, body, attempts, due_at) values ($1, $2, $3, 1, clock_ms())`,
     [shop.platform.platformId, webhook?.id, Buffer.from(webhook?.raw ?? '')],
@@ -135,14 +138,14 @@ const statusOf = async (id: string) => (await fieldsOf(shop.platform, 'customer'
 const untilKyc = (id: string, status: string) =>
   vi.waitFor(async () => expect(await statusOf(id)).toBe(status), 20_000);
 
-/** Decides the identity check of a customer upstream, whom upstream knows by our id. */
+/** Decides the identity check of an upstream customer, whom upstream knows by our id. */
 async function decideUpstream(id: string, kycStatus: string): Promise<void> {
   const text = 'select id from customer where platform_customer_id like $1 order by id desc limit 1';
   const { rows } = await two.upstream.owner.query(text, [`${uuidIn(id)}-%`]);
   await succeed(shop.account, 'sandboxSetKycStatus', { customerId: `Customer:${rows[0].id}`, kycStatus });
 }
 
-test('a webhook that is worked on is not done before its work is', async () => {
+test('a webhook is not done before its processing is', async () => {
   relay.answer = holdBack;
   const { id } = await orderOf(await pay(slowAmount));
   const transaction = { status: 'PROCESSING', description: `order ${id}` };
@@ -151,14 +154,14 @@ test('a webhook that is worked on is not done before its work is', async () => {
   await whileLocked(two.gateway.databaseUrl, lock, async () => {
     expect((await give({ raw, headers: signed(raw) })).status).toBe(200);
     const text = 'select due_at is not null as waits from rail_webhook where attempts > 0 and body = $1';
-    // A process that dies now leaves it to another.
+    // If the process dies now, another one takes over.
     await untilRows(two.gateway, [{ waits: true }], text, Buffer.from(raw));
   });
   await untilWorkedOn();
   relay.answer = passOn;
 });
 
-test('an identity that is still checked is decided when its provider says so, and changes when the provider changes it', async () => {
+test('a pending identity check is decided when its provider reports it, and follows later changes', async () => {
   const id = await newCustomer(shop.platform, 'Person 001');
   expect(await statusOf(id)).toBe('PENDING_REVIEW');
   await decideUpstream(id, 'APPROVED');
@@ -173,7 +176,7 @@ test('an identity that is still checked is decided when its provider says so, an
   expect(said).toEqual(expect.arrayContaining(['APPROVED', 'EXPIRED']));
 });
 
-test('an identity whose decision no webhook has reported is asked about again, until it is decided or has another name', async () => {
+test('an identity check without a webhook is polled until it is decided or the name changes', async () => {
   relay.answer = holdBack;
   const id = await newCustomer(shop.platform, 'Person 001');
   const renamed = await newCustomer(shop.platform, 'Another 001');
@@ -184,7 +187,7 @@ test('an identity whose decision no webhook has reported is asked about again, u
     return rows.map(({ customer_id: customerId }) => `Customer:${customerId}`);
   };
   expect((await due()).sort()).toEqual([id, renamed].sort());
-  // Asked again, they are still checked: each waits for its next question.
+  // They are still pending when polled: each waits for its next poll.
   const later = "select from identity_check where attempts = 1 and due_at > clock_timestamp() + interval '10 minutes'";
   await untilRows(two.gateway, [{}, {}], later);
   const details = { individual: { fullName: 'Grace Hopper' } };
@@ -197,7 +200,7 @@ test('an identity whose decision no webhook has reported is asked about again, u
   relay.answer = passOn;
 });
 
-test('what nobody has signed for this platform is refused, and nothing of it is stored', async () => {
+test('a webhook without a valid signature for this platform is refused and not stored', async () => {
   const other = await two.connected('without a secret');
   const raw = JSON.stringify({ type: 'TEST', test: true });
   const ids: unknown[] = [];
@@ -222,7 +225,7 @@ test('what nobody has signed for this platform is refused, and nothing of it is 
     code: 'UNAUTHENTICATED',
     message: "not a webhook of this platform's provider: its signature is missing or wrong",
   });
-  // Six wrong ones a minute: the next is not even looked at, and that of another address is.
+  // Six invalid ones a minute: the next from this address is refused unread, and one from another address is not.
   expect((await give(from('198.51.100.1', signed(raw)))).status).toBe(429);
   const long = 'x'.repeat(100 * 1024 + 1);
   const tooLong = signed(long);
@@ -234,7 +237,7 @@ test('what nobody has signed for this platform is refused, and nothing of it is 
   await untilWorkedOn();
 });
 
-test('a signed webhook that says something twice is refused with 400, and nothing of it is stored', async () => {
+test('a signed webhook with a duplicate member is refused with 400 and not stored', async () => {
   const raw = '{"type":"OUTGOING_PAYMENT","transaction":{"status":"PROCESSING","st\\u0061tus":"FAILED"}}';
   const headers = signed(raw);
   const refused = await give({ raw, headers });
@@ -252,13 +255,13 @@ test('strangers who share the address of a provider do not keep its webhooks out
   for (let count = 0; count < 7; count += 1) wrong.push((await from({})).status);
   expect(wrong).toEqual([401, 401, 401, 401, 401, 401, 401]);
   expect((await from(signed(raw))).status).toBe(200);
-  // They still count: an address without a valid signature is slowed down.
+  // They still count: an address without a valid signature is limited.
   const other = await two.connected('a neighbour of the provider');
   expect((await give({ raw, headers: { 'x-forwarded-for': '198.51.100.3' } }, other.webhookUrl)).status).toBe(429);
   await untilWorkedOn();
 });
 
-test('a webhook that was worked on is deleted after 30 days; one that waits stays', async () => {
+test('a processed webhook is deleted after 30 days; one that waits is kept', async () => {
   await two.gateway.owner.query(
     `insert into rail_webhook (platform_id, webhook_id, body, received_at, due_at)
      select $1, v.id, '', clock_ms() - v.age::interval, case when v.waits then 'infinity'::timestamptz end

@@ -29,7 +29,10 @@ import { returnedAmount, slowAmount } from './returning-rail.ts';
 import { testTwoGateways } from './two-gateways.ts';
 import { startUpstreamProxy, type UpstreamProxy } from './upstream-proxy.ts';
 
-/** A platform in PRODUCTION, whose rail is a second instance of this service: it receives, makes, fails and refunds. */
+/**
+ * A PRODUCTION platform whose rail is a second instance of this service: it receives, creates, fails and refunds
+ * payments.
+ */
 
 const two = await testTwoGateways({ pollMs: 10 });
 const { upstream, gateway, key } = two;
@@ -39,20 +42,20 @@ const { platform, account } = shop;
 const scene = await makeScene(platform, 0n);
 const rail = two.rail(platform);
 
-/** What the platform holds upstream. */
+/** Returns the platform's upstream balance. */
 const held = async (currency: string) => balanceOf(account, await ownAccount(account, currency));
 const receive = (amount: bigint) => bringIn(platform, scene, amount);
-/** What there is here, and upstream. */
+/** Returns the balances here and upstream. */
 const both = async () => ({ here: await balanceOf(platform, scene.usd), upstream: await held('USD') });
 
-test('money is received: pulled into the account upstream, and credited to the customer here', async () => {
+test('money is received: pulled into the upstream account, and credited to the customer here', async () => {
   const before = await held('USD');
   await receive(50_000n);
   expect(await balanceOf(platform, scene.usd)).toBe(50_000n);
   expect(await held('USD')).toBe(before + 50_000n);
 });
 
-test('a payment is made: out of the account upstream, under the id of its order', async () => {
+test('a payment is made from the upstream account, under the id of its order', async () => {
   await receive(3_000n);
   const before = await both();
   const id = await payOut(platform, scene, 3_000n);
@@ -60,7 +63,7 @@ test('a payment is made: out of the account upstream, under the id of its order'
   const { rows } = await gateway.owner.query('select id from rail_order where transaction_id = $1', [uuidIn(id)]);
   const sent = "select from idempotency_record where operation = 'transferOut' and key = $1";
   expect((await upstream.owner.query(sent, [rows[0].id])).rowCount).toBe(1);
-  // An operator may ask what became of an order: it is found by its memo, and nothing is sent.
+  // An operator may query an order: it is found by its memo, and nothing is sent.
   const order: RailOrder = {
     ...{ id: rows[0].id, step: 'SETTLEMENT', kind: 'PAYOUT', amount: 3_000n, currency: 'USD', settled: false },
     ...{ account: { type: 'US_ACCOUNT', identifier: '', details: {} }, umaAddress: undefined },
@@ -70,7 +73,7 @@ test('a payment is made: out of the account upstream, under the id of its order'
   expect(await rail.findOrder?.({ ...order, id: randomUUID() })).toBe(undefined);
 });
 
-test('payees with one number at two banks are two accounts upstream, and each is paid at its own bank', async () => {
+test('payees with one number at two banks have two accounts upstream, and each is paid at its own bank', async () => {
   await receive(5_000n);
   const paidAt = async (routingNumber: string) => {
     const details = usAccount('5550006000', routingNumber);
@@ -95,7 +98,7 @@ test('an account that two customers spell differently is one account upstream', 
   expect(rows).toHaveLength(1);
 });
 
-test('a conversion of money that is pulled first has the rate of upstream, and pays out of the account in that currency', async () => {
+test("a conversion of pulled money has upstream's rate, and pays out of the account in that currency", async () => {
   const before = await held('EUR');
   const made = await quote(platform, usdToEur(scene, { source: { account: { accountId: scene.outsideUsd } } }));
   const rates = '{ exchangeRates(source: "USD", destinations: ["EUR"]) { rate } }';
@@ -105,7 +108,7 @@ test('a conversion of money that is pulled first has the rate of upstream, and p
   expect(await held('EUR')).toBe(before - BigInt(made.totalReceivingAmount.amount));
 });
 
-test('a payment that fails upstream fails here, and its money is back on both sides', async () => {
+test('a payment that fails upstream fails here, and its money is returned on both sides', async () => {
   const failing = await makeScene(platform, 0n, '003');
   await receive(1_000n);
   const before = await both();
@@ -116,10 +119,10 @@ test('a payment that fails upstream fails here, and its money is back on both si
   expect(await both()).toEqual(before);
 });
 
-test('a payment that the account upstream cannot pay fails, and its money is back', async () => {
+test("a payment that exceeds the upstream account's balance fails, and its money is returned", async () => {
   await receive(5_000n);
   const before = await balanceOf(platform, scene.usd);
-  // The operator has taken the money out of the account upstream.
+  // The operator has withdrawn the money from the upstream account.
   const all = await held('USD');
   const own = await ownAccount(account, 'USD');
   const there = { ...scene, usd: own, outsideUsd: await two.accountThere(account, scene.outsideUsd) };
@@ -136,25 +139,25 @@ test('a payment that its bank returns upstream is refunded here', async () => {
   await receive(returnedAmount);
   const before = await balanceOf(platform, scene.usd);
   const id = await payOut(platform, scene, returnedAmount);
-  // The bank returns it after an hour: that hour is over now.
+  // The bank returns it after an hour, which is over now.
   await makeDue(upstream);
   await untilRows(upstream, [{}], "select from transaction where status = 'REFUNDED'");
-  // The rail asks once more a day after the delivery: that day is over now.
+  // The rail polls once more a day after the delivery, which is over now.
   await makeDue(gateway);
   await untilStatus(platform, id, 'REFUNDED');
   expect(await balanceOf(platform, scene.usd)).toBe(before);
 });
 
-/** An account here, as a rail gets it. */
+/** Returns an account in the form that a rail gets. */
 async function railAccount(id: string): Promise<RailAccount> {
   const text = 'select account_type as type, identifier, account_info as details from account where id = $1';
   return (await gateway.owner.query(text, [uuidIn(id)])).rows[0];
 }
 
-test('what has settled is not sent again where upstream does not have it any more: a person must look', async () => {
+test('a settled order that upstream no longer has is not sent again: its outcome is unknown', async () => {
   await fund(account, await ownAccount(account, 'USD'), 10_000n);
   const before = await held('USD');
-  // As after a restore of upstream's database to a moment before this order.
+  // As if upstream's database had been restored to a moment before this order.
   const order = {
     ...({ id: randomUUID(), step: 'SETTLEMENT', amount: 2_000n, currency: 'USD', umaAddress: undefined } as const),
     ...{ account: await railAccount(scene.outsideUsd), settled: true },
@@ -172,12 +175,12 @@ test('the identity of a customer is checked upstream', async () => {
   expect([await statusOf('Person Ä'), await statusOf('Person 002')]).toEqual(['APPROVED', 'REJECTED']);
 });
 
-test('an account that upstream refuses is refused here, with its reason', async () => {
+test("an account that upstream refuses is refused here, with upstream's reason", async () => {
   const refused = externalAccount(platform, scene.customerId, 'USD', usAccount('90909105'));
   await expect(refused).rejects.toThrow(/INVALID_BANK_ACCOUNT: .*suffix 105/);
 });
 
-test('credentials rotate without a stop; with wrong ones nothing fails, and payments wait', async () => {
+test('credentials rotate without interruption; with wrong ones payments wait instead of failing', async () => {
   await receive(2_000n);
   expect(await rail.checkConnection?.()).toMatch(/EUR \d+/);
   await shop.connect({ clientId: 'nobody', secret: 'wrong' });
@@ -193,7 +196,7 @@ test('credentials rotate without a stop; with wrong ones nothing fails, and paym
   expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
 });
 
-test('reconciliation names every difference between the two books with both sides, and corrects none', async () => {
+test('reconciliation reports every difference between the two books with both sides, and corrects none', async () => {
   const { account: other, platform: books } = await two.connected('books', 100_000n);
   const mine = await makeScene(books, 0n);
   const pay = async (amount: bigint) => uuidIn(await payOut(books, mine, amount));
@@ -220,7 +223,7 @@ test('reconciliation names every difference between the two books with both side
 
   const before = await balanceOf(books, mine.usd);
   const { differences } = await two.compare(books);
-  // Orders are compared in the order of their ids, which the keys of the payments decide.
+  // Orders are compared in the order of their ids, which depend on the payments' keys.
   const found = differences.map(({ orderId: _order, reference: _reference, ...rest }) => rest);
   const expected = [
     { transactionId: lost, fault: 'MISSING_THERE', here: 'COMPLETED 2.00 USD', there: undefined },
@@ -236,7 +239,7 @@ test('reconciliation names every difference between the two books with both side
 
 const webhookSecret = `whsec_${randomBytes(32).toString('base64')}`;
 
-/** What comes in by itself upstream: webhooks, and money for a customer of the platform. */
+/** Sends unsolicited webhooks, and money for a customer of the platform, upstream. */
 async function upstreamIncoming(): Promise<TrialIncoming> {
   const customerId = (await newCustomer(platform)).replace('Customer:', '');
   const bank = await two.accountThere(account, scene.outsideUsd);
@@ -269,7 +272,7 @@ async function upstreamIncoming(): Promise<TrialIncoming> {
   };
 }
 
-/** The trial of the rail: the upstream service is the provider, behind a proxy with faults. */
+/** Returns the trial of the rail: the upstream service is the provider, behind a proxy with faults. */
 async function upstreamTrial(proxy: UpstreamProxy): Promise<RailTrial> {
   const { payments } = gateway.gateway;
   const stored = openConnections(payments.database, { SECRET_KEY: key, SECRET_KEY_FALLBACKS: [] });
@@ -325,11 +328,11 @@ async function upstreamTrial(proxy: UpstreamProxy): Promise<RailTrial> {
   };
 }
 
-test('the rail passes the conformance suite, with the upstream service behind a proxy that loses, delays and contradicts', async () => {
+test('the rail passes the conformance suite with upstream behind a proxy that loses, delays and contradicts', async () => {
   await fund(account, await ownAccount(account, 'USD'), 1_000_000n);
   const proxy = await startUpstreamProxy(upstream.url);
   try {
-    // The gateway leaves the deposits of the trial to it.
+    // The gateway leaves the deposits of the trial to the suite.
     await gateway.owner.query("update rail_connection set deposits_due_at = 'infinity'");
     const results = await runConformance(await upstreamTrial(proxy), { answerMs: 700, outcomeMs: 20_000 });
     expect(results.filter(({ result }) => result !== 'passed')).toMatchObject([
@@ -342,7 +345,7 @@ test('the rail passes the conformance suite, with the upstream service behind a 
   }
 });
 
-test('a connection is stored encrypted, and its new key opens it', async () => {
+test('a connection is stored encrypted, and the new key opens it after a rotation', async () => {
   const { database } = gateway.gateway.payments;
   const text = 'select sealed from rail_connection where platform_id = $1';
   const { rows } = await gateway.owner.query(text, [platform.platformId]);

@@ -1,10 +1,10 @@
 import type { Rail, RailModule } from '../../src/rails/port.ts';
 import { upstreamModule } from '../../src/rails/upstream/upstream-module.ts';
 
-/** What a test does at each call of the rail, with the name of the method that was called. */
+/** What a test does at each call of the rail; it gets the name of the method. */
 export const watch: { at: (method: string) => Promise<void> } = { at: async () => undefined };
 
-/** The rail `upstream`, whose every call a test can watch. */
+/** The rail `upstream` with a hook for tests on every call. */
 const module: RailModule = {
   ...upstreamModule,
   async open(settings, host) {

@@ -4,9 +4,9 @@ import type { Race } from './races.ts';
 import type { Choose, Played } from './scheduler.ts';
 import type { World } from './world.ts';
 
-/** Plays the schedules of a race: all of them, or as many as seeds are given. */
+/** Plays the schedules of a race: all of them, or one for each given seed. */
 
-/** How many schedules were played, and the different orders in which the actors went. */
+/** How many schedules were played, and the different orders in which the actors ran. */
 export interface Explored {
   readonly schedules: number;
   readonly orders: Set<string>;
@@ -31,14 +31,14 @@ export async function exploreAll(world: World, race: Race, most: number): Promis
   return { schedules, orders, isAll: next === undefined };
 }
 
-/** Returns the choices of the schedule after this one, or undefined after the last. */
+/** Returns the choices of the next schedule, or undefined after the last. */
 function followingOf({ choices }: Played): readonly number[] | undefined {
   const last = choices.findLastIndex(({ of, taken }) => taken + 1 < of);
   if (last === -1) return undefined;
   return [...choices.slice(0, last).map(({ taken }) => taken), (choices[last]?.taken ?? 0) + 1];
 }
 
-/** Plays as many schedules of a race as there are seeds. Each seed decides every choice of its schedule. */
+/** Plays one schedule of a race for each seed. The seed decides every choice of its schedule. */
 export async function exploreSeeds(world: World, race: Race, seeds: Iterable<number>): Promise<Explored> {
   const orders = new Set<string>();
   let schedules = 0;
@@ -54,7 +54,7 @@ export async function exploreSeeds(world: World, race: Race, seeds: Iterable<num
 }
 
 /**
- * Plays one schedule, and checks what came of it.
+ * Plays one schedule, and checks its result.
  * @throws Error with the order of the steps, and how to play it again
  */
 export async function playOne(
@@ -71,7 +71,7 @@ export async function playOne(
     await check(played);
     expect(world.errors.splice(0), 'errors of background work').toEqual([]);
     await checkFeed(world, transactions);
-    // Nothing is left for the actors of the next schedule.
+    // Nothing remains for the actors of the next schedule.
     await world.pass(0, 301);
     await world.expireAll();
     await world.settleAll();
@@ -83,7 +83,7 @@ export async function playOne(
   }
 }
 
-/** A sequence of random numbers from 0 to 1 that a seed decides (mulberry32). */
+/** Generates random numbers from 0 to 1 from a seed (mulberry32). */
 function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -97,7 +97,7 @@ function randomOf(seed: number): () => number {
 /** The number of the last event that was checked. */
 const checkedTo = new WeakMap<World, bigint>();
 
-/** Checks that the feed has no gap, and each change of these payments once and in order. */
+/** Checks that the feed has no gap, and contains each change of these payments once and in order. */
 async function checkFeed(world: World, transactions: readonly string[]): Promise<void> {
   const { client, caller } = world;
   while ((await client.query('select sequence_outbox(2000) as count')).rows[0].count > 0);

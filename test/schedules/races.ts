@@ -11,13 +11,13 @@ import { transferOut } from '../../src/domain/transfers/transfers.ts';
 import type { Actor, Played } from './scheduler.ts';
 import type { World } from './world.ts';
 
-/** A race between actors. Each schedule plays it on rows of its own. */
+/** A race between actors. Each schedule plays it on its own rows. */
 export interface Race {
   readonly name: string;
   prepare(world: World): Promise<Started>;
 }
 
-/** A race that can begin, and the conditions that must hold at its end. */
+/** A race that is ready to begin, and the conditions that must hold at its end. */
 export interface Started {
   readonly actors: readonly Actor[];
   /** The payments of this race, as uuids. */
@@ -25,13 +25,16 @@ export interface Started {
   check(played: Played): Promise<void>;
 }
 
-/** Longer than a quote lives, than a platform may take to decide, and than a lease lasts. */
+/** Longer than a quote's lifetime, a platform's time to decide, and a lease. */
 const longerThanAll = 301;
 const leaseEnds = 3;
 
 const refusedWith = (result: unknown) => (result instanceof Refusal ? result.code : undefined);
 
-/** What a command came to: `done`, `replayed`, or the code of its refusal. An error is an error of the schedule. */
+/**
+ * Returns the outcome of a command: `done`, `replayed`, or the code of its refusal. An error is an error of the
+ * schedule.
+ */
 function outcomeOf(result: unknown): string {
   const code = refusedWith(result);
   if (code) return code;
@@ -39,7 +42,7 @@ function outcomeOf(result: unknown): string {
   return (result as { readonly replayed: boolean }).replayed ? 'replayed' : 'done';
 }
 
-/** The position of a step, or infinity where it was not taken. */
+/** Returns the position of a step, or infinity if it was not taken. */
 function at({ steps }: Played, step: string): number {
   const position = steps.indexOf(step);
   return position === -1 ? Number.POSITIVE_INFINITY : position;
@@ -88,7 +91,7 @@ async function newQuote(
   return { id: `Quote:${row.id}`, transaction: row.transactionId };
 }
 
-/** What the database says of a payment. */
+/** The state of a payment in the database. */
 interface Books {
   readonly status: string;
   readonly quoteStatus: string | null;
@@ -122,7 +125,7 @@ const executionAgainstExpiry: Race = {
       async check(played) {
         const outcome = outcomeOf(played.results.get('executor 1'));
         const { done, found } = played.results.get('expiry') as { readonly found: number; readonly done: number };
-        // The clock that decides is the one under the lock, read right after the actor has it.
+        // The clock that decides is the one read under the lock, immediately after the actor gets it.
         const inTime = at(played, 'executor 1: locked') < at(played, clockStep);
         expect(outcome).toBe(inTime ? 'done' : 'QUOTE_EXPIRED');
         if (inTime) expect(done).toBe(0);
@@ -224,7 +227,7 @@ const approvalAgainstClock: Race = {
       receivingCurrencyCode: 'USD',
       receivingCurrencyAmount: 100n,
     });
-    // The order waits for the decision of the platform from now on.
+    // From now on the order waits for the platform's decision.
     await world.settleAll();
     const input = { transactionId: `Transaction:${row.id}` };
     return {
@@ -242,7 +245,7 @@ const approvalAgainstClock: Race = {
         const outcome = outcomeOf(played.results.get('approval'));
         await world.settleAll();
         const books = await booksOf(world, row.id);
-        // The clock that decides is the one under the lock.
+        // The clock that decides is the one read under the lock.
         const inTime = at(played, 'approval: locked') < at(played, clockStep);
         expect(outcome).toBe(inTime ? 'done' : 'TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL');
         if (inTime) {
@@ -269,7 +272,7 @@ const leases = (withClock: boolean): Race => ({
         const taken = [results.get('worker 1'), results.get('worker 2')].map(Number);
         const performed = world.performed.length - before;
         expect(performed).toBe(taken.reduce((sum, count) => sum + count));
-        // One worker has it, unless the lease of the first ended before its outcome was in the books.
+        // One worker has it, unless the lease of the first expired before its outcome was booked.
         if (withClock) expect([1, 2]).toContain(performed);
         else expect(taken.toSorted()).toEqual([0, 1]);
         await world.settleAll();
@@ -279,7 +282,7 @@ const leases = (withClock: boolean): Race => ({
   },
 });
 
-/** Three executions at once: the second and the third wait in the lane of the first, and share a transaction. */
+/** Three concurrent executions: the second and the third wait in the lane of the first, and share a transaction. */
 const lane = (world: World, number: number, quoteIds: readonly string[]): Actor => ({
   name: `lane ${number}`,
   number,

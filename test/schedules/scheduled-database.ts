@@ -1,9 +1,9 @@
 import pg from 'pg';
 
 /**
- * A database whose statements can be stopped inside the product's functions, and whose clock a test can advance. The functions
- * stay unchanged: the schema `schedules` has functions of the same names, which stop and call the real ones. Only connections
- * with `schedules` first in their search path use them.
+ * A database whose statements can be stopped inside the product's functions, and whose clock a test can advance. The
+ * functions are unchanged: the schema `schedules` has functions of the same names, which stop and call the real ones.
+ * Only connections with `schedules` first in their search path use them.
  */
 
 /** Where an actor stops inside a function: before it, or after it, while its transaction is open. */
@@ -18,7 +18,7 @@ const points: readonly { readonly of: string; readonly after: string }[] = [
 /** The notice of an actor that stops, followed by the number of the stop and the name of the point. */
 export const stopNotice = /^stopped (\d+) at (\w+)$/;
 
-/** Two advisory locks of each actor hold it, in turn: the scheduler has the one that its next stop needs. */
+/** Two advisory locks of each actor hold it alternately: the scheduler holds the one that its next stop needs. */
 export const actorLock = (actor: number, stop: number) => `${1_000 + actor}, ${stop % 2}`;
 
 const schema = `
@@ -61,7 +61,7 @@ export async function prepareDatabase(client: pg.Client, actors: number): Promis
     grant usage on all sequences in schema schedules to gateway_work`);
 }
 
-/** Writes the function that calls the real one, and then stops. */
+/** Creates the function that calls the real one, and then stops. */
 async function stoppingFunction(client: pg.Client, signature: string, point: string): Promise<string> {
   const { rows } = await client.query<{ parameters: string; result: string; names: string[] | null; table: boolean }>(
     `select pg_get_function_arguments($1::regprocedure) as parameters, pg_get_function_result($1::regprocedure) as result,
@@ -95,7 +95,7 @@ export async function connectOwner(url: string): Promise<pg.Client> {
 export function connectionOf(url: string, actor: number) {
   const settings = [
     'search_path=schedules,public,pg_catalog',
-    // An actor waits for as long as the scheduler lets others go first.
+    // An actor waits for as long as the scheduler runs others first.
     'lock_timeout=60000',
     'statement_timeout=60000',
     ...(actor > 0 ? [`schedules.actor=${actor}`] : []),

@@ -2,12 +2,12 @@ import pg from 'pg';
 import { actorLock, actorOf, stopNotice } from './scheduled-database.ts';
 
 /**
- * Runs actors one step at a time, in the order of a schedule. An actor is a function that runs the product's own code on a
- * connection of its own. It stops before each statement is sent, and at points inside the functions of the database
+ * Runs actors one step at a time, in the order of a schedule. An actor is a function that runs the product's own code
+ * on its own connection. It stops before each statement is sent, and at points inside the functions of the database
  * (scheduled-database.ts). Between two steps every actor is stopped, has ended, or waits for a lock of another.
  */
 
-/** The work of one actor. Its result is data, also when it is refused: the checks of the race look at it. */
+/** The work of one actor. Its result is data, even if it is refused: the checks of the race examine it. */
 export interface Actor {
   readonly name: string;
   /** The number of its connection, from 1. */
@@ -15,22 +15,22 @@ export interface Actor {
   readonly act: () => Promise<unknown>;
 }
 
-/** What a schedule came to. */
+/** The result of a schedule. */
 export interface Played {
-  /** The steps in their order: the name of an actor, and where it stood. */
+  /** The steps in order: the name of an actor, and where it stood. */
   readonly steps: readonly string[];
-  /** For each step how many actors could have gone, and which of them went. */
+  /** For each step, how many actors could have run, and which of them did. */
   readonly choices: readonly { readonly of: number; readonly taken: number }[];
   readonly results: ReadonlyMap<string, unknown>;
 }
 
 /**
- * Chooses the next of the runnable actors, by the number of the decision. There is no decision where only one can run, unless
- * `decidesAlways`.
+ * Chooses the next of the runnable actors, by the number of the decision. If only one can run there is no decision,
+ * unless `decidesAlways`.
  */
 export type Choose = (decision: number, ready: readonly string[]) => number;
 
-/** The failure of a schedule: no actor can go, or one does not come back. */
+/** The failure of a schedule: no actor can run, or one does not return. */
 export class NoProgress extends Error {}
 
 /** An actor in a schedule. */
@@ -45,9 +45,9 @@ interface Player {
   ended: boolean;
 }
 
-/** How long an actor may take between two points: a busy machine may stop it for seconds. */
+/** How long an actor may take between two points: a busy machine may stall it for seconds. */
 const stepMs = 120_000;
-/** How long the scheduler waits for an actor before it looks whether that waits for a lock. */
+/** How long the scheduler waits for an actor before it checks whether the actor waits for a lock. */
 const lookMs = 2;
 
 export class Scheduler {
@@ -78,7 +78,7 @@ export class Scheduler {
 
   /**
    * Plays one schedule to its end.
-   * @throws NoProgress where actors wait for each other, or one does not come back
+   * @throws NoProgress if actors wait for each other, or one does not return
    */
   async play(actors: readonly Actor[], choose: Choose, decidesAlways = false): Promise<Played> {
     const steps: string[] = [];
@@ -93,7 +93,7 @@ export class Scheduler {
       const [only] = ready;
       if (!only) {
         if (players.every(({ ended, inFlight }) => ended && inFlight === 0)) {
-          // From now on the connections of the actors are like any other.
+          // From now on the actors' connections are like any other.
           this.#players.clear();
           return { steps, choices, results };
         }
@@ -124,7 +124,7 @@ export class Scheduler {
     actor.act().then(end, end);
   }
 
-  /** Lets an actor continue from its present step. */
+  /** Lets an actor continue from its current step. */
   async #step(player: Player): Promise<void> {
     const { stop, actor } = player;
     if (!stop) {
@@ -132,16 +132,16 @@ export class Scheduler {
       return;
     }
     player.stop = undefined;
-    // The actor has passed its stop before this one, so that lock is free: its next stop will wait for it.
+    // The actor has passed its previous stop, so that lock is free: its next stop will wait for it.
     await this.#control.query(
       `select pg_advisory_lock(${actorLock(actor.number, stop.number + 1)}), pg_advisory_unlock(${actorLock(actor.number, stop.number)})`,
     );
   }
 
   /**
-   * Waits until every actor has stopped or ended, or waits for a lock of a stopped one. If all of them wait, a lock is about to
-   * be granted, or the database ends one as a deadlock.
-   * @throws NoProgress where none of that happens
+   * Waits until every actor has stopped or ended, or waits for a lock of a stopped one. If all of them wait, a lock is
+   * about to be granted, or the database ends one as a deadlock.
+   * @throws NoProgress if none of that happens
    */
   async #settle(steps: readonly string[]): Promise<void> {
     const deadline = performance.now() + stepMs;
@@ -190,7 +190,7 @@ export class Scheduler {
     return new Set(rows.map(({ pid }) => pid));
   }
 
-  /** Holds the statement of an actor until it may go. Tells whether it does. */
+  /** Holds the statement of an actor until it may be sent. Returns whether it holds it. */
   #intercept(client: pg.Client, send: (answered: () => void) => void, name: string): boolean {
     const number = actorOf(client);
     const player = number === undefined ? undefined : this.#players.get(number);
@@ -227,7 +227,7 @@ const isOver = ({ ended, inFlight, held }: Player) => ended && inFlight === 0 &&
 type Intercept = (client: pg.Client, send: (answered: () => void) => void, name: string) => boolean;
 type Query = (this: pg.Client, ...parameters: unknown[]) => unknown;
 
-/** Has each statement of every connection of this process ask first. Returns what ends that. */
+/** Makes each statement of every connection of this process ask first. Returns a function that ends this. */
 function interceptQueries(intercept: Intercept): () => void {
   const prototype = pg.Client.prototype as unknown as { query: Query };
   const original = prototype.query;
@@ -246,7 +246,7 @@ function interceptQueries(intercept: Intercept): () => void {
         original.call(this, text, ...rest.map((each) => (each === callback ? done : each)));
         return;
       }
-      // The actor goes on first, so that it is at its next statement when the scheduler sees the answer.
+      // The actor continues first, so that it is at its next statement when the scheduler sees the answer.
       const settle = (then: (value: unknown) => void) => (value: unknown) => {
         then(value);
         setImmediate(answered);

@@ -12,7 +12,7 @@ import { makeScene, type Scene } from '../setup/scene.ts';
 import { connectionOf, connectOwner, prepareDatabase } from './scheduled-database.ts';
 import { Scheduler } from './scheduler.ts';
 
-/** The most actors of a race. */
+/** The maximum number of actors in a race. */
 const maxActors = 4;
 
 /** The database, the platform and the customer of all schedules, and the connections of the actors. */
@@ -29,9 +29,9 @@ export class World {
   readonly #rail: Rail;
   /** The orders that the rail has performed, once for each time. */
   readonly performed: string[] = [];
-  /** The errors that background work has logged. A refusal that a race explains is none. */
+  /** The errors logged by background work. A refusal that a race explains is not one of them. */
   readonly errors: unknown[] = [];
-  /** What the last schedule of the modelled race came to, to compare with the model. */
+  /** The result of the last schedule of the modelled race, to compare with the model. */
   lastStatus = '';
   lastOutcomes: readonly string[] = [];
 
@@ -55,7 +55,7 @@ export class World {
     };
     const { SANDBOX: sandbox } = gateway.gateway.payments.rails;
     if (!sandbox) throw new Error('the sandbox has its rail');
-    // It is called and answers at once, so that only the schedule decides who comes first.
+    // It answers immediately when called, so that only the schedule decides who comes first.
     const perform = async ({ id }: { readonly id: string }): Promise<RailOutcome> => {
       this.performed.push(id);
       return { kind: 'settled' };
@@ -81,7 +81,7 @@ export class World {
     await this.#gateway.stop();
   }
 
-  /** Leaves a world that a planted bug has broken: the server of the test run is removed with all that is in it. */
+  /** Abandons a world that a planted bug has broken: the server of the test run is removed with everything in it. */
   async abandon(): Promise<void> {
     await this.scheduler.close();
     await this.client.end();
@@ -89,7 +89,7 @@ export class World {
 
   /**
    * Changes the text of a function of this database, as a bug would.
-   * @throws Error where the function does not have the text once
+   * @throws Error unless the function has the text exactly once
    */
   async plant(signature: string, find: string, put: string): Promise<void> {
     const { rows } = await this.client.query<{ text: string }>('select pg_get_functiondef($1::regprocedure) as text', [
@@ -138,7 +138,7 @@ export class World {
     while ((await settleDueOrders(this.payments(0), 100)) > 0);
   }
 
-  /** Expires every quote whose time is over. */
+  /** Expires every quote that is due. */
   async expireAll(): Promise<void> {
     while ((await expireQuotes(this.payments(0), 100)).done > 0);
   }

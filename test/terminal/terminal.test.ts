@@ -22,11 +22,11 @@ afterAll(() => t.stop());
 interface Running {
   readonly out: readonly string[];
   readonly err: readonly string[];
-  /** Waits for a line, and returns it. */
+  /** Waits for a line that matches, and returns it. */
   line(wanted: RegExp): Promise<string>;
   /** Does what Ctrl-C does. */
   stop(): void;
-  /** Its exit code. */
+  /** Resolves with its exit code. */
   readonly done: Promise<number>;
 }
 
@@ -71,13 +71,13 @@ function startIn(environment: Record<string, string>, args: readonly string[]): 
   };
 }
 
-/** Runs a command to its end. */
+/** Runs a command until it exits. */
 async function run(args: readonly string[], platform = t.platform, environment?: Record<string, string>) {
   const running = start(args, platform, environment);
   return { code: await running.done, out: running.out.join('\n'), err: running.err.join('\n') };
 }
 
-/** Runs a command that must succeed, and returns its answer for machines. */
+/** Runs a command that must succeed, and returns its JSON output. */
 async function json(
   args: readonly string[],
   platform = t.platform,
@@ -117,7 +117,7 @@ describe('the command line', () => {
     }
   });
 
-  test('is a program, which Ctrl-C ends', async () => {
+  test('runs as a program, which Ctrl-C ends', async () => {
     const [, credentials = ''] = t.platform.authorization.split(' ');
     const [PAYMENTS_CLIENT_ID, PAYMENTS_CLIENT_SECRET] = Buffer.from(credentials, 'base64').toString().split(':');
     const { bin } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -130,7 +130,7 @@ describe('the command line', () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  test('says what is wrong: exits with 2 for wrong arguments, and with 1 for credentials and for what is not there', async () => {
+  test('reports faults: exits with 2 for wrong arguments, and with 1 for credentials and unknown objects', async () => {
     const ends = (code: number) => async (args: string[], environment?: Record<string, string>) => {
       const ended = await run(args, t.platform, environment);
       expect([args, ended.code]).toEqual([args, code]);
@@ -159,14 +159,14 @@ describe('the command line', () => {
     expect(JSON.parse((await run(['--json', 'follow', 'Transaction:1'])).out)).toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  test('makes nothing happen in production', async () => {
+  test('triggers nothing in production', async () => {
     const live = await t.newPlatform('live', 'PRODUCTION');
     expect(await run(['trigger', 'KYC_STATUS'], live)).toMatchObject({ code: 1, err: /PRODUCTION/ });
   });
 });
 
 describe('trigger', () => {
-  test('makes each type of event happen, and each other way to pay, however often', async () => {
+  test('provokes each type of event and each further way to pay, repeatedly', async () => {
     const platform = await t.newPlatform('triggers');
     const receiver = await startReceiver();
     await createEndpoint(platform, { url: receiver.url });
@@ -185,7 +185,7 @@ describe('trigger', () => {
     await receiver.stop();
   });
 
-  test('plays a scenario, and follows the payment to the reason of its failure', async () => {
+  test('plays a scenario, and follows the payment up to its failure reason', async () => {
     const { code, out } = await run(['trigger', 'outgoing-payment', '--failure-reason', 'OFFRAMP_FAILED', '--follow']);
     expect(code).toBe(1);
     expect(out).toMatch(/^OUTGOING_PAYMENT {2}Transaction:\S+ {2}(PENDING|PROCESSING)$/m);
@@ -197,7 +197,7 @@ describe('trigger', () => {
 });
 
 describe('listen', () => {
-  test('posts every webhook of the feed once and in order, signed, and goes on where it stopped', async () => {
+  test('posts every webhook of the feed once, in order and signed, and resumes where it stopped', async () => {
     const platform = await t.newPlatform('listens');
     const { usd } = await makeScene(platform, 0n);
     const receiver = await startReceiver();
@@ -233,7 +233,7 @@ describe('listen', () => {
     await receiver.stop();
   });
 
-  test('signs with the secret of an endpoint, and goes on when a receiver fails, or is not there', async () => {
+  test('signs with the secret of an endpoint, and continues when a receiver fails or is down', async () => {
     const platform = await t.newPlatform('fails');
     const { usd } = await makeScene(platform, 0n);
     const receiver = await startReceiver(answer(500));
@@ -256,7 +256,7 @@ describe('listen', () => {
 });
 
 describe('logs and resend', () => {
-  test('show what endpoints answered, and send it again: to them, or to a program on this machine', async () => {
+  test('show the responses of endpoints, and resend: to the endpoints, or to a program on this machine', async () => {
     const platform = await t.newPlatform('sends again');
     expect(await run(['logs'], platform)).toMatchObject({ code: 1, err: /has no webhook endpoint/ });
     const [receiver, mine] = [await startReceiver(answer(418)), await startReceiver()];
@@ -292,7 +292,7 @@ describe('logs and resend', () => {
 });
 
 describe('tail and follow', () => {
-  test('tail shows the latest events and each new one, of the types that are wanted', async () => {
+  test('tail shows the latest events and each new one, of the requested types', async () => {
     const platform = await t.newPlatform('watches');
     const { usd, customerId } = await makeScene(platform, 0n);
     const all = start(['tail', '--last', '100'], platform);
@@ -311,7 +311,7 @@ describe('tail and follow', () => {
     expect(await some.done).toBe(0);
   });
 
-  test('follow shows each step of a payment once, also when its connection is cut, and ends with it', async () => {
+  test('follow shows each step of a payment once, even if its connection is cut, and ends with it', async () => {
     const past = await run(['trigger', 'transfer-in', '--follow']);
     expect(past).toMatchObject({ code: 0, out: expect.stringContaining('\nCOMPLETED: ') });
 
@@ -337,7 +337,7 @@ describe('tail and follow', () => {
     await balancer.close();
   });
 
-  test('follow of a quote that is stopped before its end exits with 130', async () => {
+  test('follow of a quote that is stopped early exits with 130', async () => {
     const { id } = await json(['trigger', 'quote-status']);
     const running = start(['follow', id], t.platform);
     await running.line(/ PENDING$/);

@@ -10,7 +10,7 @@ import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 
 let database: ThrowawayDatabase;
 let sql: pg.Client;
-/** Serves, and does no work. */
+/** Serves only, without workers. */
 let serving: TestGateway;
 let platform: TestPlatform;
 let scene: Scene;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   platform = await serving.newPlatform('timekeeper');
   scene = await makeScene(platform, 10_000n);
   receiver = await startReceiver();
-  // It does not ask about incoming payments: no answer comes for the platform.
+  // It does not receive approval requests, so no decision arrives.
   const endpoint = { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT'] };
   await act(platform, 'createWebhookEndpoint', endpoint, 'endpoint { id }');
 });
@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const key = Buffer.alloc(32, 7);
 
-test('what is under way when the clock is set back by an hour is done now, and not an hour later', async () => {
+test('work due before the clock is set back by an hour is done now, and not an hour later', async () => {
   const { transaction } = await actOn(platform, 'transferOut', {
     sourceAccountId: scene.usd,
     destinationAccountId: scene.outsideUsd,
@@ -51,7 +51,7 @@ test('what is under way when the clock is set back by an hour is done now, and n
   await setClockBack(database.url);
   const working = await startTestGateway({ ROLE: 'work', SECRET_KEY: key }, database.url);
   expect(await ended(platform, transaction.id)).toMatchObject({ status: 'COMPLETED' });
-  // Nobody approves it: its time is over when it would have been.
+  // It is not approved: it times out when it would have.
   expect(await ended(platform, incoming.id)).toMatchObject({
     status: 'FAILED',
     failureReason: 'PAYMENT_APPROVAL_TIMED_OUT',
@@ -61,7 +61,7 @@ test('what is under way when the clock is set back by an hour is done now, and n
   await working.stop();
 });
 
-test('what is due between two steps back, which nobody saw one by one, is done now, too', async () => {
+test('work due between two unobserved steps back is also done now', async () => {
   const pay = async () => {
     const accounts = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd };
     return (await actOn(platform, 'transferOut', { ...accounts, amount: 100 })).transaction.id as string;
@@ -75,12 +75,12 @@ test('what is due between two steps back, which nobody saw one by one, is done n
   await working.stop();
 });
 
-test('a clock that is right changes nothing', async () => {
+test('a correct clock changes nothing', async () => {
   const { rows: before } = await sql.query('select id, due_at, created_at from rail_order order by id');
   const { rows: answers } = await sql.query('select follow_clock() as back from generate_series(1, 3)');
   expect(answers).toEqual([{ back: null }, { back: null }, { back: null }]);
   expect((await sql.query('select id, due_at, created_at from rail_order order by id')).rows).toEqual(before);
-  // Somebody else may be looking.
+  // Another session may be holding the lock.
   const other = new pg.Client({ connectionString: database.url });
   await other.connect();
   await other.query('begin');
@@ -90,15 +90,16 @@ test('a clock that is right changes nothing', async () => {
 });
 
 describe('a step back of the clock', () => {
-  /** Each test is one transaction, which is rolled back. Rows are inserted without the rows that they refer to. */
+  /** Each test is a transaction that is rolled back. Rows are inserted without the rows that they refer to. */
   beforeEach(() => sql.query('begin'));
   afterEach(() => sql.query('rollback'));
 
   /**
-   * Sets the clock back by this much right after a statement, and returns the step that the service has seen, in milliseconds.
+   * Sets the clock back by this much immediately after a statement, and returns the step that the service detects, in
+   * milliseconds.
    */
   async function setBack(by: string, first = 'select'): Promise<number | null> {
-    // In one message: next to no time passes in between.
+    // In one message: almost no time passes in between.
     const changes = [first, `update clock_reading set seen_at = clock_timestamp() + interval '${by}'`];
     const answers: unknown = await sql.query([...changes, 'select follow_clock() as step'].join('; '));
     return (answers as pg.QueryResult[]).at(-1)?.rows[0].step;
@@ -133,7 +134,9 @@ describe('a step back of the clock', () => {
     ],
   };
 
-  /** Inserts a row that is due after so much, and answers by how many minutes a step back of the clock moves it. */
+  /**
+   * Inserts a row that is due after this interval, and returns by how many minutes a step back of the clock moves it.
+   */
   async function movedBy(table: string, after: string, step: string): Promise<number> {
     const [column, insert] = waiting[table] ?? ['', () => ''];
     await sql.query('set local session_replication_role = replica');
@@ -146,7 +149,7 @@ describe('a step back of the clock', () => {
     return Math.abs(Number(Number(rows[0].moved).toFixed(1)));
   }
 
-  test.each(Object.keys(waiting))('moves back what waits in %s', async (table) => {
+  test.each(Object.keys(waiting))('moves back waiting rows in %s', async (table) => {
     expect(await movedBy(table, '30 minutes', '1 hour')).toBe(60);
   });
 
@@ -156,19 +159,19 @@ describe('a step back of the clock', () => {
     ['1 second', '4 seconds', 0],
     ['8 seconds', '4 seconds', 0.1],
   ])(
-    'what is due in %s is by a step of %s moved %s minutes: ten seconds and half of a step stay',
+    'moves rows due in %s, at a step of %s, by %s minutes: ten seconds and half of a step remain',
     async (due, step, moved) => {
       expect(await movedBy('account_check', due, step)).toBe(moved);
     },
   );
 
-  test('is one of more than a second, and is seen once', async () => {
+  test('is one of more than a second, and is detected once', async () => {
     expect(await setBack('800 milliseconds')).toBeNull();
     expect(await setBack('5 seconds')).toBeGreaterThan(1_000);
     expect((await sql.query('select follow_clock() as step')).rows).toEqual([{ step: null }]);
   });
 
-  test('moves back when an order was made, too: its age stays what it was', async () => {
+  test("also moves back an order's creation time: its age is unchanged", async () => {
     await movedBy('rail_order', '30 minutes', '1 hour');
     const { rows } = await sql.query(
       `select abs(extract(epoch from clock_timestamp() - created_at)) < 60 as is_new from rail_order o
@@ -177,7 +180,7 @@ describe('a step back of the clock', () => {
     expect(rows).toEqual([{ is_new: true }]);
   });
 
-  test('is seen after a step forward, too', async () => {
+  test('is detected even after a step forward', async () => {
     expect(await setBack('-1 hour')).toBeNull();
     const { rows } = await sql.query(
       `select abs(extract(epoch from seen_at - clock_timestamp())) < 60 as is_now from clock_reading`,

@@ -40,11 +40,11 @@ test('an idempotency key is remembered for 30 days and then forgotten', async ()
   expect((await transfer('young')).replayed).toBe(true);
 });
 
-test('webhook deliveries that ended 30 days ago are deleted with their attempts; those that wait or were tried since stay', async () => {
+test('webhook deliveries are deleted with their attempts 30 days after they ended or were last tried', async () => {
   const { database } = t.gateway.payments;
   const receiver = await startReceiver();
   const { id } = await createEndpoint(t.platform, { url: receiver.url });
-  // Older than any real one: the first 12 digits of an id say when it was made.
+  // Older than any real one: the first 12 digits of an id are its creation time.
   const old = (name: string) => `0180${'0'.repeat(4)}-0000-7000-8000-00000000000${name}`;
   await t.owner.query(
     `insert into webhook_delivery (platform_id, id, endpoint_id, event_sequence, status, next_attempt_at, leased_until)
@@ -67,7 +67,7 @@ test('webhook deliveries that ended 30 days ago are deleted with their attempts;
   await receiver.stop();
 });
 
-test('lookups that expired an hour ago are deleted, with a key after 30 days, and those of a quote never', async () => {
+test('lookups are deleted an hour after expiry, those with a key after 30 days, those of a quote never', async () => {
   const { database } = t.gateway.payments;
   const address = '$success.usd@sandbox.uma.money';
   const [old, young] = [await lookUp(t.platform, address), await lookUp(t.platform, address)];

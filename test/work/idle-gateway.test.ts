@@ -3,7 +3,7 @@ import { nextOrderDue } from '../../src/domain/orders/orders.ts';
 import { nextQuoteExpiry } from '../../src/domain/quotes/expiry.ts';
 import { startTestGateway } from '../setup/gateway.ts';
 
-test('a gateway with nothing to do asks the database now and then, not as fast as it can', async () => {
+test('an idle gateway queries the database occasionally, not as fast as it can', async () => {
   const t = await startTestGateway();
   const { payments, feed } = t.gateway;
   expect([await nextQuoteExpiry(payments), await nextOrderDue(payments.database.pool)]).toEqual([undefined, undefined]);
@@ -12,7 +12,7 @@ test('a gateway with nothing to do asks the database now and then, not as fast a
     statements += 1;
   };
   payments.database.pool.on('acquire', count);
-  // Two seconds, also where something still moves: the loops look four times a second, each with a statement or two.
+  // Two seconds, even if something still moves: the loops poll four times a second, with one or two statements each.
   const end = performance.now() + 2_000;
   for (let left = 2_000; left > 0; left = end - performance.now()) await feed.waitForChange(left);
   payments.database.pool.off('acquire', count);

@@ -15,9 +15,9 @@ beforeAll(async () => {
 });
 afterAll(() => t.stop());
 
-test('settlement and expiry have nothing to wait for until there is an order or a quote, and then as long as it takes', async () => {
+test('settlement and expiry wait for nothing until there is an order or a quote, and then until it is due', async () => {
   const { payments } = t.gateway;
-  // Zero would mean "now": a gateway with nothing to do would ask the database without end.
+  // Zero would mean "now": an idle gateway would query the database endlessly.
   expect([await nextOrderDue(payments.database.pool), await nextQuoteExpiry(payments)]).toEqual([undefined, undefined]);
 
   const scene = await makeScene(t.platform, 10_000n);
@@ -27,7 +27,7 @@ test('settlement and expiry have nothing to wait for until there is an order or 
   expect(await nextQuoteExpiry(payments)).toBeGreaterThan(60_000);
 });
 
-test('a loop that is woken while it rests does what was announced in one round after its rest, and rests only then', async () => {
+test('a loop woken during its pause handles all announcements in one round afterwards, then pauses', async () => {
   const rounds: number[] = [];
   let begun = () => {};
   const nextRound = () =>
@@ -55,7 +55,7 @@ test('a loop that is woken while it rests does what was announced in one round a
   expect(two - one).toBeGreaterThanOrEqual(99);
 });
 
-test('a loop that fails from its first round on has a time with which the alert compares, and a count of its failures', async () => {
+test('a loop that fails from its first round on has the time that the alert compares, and a failure count', async () => {
   const failing = Promise.withResolvers<void>();
   const loop = startLoop('failing', pino({ level: 'silent' }), async () => {
     failing.resolve();
@@ -69,7 +69,7 @@ test('a loop that fails from its first round on has a time with which the alert 
   await loop.stop();
 });
 
-test('what fails again and again for one reason is a line when it begins and one when it is over, for all work together', async () => {
+test('repeated failures for one reason log one line at the start and one at the end, for all work', async () => {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
   let isAway = true;
@@ -91,7 +91,7 @@ test('what fails again and again for one reason is a line when it begins and one
   ]);
 });
 
-test('work that fails for a reason of its own is said beside, with that reason', async () => {
+test('work that fails for a different reason is reported separately, with that reason', async () => {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
   const states = FaultStates.of(log);

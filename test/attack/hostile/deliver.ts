@@ -4,17 +4,17 @@ import { type Dispatcher, Pool } from 'undici';
 import { WebSocket } from 'ws';
 import type { HttpProbe, Probe, SocketProbe } from './probes.ts';
 
-/** What came back to a probe. */
+/** The response to a probe. */
 export interface Outcome {
-  /** Of HTTP; of a socket the code that closed it, 0 where it stayed open. */
+  /** The HTTP status; for a socket the code that closed it, 0 if it stayed open. */
   readonly status: number;
   readonly retryAfter: boolean;
   readonly text: string;
 }
 
-/** The service ends an operation after 10 s; what takes longer than this is not limited. */
+/** The service ends an operation after 10 s; one that takes longer than this is not limited. */
 const limitMs = 20_000;
-/** A stream that opened may have nothing to say: it is left after this. */
+/** A stream that opened may have nothing to send: it is abandoned after this time. */
 const silenceMs = 40;
 
 /** Sends probes to a gateway. */
@@ -27,7 +27,7 @@ export class Delivery {
     this.#pool = new Pool(url, { connections: 32, headersTimeout: limitMs, bodyTimeout: limitMs });
   }
 
-  /** @throws Error where there is no answer within the limit */
+  /** @throws Error if there is no response within the limit */
   async send(probe: Probe): Promise<Outcome> {
     if (probe.transport === 'socket') return this.#frames(probe);
     return this.#request(probe);
@@ -84,7 +84,7 @@ export class Delivery {
   }
 }
 
-/** The first messages of a stream, up to its end or a short silence. */
+/** Returns the first messages of a stream, until it ends or is briefly silent. */
 async function firstOf(
   body: AsyncIterable<Buffer> & { on(event: 'error', handle: () => void): unknown },
   leaving: AbortController,
@@ -107,7 +107,7 @@ async function firstOf(
   return text;
 }
 
-/** Headers that a client can send at all. */
+/** Returns the headers that a client can send at all. */
 function sendable(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, value.replace(/[^\t\x20-\x7e\x80-\xff]/g, '')]),

@@ -7,7 +7,7 @@ import { calls } from '../matrix/graphql-calls.ts';
 import { type Operation, requests } from '../matrix/rest-matrix.ts';
 import type { Things } from '../matrix/things.ts';
 
-/** A request, good or bad, of one transport. Its body is as it goes over the wire. */
+/** A request, good or bad, over one transport. Its body is as sent over the wire. */
 export interface HttpProbe {
   readonly transport: 'JSON' | 'GET' | 'event stream' | 'REST';
   readonly method: string;
@@ -24,7 +24,7 @@ export interface SocketProbe {
 
 export type Probe = HttpProbe | SocketProbe;
 
-/** What probes are drawn from. */
+/** The source from which probes are drawn. */
 export interface Hostility {
   readonly material: Material;
   readonly things: Things;
@@ -35,7 +35,7 @@ export interface Hostility {
 
 const long = (count: number, of = 'x') => of.repeat(count);
 
-/** Values that no field expects, and some that one does. Made for each probe, which may change them. */
+/** Values that no field expects, and some that one does. Created for each probe, which may change them. */
 const values: readonly (() => unknown)[] = [
   () => null,
   () => '',
@@ -112,7 +112,7 @@ function spoilt(value: unknown, choices: Choices, hostility: Hostility): unknown
   return choices.oneIn(6) ? rest : { ...rest, [name]: spoilt(chosen, choices, hostility) };
 }
 
-/** Pieces that are put into documents and other texts. */
+/** Fragments to insert into documents and other texts. */
 const pieces = [
   ...'{}()[]:!$@"\\#\n,|&=\u0000\ufeff\ud800',
   ...['...', '"""'],
@@ -150,7 +150,7 @@ const pieces = [
   ' $v: [[[[Int!]!]!]!] = [[[[1]]]]',
 ];
 
-/** Cuts, doubles or inserts something in a text. */
+/** Cuts, duplicates or inserts something in a text. */
 function torn(text: string, choices: Choices): string {
   const at = choices.below(text.length + 1);
   const until = Math.min(text.length, at + 1 + choices.below(12));
@@ -168,9 +168,9 @@ function torn(text: string, choices: Choices): string {
   }
 }
 
-/** An operation with its variables: a good one, spoilt in as many ways as the choices say. */
+/** Draws an operation with its variables: a good one, spoilt in as many ways as the choices say. */
 function drawOperation(choices: Choices, hostility: Hostility): Record<string, unknown> {
-  // A good one, and a large one: its answer would be over the bound.
+  // A good one, but a large one: its answer would exceed the bound.
   if (choices.oneIn(12)) return { query: largest, variables: {} };
   if (choices.oneIn(12)) return countless(choices);
   const operation = choices.oneIn(2) ? ofCalls(choices, hostility) : ofDocuments(choices, hostility);
@@ -181,7 +181,10 @@ function drawOperation(choices: Choices, hostility: Hostility): Record<string, u
   return choices.oneIn(10) ? (spoilt(operation, choices, hostility) as Record<string, unknown>) : operation;
 }
 
-/** Counts and sums under many names, filtered by a value that is repeated thousands of times: the same, or hardly different. */
+/**
+ * Draws counts and sums under many aliases, filtered by a value that is repeated thousands of times, identical or
+ * nearly so.
+ */
 function countless(choices: Choices): Drawn {
   const field = choices.oneOf([
     'transactionTotals(FILTER) { count amount { amount } }',
@@ -232,7 +235,7 @@ function jsonOf(value: unknown): string {
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : jsonOf(value));
 
-/** A body on its way: mostly JSON, sometimes none. */
+/** Draws a body as sent: mostly JSON, sometimes not. */
 function drawBody(value: unknown, choices: Choices): string | Buffer {
   const json = jsonOf(value);
   if (!choices.oneIn(8)) return json;
@@ -309,7 +312,7 @@ function drawHeaders(
   return headers;
 }
 
-/** Draws a probe: the same choices make the same one. */
+/** Draws a probe: the same choices give the same one. */
 export function drawProbe(choices: Choices, hostility: Hostility): Probe {
   const transport = choices.oneOf([
     'JSON',

@@ -12,22 +12,22 @@ import { fresh, makeThings } from '../matrix/things.ts';
 import { Delivery, type Outcome } from './deliver.ts';
 import { drawProbe, type Hostility, type Probe } from './probes.ts';
 
-/** What a run came to: probes by transport, and how they were answered. */
+/** The figures of a run: probes by transport, and their answers. */
 export interface Figures {
   probes: number;
   readonly answers: Map<string, number>;
 }
 
-/** Small, so that lists of the scene do not fit. */
+/** So small that lists of the scene do not fit. */
 const maxAnswerBytes = 6_000;
 
-/** This number of probes share their objects, since some probes end the object that they name. */
+/** This number of probes share their objects, since some probes delete the object that they name. */
 const roundProbes = 5_000;
 
 export class HostileWorld {
-  /** It answers the probes, and does all the work. */
+  /** Answers the probes, and does all the work. */
   readonly t: TestGateway;
-  /** It makes the objects that the probes name: its answers have the usual bound. */
+  /** Creates the objects that the probes name, with the usual bound on its answers. */
   readonly #maker: TestGateway;
   readonly #receiver: Receiver;
   readonly #operations: Hostility['operations'];
@@ -80,11 +80,11 @@ export class HostileWorld {
     return figures;
   }
 
-  /** A platform with objects, which the probes name and sometimes end. */
+  /** Creates a platform with objects, which the probes name and sometimes delete. */
   async #newHostility(): Promise<Hostility> {
     const platform = await this.#maker.newPlatform(fresh('hostile'));
     const things = await makeThings(platform, this.#receiver.url);
-    // Lists that do not fit into an answer.
+    // For lists that do not fit into an answer.
     for (let more = 0; more < 30; more++) await newCustomer(platform);
     const material = await readMaterial(platform, [['transferOut', 'never-used']], []);
     const { token } = await mint(platform, { customerId: things.Customer, permissions: ['VIEW', 'TRANSACT'] });
@@ -123,7 +123,7 @@ async function judged(delivery: Delivery, probe: Probe, figures: Figures): Promi
   let outcome: Outcome;
   try {
     outcome = await delivery.send(probe);
-    // What is refused for load has not happened, and on a busy machine is sent again, as clients do.
+    // A request refused for load was not executed, and on a busy machine is repeated, as clients do.
     for (let again = 0; isOverload(probe, outcome) && again < 5; again += 1) outcome = await delivery.send(probe);
   } catch (error) {
     return `no answer: ${error}`;
@@ -144,19 +144,22 @@ const internals: readonly (readonly [what: string, form: RegExp])[] = [
   ['a part of the service', /prisma|postgres|node_modules|ECONNREFUSED|file:\/\//i],
   ['a stack', /\bat [\w.<>]+ \(?[^ ]*:\d+:\d+|\.ts:\d+/],
 ];
-/** What graphql-ws closes with for a fault of the server, and WebSocket for any. */
+/** The codes with which graphql-ws closes for a fault of the server, and WebSocket for any fault. */
 const faults = [4500, 1011];
-/** The bound of each answer to a probe, in bytes: its reads, plus the probe's own text repeated in an error. */
+/** Returns the bound of each answer to a probe, in bytes: its reads, plus the probe's own text repeated in an error. */
 function boundOf(probe: Probe): number {
   const sent = probe.transport === 'socket' ? probe.frames.join('') : `${probe.path}${probe.body ?? ''}`;
-  // A document of mutations reads for each of them, of which there are five at most.
+  // A document of mutations reads for each of at most five mutations.
   const reads = /mutation|subscription/.test(sent) ? 5 : 1.5;
-  // Rates and currencies are tables of a fixed size, and no read.
+  // Rates and currencies are tables of a fixed size, and do not count as reads.
   const tables = 40_000 * (sent.match(/exchangeRates|currencies|externalAccountForms/g)?.length ?? 0);
   return tables + maxAnswerBytes * reads + 2 * Buffer.byteLength(sent) + 1_000;
 }
 
-/** The messages of a socket or a stream, each an answer of its own: a stream may repeat what happened since its cursor. */
+/**
+ * Splits a response into the messages of a socket or a stream, each an answer in itself: a stream may repeat events
+ * since its cursor.
+ */
 function answersIn({ transport }: Probe, text: string): string[] {
   if (transport === 'socket') return text.split('\n');
   return transport === 'event stream' ? text.split('\n\n') : [text];
@@ -178,12 +181,12 @@ function wrongIn(probe: Probe, { status, retryAfter, text }: Outcome): string | 
   for (const [what, form] of internals) if (form.test(text)) return `the answer tells ${what}`;
   const bound = probe.transport === 'REST' ? Number.POSITIVE_INFINITY : boundOf(probe);
   if (answersIn(probe, text).some((answer) => Buffer.byteLength(answer) > bound)) return 'an answer is over its bound';
-  // Event streams, and answers in parts, have other forms.
+  // Event streams and incremental answers have other forms.
   if (probe.transport === 'JSON' && text.startsWith('{')) return wrongErrors(text);
   return undefined;
 }
 
-/** Every error of GraphQL has a code to act on. */
+/** Returns GraphQL errors without a code to act on. */
 function wrongErrors(text: string): string | undefined {
   let answered: { errors?: { extensions?: { code?: unknown } }[] };
   try {

@@ -3,30 +3,30 @@ import { naming, nodeTypes } from './graphql-calls.ts';
 import { fresh, type Kind, kinds, unknownOf } from './things.ts';
 import type { MatrixWorld, Stranger } from './world.ts';
 
-/** What a matrix came to. */
+/** The figures of a matrix. */
 export interface Figures {
   tried: number;
-  /** What went wrong, in words, one for each cell. */
+  /** The faults, in words, one for each cell. */
   readonly lost: string[];
 }
 
-/** An answer as it came. */
+/** An answer as received. */
 export interface Reply {
   readonly status: number;
   readonly text: string;
 }
 
-/** A value of the victim's to name at a coordinate, and one of the same form that never was. */
+/** A value of the victim's to name at a coordinate, and one of the same form that never existed. */
 export interface Named {
   readonly what: string;
   readonly value: string;
   readonly unknown: string;
 }
 
-/** What belongs to all callers of a platform alike. */
+/** The kinds that belong to all callers of a platform alike. */
 const ofWholePlatform: readonly Kind[] = ['cursor:feed', 'Platform'];
 
-/** Everything of the victim's that can be named at a place. */
+/** Returns everything of the victim's that can be named at a place. */
 export function victimsAt(
   world: MatrixWorld,
   meaning: readonly Kind[] | 'key' | 'node',
@@ -47,7 +47,7 @@ export function victimsAt(
     }));
 }
 
-/** The kind of the objects of a type with ids of its own: it has the type's name. */
+/** Returns the kind of the objects of a type with its own ids: it is named like the type. */
 export function kindOfNode(type: string): Kind {
   const kind = kinds.find((one) => one === type);
   if (!kind) throw new Error(`test/attack/matrix/things.ts knows no thing of the type ${type}`);
@@ -60,9 +60,9 @@ export function variablesFor({ meaning, ...coordinate }: Coordinate, value: stri
 }
 
 /**
- * Sends a request that names a victim's object, and the same with one that never existed, and compares status, text and the
- * texts of the executed statements.
- * @returns the difference, in words; undefined where there is none
+ * Sends a request that names a victim's object, and the same with one that never existed, and compares status, text and
+ * the texts of the executed statements.
+ * @returns the difference, in words; undefined if there is none
  */
 export async function compare(
   world: MatrixWorld,
@@ -72,7 +72,7 @@ export async function compare(
   return (await sendBoth(world, named, send)).difference;
 }
 
-/** A reply, and the statements that it took. */
+/** An answer, and the statements that it took. */
 interface Sent {
   readonly result: Reply;
   readonly statements: readonly string[];
@@ -119,7 +119,7 @@ export const takenTwice: ReadonlySet<string> = new Set([
   'url',
 ]);
 
-/** Returns how two answers differ. New values (ids, times, figures) may differ between two successes. */
+/** Returns the difference between two answers. New values (ids, times, figures) may differ between two successes. */
 export function differenceOf(one: Reply, two: Reply): string | undefined {
   // A request that no caller can complete proves nothing.
   if (
@@ -139,7 +139,7 @@ export function differenceOf(one: Reply, two: Reply): string | undefined {
   return `${one.status} ${one.text.slice(0, 400)}\n  and of what never was ${two.status} ${two.text.slice(0, 400)}`;
 }
 
-/** A change that was made. What is only read, or is refused, has nothing new in it. */
+/** Returns whether a change was made. A read or a refusal contains nothing new. */
 function isSuccess(text: string): boolean {
   return /"__typename":"\w+Success"|^\{"(id|quoteId|apiToken|umaAddress|response_status|receivingUmaAddress|supportedCurrencies)"/.test(
     text,
@@ -153,7 +153,7 @@ const shapeOf = (text: string) =>
     .replace(/\$[\w-]+@/g, '$…@')
     .replace(/[\d,.]+/g, '0');
 
-/** What the answer says of the victim's own values, other than the one that was sent. */
+/** Returns the victim's own values in the answer, other than the one that was sent. */
 export function leaked(secrets: readonly string[], text: string, sent: string): string[] {
   return secrets.filter((secret) => !sent.includes(secret) && text.includes(secret));
 }

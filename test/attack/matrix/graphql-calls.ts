@@ -20,12 +20,13 @@ import { fresh, freshAccountNumber, type Things } from './things.ts';
 /** A field of the schema that takes arguments, with the document that calls it. */
 export interface Call {
   readonly kind: 'query' | 'mutation' | 'subscription';
-  /** The field with its type: `Query.accounts`. */
+  /** The field with its type, such as `Query.accounts`. */
   readonly name: string;
   readonly field: string;
   readonly query: string;
   /**
-   * Variables with which the caller names its own objects. Another kind of object in the same place is another call.
+   * Variables with which the caller names its own objects. A different kind of object in the same place is a separate
+   * call.
    */
   readonly bases: readonly ((own: Things) => Variables)[];
 }
@@ -35,7 +36,7 @@ export type Variables = Record<string, unknown>;
 /** A place in the variables of a call that names an object, with the kinds that it may name. */
 export interface Coordinate {
   readonly call: Call;
-  /** The place as the schema has it: `CreateQuoteInput.lookupId`. */
+  /** The place in the schema, such as `CreateQuoteInput.lookupId`. */
   readonly place: string;
   readonly path: readonly string[];
   readonly isList: boolean;
@@ -156,7 +157,7 @@ const inputs: Readonly<Record<Operation, readonly ((own: Things) => Variables)[]
       defaultUmaDepositAccount: true,
     }),
   ],
-  // Mutations that end objects come last.
+  // Mutations that delete objects come last.
   deleteExternalAccount: [(own) => ({ accountId: own.ExternalAccount })],
   revokeClientToken: [(own) => ({ tokenId: own.ClientToken })],
   rotateApiToken: [(own) => ({ tokenId: own.ApiToken, overlapHours: 720 })],
@@ -212,7 +213,7 @@ const args: Readonly<Record<string, readonly ((own: Things) => Variables)[]>> = 
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** Every field of the schema that can be called: of the three roots, and of nodes those that take arguments. */
+/** Every callable field of the schema: those of the three roots, and those of nodes that take arguments. */
 export const calls: readonly Call[] = [
   ...fieldsOf(schema.getQueryType()).map((field) => rootCall('query', 'Query', field)),
   ...Object.keys(inputs).map((name) => {
@@ -233,7 +234,7 @@ export const rootFields: readonly string[] = (['Query', 'Mutation', 'Subscriptio
   fieldsOf(schema.getType(name) as GraphQLObjectType).map((field) => `${name}.${field.name}`),
 );
 
-/** Every type that has ids of its own. */
+/** Returns every type that has its own ids. */
 export function nodeTypes(): readonly GraphQLObjectType[] {
   const node = schema.getType('Node');
   return node && isAbstractType(node) ? schema.getPossibleTypes(node) : [];
@@ -247,7 +248,7 @@ function namesAnything(owner: string, field: Field): boolean {
   return field.args.some((arg) => placesIn(`${owner}.${field.name}`, field, arg.type, arg.name, [arg.name]).length > 0);
 }
 
-/** Fields that name something and that no call reaches: they are neither roots nor of a node. */
+/** Returns fields that name something and that no call reaches: they belong neither to a root nor to a node. */
 export function unreachedFields(): readonly string[] {
   const reached = new Set(['Query', 'Mutation', 'Subscription', ...nodeTypes().map(({ name }) => name)]);
   return Object.values(schema.getTypeMap())
@@ -276,7 +277,7 @@ function rootCall(kind: Call['kind'], owner: string, field: Field): Call {
   };
 }
 
-/** The type of a variable that may be left out where its argument may. */
+/** Returns the type of a variable, optional if its argument is. */
 function declaredType({ type, defaultValue }: GraphQLArgument): GraphQLInputType {
   return isNonNullType(type) && defaultValue !== undefined ? type.ofType : type;
 }
@@ -306,7 +307,7 @@ function bodyOf(field: Field): string {
   return selection(field.type, 2);
 }
 
-/** Every place of every call where something is named. */
+/** Every place in every call that names something. */
 export const coordinates: readonly Coordinate[] = calls.flatMap((call) => {
   const [owner = '', name = ''] = call.name.split('.');
   const type = schema.getType(owner) as GraphQLObjectType;

@@ -17,7 +17,7 @@ import { type MatrixWorld, type Stranger, secretsOf } from './world.ts';
 
 type Needed = 'VIEW' | 'TRANSACT' | 'TRANSACT or APPROVE' | 'MANAGE' | 'MANAGE and VIEW' | 'NONE';
 
-/** The fields that need each permission, by the papers. */
+/** The fields that need each permission, according to the documentation. */
 const fieldsThatNeed: Readonly<Record<Needed, string>> = {
   VIEW: `Query.account Query.accounts Query.customer Query.customers Query.events Query.exchangeRates
     Query.externalAccountForms Query.node Query.platform Query.nodes Query.quote Query.quotes Query.transaction
@@ -52,17 +52,17 @@ export function permissionOf({ name }: Pick<Call, 'name'>): Needed {
   return permission;
 }
 
-/** Lists and nodes first: they must not see objects that the mutations of the matrix make. */
+/** Lists and nodes first: they must not see objects that the mutations of the matrix create. */
 const inOrder = coordinates.toSorted((a, b) => Number(a.call.kind === 'mutation') - Number(b.call.kind === 'mutation'));
 
-/** An event stream stands for JSON where a call is a subscription. */
+/** Returns the transports of a call. For a subscription, an event stream replaces JSON. */
 function waysOf(kind: Call['kind'], chosen: readonly Transport[]): Transport[] {
   return [...new Set(chosen.map((way) => (kind === 'subscription' && way === 'JSON' ? 'event stream' : way)))];
 }
 
 /**
  * Names the victim's objects at every place of every field, for one stranger.
- * @param share which of the places are tried, by their numbers; all by default
+ * @param share which of the places to try, by number; by default all
  */
 export async function tryStranger(
   world: MatrixWorld,
@@ -75,7 +75,7 @@ export async function tryStranger(
   for (const coordinate of inOrder.filter((_one, place) => share(place))) {
     const { call, place } = coordinate;
     for (const named of victimsAt(world, coordinate.meaning, call.field, stranger.isOfPlatform)) {
-      // A key, and a reusable name, is foreign once: the second time it is the stranger's own.
+      // A key or a reusable name is foreign only once: the second time it is the stranger's own.
       const ways = waysOf(call.kind, chosen);
       for (const transport of coordinate.meaning === 'key' || takenTwice.has(named.what) ? ways.slice(0, 1) : ways) {
         const key = fresh('refused');
@@ -84,7 +84,7 @@ export async function tryStranger(
         const send = async (value: string) => {
           const variables = variablesFor(coordinate, value, stranger.own);
           const input = variables.input as Record<string, unknown> | undefined;
-          // The same key for both: a refusal is not stored, or the second would not be the same.
+          // The same key for both: refusals are not stored, or the second request would not be the same.
           if (input && !isKey) input.idempotencyKey = takenTwice.has(named.what) ? fresh('taken') : key;
           const reply = await transports[transport](world.counting.url, stranger.platform, call, variables);
           const told = leaked(secrets, reply.text, JSON.stringify(variables));
@@ -99,7 +99,7 @@ export async function tryStranger(
   }
 }
 
-/** Shows that the matrix can tell a thing from one that never was: its owner is answered differently. */
+/** Shows that the matrix can tell an object from one that never existed: its owner gets a different answer. */
 export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<void> {
   for (const coordinate of inOrder) {
     const { call, place } = coordinate;
@@ -126,11 +126,11 @@ export async function tryOwner(world: MatrixWorld, figures: Figures): Promise<vo
   }
 }
 
-/** The conditions that a change of a row does not decide: no list is followed by them. */
+/** Conditions that a change of the row itself does not decide: live lists do not support them. */
 const notFollowed =
   /^(TransactionFilter\.(sender|receiver)AccountIdentifier|QuoteFilter\.sendingUmaAddress) = uma|^CustomerFilter\.name = /;
 
-/** Where the owner's own value is answered as any other, and why. */
+/** Places at which the owner's own value gets the same answer as any other, with the reason. */
 const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [
     /(platformCustomerId = platformCustomerId|accountNumber = accountNumber|\.url = url|platformAccountId = platformAccountId)$/,
@@ -148,7 +148,10 @@ const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [/^ApiTokenFilter\.createdById = /, 'this token has made no other'],
   [/^SandboxSetExternalAccountStatusInput\.accountId = InternalAccount$/, 'an account here has no such status'],
 ];
-/** Where a name may be taken again only in an input that makes something: in a filter it must find its row. */
+/**
+ * Returns whether a name may be reused at this place only in an input that creates something: in a filter it must find
+ * its row.
+ */
 const isAlike = (place: string) =>
   !/^(Customer|Transaction)Filter\.platformCustomerId/.test(place) && alike.some(([form]) => form.test(place));
 
@@ -184,7 +187,7 @@ export async function tryPermissions(world: MatrixWorld, figures: Figures): Prom
   }
 }
 
-/** Nodes that may not be seen are null, and without an error, as unknown ones are. */
+/** Nodes that the caller may not see are null without an error, like unknown ones. */
 const isNothing = (text: string) => /^\{"data":\{"\w+":(null|\[null\])\}\}$/.test(text);
 
 async function receiptOf({ owner }: MatrixWorld, operation: string, idempotencyKey: string): Promise<string> {
@@ -196,7 +199,7 @@ async function receiptOf({ owner }: MatrixWorld, operation: string, idempotencyK
   return mutationReceipt.outcome;
 }
 
-/** Calls every field with credentials that have ended: all are refused in the same words, and nothing is read. */
+/** Calls every field with credentials that have ended: all get the same refusal, and read nothing. */
 export async function tryEnded(world: MatrixWorld, figures: Figures): Promise<void> {
   for (const { name, platform } of world.ended) {
     const words = new Set<string>();

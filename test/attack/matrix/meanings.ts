@@ -8,7 +8,7 @@ import type { Kind } from './things.ts';
 const account: readonly Kind[] = ['InternalAccount', 'ExternalAccount'];
 const partyOfTransaction: readonly Kind[] = [...account, 'umaAddress', 'umaPayee'];
 
-/** The lists of which a cursor is, by the field or input that has `after` and `before`. */
+/** The lists to which a cursor belongs, by the field or input that has `after` and `before`. */
 const cursors: Readonly<Record<string, readonly Kind[]>> = {
   'Query.accounts': ['cursor:Account', 'cursor:ExternalAccount'],
   'Query.apiTokens': ['cursor:ApiToken'],
@@ -116,7 +116,7 @@ const publicNames: Readonly<Record<string, string>> = {
   'updateConfig.umaDomain': 'domains are public: one that is taken is refused, whoever has it',
 };
 
-/** Texts that describe, and name nothing that the service has. */
+/** Texts that describe, and do not name anything in the service. */
 const descriptions: ReadonlySet<string> = new Set(
   `address addresses bankCode body bankName bolt12 branchCode city clabeNumber country currencies currency currencyCode description
   destinationCurrency destinations emailAddress format fullName hoursFrom hoursTo iban invoice legalName lightningAddress line1 line2 locale metadata name
@@ -131,7 +131,7 @@ export type Meaning = readonly Kind[] | 'key' | 'node' | 'nothing';
 /**
  * Returns the meaning of a text or an id.
  * @param owner the field, input type or operation that it belongs to
- * @throws Error when no entry has it
+ * @throws Error if no entry has it
  */
 export function meaningOf(owner: string, name: string): Meaning {
   const place = `${owner}.${name}`;

@@ -3,7 +3,7 @@ import { openEventStream, openRawSocket } from '../../setup/streams.ts';
 import type { Reply } from './cells.ts';
 import type { Call, Variables } from './graphql-calls.ts';
 
-/** Sends an operation over a transport and answers its first result, or why there is none. */
+/** Sends an operation over a transport and returns its first result, or why there is none. */
 export type Over = (url: string, who: TestPlatform, call: Pick<Call, 'query'>, variables: Variables) => Promise<Reply>;
 
 const overJson: Over = async (url, { platformId, authorization }, { query }, variables) => {

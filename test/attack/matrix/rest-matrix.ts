@@ -31,7 +31,7 @@ export interface Operation {
   readonly places: readonly Place[];
 }
 
-/** A place in a request where something is named. */
+/** A place in a request that names something. */
 interface Place {
   readonly path: readonly string[];
   readonly meaning: Exclude<Meaning, 'nothing'>;
@@ -58,12 +58,12 @@ const receiver = '%24success.usd%40sandbox.uma.money';
 
 const manifestOf = (text: string) => ({ [hash('sha256', text)]: text });
 
-/** The operations that need nothing to be named. */
+/** The operations that do not name anything. */
 const bare = `listCustomerInternalAccounts listPlatformInternalAccounts listCustomerExternalAccounts
   listPlatformExternalAccounts listCustomers listQuotes listTransactions listTokens listClientTokens
   getConfig listTrustedDocuments`.split(/\s+/);
 
-/** Requests of each operation, by its id in the document, in which the caller names its own objects. */
+/** Requests for each operation, by its id in the document, in which the caller names its own objects. */
 export const requests: Readonly<Record<string, readonly ((own: Things) => Request)[]>> = {
   ...Object.fromEntries(bare.map((id) => [id, [() => ({})]])),
   listExchangeRates: [() => ({ query: { sourceCurrency: 'USD' } })],
@@ -184,7 +184,10 @@ export const requests: Readonly<Record<string, readonly ((own: Things) => Reques
   deleteCustomer: [(own) => ({ path: { customerId: own.Customer } })],
 };
 
-/** The operations whose keys an endpoint shares, where its id is not the operation's name. */
+/**
+ * The operations whose idempotency keys several endpoints share, if the endpoint's id differs from the operation's
+ * name.
+ */
 const keyScope: Readonly<Record<string, string>> = {
   createPlatformExternalAccount: 'createExternalAccount',
   createToken: 'createApiToken',
@@ -193,7 +196,7 @@ const keyScope: Readonly<Record<string, string>> = {
   testWebhook: 'sendTestWebhook',
 };
 
-/** Returns the operations of the document, with every place where they name something. */
+/** Returns the operations of the document, with every place at which they name something. */
 export async function restOperations(url: string): Promise<Operation[]> {
   const document = (await (await fetch(`${url}${base}/openapi.json`)).json()) as Data;
   const found = Object.entries<Data>(document.paths).flatMap(([path, methods]) =>
@@ -221,7 +224,7 @@ function operationOf(document: Data, path: string, method: string, operation: Da
     const meaning = meaningOf(id, name);
     if (meaning !== 'nothing') places.set(at.join('.'), { path: at, meaning });
   }
-  // Of two endpoints that share their keys, one is enough.
+  // One of two endpoints that share their keys is enough.
   const key: Place[] =
     hasKey && id !== 'createPlatformExternalAccount' ? [{ path: ['header', 'Idempotency-Key'], meaning: 'key' }] : [];
   return { id, method: method.toUpperCase(), path, hasKey, places: [...places.values(), ...key] };
@@ -232,7 +235,7 @@ function isText(schema: Data): boolean {
   return isString && !schema.enum && schema.const === undefined && !schema.format?.startsWith('date');
 }
 
-/** The places of all texts in a body. */
+/** Returns the places of all texts in a body. */
 function textsIn(document: Data, given: Data, path: readonly string[], above: readonly string[]): string[][] {
   if (given.$ref && above.includes(given.$ref)) return [];
   const schema = given.$ref ? document.components.schemas[given.$ref.split('/').at(-1)] : given;
@@ -281,7 +284,7 @@ async function send(url: string, who: TestPlatform, operation: Operation, reques
   };
 }
 
-/** The document's operations without those whose request names nothing. */
+/** An operation of the document, with a place in its request that names something. */
 type Cell = readonly [operation: Operation, place: Place];
 const cellsOf = (operations: readonly Operation[]): Cell[] =>
   operations.flatMap((one) => one.places.map((place): Cell => [one, place]));
@@ -315,7 +318,7 @@ export async function tryRestStranger(
   }
 }
 
-/** Where the owner's own value is answered as any other, and why. */
+/** Places at which the owner's own value gets the same answer as any other, with the reason. */
 const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [
     /(create\w+ .*(platformCustomerId|accountNumber|platformAccountId)|updateExternalAccount body\.platformAccountId|updateConfig body\.webhookEndpoint)$/,
@@ -330,7 +333,7 @@ const alike: readonly (readonly [place: RegExp, why: string])[] = [
   [/^get(Uma)?Receiver query\.senderUmaAddress/, 'any address may ask'],
 ];
 
-/** Shows that the matrix can tell a thing from one that never was: its owner is answered differently. */
+/** Shows that the matrix can tell an object from one that never existed: its owner gets a different answer. */
 export async function tryRestOwner(
   world: MatrixWorld,
   operations: readonly Operation[],
@@ -359,10 +362,10 @@ export async function tryRestOwner(
   }
 }
 
-/** The permission that each operation needs, by docs/rest.md. */
+/** The permission that each operation needs, according to docs/rest.md. */
 export type Permissions = ReadonlyMap<string, string>;
 
-/** Calls every operation with tokens that may do less, and with credentials that have ended. */
+/** Calls every operation with tokens that have fewer rights, and with credentials that have ended. */
 export async function tryRestTokens(
   world: MatrixWorld,
   operations: readonly Operation[],

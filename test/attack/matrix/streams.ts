@@ -12,7 +12,8 @@ interface Stream {
 }
 
 /**
- * The streams over many objects, which anyone may open; those that name a foreign object are refused (graphql-matrix.ts).
+ * The streams over many objects, which anyone may open; those that name a foreign object are refused
+ * (graphql-matrix.ts).
  */
 const streams: readonly Stream[] = [
   { what: 'events', query: 'subscription { events { id type cursor } }' },
@@ -111,14 +112,14 @@ async function readAll(events: AsyncIterable<unknown>, hear: (text: string) => v
   }
 }
 
-/** Shows that the webhooks of other platforms get nothing of what happened to the victim's. */
+/** Shows that the webhooks of other platforms receive nothing of what happened to the victim's. */
 export async function tryWebhooks({ t, receivers, victim }: MatrixWorld, figures: Figures): Promise<void> {
   await quiet(t);
   const [own, others] = receivers;
   const secrets = secretsOf(victim).filter((secret) => /^[0-9a-f-]{36}$/.test(secret));
-  // Others use the same names for their own objects: only ids are the victim's alone.
+  // Others use the same names for their own objects: only ids are unique to the victim.
   const tells = (raw: string) => secrets.some((secret) => raw.includes(secret));
-  // It must have got something, or the silence of the others proves nothing.
+  // It must have received something, or the silence of the others proves nothing.
   if (!own.received.some(({ raw }) => tells(raw))) figures.lost.push("the victim's platform got no webhook of its own");
   for (const { raw } of others.received) {
     figures.tried += 1;

@@ -59,13 +59,13 @@ export function fresh(prefix: string): string {
   return `${prefix}-${made}-new`;
 }
 
-/** Returns an account number that no other object of this process has, with a suffix that means nothing. */
+/** Returns an account number that no other object of this process has, with a suffix without meaning. */
 export function freshAccountNumber(): string {
   made += 1;
   return `${40_000 + made}000`;
 }
 
-/** Makes a customer with one object of each kind. The webhook endpoint of its platform is at `url`. */
+/** Creates a customer with one object of each kind. The webhook endpoint of its platform is at `url`. */
 export async function makeThings(platform: TestPlatform, url: string): Promise<Things> {
   const scene = await makeScene(platform, 5_000_000n);
   const [platformAccountId, accountNumber, tokenName] = [fresh('account'), freshAccountNumber(), fresh('token')];
@@ -204,8 +204,8 @@ async function cursorsOf(
 }
 
 /**
- * Returns a value of the same form that never existed: for an id another uuid, for a cursor another row (and another platform,
- * unless `isOfPlatform` is set), for a text another text.
+ * Returns a value of the same form that never existed: for an id a different uuid, for a cursor a different row (and a
+ * different platform, unless `isOfPlatform` is set), for a text a different text.
  */
 export function unknownOf(kind: Kind, value: string, isOfPlatform: boolean, platformId: string): string {
   if (kind.startsWith('cursor:')) {
@@ -216,7 +216,7 @@ export function unknownOf(kind: Kind, value: string, isOfPlatform: boolean, plat
   }
   if (kind === 'umaAddress' || kind === 'umaPayee')
     return value.replace(/\$./, (start) => `$${start === '$z' ? 'y' : 'z'}`);
-  // Scenes count their customers: another number would belong to another customer.
+  // Scenes number their customers: a different number would belong to another customer.
   if (kind === 'platformCustomerId') return `x${value.slice(1)}`;
   if (kind === 'url') return `${value}/never`;
   const id = value.indexOf(':') + 1;

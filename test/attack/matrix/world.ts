@@ -15,21 +15,21 @@ export interface Stranger {
   readonly platform: TestPlatform;
   /** The objects that it may name. */
   readonly own: Things;
-  /** Whether it is of the victim's platform: the platform's feed is its own then. */
+  /** Whether it belongs to the victim's platform, in which case the platform's feed is its own. */
   readonly isOfPlatform: boolean;
 }
 
-/** A token that may do less, or nothing any more. */
+/** A token with fewer rights, or with none left. */
 interface Weak {
   readonly name: string;
   readonly platform: TestPlatform;
   readonly permissions: readonly ('VIEW' | 'TRANSACT' | 'APPROVE' | 'MANAGE')[];
 }
 
-/** Two platforms, a victim on one of them, and everybody to whom the victim must look as if it had never been. */
+/** Two platforms, a victim on one of them, and everyone to whom the victim must look as if it had never existed. */
 export type MatrixWorld = Awaited<ReturnType<typeof openMatrix>>;
 
-/** Nothing changes by itself while the matrix is tried. */
+/** Nothing changes on its own while the matrix runs. */
 const still = { SANDBOX_PACE_MS: 600_000, PAYMENT_APPROVAL_MS: 60_000 } as const;
 
 export async function openMatrix() {
@@ -49,13 +49,13 @@ export async function openMatrix() {
     const { token } = await mint(owner, { ...bound, permissions: ['VIEW', 'TRANSACT'] });
     return connect(counting.url, owner.platformId, `Bearer ${token}`);
   };
-  // Of the victim itself, but bound to another of its payments than the one that is named.
+  // Belongs to the victim, but is bound to a different one of its payments than the named one.
   const sibling = (
     await succeed(
       owner,
       'createQuote',
       {
-        // A payment shows the ids of its own accounts: here none that the matrix names.
+        // A payment shows the ids of its own accounts: none of these is named by the matrix.
         source: { realtimeFunding: { customerId: victim.Customer, currency: 'USDC' } },
         destination: { account: { accountId: victim.outsideEur } },
         lockedCurrencySide: 'SENDING',
@@ -100,7 +100,7 @@ export async function openMatrix() {
   await quiet(t);
   return {
     t,
-    /** It answers the requests of the matrix, and does nothing else: its statements are those of the request. */
+    /** Only answers the requests of the matrix, so that its statements are those of the request. */
     counting,
     victim,
     /** Another customer of the victim's platform. */
@@ -114,7 +114,7 @@ export async function openMatrix() {
     ended: await endedTokens(t, counting.url, victim),
     /** A key that the victim's platform has used, by operation. */
     usedKeys,
-    /** What receives the events of the victim's platform, and of the other one. */
+    /** The receivers of events of the victim's platform, and of the other one. */
     receivers,
     async close() {
       await counting.stop();
@@ -130,7 +130,7 @@ async function useKeys(platform: TestPlatform, things: Things): Promise<Record<s
   for (const { kind, field, bases } of calls) {
     if (kind !== 'mutation') continue;
     const [base] = bases;
-    // The payment that was approved cannot be rejected, and the customer holds money: these refusals are stored, too.
+    // The approved payment cannot be rejected, and the customer holds money: these refusals are stored too.
     const input = base?.(things).input as object;
     const key = `used-${field}`;
     const result = await act(platform, field as Operation, { ...input, idempotencyKey: key });
@@ -179,7 +179,7 @@ async function endedTokens(
     [expiredApp.tokenId.split(':')[1]],
   );
   const brief = connect(url, platform.platformId, `Bearer ${briefApp.token}`);
-  // Its second passes.
+  // Waits for its single second to pass.
   while ((await brief.send('{ __typename }')).status !== 401) await new Promise(setImmediate);
   return [
     { name: 'a revoked API token', platform: revoked.platform },
@@ -205,7 +205,7 @@ export async function quiet({ owner }: TestGateway): Promise<void> {
   }
 }
 
-/** Texts that only the victim's values contain: no answer to a stranger may have any. */
+/** Returns texts that only the victim's values contain: no answer to a stranger may contain one. */
 export function secretsOf(things: Things): readonly string[] {
   const open: ReadonlySet<Kind> = new Set(['url', 'cursor:ApiToken', 'cursor:WebhookEndpoint']);
   return kinds.filter((kind) => !open.has(kind)).map((kind) => things[kind].slice(things[kind].indexOf(':') + 1));

@@ -22,7 +22,7 @@ export const accessBugs: Bugs = {
       find: 'return where(rules.transaction, scope);',
       put: `const { platformId: _platformId, ...rest } = where(rules.transaction, scope);
   return rest;`,
-      test: 'the application itself has no %s of another platform, where the database would show all',
+      test: "the application itself finds no %s of another platform, even without the database's checks",
     },
   },
   'test/database/pooler.test.ts': {
@@ -38,13 +38,13 @@ export const accessBugs: Bugs = {
       file: 'src/domain/platforms/platforms.ts',
       find: 'return payments.database.prisma.platform.findFirstOrThrow({',
       put: 'return payments.database.prisma.platform.findUniqueOrThrow({',
-      test: 'every read of REST answers a platform the same, whoever else asks in the same tick',
+      test: 'every REST read returns the same to a platform, whoever else asks in the same tick',
     },
     "a query of Prisma's client runs in the name of whoever awaits it": {
       file: 'src/infra/database/connections/platform-scope.ts',
       find: "=== '[object PrismaPromise]'",
       put: "=== '[object Promise]'",
-      test: 'runs for the platform in whose name it was made, wherever it is awaited',
+      test: 'runs for the platform in whose name it was created, wherever it is awaited',
     },
   },
   'test/access/database-wall.test.ts': {
@@ -52,19 +52,19 @@ export const accessBugs: Bugs = {
       file: 'src/server/gateway.ts',
       find: "const serving = openDatabase({ url, pooler, role: 'gateway_serving',",
       put: "const serving = openDatabase({ url, pooler, role: 'gateway_work',",
-      test: 'no node, no getter and no list shows what is foreign',
+      test: 'no node, getter or list shows foreign objects',
     },
     'a connection stays with the platform of its first request': {
       file: 'src/infra/database/connections/serving-pool.ts',
       find: '} else if (this.#platforms.get(client) === platform) callback',
       put: '} else if (this.#platforms.has(client) && query instanceof TextQuery) callback',
-      test: 'gets for each statement of one connection the platform of its caller, also after errors and in transactions',
+      test: "sees the platform of each statement's caller, even after errors and in transactions",
     },
     'production serves as the owner of the tables': {
       file: 'src/infra/database/owners.ts',
       find: "pg_has_role(session_user, c.relowner, 'member')",
       put: 'session_user <> current_user and false',
-      test: 'serves with a login that owns nothing, and with no other',
+      test: 'serves only with a login that owns nothing',
     },
   },
   'test/events/audience.test.ts': {
@@ -93,30 +93,30 @@ export const accessBugs: Bugs = {
       file: 'src/domain/access/visible.ts',
       find: '...(field === null ? matchesNothing : equal',
       put: '...(field === null ? {} : equal',
-      test: 'a token of one quote shows that quote and its transaction, and nobody’s name or account',
+      test: 'a token of one quote shows that quote and its transaction, without names or accounts',
     },
     'a client token may do what only servers may': {
       file: 'src/domain/access/operations.ts',
       find: "if (caller.kind === 'CLIENT' && !('client' in operation)) {",
       put: "if (caller.kind === 'CLIENT' && !(name in operations)) {",
-      test: 'an app runs nothing that is for servers alone, whatever its permissions',
+      test: 'an app cannot run server-only operations, whatever its permissions',
     },
     'a revoked client token is good until it expires': {
       file: 'src/domain/access/tokens/client-tokens.ts',
       find: ' and t.revoked_at is null and',
       put: ' and',
-      test: 'a revoked or forged client token is like none',
+      test: 'a revoked or forged client token is treated like a missing one',
     },
     'apps share the idempotency keys of their platform': {
       file: 'src/core/idempotency.ts',
       find: 'return keySpace === undefined ? operation :',
       put: "return keySpace !== '' ? operation :",
-      test: 'idempotency keys of one app are not those of another, nor of the platform',
+      test: 'idempotency keys of one app are independent of those of other apps and of the platform',
     },
     'whatever the key of client tokens has signed is one': {
       file: 'src/domain/access/tokens/client-tokens.ts',
       find: "if (!('iss' in claims) || claims.iss !== issuer) return undefined;",
-      test: 'a revoked or forged client token is like none',
+      test: 'a revoked or forged client token is treated like a missing one',
     },
   },
   'test/access/commands.test.ts': {
@@ -124,7 +124,7 @@ export const accessBugs: Bugs = {
       file: 'src/domain/access/visible.ts',
       find: '.platform_id = $1 and ',
       put: '.platform_id is not null and $1::uuid is not null and ',
-      test: 'does nothing for %s, to whom what is foreign is unknown',
+      test: 'does nothing for %s, to whom foreign objects are unknown',
     },
   },
   'test/access/grants.test.ts': {
@@ -132,7 +132,7 @@ export const accessBugs: Bugs = {
       file: 'src/domain/access/operations.ts',
       find: 'if (!grants.includes(grant)) {',
       put: 'if (!grants.includes(grant) && grants.length > 2) {',
-      test: 'an app adds no account, and the refusal names the grant',
+      test: 'an app cannot add an account, and the refusal names the missing grant',
     },
     'an app adds accounts to its platform': {
       file: 'src/domain/accounts/external-accounts.ts',
@@ -146,13 +146,13 @@ export const accessBugs: Bugs = {
       file: 'src/api/graphql/schema/values/people.ts',
       find: "? 'CUSTOMER' : 'HIDDEN'",
       put: "? 'CUSTOMER' : 'PLATFORM'",
-      test: 'whose a payment is, is said where the customer is null: the platform’s own, or a customer’s whom the viewer may not see',
+      test: 'a payment whose customer is null states whether it is the platform’s or a hidden customer’s',
     },
     'an app sees the end of the number of a stranger': {
       file: 'src/api/graphql/schema/payments/parties.ts',
       find: "account && maySee('account', viewer, account) ? number : null",
       put: "account && viewer.bound.kind !== 'PAYMENT' ? number : null",
-      test: 'to the account of another customer: the payee has its name, and no stranger its number',
+      test: "to another customer's account include the payee's; strangers do not see its number",
     },
   },
   'test/graphql/refusals.test.ts': {
@@ -175,19 +175,19 @@ export const accessBugs: Bugs = {
       find: `if (seesAny('account', caller) && caller.permissions.includes('VIEW')) return undefined;
       return { code, message: 'the account does not hold enough' };`,
       put: 'return undefined;',
-      test: 'that the account holds too little, and not what it holds',
+      test: 'reveals that the account holds too little, but not its balance',
     },
   },
   'test/access/expected-versions.test.ts': {
     'a payment or a customer changes, whatever version the caller has seen': {
       file: 'prisma/functions/commit/check_plan.sql',
       find: "    case when p_plan ? 'expected' then check_version(p_platform, p_plan -> 'expected') end,\n",
-      test: 'of twenty with the same version exactly one wins, and the others get the record as it is then',
+      test: 'succeeds once of twenty calls with the same version, and the others get the current record',
     },
     'an endpoint changes, whatever version the caller has seen': {
       file: 'src/api/webhooks/endpoints/endpoint-queries.ts',
       find: "  checkVersion(expecting, publicId('WebhookEndpoint', id), endpoint.version);\n",
-      test: 'an earlier or a later version changes nothing',
+      test: 'changes nothing for an earlier or a later version',
     },
     'the settings change, whatever version the caller has seen': {
       file: 'src/domain/platforms/platforms.ts',
@@ -198,24 +198,24 @@ export const accessBugs: Bugs = {
       file: 'src/domain/access/operations.ts',
       find: "cancelQuote: { permission: 'TRANSACT', client: true, changes: true }",
       put: "cancelQuote: { permission: 'TRANSACT', client: true }",
-      test: 'every mutation that changes a record takes the version that its caller has seen',
+      test: 'every mutation that changes a record accepts the version that its caller has read',
     },
     'a failing delivery is a change of its endpoint': {
       file: 'prisma/migrations',
       find: "old.description, old.status = 'DISABLED', old.secret",
       put: "old.description, old.status = 'FAILING', old.secret",
-      test: 'what the service notes of an endpoint is no change of it',
+      test: "the service's own notes on an endpoint do not change its version",
     },
     'a weak entity tag is as good as a strong one': {
       file: 'src/api/rest/entity-tags.ts',
       find: "return '';",
       put: `return field.replaceAll(/^W\\/|"/g, '');`,
-      test: '%s %s has an effect for the present entity tag alone',
+      test: '%s %s takes effect only with the current entity tag',
     },
     'the entity tag of the settings leaves out their endpoint': {
       file: 'src/api/rest/endpoints/config.ts',
       find: '          if (demanded !== undefined) await checkConfigEndpoint(transaction, viewer, state);\n',
-      test: 'the settings have one entity tag, for what any API changes of them',
+      test: 'the settings have one entity tag, which changes with any of them through either API',
     },
   },
   'test/access/cursors.test.ts': {
@@ -223,30 +223,30 @@ export const accessBugs: Bugs = {
       file: 'src/core/cursors.ts',
       find: 'return cipher.update(bytesOf(position))',
       put: 'return bytesOf(position)',
-      test: 'a cursor is short, and nothing of what it names can be read in it',
+      test: 'a cursor is short, and reveals nothing about what it names',
     },
     'each instance has cursors of its own': {
       file: 'src/server/gateway.ts',
       find: 'new Cursors(config.SECRET_KEY ? [',
       put: 'new Cursors(config.SECRET_KEY ? [Buffer.from(crypto.getRandomValues(new Uint8Array(32))), ',
-      test: 'the same position has the same cursor, always, in all lists and streams, and on every instance',
+      test: 'the same position has the same cursor in all lists and streams, on every instance',
     },
     'another spelling of a cursor is accepted': {
       file: 'src/core/cursors.ts',
       find: " || bytes.toString('base64url') !== cursor",
-      test: '%s refuses by its name what is no cursor of its list and platform',
+      test: '%s refuses what is not a cursor of its list and platform, naming the argument',
     },
     'a cursor of another order is read as one of this order': {
       file: 'src/core/paging.ts',
       find: 'keyOf: (position) => (position.length === 36 ? position : undefined)',
       put: 'keyOf: (position) => position.slice(-36)',
-      test: 'a cursor of another order of its list is refused',
+      test: 'a cursor of a different order of its list is refused',
     },
     'the cursors of a key that is replaced end with the swap': {
       file: 'src/core/cursors.ts',
       find: 'for (const key of this.#keys) {',
       put: 'for (const key of this.#keys.slice(0, 1)) {',
-      test: 'cursors of a replaced key are good for as long as the key is a fallback',
+      test: 'cursors of a replaced key are valid for as long as the key is a fallback',
     },
     'an instance without SECRET_KEY serves, and fails at the first cursor': {
       file: 'src/server/gateway.ts',
@@ -289,20 +289,20 @@ export const accessBugs: Bugs = {
       file: 'src/domain/access/tokens/sessions.ts',
       find: 'if (await couldBegin(open.viewer)) return',
       put: 'if (open.underWay.size > 0) return',
-      test: 'a stream that is still opening when a lesser token renews its socket does not open',
+      test: 'a stream still opening when a lesser token renews its socket does not open',
     },
     'a socket takes credentials that nobody has looked up': {
       file: 'src/api/graphql/transports/socket-sessions.ts',
       find: 'if (viewer === null) return;',
       put: `if (viewer === null) extra.authorization = authorization;
   if (viewer === null) return;`,
-      test: 'a socket takes no credentials that could not be looked up: it goes on with its own',
+      test: 'a socket rejects credentials that could not be looked up, and continues with its own',
     },
     'a stream goes on with a document that its token may not send any more': {
       file: 'src/api/graphql/server/supervise-stream.ts',
       find: '(!viewer.trustedDocumentsOnly || sent.isRegistered(viewer, args.document))',
       put: 'sent !== undefined',
-      test: 'streams of others end, and those of registered ones go on until they are deleted',
+      test: 'other streams end, and those of registered documents continue until the documents are deleted',
     },
   },
   'test/access/token-parents.test.ts': {
@@ -310,19 +310,19 @@ export const accessBugs: Bugs = {
       file: 'src/domain/access/tokens/revoke-tokens.ts',
       find: "and token_id in (select id from family) and $5 and status <> 'DISABLED'",
       put: "and token_id in (select id from family) and not $5 and status <> 'DISABLED'",
-      test: 'a revoked token disables the endpoints that it made, redirected or enabled, and those of what it made',
+      test: 'a revoked token disables the endpoints that it or a descendant created, redirected or enabled',
     },
     'what waits for an endpoint that ends with its token waits for ever': {
       file: 'src/domain/access/tokens/revoke-tokens.ts',
       find: 'for (const endpointId of endpoints) await dropPending(on, caller.platformId, endpointId);',
       put: 'if (endpoints.length > 20) await dropPending(on, caller.platformId, id);',
-      test: 'a revoked token disables the endpoints that it made, redirected or enabled, and those of what it made',
+      test: 'a revoked token disables the endpoints that it or a descendant created, redirected or enabled',
     },
     'an endpoint does not end with the token that has redirected it': {
       file: 'src/api/webhooks/endpoints/endpoint-changes.ts',
       find: '...(takesOver && { tokenId }),',
       put: '...(enables && { tokenId }),',
-      test: 'a revoked token disables the endpoints that it made, redirected or enabled, and those of what it made',
+      test: 'a revoked token disables the endpoints that it or a descendant created, redirected or enabled',
     },
     'a revoked token makes a webhook endpoint while a gateway remembers it': {
       file: 'src/api/webhooks/endpoints/endpoint-changes.ts',
@@ -330,26 +330,26 @@ export const accessBugs: Bugs = {
   const tokenId = await lockMaker(client, caller);`,
       put: `await lockPlatform(client, caller);
   const { tokenId } = caller;`,
-      test: 'a token makes no other once it is revoked, also while a gateway remembers it',
+      test: 'a revoked token cannot create another, even while a gateway remembers it',
     },
   },
   'test/access/permissions.test.ts': {
     'a token that only manages reads events by a webhook endpoint': {
       file: 'src/domain/access/operations.ts',
       find: "if ('reads' in operation) requirePermission(caller, 'VIEW');",
-      test: 'whoever lets events be read, or reads one by an endpoint, needs VIEW, on both APIs',
+      test: 'granting access to events, or reading them through an endpoint, needs VIEW on both APIs',
     },
     'a token that approves no payments makes an endpoint that does': {
       file: 'src/api/webhooks/endpoints/endpoint-changes.ts',
       find: `  requireMayApprove(caller, fields.eventTypes);
 `,
-      test: 'whoever makes or moves an endpoint whose answers approve payments needs TRANSACT, on both APIs',
+      test: 'creating or redirecting an endpoint whose answers approve payments needs TRANSACT on both APIs',
     },
     'a token that approves no payments moves an endpoint that does': {
       file: 'src/api/webhooks/endpoints/endpoint-changes.ts',
       find: 'if (takesOver) requireMayApprove',
       put: 'if (approves) requireMayApprove',
-      test: 'whoever makes or moves an endpoint whose answers approve payments needs TRANSACT, on both APIs',
+      test: 'creating or redirecting an endpoint whose answers approve payments needs TRANSACT on both APIs',
     },
   },
   'test/database/closed-to-public.test.ts': {

@@ -7,20 +7,20 @@ export const edgeBugs: Bugs = {
       file: 'prisma/functions/leases/lease_rail_orders.sql',
       find: 'pa.posted >= q.platform_fee',
       put: 'pa.posted > q.platform_fee',
-      test: 'takes the fee back to its last unit from an account that holds no more, and nothing from one that lacks a unit',
+      test: 'takes back the whole fee from an account that holds just that, and nothing if a unit is missing',
     },
   },
   'test/payments/freezing.test.ts': {
     'a payment that its bank returns waits for as long as the account of the platform is frozen': {
       file: 'prisma/functions/leases/lease_rail_orders.sql',
       find: ' and (pa.frozen_at is null or pa.id = s.id)',
-      test: 'of the platform gives no fee back: a payment that its bank returns is refunded whole, and the service bears the fee',
+      test: 'that belongs to the platform returns no fees: the service bears the fee of a returned payment',
     },
     'a frozen account that is INACTIVE is registered again': {
       file: 'prisma/functions/commit/check_registrations.sql',
       find: ' or a.frozen_at is not null)',
       put: ')',
-      test: 'outside is not registered again either, though it is INACTIVE; once it is thawed, it is',
+      test: 'outside cannot be registered again while frozen, even if it is INACTIVE; once thawed, it can',
     },
   },
   'test/ledger/plan-checks.test.ts': {
@@ -62,13 +62,13 @@ export const edgeBugs: Bugs = {
       file: 'prisma/functions/access/find_token_rights.sql',
       find: `
     and t.expires_at > clock_timestamp()`,
-      test: 'streams of a client token end once it has %s, and those of a living one go on',
+      test: 'streams of a client token end once it has %s, and those of a valid one continue',
     },
     'the streams of a revoked client token go on': {
       file: 'prisma/functions/access/find_token_rights.sql',
       find: 'join client_token t on t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null',
       put: 'join client_token t on t.platform_id = s.platform_id and t.id = s.id',
-      test: 'streams of a client token end once it has %s, and those of a living one go on',
+      test: 'streams of a client token end once it has %s, and those of a valid one continue',
     },
   },
   'test/payments/customer-deletion.test.ts': {
@@ -76,7 +76,7 @@ export const edgeBugs: Bugs = {
       file: 'prisma/functions/commit/apply_owner_changes.sql',
       find: `
           and expires_at > statement_timestamp()`,
-      test: 'leaves no living client token, and those that had ended before stay as they ended',
+      test: 'has no live client tokens, and tokens that had ended earlier keep their end',
     },
     'a deletion revokes the revoked tokens of its customer again': {
       file: 'prisma/functions/commit/apply_owner_changes.sql',
@@ -84,7 +84,7 @@ export const edgeBugs: Bugs = {
 `,
       put: `
 `,
-      test: 'leaves no living client token, and those that had ended before stay as they ended',
+      test: 'has no live client tokens, and tokens that had ended earlier keep their end',
     },
   },
   'test/payments/external-account-changes.test.ts': {
@@ -93,7 +93,7 @@ export const edgeBugs: Bugs = {
       find: `
         and default_uma_deposit_account;`,
       put: ';',
-      test: 'a new default deposit account changes the one before, each once, and no other account',
+      test: 'a new default deposit account changes itself and its predecessor, once each, and no other account',
     },
     'an account that is the default already changes twice when it is made the default': {
       file: 'prisma/functions/commit/apply_owner_changes.sql',
@@ -101,19 +101,19 @@ export const edgeBugs: Bugs = {
 `,
       put: `
 `,
-      test: 'a new default deposit account changes the one before, each once, and no other account',
+      test: 'a new default deposit account changes itself and its predecessor, once each, and no other account',
     },
     'an account that is registered as the default changes all accounts of its customer': {
       file: 'prisma/functions/commit/apply_registrations.sql',
       find: ' and a.default_uma_deposit_account;',
       put: ';',
-      test: 'a new default deposit account changes the one before, each once, and no other account',
+      test: 'a new default deposit account changes itself and its predecessor, once each, and no other account',
     },
     'a change of an account takes away the reason of its status': {
       file: 'prisma/functions/commit/apply_owner_changes.sql',
       find: "coalesce(v_item ->> 'reason', status_reason)",
       put: "v_item ->> 'reason'",
-      test: 'the reason of a status stays with it, whatever else changes',
+      test: 'the reason of a status stays with it when other fields change',
     },
   },
   'test/ledger/columns.test.ts': {
@@ -311,49 +311,49 @@ export const edgeBugs: Bugs = {
       file: 'prisma/functions/clock/follow_clock.sql',
       find: 'update account_check set due_at = due_at - v_step where due_at > v_ahead;',
       put: 'null;',
-      test: 'moves back what waits in %s',
+      test: 'moves back waiting rows in %s',
     },
     'what waits in identity_check waits for as long as the clock was set back': {
       file: 'prisma/functions/clock/follow_clock.sql',
       find: 'update identity_check set due_at = due_at - v_step where due_at > v_ahead;',
       put: 'null;',
-      test: 'moves back what waits in %s',
+      test: 'moves back waiting rows in %s',
     },
     'what waits in rail_webhook waits for as long as the clock was set back': {
       file: 'prisma/functions/clock/follow_clock.sql',
       find: 'update rail_webhook set due_at = due_at - v_step where due_at > v_ahead;',
       put: 'null;',
-      test: 'moves back what waits in %s',
+      test: 'moves back waiting rows in %s',
     },
     'what waits in rail_deposit waits for as long as the clock was set back': {
       file: 'prisma/functions/clock/follow_clock.sql',
       find: 'update rail_deposit set due_at = due_at - v_step where due_at > v_ahead;',
       put: 'null;',
-      test: 'moves back what waits in %s',
+      test: 'moves back waiting rows in %s',
     },
     'what waits in rail_connection waits for as long as the clock was set back': {
       file: 'prisma/functions/clock/follow_clock.sql',
       find: 'update rail_connection set deposits_due_at = deposits_due_at - v_step where deposits_due_at > v_ahead;',
       put: 'null;',
-      test: 'moves back what waits in %s',
+      test: 'moves back waiting rows in %s',
     },
     'after a small step back of the clock what is due soon is late': {
       file: 'prisma/functions/clock/follow_clock.sql',
       find: "least(v_step / 2, interval '10 seconds')",
       put: "interval '10 seconds'",
-      test: 'what is due in %s is by a step of %s moved %s minutes: ten seconds and half of a step stay',
+      test: 'moves rows due in %s, at a step of %s, by %s minutes: ten seconds and half of a step remain',
     },
     'a step back of the clock after a step forward is not seen': {
       file: 'prisma/functions/clock/follow_clock.sql',
       find: "if v_step < interval '-1 second' then",
       put: 'if false then',
-      test: 'is seen after a step forward, too',
+      test: 'is detected even after a step forward',
     },
     'the clock is set back whenever it stands still for a moment': {
       file: 'prisma/functions/clock/follow_clock.sql',
       find: "if v_step <= interval '1 second' then",
       put: "if v_step <= interval '0.5 seconds' then",
-      test: 'is one of more than a second, and is seen once',
+      test: 'is one of more than a second, and is detected once',
     },
   },
   'test/payments/able-receivers.test.ts': {
@@ -377,17 +377,17 @@ export const edgeBugs: Bugs = {
       file: 'prisma/functions/names/find_receiver.sql',
       find: `
     and d.status = 'ACTIVE'`,
-      test: 'the currency of the default deposit account comes first in a lookup, while that account is ACTIVE',
+      test: 'a lookup lists the currency of the default deposit account first, while that account is ACTIVE',
     },
     'a payment to a receiver who may receive nothing any more waits for ever': {
       file: 'prisma/functions/leases/lease_rail_orders.sql',
       find: "r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED') and ",
-      test: 'is rejected, and its money is back: it %s',
+      test: 'is rejected and its money returned: it %s',
     },
     'a payment goes to the default deposit account, whatever its currency': {
       file: 'prisma/functions/leases/lease_rail_orders.sql',
       find: ' and rd.currency = t.received_currency',
-      test: 'a default deposit account in another currency gets nothing: the money comes to the account in its own',
+      test: 'a default deposit account in a different currency is skipped: the internal account gets the money',
     },
   },
   'test/payments/customers.test.ts': {
@@ -397,7 +397,7 @@ export const edgeBugs: Bugs = {
 `,
       put: `
 `,
-      test: 'leaves its UMA address to others',
+      test: 'releases its UMA address',
     },
   },
   'test/payments/coming-money.test.ts': {
@@ -405,12 +405,12 @@ export const edgeBugs: Bugs = {
       file: 'prisma/functions/commit/check_capacity.sql',
       find: "('PENDING', 'PROCESSING')",
       put: "('PENDING')",
-      test: 'of a payment that is PROCESSING',
+      test: 'from a payment that is PROCESSING',
     },
     'money that is coming counts once for each order that its payment had': {
       file: 'prisma/functions/commit/check_capacity.sql',
       find: 'o.due_at is not null and ',
-      test: 'of a payment whose money was pulled first: the order that is done counts no more',
+      test: 'from a payment whose money was pulled first: the completed pull no longer counts',
     },
   },
 };

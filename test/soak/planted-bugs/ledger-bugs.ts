@@ -7,7 +7,7 @@ export const ledgerBugs: Bugs = {
       file: 'prisma/functions/commit/apply_plans.sql',
       find: "if p_plans @? '$[*] ? (@.plan.insert.*[*].platform_id != @.platform)' then",
       put: 'if false then',
-      test: 'a plan inserts no row of another platform',
+      test: 'a plan cannot insert a row of another platform',
     },
   },
   'test/ledger/locks.test.ts': {
@@ -111,7 +111,7 @@ export const ledgerBugs: Bugs = {
       find: `    perform from account where platform_id = v_platform and customer_id = p_id and kind = 'INTERNAL'
     order by platform_id, id for no key update;
 `,
-      test: 'of an account, or of a customer whose payment locks the account alone, is decided by its lock',
+      test: 'of an account, or of a customer whose payment locks only the account, is decided by the lock',
     },
   },
   'test/payments/cancel-quote.test.ts': {
@@ -119,12 +119,12 @@ export const ledgerBugs: Bugs = {
       file: 'prisma/functions/commit/check_quotes.sql',
       find: 'least(q.expires_at, q.updated_at)',
       put: 'q.expires_at',
-      test: 'a cancelled quote has expired at once, with its transaction, and is not executed any more',
+      test: 'a cancelled quote expires immediately, with its transaction, and can no longer be executed',
     },
     'an identity check is decided by its platform outside the sandbox': {
       file: 'src/domain/sandbox/set-kyc-status.ts',
       find: 'simulationOf(payments, caller);',
-      test: 'a platform decides in the sandbox whether a customer may move money',
+      test: 'in the sandbox a platform decides whether a customer may move money',
     },
   },
   'test/payments/customer-deletion.test.ts': {
@@ -132,31 +132,31 @@ export const ledgerBugs: Bugs = {
       file: 'prisma/functions/commit/check_deletion.sql',
       find: "if v_balances <> '[]' or",
       put: 'if',
-      test: 'is not deleted, and the refusal has what is left; when the money is out, it is',
+      test: 'cannot be deleted, and the refusal lists the balances; once the money is paid out, it can',
     },
     'a customer is deleted while payments to it are under way': {
       file: 'prisma/functions/commit/check_deletion.sql',
       find: '(t.customer_id = p_customer or t.destination_account_id = any (v_accounts))',
       put: 't.customer_id = p_customer',
-      test: 'is not deleted, whether it pays or is paid',
+      test: 'cannot be deleted, whether it pays or is paid',
     },
     'money comes to a deleted customer': {
       file: 'prisma/functions/commit/check_balances.sql',
       find: 'v_account.change > 0 and v_account.owner_is_deleted',
       put: 'false',
-      test: 'takes no deposit, also not a late one for a quote of its own',
+      test: 'accepts no deposit, not even a late one for its own quote',
     },
     'a return to a deleted customer is tried again for ever': {
       file: 'src/domain/settlement/refused-credit.ts',
       find: "return refusal.code === 'AMOUNT_OUT_OF_RANGE' || refusal.code === 'CUSTOMER_DELETED';",
       put: "return refusal.code === 'AMOUNT_OUT_OF_RANGE';",
-      test: 'gets no money back: what a bank returns waits in suspense, and a person releases it to the platform',
+      test: 'gets no money back: a payment returned by a bank is suspended until it is released to the platform',
     },
     'the refund of a deleted customer stays with it': {
       file: 'src/domain/settlement/suspense.ts',
       find: 'mergePlans(paid, planOnward(suspended))',
       put: 'paid',
-      test: 'gets no money back: what a bank returns waits in suspense, and a person releases it to the platform',
+      test: 'gets no money back: a payment returned by a bank is suspended until it is released to the platform',
     },
   },
   'test/ledger/audit.test.ts': {
@@ -179,24 +179,24 @@ export const ledgerBugs: Bugs = {
           put: 'const failed = !settled;',
         },
       ],
-      test: 'a round that was committed and whose answer was lost contradicts nothing',
+      test: 'repeating a committed round whose answer was lost opens no case',
     },
     'a pull that has settled contradicts no failure': {
       file: 'src/domain/settlement/cases.ts',
       find: 'isPull(order) ? pulled : status',
       put: "isPull(order) ? pulled && status === 'COMPLETED' : status",
-      test: 'of two workers that conclude one pull, the second contradicts only where its rail says otherwise',
+      test: 'the second of two workers that conclude one pull opens a case only if its rail contradicts',
     },
     'an announcement waits for the slowest rail of its round': {
       file: 'src/domain/settlement/settlement.ts',
       find: 'const parts = [orders.filter(isToAnnounce), orders.filter((order) => !isToAnnounce(order))];',
       put: 'const parts = [orders];',
-      test: 'a payment is announced to its receiver while the rail is slow to answer about another one',
+      test: 'a payment is announced to its receiver while the rail is slow to answer for another one',
     },
     'a quote that another process has expired is reported as one that cannot be expired': {
       file: 'src/domain/quotes/expiry.ts',
       find: " || refusal?.code === 'QUOTE_EXPIRED'",
-      test: 'quotes that expired in a commit whose answer was lost are expired, and nothing is wrong',
+      test: 'quotes expired by a commit whose answer was lost stay expired, and nothing is reported',
     },
   },
   'test/ledger/batches.test.ts': {
@@ -218,13 +218,13 @@ export const ledgerBugs: Bugs = {
       file: 'src/domain/transfers/transfers.ts',
       find: 'return mergePlans(sent, arrived);',
       put: 'return mergePlans(sent, { journals: arrived.journals ?? [] });',
-      test: 'from %s money moves at once, with a payment on each side',
+      test: 'from %s money moves immediately, with a payment on each side',
     },
     'anybody gives money to another customer, also who may move none': {
       file: 'src/domain/transfers/transfers.ts',
       find: 'to.customerId === null ? [] : ownersOf(from, to)',
       put: 'ownersOf(to)',
-      test: 'a customer who may move no money gives it to the platform alone, and gets none',
+      test: 'a customer who may not move money can pay only the platform, and cannot be paid',
     },
   },
   'test/ledger/journal-legs.test.ts': {
@@ -246,7 +246,7 @@ export const ledgerBugs: Bugs = {
       file: 'src/domain/settlement/outcomes.ts',
       find: 'platformAccountId: platformAccount?.canReturnFee ? platformAccount.id : undefined',
       put: 'platformAccountId: undefined',
-      test: "takes the platform's part of the fees back on a return",
+      test: "takes back the platform's part of the fees",
     },
     'money that the rail has not given back is refunded': {
       file: 'src/domain/settlement/outcomes.ts',
@@ -269,13 +269,13 @@ export const ledgerBugs: Bugs = {
       find: `
      and (p_refusal is null or p_refusal ->> 'code' not in ('USER_NOT_READY', 'CUSTOMER_FROZEN', 'ACCOUNT_FROZEN', 'LIMIT_EXCEEDED', 'APPROVAL_REQUIRED', 'FORBIDDEN', 'QUOTE_NOT_FOUND', 'TRANSACTION_NOT_FOUND', 'LOOKUP_REQUEST_NOT_FOUND'))`,
       put: '\n     and p_refusal is null',
-      test: 'a refusal for lack of money stays the answer to its key after the account is funded',
+      test: 'a refusal for lack of money remains the answer to its key after the account is funded',
     },
     'a key is accepted again with another input': {
       file: 'prisma/functions/commit/first_answer.sql',
       find: "when r.request_hash <> decode(p_claim ->> 'hash', 'hex') then",
       put: 'when false then',
-      test: '20 parallel callers with one key and different inputs: one effect, the others are told of the mismatch',
+      test: '20 parallel callers with one key and different inputs: one takes effect, the others mismatch',
     },
   },
   'test/ledger/invariants.test.ts': {
@@ -302,7 +302,7 @@ export const ledgerBugs: Bugs = {
       file: 'prisma/functions/commit/check_capacity.sql',
       find: "t.status in ('PENDING', 'PROCESSING')",
       put: "t.status in ('COMPLETED')",
-      test: 'is counted: of any number of transfers-in at once, those that fit are accepted, and each comes to its end',
+      test: 'counts towards the limit: of concurrent transfers-in those that fit are accepted, and all end',
     },
   },
   'test/payments/realtime-funding.test.ts': {
@@ -310,7 +310,7 @@ export const ledgerBugs: Bugs = {
       file: 'prisma/functions/events/sequence_outbox.sql',
       find: 'row_number() over (partition by t.platform_id order by t.id)',
       put: 'row_number() over (partition by t.platform_id order by t.id desc)',
-      test: 'is told as a change of balance before the payment proceeds',
+      test: 'appears as a change of balance before the payment proceeds',
     },
   },
   'test/events/list.test.ts': {
@@ -326,25 +326,25 @@ export const ledgerBugs: Bugs = {
       file: 'src/domain/quotes/quote-rows.ts',
       find: 'Math.floor(lock?.validMs ?? Number.POSITIVE_INFINITY)',
       put: 'Number.POSITIVE_INFINITY',
-      test: 'a quote that fixes the %s side is locked upstream first, and its payment executes that quote',
+      test: 'a quote that fixes the %s side is locked upstream first, and its payment executes the upstream quote',
     },
     'a rail takes another amount than it has locked, and nobody is told': {
       file: 'src/domain/settlement/cases.ts',
       find: 'outcome.amount === lock.received && outcome.sent === lock.sent',
       put: 'outcome.amount === lock.received',
-      test: 'a payment for which upstream took another amount waits for a person, until it says the locked one',
+      test: 'a payment for which upstream took a different amount waits for a person, or for the locked amount',
     },
     'what a rail has converted leaves in the currency that arrives': {
       file: 'src/domain/commands/movements.ts',
       find: ': { currency: flow.sendingCurrency, amount: flow.lockedSent }',
       put: ': { currency: flow.receivingCurrency, amount: flow.received }',
-      test: 'a quote that fixes the %s side is locked upstream first, and its payment executes that quote',
+      test: 'a quote that fixes the %s side is locked upstream first, and its payment executes the upstream quote',
     },
     'an order that was executed before a restore waits for ever': {
       file: 'src/rails/upstream/upstream-orders.ts',
       find: "new Set(['IDEMPOTENCY_MISMATCH', 'CONFLICT'])",
       put: 'new Set()',
-      test: 'an order that was executed before a restore is found again, although its repetition has locked a new quote',
+      test: 'an order executed before a restore is found again, although its repeat locked a new quote',
     },
   },
   'test/ledger/audit-checkpoint.test.ts': {

@@ -28,13 +28,13 @@ export const operatorBugs: Bugs = {
       file: 'src/infra/database/embedded/data-directory.ts',
       find: '  await removeAbandoned(folder);\n',
       put: '',
-      test: 'an interrupted first start leaves nothing, and one that was killed leaves nothing for the next',
+      test: 'an interrupted or killed first start leaves nothing behind for the next one',
     },
     "the variables of a developer's shell reach the embedded Postgres": {
       file: 'src/infra/database/embedded/embedded.ts',
       find: 'if (ofAnotherServer.test(name)) delete process.env[name];',
       put: 'ofAnotherServer.test(name);',
-      test: "what a developer's shell says of another Postgres does not reach the embedded one",
+      test: 'shell variables for another Postgres do not affect the embedded one',
     },
   },
   'test/payments/adjustments.test.ts': {
@@ -49,7 +49,7 @@ export const operatorBugs: Bugs = {
           put: 'if (false)',
         },
       ],
-      test: 'a proposal moves nothing until another person approves it; then the balance, its event and the statement show it',
+      test: 'a proposal moves nothing until another person approves it; then balance, event and statement show it',
     },
     'the same person in capitals is another one': {
       file: 'prisma/functions/names/same_person.sql',
@@ -62,7 +62,7 @@ export const operatorBugs: Bugs = {
           put: 'if (false)',
         },
       ],
-      test: 'a proposal moves nothing until another person approves it; then the balance, its event and the statement show it',
+      test: 'a proposal moves nothing until another person approves it; then balance, event and statement show it',
     },
     'an adjustment moves another amount than was proposed': {
       file: 'prisma/functions/commit/check_adjustment.sql',
@@ -70,13 +70,13 @@ export const operatorBugs: Bugs = {
          jsonb_build_object('system', 'ADJUSTMENTS', 'currency', v_proposed.currency, 'amount', (-v_proposed.amount)::text)`,
       put: `'amount', p_plan #>> '{journals,0,legs,0,amount}'),
          jsonb_build_object('system', 'ADJUSTMENTS', 'currency', v_proposed.currency, 'amount', p_plan #>> '{journals,0,legs,1,amount}')`,
-      test: 'of simultaneous approvals one moves the money, and the database refuses every plan that adjusts otherwise',
+      test: 'of concurrent approvals one moves the money; the database refuses every other plan that adjusts',
     },
     'an adjustment is approved after its end': {
       file: 'prisma/functions/commit/check_adjustment.sql',
       find: 'when v_proposed.expires_at <= clock_timestamp() then',
       put: 'when v_proposed.expires_at is null then',
-      test: 'a rejected proposal and an expired one move nothing, and a debit stays above zero and off what is frozen',
+      test: 'rejected and expired proposals move nothing; a debit cannot use frozen money or go below zero',
     },
   },
   'test/payments/failing-orders.test.ts': {
@@ -84,24 +84,24 @@ export const operatorBugs: Bugs = {
       file: 'src/domain/settlement/fail-order.ts',
       find: "if (!outcome) return 'the provider has no such payment';",
       put: "if (outcome?.kind !== 'pending') return 'the provider has no such payment';",
-      test: 'what the rail says once more decides: what has settled or failed is refused, and the workers book it',
+      test: "the rail's last report decides: a settled or failed order is refused, and the workers book it",
     },
     'an order ends by hand beside the worker that has it': {
       file: 'src/domain/settlement/order-by-hand.ts',
       find: "set due_at = '-infinity'",
       put: 'set due_at = o.due_at',
-      test: 'a worker that is quicker than the person decides, and no worker takes the order while the rail is asked',
+      test: 'a worker that is faster than the person decides, and no worker takes the order meanwhile',
     },
     'a payment with an open case ends by hand': {
       file: 'src/domain/settlement/fail-order.ts',
       find: '\n  if (open) {\n',
       put: '\n  if (open?.closedAt) {\n',
-      test: 'a payment of which the rail has said another amount is refused until a person has closed its case',
+      test: 'a payment whose rail reported a different amount is refused until a person has closed its case',
     },
     'the end of an order by hand is no act': {
       file: 'src/domain/settlement/order-by-hand.ts',
       find: '      await recordAct(act, operator, facts);\n',
-      test: 'a payment ends FAILED by command as when its rail refuses it: its money is back, and an act says who and why',
+      test: 'a payment failed by command is refunded as if its rail refused it, and an act says who and why',
     },
   },
   'test/database/replicas.test.ts': {

@@ -149,7 +149,7 @@ export const outerEdgeBugs: Bugs = {
       file: 'src/rails/upstream/upstream-webhooks.ts',
       find: '    if (error instanceof InexactJson) throw error;\n',
       put: '    if (error instanceof InexactJson) return undefined;\n',
-      test: 'a signed webhook that says something twice is refused with 400, and nothing of it is stored',
+      test: 'a signed webhook with a duplicate member is refused with 400 and not stored',
     },
   },
   'test/rails/upstream-answers.test.ts': {
@@ -157,7 +157,7 @@ export const outerEdgeBugs: Bugs = {
       file: 'src/rails/upstream/upstream-client.ts',
       find: 'if (error instanceof InexactJson)',
       put: 'if (error instanceof RangeError)',
-      test: 'an answer with %s says nothing',
+      test: 'an answer with %s leaves the outcome unknown',
     },
   },
   'test/http/outer-edge.test.ts': {
@@ -239,7 +239,7 @@ export const outerEdgeBugs: Bugs = {
       file: 'docs/guides/server.md',
       find: '  } catch {\n    return 401;\n',
       put: '  } catch (error) {\n    if (/header/.test(error.message)) process.exit(1);\n    return 401;\n',
-      test: 'for a server survives what strangers send to its webhook’s address, and believes none of it',
+      test: 'for a server ignores forged requests to its webhook’s address',
     },
   },
 };

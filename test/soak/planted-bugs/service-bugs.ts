@@ -13,13 +13,13 @@ export const serviceBugs: Bugs = {
       file: 'src/core/fraction.ts',
       find: 'numerator: 2n * numerator + denominator, denominator: 2n * denominator',
       put: 'numerator: 2n * numerator + denominator - 1n, denominator: 2n * denominator',
-      test: 'less than half a receiving unit is refused, half of one is rounded up to one',
+      test: 'refuse less than half a receiving unit, and round up half of one',
     },
     'a locked amount may be one above its bound': {
       file: 'src/domain/pricing/pricing.ts',
       find: 'if (lockedAmount > maxAmount)',
       put: 'if (lockedAmount > maxAmount + 1n)',
-      test: 'a locked amount above the maximum is refused (%s)',
+      test: 'refuse a locked amount above the maximum (%s)',
     },
   },
   'test/rails/upstream-webhooks.test.ts': {
@@ -27,19 +27,19 @@ export const serviceBugs: Bugs = {
       file: 'src/domain/orders/orders.ts',
       find: "($3 or t.status <> 'COMPLETED')",
       put: '($3 or true)',
-      test: 'webhooks that come late, twice and in another order end a payment once, and do not end the watch for its return',
+      test: 'late, duplicate and reordered webhooks end a payment once, and do not end the watch for its return',
     },
     'an identity check that is not final is made once': {
       file: 'src/rails/upstream/upstream-identity.ts',
       find: 'customer.attempts > 0 ? await readCustomer(client, customer) : undefined',
       put: 'undefined',
-      test: 'an identity whose decision no webhook has reported is asked about again, until it is decided or has another name',
+      test: 'an identity check without a webhook is polled until it is decided or the name changes',
     },
     "a provider's webhook is worked on once for each time that it was sent": {
       file: 'src/domain/providers/receive-webhook.ts',
       find: 'platform_id, webhook_id, body) values ($1, $2, $3) on conflict do nothing',
       put: 'platform_id, webhook_id, body) values ($1, concat($2::text, uuid_v7()), $3)',
-      test: 'webhooks that come late, twice and in another order end a payment once, and do not end the watch for its return',
+      test: 'late, duplicate and reordered webhooks end a payment once, and do not end the watch for its return',
     },
   },
   'test/rails/upstream-deposits.test.ts': {
@@ -47,20 +47,20 @@ export const serviceBugs: Bugs = {
       file: 'src/rails/upstream/upstream-deposits.ts',
       find: 'const key = `',
       put: 'const key = `${performance.now()}',
-      test: 'a deposit whose answer was lost upstream is taken once and credited once',
+      test: 'a deposit whose answer was lost upstream is collected once and credited once',
     },
     'the question for deposits passes one that is under way': {
       file: 'src/domain/providers/find-deposits.ts',
       find: 'if (isOpen) oldestUnderWay',
       put: 'if (unsound.includes(deposit)) oldestUnderWay',
-      test: 'deposits that no webhook has reported are found, also one that is under way for a while',
+      test: 'deposits without a webhook are found, including one that stays under way for a while',
     },
   },
   'test/rails/upstream.test.ts': {
     'a payment that has settled upstream is sent again when it is asked about once more': {
       file: 'src/rails/upstream/upstream-orders.ts',
       find: 'if (order.settled) return this.#lookAgain(order);',
-      test: 'what has settled is not sent again where upstream does not have it any more: a person must look',
+      test: 'a settled order that upstream no longer has is not sent again: its outcome is unknown',
     },
   },
   'test/webhooks/addresses.test.ts': {
@@ -116,7 +116,7 @@ export const serviceBugs: Bugs = {
       file: 'src/domain/receivers/lookups.ts',
       find: 'if (found.isFull) {',
       put: 'if (found.isFull && caller.tokenId === undefined) {',
-      test: 'a token has a bounded number of lookups that have not expired, whoever else has more',
+      test: 'a token has a bounded number of unexpired lookups, whatever other tokens have',
     },
   },
   'test/rest/webhook-endpoint.test.ts': {
@@ -132,7 +132,7 @@ export const serviceBugs: Bugs = {
       file: 'src/server/start/keys-in-use.ts',
       find: "config.NODE_ENV === 'production') throw",
       put: "config.NODE_ENV === 'test') throw",
-      test: 'are checked at a start: an instance that lacks one of those in use is refused, and what it has is retired',
+      test: 'are checked at startup: an instance that lacks one in use is refused, and its own keys are retired',
     },
   },
   'test/database/migrate.test.ts': {
@@ -306,7 +306,7 @@ export const serviceBugs: Bugs = {
     'webhook deliveries that wait are deleted when they are old': {
       file: 'src/server/workers/housekeeping.ts',
       find: "w.status <> 'PENDING' and ",
-      test: 'webhook deliveries that ended 30 days ago are deleted with their attempts; those that wait or were tried since stay',
+      test: 'webhook deliveries are deleted with their attempts 30 days after they ended or were last tried',
     },
   },
   'test/database/migrate-busy.test.ts': {

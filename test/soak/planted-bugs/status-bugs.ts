@@ -35,7 +35,7 @@ export const statusBugs: Bugs = {
       file: 'src/domain/quotes/expiry.ts',
       find: 'quotes: [{ id: quote.id, ...end,',
       put: "quotes: [{ id: quote.id, ...end, from: ['PENDING', 'PROCESSING'],",
-      test: 'an expiry that comes after the execution is refused, and changes nothing',
+      test: 'an expiry that runs after the execution is refused, and changes nothing',
     },
     'the expiry takes a quote that is PROCESSING, and its transaction': {
       file: 'src/domain/quotes/expiry.ts',
@@ -48,13 +48,13 @@ export const statusBugs: Bugs = {
           put: "id: quote.transactionId, ...end, from: ['PENDING', 'PROCESSING'],",
         },
       ],
-      test: 'an expiry that comes after the execution is refused, and changes nothing',
+      test: 'an expiry that runs after the execution is refused, and changes nothing',
     },
     'the expiry finds quotes of every status': {
       file: 'src/domain/quotes/expiry.ts',
       find: "where status = 'PENDING' and expires_at <= (select clock_timestamp())",
       put: 'where expires_at <= (select clock_timestamp())',
-      test: 'the expiry finds no quote that has moved on',
+      test: 'the expiry ignores quotes that have moved on',
     },
   },
   'test/ledger/locks.test.ts': {
@@ -75,7 +75,7 @@ export const statusBugs: Bugs = {
     'a deposit for a quote that has expired is credited each time': {
       file: 'prisma/functions/commit/check_expired.sql',
       find: '\n      or exists (select from journal j where j.platform_id = p_platform and j.transaction_id = q.transaction_id)',
-      test: 'takes one deposit of those that have planned before the first was committed',
+      test: 'accepts one of several deposits that were planned before the first was committed',
     },
   },
   'test/database/leases.test.ts': {
@@ -97,14 +97,14 @@ export const statusBugs: Bugs = {
       file: 'prisma/functions/commit/check_orders.sql',
       find: ' and o.due_at is null',
       put: ' and false',
-      test: 'a pull that two workers both saw settle is credited once',
+      test: 'a pull that two workers both see settle is credited once',
     },
   },
   'test/payments/suspense.test.ts': {
     'a refund in suspense is released as often as somebody asks': {
       file: 'prisma/functions/commit/check_transactions.sql',
       find: ' or m.pays_refund and (t.refund_reference is null or t.refund_settled_at is not null)',
-      test: 'is not paid by a release that was planned before another one',
+      test: 'is not paid twice by a release that was planned before another one',
     },
   },
   'test/payments/customers.test.ts': {
@@ -112,7 +112,7 @@ export const statusBugs: Bugs = {
       file: 'prisma/functions/commit/check_active_customers.sql',
       find: "and (c.is_deleted or c.kyc_status not in ('APPROVED', 'MANUALLY_APPROVED') or",
       put: 'and (c.is_deleted or',
-      test: 'money moves from the moment of approval, which a new name brings',
+      test: 'let money move from the moment of approval, which a new name can bring',
     },
   },
 };
