@@ -11,7 +11,7 @@ import type { ClientToken } from '../../src/apps/client/tokens.ts';
 
 /**
  * Following transactions from a web or mobile app with the client package: what both transports share. With
- * `over-websocket.ts` or `over-sse.ts` it is all that an app needs to miss nothing, also while it is closed.
+ * `over-websocket.ts` or `over-sse.ts` it is all that an app needs to miss nothing, even while it is closed.
  */
 
 export type TransactionChange = FollowTransactionsSubscription['transactionUpdates'];
@@ -32,7 +32,7 @@ export interface App {
   readonly onChange: (change: TransactionChange) => void;
 }
 
-/** What to follow: all changes, after a list that is read together with the end of the feed. */
+/** Follows all changes, after a list that is read together with the end of the feed. */
 export function followed(
   app: App,
   payments: Pick<Payments, 'execute'>,

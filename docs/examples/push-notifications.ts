@@ -15,7 +15,7 @@ export interface Notification {
   readonly transactionId: string;
 }
 
-/** What the handler needs of your server. */
+/** The functions of your server that the handler needs. */
 export interface PushServer {
   /** The signing secret of the endpoint. */
   readonly secret: string;

@@ -10,8 +10,8 @@ interface State {
 
 /**
  * Logs failures of background work as states: one line when work begins to fail for a reason, and one when no work
- * fails for it any more. All work that fails because the database is unavailable shares one state, so a failover is two
- * lines, not one per second and loop.
+ * fails for it any longer. All work that fails because the database is unavailable shares one state, so a failover is
+ * two lines, not one per second and loop.
  */
 export class FaultStates {
   static readonly #of = new WeakMap<Logger, FaultStates>();

@@ -44,7 +44,7 @@ function branch(session: LockSession, all: readonly LockSession[], depth: number
 function endingOf({ kind, application, statement }: LockSession): string {
   if (kind === 'autovacuum worker') {
     return /to prevent wraparound/.test(statement)
-      ? 'Do not end it: it would start again at once, and it prevents transaction id wraparound.'
+      ? 'Do not end it: it would start again immediately, and it prevents transaction id wraparound.'
       : 'Safe: it starts again later.';
   }
   if (kind === 'walsender') return 'A standby reconnects; a backup must be started again.';

@@ -124,7 +124,7 @@ async function limits({ database, config }: Tools, name: string, given: Limits):
   return {
     data: own,
     lines: [
-      `Platform ${name} may send, in requests a second and at once:`,
+      `Rate limits of platform ${name}, as requests per second/burst:`,
       '',
       `  in all             ${row(own.platform, config.RATE_LIMIT_PLATFORM)}`,
       `  each API token     ${row(own.apiToken, config.RATE_LIMIT_API_TOKEN)}`,

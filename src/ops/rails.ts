@@ -20,7 +20,7 @@ export function addRails(program: Program): void {
   const rails = program.command('rails').description("the platforms' connections to the providers of their rails");
   actOf(rails.command('connect'))
     .description(
-      'store a platform\'s connection to its provider, encrypted, from standard input: for the upstream rail {"baseUrl": …, "clientId": …, "secret": …, "webhookSecret": …}. Instances use it at once',
+      'store a platform\'s connection to its provider, encrypted, from standard input: for the upstream rail {"baseUrl": …, "clientId": …, "secret": …, "webhookSecret": …}. Instances use it immediately',
     )
     .argument('<platform>', 'the name of the platform')
     .action(withDatabase(connect));

@@ -48,7 +48,7 @@ export interface RailDeposit {
 }
 
 export interface DepositToTake extends Pick<RailDeposit, 'reference' | 'amount' | 'currency' | 'heldAt'> {
-  /** The gateway's uuid of the deposit, derived from its reference. */
+  /** The deposit's uuid in the gateway, derived from its reference. */
   readonly id: string;
 }
 

@@ -23,7 +23,7 @@ export interface RailWebhook {
 
 /** A webhook verified to come from the provider. */
 export interface ReceivedWebhook {
-  /** The provider's id of the webhook, which is the same for every attempt: it is processed once. */
+  /** The id that the provider gave the webhook, the same for every attempt: it is processed once. */
   readonly id: string;
   /** The status of the response: 200 by default, 202 for a question that is answered later. */
   readonly status?: 200 | 202 | undefined;
@@ -51,6 +51,6 @@ export interface DepositNews {
 /** A customer's identity check has changed: it is repeated at once. */
 export interface IdentityNews {
   readonly kind: 'identity';
-  /** The gateway's uuid of the customer. */
+  /** The customer's uuid in the gateway. */
   readonly customerId: string;
 }

@@ -80,7 +80,7 @@ export function readConfig(environment: Environment): Config {
   return {
     ...config,
     SHUTDOWN_DELAY_MS: config.SHUTDOWN_DELAY_MS ?? (production ? 2_000 : 0),
-    // With its own database it is no sandbox: anyone who reaches the port would get the page.
+    // With DATABASE_URL it is not a sandbox: anyone who reaches the port would get the page.
     GRAPHIQL: config.GRAPHIQL ?? (!production && config.DATABASE_URL === undefined),
     PUBLIC_CONTRACT: config.PUBLIC_CONTRACT ?? !production,
     AUTOMATIC_PERSISTED_QUERIES: config.AUTOMATIC_PERSISTED_QUERIES ?? !production,

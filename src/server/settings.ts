@@ -69,15 +69,15 @@ export const settings = {
   ALLOW_UNSAFE: unsafe.optional().meta({
     description:
       'unsafe settings that would otherwise prevent the start, separated by commas: `any-origin` (`CORS_ORIGINS=*`), `loopback-webhooks` (`WEBHOOK_LOOPBACK=on`), `owner-login` (the login of `DATABASE_URL` is a superuser, bypasses row-level security or owns the tables), `unverified-tls` (no verified TLS to a database on another machine, or `NODE_TLS_REJECT_UNAUTHORIZED=0`), `weak-keys` (keys that can be guessed)',
-    shownDefault: 'all of these; in production none',
+    shownDefault: 'all of these; none in production',
   }),
   DATABASE_POOL: wholeNumber(1, 200).default(10).meta({
     description:
-      'how many connections for requests may be open at once, 1 to 200. Background work opens up to half as many more, and the feed up to seven more',
+      'how many connections for requests may be open at the same time, 1 to 200. Background work opens up to half as many more, and the feed up to seven more',
   }),
   MAX_IN_FLIGHT: wholeNumber(1, 100_000).default(256).meta({
     description:
-      'how many requests are processed at once, 1 to 100000. A request counts from the arrival of its whole body until its answer is ready, except while it waits for an external service, such as the receiver of a webhook test. A request beyond the limit gets 503 with Retry-After, unless its platform uses less than its share: no platform is refused because another one sends too much. While answers take longer than 200 ms on average, the limit is an eighth of this value',
+      'how many requests are processed at the same time, 1 to 100000. A request counts from the arrival of its whole body until its answer is ready, except while it waits for an external service, such as the receiver of a webhook test. A request beyond the limit gets 503 with Retry-After, unless its platform uses less than its share: no platform is refused because another one sends too much. While answers take longer than 200 ms on average, the limit is an eighth of this value',
   }),
   MAX_ANSWER_BYTES: wholeNumber(1_024, 100_000_000).default(8_388_608).meta({
     description:
@@ -89,10 +89,10 @@ export const settings = {
   }),
   RATE_LIMIT_API_TOKEN: rate
     .default({ perSecond: 20_000, burst: 40_000 })
-    .meta({ description: 'how many requests each API token may send, as for a platform' }),
+    .meta({ description: 'how many requests each API token may send, in the same form as for a platform' }),
   RATE_LIMIT_CLIENT_TOKEN: rate
     .default({ perSecond: 100, burst: 500 })
-    .meta({ description: 'how many requests each client token may send, as for a platform' }),
+    .meta({ description: 'how many requests each client token may send, in the same form as for a platform' }),
   WRONG_CREDENTIALS_PER_MINUTE: wholeNumber(1, 1_000_000).default(100).meta({
     description:
       'how many wrong credentials one IP address may send a minute, 1 to 1000000. Beyond that, unknown credentials from the address get 429',
@@ -181,7 +181,7 @@ export const settings = {
   CLIENT_TOKEN_KEY: textKey.optional().meta({
     description:
       'signs client tokens: at least 32 characters and no semicolon, the same on all instances. In production, no client tokens can be created without it',
-    shownDefault: 'created once in `DATA_DIR`; in production none',
+    shownDefault: 'generated once in `DATA_DIR`; none in production',
   }),
   CLIENT_TOKEN_KEY_FALLBACKS: listOf(textKey).default([]).meta({
     description:
@@ -237,7 +237,7 @@ export const settings = {
   SECRET_KEY: key.optional().meta({
     description:
       'encrypts stored signing secrets and cursors: 32 bytes in base64 or hex, the same on all instances. An instance that serves needs it, and without it no webhooks are sent',
-    shownDefault: 'created once in `DATA_DIR`; in production none',
+    shownDefault: 'generated once in `DATA_DIR`; none in production',
   }),
   SECRET_KEY_FALLBACKS: listOf(key).default([]).meta({
     description:

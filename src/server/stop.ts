@@ -40,7 +40,7 @@ export interface Running {
  * one is within the 10 s after which Docker kills. A step past its deadline is rolled back, or ends with the process.
  */
 const deadlinesMs = { requests: 5_000, workers: 6_000, database: 6_500 } as const;
-/** The period over which open streams end, so that their clients do not all connect to the other instances at once. */
+/** The period over which open streams end, so that their clients do not all connect to the others together. */
 const spread = { mostMs: 3_000, eachMs: 5 } as const;
 
 /** Stops an instance in order: readiness, after a delay the port and streams, then workers, feed and database. */

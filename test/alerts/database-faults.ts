@@ -108,7 +108,7 @@ export const databaseFaults: Readonly<Record<string, StagedFault>> = {
     },
   },
   'no instances': {
-    staged: 'Prometheus is configured without targets, as after a change of a label or a name',
+    staged: 'Prometheus is configured without targets, for example after a label or a name has changed',
     alerts: ['PaymentsInstancesMissing'],
     unavailable: () => 'the Prometheus of the trial always knows its targets',
     async stage() {

@@ -12,7 +12,7 @@ const spoil = (accountId: string, by: string) => `begin; set local session_repli
 export const recordFaults: Readonly<Record<string, StagedFault>> = {
   'corrupted balance': {
     staged:
-      'the owner changes a balance, bypassing the ledger, and `ops audit` runs; ended by the old balance and another audit',
+      'the owner changes a balance, bypassing the ledger, and `ops audit` runs; ended by restoring the balance and running the audit again',
     alerts: ['PaymentsLedgerBroken'],
     async stage({ other, own, ops }) {
       const { usd } = await makeScene(other);

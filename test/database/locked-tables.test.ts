@@ -101,7 +101,7 @@ test('the log says once who keeps others waiting, with its table and statement, 
     await look();
     expect(lines).toHaveLength(2);
   }, 10_000);
-  expect(lines[1]).toMatchObject({ level: 30, msg: 'no session waits long for a lock any more' });
+  expect(lines[1]).toMatchObject({ level: 30, msg: 'sessions no longer wait long for locks' });
 });
 
 /** A session that waits for the customers until they are free. */

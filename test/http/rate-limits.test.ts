@@ -38,7 +38,7 @@ const said = ({ status, headers }: Response) => ({
   state: headers.get('ratelimit'),
 });
 
-describe('a platform with 1 request a second and 3 at once', () => {
+describe('a platform with 1 request a second, in bursts of up to 3', () => {
   const policy = '"api-token";q=40000;w=2, "platform";q=3;w=3';
   const served = (left: number) => ({
     status: 200,
@@ -55,11 +55,13 @@ describe('a platform with 1 request a second and 3 at once', () => {
     const overGraphql = await post(platform);
     expect(said(overGraphql)).toEqual(refused);
     expect(await overGraphql.json()).toEqual({
-      errors: [{ message: 'this platform has made too many requests: at most 1 a second and 3 at once', extensions }],
+      errors: [
+        { message: 'this platform has made too many requests: at most 1 a second, in bursts of up to 3', extensions },
+      ],
     });
     const overRest = await get(platform, '/2025-10-13/customers');
     expect(said(overRest)).toEqual(refused);
-    const message = 'this platform has made too many requests: at most 1 a second and 3 at once';
+    const message = 'this platform has made too many requests: at most 1 a second, in bursts of up to 3';
     expect(await overRest.json()).toEqual({ status: 429, code: 'RATE_LIMITED', message, details: { reason: message } });
     now += 1_000;
     expect(said(await get(platform, '/2025-10-13/customers'))).toEqual(served(0));
@@ -156,7 +158,10 @@ describe('a document that costs more than 800 counts as one more request for eac
     expect(said(refused)).toMatchObject({ status: 429, retryAfter: '1', state: '"platform";r=1;t=3' });
     expect(await refused.json()).toEqual({
       errors: [
-        { message: 'this platform has made too many requests: at most 1 a second and 4 at once', extensions: refusal },
+        {
+          message: 'this platform has made too many requests: at most 1 a second, in bursts of up to 4',
+          extensions: refusal,
+        },
       ],
     });
     // It counted nothing: a small one is served, and after the stated time the large one is.

@@ -19,7 +19,7 @@ test('a client token has two sockets; the third is refused until one of them has
   const first = await openRawSocket(t.url, authorization);
   const second = await openRawSocket(t.url, authorization);
   const third = await openRawSocket(t.url, authorization);
-  expect(await third.closed).toEqual({ code: 1013, reason: 'a client token can have at most 2 sockets at once' });
+  expect(await third.closed).toEqual({ code: 1013, reason: 'a client token can have at most 2 sockets at a time' });
   // Another token is not affected.
   const other = await openRawSocket(t.url, t.platform.authorization);
   expect(other.socket.readyState).toBe(other.socket.OPEN);
@@ -33,7 +33,7 @@ test('a client token has two sockets; the third is refused until one of them has
 });
 
 test('a client token has three subscriptions over all transports; a fourth is refused until one ends', async () => {
-  const message = 'a client token can have at most 3 subscriptions at once';
+  const message = 'a client token can have at most 3 subscriptions at a time';
   const refused = [{ message, extensions: { code: 'RATE_LIMITED', retryAfter: 1 } }];
   const raw = await openRawSocket(t.url, authorization);
   const subscribe = (id: string) => raw.send({ id, type: 'subscribe', payload: subscription });

@@ -1,7 +1,7 @@
 -- Detects that the database's clock was set back by more than a second, and moves due times back by the same step.
 -- Otherwise work that was due soon by the old clock would be delayed by the whole step. Returns the step in
 -- milliseconds, or null. Any number of processes may call this repeatedly: one of them locks the row, and the others
--- return at once.
+-- return immediately.
 -- A due time counts as set by the old clock if it is ahead by more than half the step or by more than ten seconds.
 -- This is nearly always right, because the function is called every second. A due time that the new clock has set
 -- that far ahead in the meantime is moved by mistake. That is harmless, because the work is only done early: a rail

@@ -3,11 +3,13 @@
 -- late is numbered late and never missed. Only one caller runs at a time (the advisory lock of the sequencer), so no
 -- other session moves a row between the first read and the delete. Planned once per connection, by keys, because the
 -- outbox is sometimes empty.
--- A row that was moved stays in the index while an old snapshot, such as that of a dump, may still see it. So each
--- session remembers an id up to which no more rows can appear, and reads only beyond it: half a million such rows
--- would cost 80 ms per step. An id is assigned before its transaction commits. So the id of a moved row only becomes
--- this limit after every transaction that was open 15 seconds later has ended and no row up to it is left. (A
--- statement gets its transaction id within that time after the id of its row, or is cancelled.)
+-- A row that was moved stays in the index while an old snapshot, such as that of a dump, may still see it: half a
+-- million such rows would cost 80 ms per step. So each session remembers a limit, an id up to which no more rows can
+-- appear, and reads only beyond it. The id of a moved row becomes the limit as follows:
+-- 1. Rows with lower ids may be uncommitted: an id is assigned before its transaction commits.
+-- 2. Wait 15 seconds. Each statement that took a lower id now has its transaction id, or was cancelled.
+-- 3. Wait until every transaction that was open at that moment has ended.
+-- 4. Once the outbox has no row up to the id, none can appear any longer.
 create or replace function sequence_outbox(p_limit int) returns int
   language plpgsql
   security definer set search_path = public, pg_temp

@@ -5,7 +5,7 @@ import { endGently, lingerMs } from './connections.ts';
 /** The maximum size of a request's body, in bytes. */
 export const bodyBytes = 100 * 1024;
 
-/** The maximum number of bodies read at once, of platforms with their apps and of strangers: 100 MB at most. */
+/** The maximum number of bodies read at a time, of platforms with their apps and of strangers: 100 MB at most. */
 export const maxReads = 900;
 export const maxStrangers = 100;
 
@@ -44,7 +44,7 @@ export function discardRest(request: IncomingMessage, response: ServerResponse):
     bytes += chunk.length;
     if (isOver || bytes <= bodyBytes) return;
     isOver = true;
-    // Not at once: the stream requests more when this returns.
+    // Not immediately: the stream requests more when this returns.
     setImmediate(() => socket.pause());
     if (response.writableFinished) cut();
     else response.once('finish', cut);
@@ -114,7 +114,7 @@ export class BodyReader {
       const evict = () => end('EVICTED');
       const known = this.#senders.known(request);
       let endWait = known === undefined ? this.#ofStrangers.begin(evict) : this.#reads.begin(evict, known);
-      // Most bodies arrive at once. Only for one that does not is it worth looking up the sender in the database.
+      // Most bodies arrive in one piece. Only for one that does not is it worth looking up the sender in the database.
       if (known === undefined && request.headers.authorization !== undefined) {
         setImmediate(async () => {
           const platform = isOver ? undefined : await this.#senders.lookUp(request).catch(() => undefined);

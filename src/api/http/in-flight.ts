@@ -19,8 +19,8 @@ const averageWindow = 32;
 const maxUnread = 256;
 
 /**
- * Controls admission: limits the requests processed at once. One beyond the limit is refused at once, since in a
- * queue all would be late. The right limit depends on the machine and the requests, so the processing time decides:
+ * Controls admission: limits the requests in flight. One beyond the limit is refused immediately, since in a queue
+ * all would be late. The right limit depends on the machine and the requests, so the processing time decides:
  * while its average is above `slowMs`, only an eighth of `maxInFlight` is admitted, at least one. A request counts from
  * the end of its body to the end of its response, whether or not its client reads it. A stream counts until it begins,
  * since it then mostly waits. Waits for an external service (core/outside-wait.ts) do not count. At the limit, a tenant

@@ -14,7 +14,7 @@ export interface EarlyRefusal {
   readonly retryAfter: number;
 }
 
-export const busy: EarlyRefusal = unavailable('too many requests at once; try again');
+export const busy: EarlyRefusal = unavailable('too many concurrent requests; try again');
 
 /** Creates the refusal of a request that could not be processed, because of overload or a fault. */
 export function unavailable(message: string): EarlyRefusal {
@@ -25,7 +25,7 @@ export function tooMany({ message, retryAfter }: RateLimited): EarlyRefusal {
   return { status: 429, code: 'RATE_LIMITED', message, retryAfter };
 }
 
-/** The maximum extra wait, in seconds, of a stream refused because of load: many reconnect at once. */
+/** The maximum extra wait, in seconds, of a stream refused because of load: many reconnect together. */
 const streamSpreadSeconds = 5;
 
 /** The codes of malformed requests by status, for both APIs. */

@@ -21,8 +21,9 @@ const sharedMs = 1_000;
 
 /**
  * Lets the requests of several tenants take turns. While other platforms send requests, only a few requests of a tenant
- * are processed at once; the rest wait. So the event loop does little for one tenant before it sees another's request,
- * and a database connection is left for others. A platform that is alone waits only beyond a much higher limit.
+ * are processed at a time; the rest wait. So the event loop does little for one tenant before it sees another's
+ * request, and a database connection is left for others. A platform that is alone waits only beyond a much higher
+ * limit.
  */
 export class Turns {
   readonly #most: number;
@@ -37,7 +38,7 @@ export class Turns {
   #lastAt = Number.NEGATIVE_INFINITY;
   #sharedUntil = 0;
 
-  /** Processes up to `most` requests of one tenant at once, or `mostAlone` of a platform that is alone. */
+  /** Processes up to `most` requests of one tenant at a time, or `mostAlone` of a platform that is alone. */
   constructor(most: number, mostAlone: number) {
     this.#most = most;
     this.#mostAlone = mostAlone;
@@ -61,7 +62,7 @@ export class Turns {
 
   /**
    * Begins expensive work of a request that has its turn; `endExpensive` must follow. A statement that reads very much
-   * occupies a database processor, so while other platforms send requests, a platform does little of this at once.
+   * occupies a database processor, so while other platforms send requests, a platform does little of this at a time.
    * @returns the wait for it; undefined if it need not wait
    */
   beginExpensive(platformId: string): Promise<void> | undefined {
@@ -106,7 +107,7 @@ export class Turns {
     return isPlatform && !this.#isShared ? this.#mostAlone : this.#most;
   }
 
-  /** Ends one piece of work, and begins waiting ones, up to a maximum at once. */
+  /** Ends one piece of work, and begins waiting ones, up to a maximum. */
   #endIn(atWork: Map<string, AtWork>, key: string, most: number): void {
     const own = of(atWork, key);
     own.count -= 1;

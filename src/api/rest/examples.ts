@@ -51,7 +51,7 @@ export const examples: Readonly<Record<string, Readonly<Record<string, Example>>
       },
     },
     receiving: {
-      summary: '50.00 EUR are to arrive; executed at once',
+      summary: '50.00 EUR are to arrive; executed immediately',
       value: {
         source: { sourceType: 'ACCOUNT', accountId: account },
         destination: { destinationType: 'ACCOUNT', accountId: payee },

@@ -201,7 +201,7 @@ function refuse(fields: readonly string[]): void {
   }
 }
 
-/** Finds the paths of text that cannot be stored, also in the keys of objects. */
+/** Finds the paths of text that cannot be stored, including in the keys of objects. */
 function unstorable(value: unknown, path: readonly string[]): (readonly string[])[] {
   if (typeof value === 'string') return isStorable(value) ? [] : [path];
   if (typeof value !== 'object' || value === null) return [];

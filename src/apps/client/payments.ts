@@ -96,7 +96,7 @@ export function openPayments({ url, token, fetch: send = fetch, ...options }: Pa
     };
     const response = await attempt();
     if (response.status !== 401) return response;
-    // The token has ended early: retry once with a newer one.
+    // The token is no longer accepted, before its expiry: retry once with a newer one.
     tokens.forget();
     return attempt();
   };

@@ -10,7 +10,7 @@ import {
 
 export type FeedEvent = EventPartsFragment;
 
-/** Returns the id of the payment that an event is about, also for an event about a quote. */
+/** Returns the id of the payment that an event is about, including for an event about a quote. */
 export function paymentOf({ subject }: FeedEvent): string | undefined {
   if (!subject) return undefined;
   if ('transaction' in subject) return subject.transaction.id;

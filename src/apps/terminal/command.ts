@@ -39,7 +39,7 @@ export const eventTypes: Readonly<Record<EventTypeName, string>> = {
   KYC_STATUS: 'an identity check was decided',
   CUSTOMER_CHANGE: 'a customer changed in any other way',
   WEBHOOK_DELIVERY: 'a webhook delivery ended',
-  API_TOKEN_EXPIRY: 'a token ends within a week',
+  API_TOKEN_EXPIRY: 'a token expires within a week',
   TEST: 'a test of a webhook endpoint',
 };
 

@@ -63,7 +63,7 @@ function addWebhooks(program: Program): void {
     .command('resend')
     .description('send a delivery again, or the webhook of an event: to an endpoint, or to a program on this machine')
     .argument('<id>', 'WebhookDelivery:…, Event:… or Webhook:…')
-    .option('--to <to>', 'to this port or URL, as with listen')
+    .option('--to <to>', 'the port or URL to send to, as in listen')
     .option('--endpoint <id>', 'to this endpoint; required if the platform has several')
     .action(withService(resend));
 }

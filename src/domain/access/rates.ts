@@ -1,4 +1,4 @@
-/** A rate limit: the average number of requests per second, and the number of requests at once after a pause. */
+/** A rate limit: the average number of requests per second, and the size of a burst after a pause. */
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;
@@ -42,7 +42,7 @@ function rateOf(perSecond: number | null, burst: number | null): Rate | null {
 const most = 1_000_000;
 
 /**
- * Parses a limit such as `100/500`: 100 per second, and 500 at once. `100` alone allows twice as many at once.
+ * Parses a limit such as `100/500`: 100 per second, in bursts of up to 500. `100` alone allows bursts of up to 200.
  * @returns undefined for any other form, or numbers outside 1 to 1000000
  */
 export function parseRate(text: string): Rate | undefined {

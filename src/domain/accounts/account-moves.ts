@@ -115,7 +115,7 @@ export function verificationColumns(check: AccountVerification) {
   return { beneficiaryVerificationStatus: check.verification, beneficiaryVerifiedName: check.verifiedName };
 }
 
-/** Returns the owner's name of an external account, to compare with its bank's record; undefined for a wallet. */
+/** Returns the name of an external account's owner, to compare with its bank's record; undefined for a wallet. */
 export function ownerOf(account: Account): string | undefined {
   // Stored in this form by createExternalAccount.
   return ownerName(trustedJson<Beneficiary | null>(account.beneficiary));

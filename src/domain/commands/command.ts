@@ -148,7 +148,9 @@ export function command<Input extends object, Type extends ResultType>(
 
 /**
  * Runs a command once per idempotency key. A repeat returns the first outcome.
- * @throws Refusal FORBIDDEN (the caller may not run it), and the refusals of the command
+ * @throws Refusal FORBIDDEN (the caller may not run it), IDEMPOTENCY_MISMATCH, CONFLICT (the object has a different
+ *   version than expected, or the first call with the key is still running), SERVICE_UNAVAILABLE (a lock was not
+ *   granted in time), and the refusals of the command
  */
 export function runCommand<Type extends ResultType>(
   payments: Payments,

@@ -99,9 +99,9 @@ export function refundOf({ id, sentAmount }: Pick<Transaction, 'id' | 'sentAmoun
 }
 
 /**
- * Credits money from outside to an internal account. `times` is the number of deposits of the same amount at once. They
- * share a journal, because a payment has at most one of this kind: a second one would be money credited twice, which
- * the auditor reports.
+ * Credits money from outside to an internal account. `times` is the number of deposits of the same amount in one plan.
+ * They share a journal, because a payment has at most one of this kind: a second one would be money credited twice,
+ * which the auditor reports.
  */
 export function deposit(
   accountId: string,

@@ -198,7 +198,7 @@ function checkShare(share: number | null | undefined, path: FieldPath): void {
 }
 
 /**
- * Returns the rail's result of the identity check of a customer who is new or has a new name; undefined if the rail
+ * Returns the result of the rail's identity check of a customer who is new or has a new name; undefined if the rail
  * does not check identities.
  * @throws Refusal SERVICE_UNAVAILABLE
  */

@@ -33,7 +33,7 @@ export function feedPosition(text: string): FeedPosition {
   return { sequence: BigInt(sequence), epoch: epoch === undefined ? null : Number(epoch) };
 }
 
-/** The error for a reader whose events have been undone, and for a cursor that refers to one of them. */
+/** The error for a reader whose latest events were lost in a restore, and for a cursor that refers to a lost event. */
 export class EventsUndone extends Error {
   constructor(what = 'the last change that this stream has shown') {
     super(

@@ -181,7 +181,7 @@ export class Feed {
     return continues;
   }
 
-  /** Ends all subscriptions of a hub whose events have been undone. */
+  /** Ends all subscriptions of a hub whose latest events were lost in a restore. */
   #abandon(hub: Hub): void {
     const { platformId, subscribers } = hub;
     this.#log.warn(

@@ -19,7 +19,7 @@ export class RecentMemory {
 
 /**
  * The newest events of a platform's feed in memory, without a gap, for readers that were briefly away: when many
- * reconnect at once, they read nothing from the database. `clear` releases its memory.
+ * reconnect together, they read nothing from the database. `clear` releases its memory.
  */
 export class RecentEvents {
   readonly #memory: RecentMemory;

@@ -41,7 +41,7 @@ export interface ApprovalRequired {
   readonly reserves: boolean;
 }
 
-/** The database's refusal of a plan, with the facts that it saw under the lock. */
+/** A plan's refusal by the database, with the facts that it saw under the lock. */
 export type PlanRefusal =
   | { readonly code: 'QUOTE_NOT_FOUND' | 'TRANSACTION_NOT_FOUND'; readonly id: string }
   /** The approver is not independent of the requester of the payment. */

@@ -92,7 +92,7 @@ const expected = `expected as (
     (case when p.arrives_here then p.destination_account_id end, case when p.arrives_here then null else 'OUTSIDE'::system_account end,
       case when p.arrives_here then p.received_currency else p.waiting_currency end,
       case when p.status <> 'COMPLETED' then 0 when p.arrives_here then p.received_amount else p.waiting end),
-    -- What the rail converts for an account here goes out in one currency, and comes back in the other.
+    -- Money that the rail converts for an account here goes out in one currency, and comes back in the other.
     (null, 'OUTSIDE', p.sent_currency, case when p.status = 'COMPLETED' and p.arrives_here then coalesce(p.locked, 0) else 0 end),
     (null, 'OUTSIDE', p.received_currency,
       case when p.status = 'COMPLETED' and p.arrives_here and p.locked is not null then -p.received_amount else 0 end)
@@ -106,7 +106,7 @@ const expected = `expected as (
   ) as e(account_id, system, amount)
   where p.type = 'INCOMING' and p.status = 'COMPLETED' and p.arrives_here
   union all
-  -- What the provider has moved beyond what was promised, or less, where a person has settled it (decision 95).
+  -- The difference between the moved and the promised amount, if an operator has settled it (decision 95).
   select p.platform_id, p.id, null, e.system, d.currency, e.sign * d.left_beyond
   from rail_case c
   join payment p on p.platform_id = c.platform_id and p.id = c.transaction_id
@@ -183,7 +183,7 @@ export const paymentRules: readonly Rule[] = [
         and not coalesce(t.type = 'OUTGOING' and t.quote_id is null
           and s.kind = 'INTERNAL' and d.kind = 'INTERNAL' and s.currency = d.currency and s.id <> d.id and j.transfers <= 1
           and case when t.status in ('CREATED', 'REJECTED', 'EXPIRED') then t.approval_due_at is not null and i.id is null
-            -- What was reserved for it is a debit and a delivery.
+            -- If its money was reserved, the debit and the delivery are two journals.
             else t.status = 'COMPLETED' and j.journals = 2 - j.transfers and (j.transfers = 1 or t.decided_by_id is not null)
           and i.type = 'INCOMING' and i.status = 'COMPLETED' and i.destination_account_id = t.destination_account_id
           and (i.received_amount, i.received_currency) = (t.sent_amount, t.sent_currency) end, false)`,

@@ -36,7 +36,7 @@ export const policyRules: readonly Rule[] = [
         where u.platform_id = p.platform_id and u.policy_id = p.id and u.released_at is null
           and u.used_at >= (w.value ->> 'from')::timestamptz and split_part(w.key, ' ', 2) in ('', u.currency)) s
       where (w.value -> 'used')::numeric <> s.used
-        -- What is older may be deleted, and is not relied on.
+        -- Older rows may have been deleted, so they are not compared.
         and (w.value ->> 'from')::timestamptz > clock_timestamp() - interval '31 days'`,
   },
 ];

@@ -47,7 +47,7 @@ export async function requireMayTake(
   if (!isFictional(domain)) {
     refuse(
       'INVALID_INPUT',
-      'a sandbox platform can only have a domain reserved for tests: below .test, .example, example.com, example.net or example.org',
+      'a sandbox platform can only have a domain that is reserved for tests: one under .test, .example, example.com, example.net or example.org',
     );
   }
   if (own.length >= maxSandboxDomains)

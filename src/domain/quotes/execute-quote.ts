@@ -21,10 +21,11 @@ const at = pathsIn<ExecuteQuote>();
 
 /**
  * Executes a quote before its expiry (specification 4.3). The source is debited, or the rail pulls from an external
- * source, and the payment is PROCESSING.
+ * source, and the payment is PROCESSING; if a policy requires an approval, the payment waits for it as CREATED.
  * @throws Refusal QUOTE_NOT_FOUND, QUOTE_EXPIRED, CONFLICT (executed before), INVALID_INPUT (real-time funded),
- *   INSUFFICIENT_BALANCE, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT, AMOUNT_OUT_OF_RANGE
- *   (the receiving account cannot take it), IDEMPOTENCY_MISMATCH
+ *   INSUFFICIENT_BALANCE, LIMIT_EXCEEDED, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT,
+ *   AMOUNT_OUT_OF_RANGE (the receiving account cannot take it), FORBIDDEN (scenario in production), and those of every
+ *   command (runCommand)
  */
 export const executeQuote = command((payments, caller, input: ExecuteQuote) => ({
   operation: 'executeQuote',
@@ -69,6 +70,7 @@ async function planExecution(payments: Payments, caller: Caller, input: ExecuteQ
   const { transactionId, customerId, totalSendingAmount: amount, sendingCurrency: currency } = quote;
   const checks = {
     spend: spendOf(caller, 'QUOTE', {
+      // The quote's own values, apart from the account.
       ...{
         transactionId,
         customerId,

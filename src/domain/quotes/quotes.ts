@@ -36,8 +36,8 @@ import { accountsOf, capacityAt, customersOf, internalOf, start } from './start.
  * at once. Its transaction is created with it.
  * @throws Refusal ACCOUNT_NOT_FOUND, USER_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE,
  *   INVALID_CURRENCY, SELF_PAYMENT, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT,
- *   INSUFFICIENT_BALANCE (immediate), INVALID_UMA_ADDRESS, LOOKUP_REQUEST_NOT_FOUND, MISSING_MANDATORY_USER_INFO,
- *   FORBIDDEN (scenario in production), IDEMPOTENCY_MISMATCH
+ *   INSUFFICIENT_BALANCE and LIMIT_EXCEEDED (immediate), INVALID_UMA_ADDRESS, LOOKUP_REQUEST_NOT_FOUND,
+ *   MISSING_MANDATORY_USER_INFO, FORBIDDEN (scenario in production), IDEMPOTENCY_MISMATCH
  */
 export const createQuote = command((payments, caller, input: CreateQuote, idempotencyKey) => {
   const accountPath = (id: string) =>

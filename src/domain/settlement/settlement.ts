@@ -36,7 +36,7 @@ import { decideBySimulation } from './simulated-approval.ts';
 const caseMs = 60_000;
 
 /**
- * The approximate number of orders for which rails are queried at once: as many as a rail has connections
+ * The approximate number of orders for which rails are queried at a time: as many as a rail has connections
  * (upstream-client.ts). With more, orders that wait for a connection would use up their time: a slow provider would
  * answer none of them in time, and all would be sent again.
  */

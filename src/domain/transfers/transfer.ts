@@ -58,7 +58,7 @@ export async function readAccounts(
     () => requireKind(parties.destination, must.destination, 'destination', destinationPath),
   );
   if (from.currency !== to.currency) {
-    const message = `a transfer does not convert: the source is in ${from.currency}, the destination in ${to.currency}; create a quote`;
+    const message = `a transfer does not convert currencies: the source is in ${from.currency}, the destination in ${to.currency}; create a quote instead`;
     throw new Refusal('INVALID_CURRENCY', message, destinationPath);
   }
   return { from, to, parties, description, metadata, createdBy: tokenOf(caller) };

@@ -27,7 +27,8 @@ import {
  * Sends money in one currency from an internal to an external account (specification 4.12). The source is debited at
  * once. The transaction is PENDING until the rail has delivered or failed.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
- *   INSUFFICIENT_BALANCE, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT, IDEMPOTENCY_MISMATCH
+ *   INSUFFICIENT_BALANCE, LIMIT_EXCEEDED, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, INVALID_BANK_ACCOUNT,
+ *   IDEMPOTENCY_MISMATCH
  */
 export const transferOut = command((payments, caller, input: Transfer, idempotencyKey) => ({
   operation: 'transferOut',
@@ -117,7 +118,8 @@ export const transferIn = command((payments, caller, input: TransferIn, idempote
  * between customers (decision 63). It is COMPLETED at once. The receiver has its own INCOMING transaction (decision
  * 26). The platform's own account can receive money from any customer, even one who may not move money.
  * @throws Refusal ACCOUNT_NOT_FOUND, INVALID_INPUT, INVALID_AMOUNT, AMOUNT_OUT_OF_RANGE, INVALID_CURRENCY,
- *   SELF_PAYMENT, INSUFFICIENT_BALANCE, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN, IDEMPOTENCY_MISMATCH
+ *   SELF_PAYMENT, INSUFFICIENT_BALANCE, LIMIT_EXCEEDED, USER_NOT_READY, CUSTOMER_FROZEN, ACCOUNT_FROZEN,
+ *   IDEMPOTENCY_MISMATCH
  */
 export const transferInternal = command((payments, caller, input: Omit<Transfer, 'sandboxScenario'>) => ({
   operation: 'transferInternal',

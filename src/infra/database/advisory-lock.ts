@@ -3,7 +3,7 @@ import { connectionName, firstServer } from './connections/address.ts';
 import { DatabaseClient, Hosts } from './connections/hosts.ts';
 
 /**
- * Runs `work` under a session advisory lock: of several processes that call it at once, one works and the others wait.
+ * Runs `work` under a session advisory lock: of several processes that call it together, one works and the others wait.
  * The lock belongs to a separate connection, which `work` may use. It ends with that connection, even if the process is
  * killed.
  * .

@@ -30,7 +30,7 @@ export class UpstreamAccounts {
     return new Map(data.map(({ balance }) => [balance.currency.code, BigInt(balance.amount)]));
   }
 
-  /** Returns upstream's id of the platform's own internal account in a currency. */
+  /** Returns the upstream id of the platform's own internal account in a currency. */
   async internalId(currency: string): Promise<string> {
     const known = this.#internal.get(currency);
     if (known !== undefined) return known;
@@ -41,7 +41,7 @@ export class UpstreamAccounts {
     return account.id;
   }
 
-  /** Returns upstream's id of an external account. @throws UpstreamRefusal if none is registered there */
+  /** Returns the upstream id of an external account. @throws UpstreamRefusal if none is registered there */
   async externalId(account: RailAccount, currency: string): Promise<string> {
     const key = `${currency} ${identityKey(account.type, account.details)}`;
     const known = this.#external.get(key);

@@ -41,7 +41,7 @@ export class UpstreamDeposits {
     this.#accounts = accounts;
   }
 
-  /** Caches upstream's id of a customer that was just created there. */
+  /** Caches the upstream id of a customer that was just created there. */
   noteCustomer(customerId: string, upstreamId: string): void {
     this.#customers.set(customerId, upstreamId);
   }

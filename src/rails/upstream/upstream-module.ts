@@ -88,7 +88,7 @@ async function connectionOf(connections: RailHost['connections'], platformId: st
 }
 
 function connected(connection: UpstreamConnection | undefined): UpstreamConnection {
-  if (!connection) throw new Error('the platform is not connected: npm run ops -- rails connect');
+  if (!connection) throw new Error('the platform is not connected: run `npm run ops -- rails connect`');
   return connection;
 }
 

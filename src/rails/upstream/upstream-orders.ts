@@ -61,7 +61,7 @@ export class UpstreamOrders {
     return outcome;
   }
 
-  /** Pulls into the platform's internal account upstream. */
+  /** Pulls the money into the platform's internal account at the upstream service. */
   async collect(order: RailOrder): Promise<RailOutcome> {
     const { account } = order;
     if (!account) return noUma;

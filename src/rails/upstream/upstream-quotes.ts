@@ -67,7 +67,9 @@ function noAccount(error: unknown): never {
 function lockedBy(quote: QuoteRecord, { sending, receiving }: LockRequest): LockAnswer {
   const { quoteId, createdAt, expiresAt, sendingCurrency, receivingCurrency } = quote;
   if (sendingCurrency.code !== sending.code || receivingCurrency.code !== receiving.code) {
-    throw new Error(`upstream has quoted ${sendingCurrency.code} to ${receivingCurrency.code}`);
+    throw new Error(
+      `upstream quoted ${sendingCurrency.code} to ${receivingCurrency.code} instead of ${sending.code} to ${receiving.code}`,
+    );
   }
   // Both times are by upstream's clock, which may differ from the gateway's, so only their difference counts.
   const lifeMs = new Date(expiresAt).getTime() - new Date(createdAt).getTime();

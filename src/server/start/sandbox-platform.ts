@@ -30,8 +30,8 @@ const PREPARATION_LOCK = 0x73616e64;
 
 /**
  * Creates the platform of the local sandbox, unless it exists: two customers with money and external accounts to pay
- * to. Of several instances that start at once, one creates it and the others wait. An interrupted start is continued by
- * the next one, since every step has an idempotency key.
+ * to. Of several instances that start together, one creates it and the others wait. An interrupted start is continued
+ * by the next one, since every step has an idempotency key.
  * @returns its credentials, and the accounts for a first payment
  */
 export async function prepareSandboxPlatform(payments: Payments): Promise<SandboxPlatform> {

@@ -83,7 +83,8 @@ const deleteWebhooksStatement = statement<{ webhookId: string }>(
 /**
  * Deletes a batch of rows past their retention: idempotency records; ended webhook deliveries whose last attempt is as
  * old, with their attempts; client tokens; counts of policies; expired lookups without a quote (after an hour if no key
- * names them); resume points of ended streams; processed provider webhooks. Any number of processes may run it at once.
+ * names them); resume points of ended streams; processed provider webhooks. Any number of processes may run it
+ * together.
  * @returns whether there may be more
  */
 export async function deleteExpired({ pool }: Database): Promise<boolean> {

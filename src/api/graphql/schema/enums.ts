@@ -198,7 +198,7 @@ export const EventType = builder.enumType('EventType', {
     INCOMING_PAYMENT: 'An incoming transaction was created or its status changed.',
     ACCOUNT_STATUS: 'The balance of an internal account changed.',
     KYC_STATUS: "A customer's identity check was decided.",
-    API_TOKEN_EXPIRY: 'An API token ends by itself within a week. Not for client tokens.',
+    API_TOKEN_EXPIRY: 'An API token expires within a week. Not for client tokens.',
     TEST: 'A test event for a webhook endpoint.',
     QUOTE_STATUS: 'A quote was created or its status changed. In the feed only.',
     EXTERNAL_ACCOUNT_STATUS: 'An external account was created or its status changed. In the feed only.',

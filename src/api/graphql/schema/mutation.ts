@@ -36,7 +36,7 @@ interface MutationOptions<Fields extends InputFieldMap, Success extends Replayab
   };
   /** Whether it has a dry run: `validateOnly` in its input, and the dry run's result in the union. */
   readonly validates?: true;
-  /** What a sandbox scenario decides, if the mutation takes one beside its input. */
+  /** The description of the sandbox scenario, if the mutation takes one beside its input. */
   readonly scenario?: string;
   /** Whether a key is required: it moves money, and nothing else tells a repeat from a second payment. */
   readonly isKeyRequired?: true;

@@ -34,8 +34,8 @@ const SandboxStep = builder.enumType('SandboxStep', {
 const SandboxApproval = builder.enumType('SandboxApproval', {
   description: "The platform's decision on a simulated incoming payment.",
   values: {
-    APPROVE: { description: 'The platform approves at once, with the information in the customer record.' },
-    REJECT: { description: 'The platform rejects at once: the payment becomes REJECTED.' },
+    APPROVE: { description: 'The platform approves immediately, with the information in the customer record.' },
+    REJECT: { description: 'The platform rejects immediately: the payment becomes REJECTED.' },
   },
 });
 

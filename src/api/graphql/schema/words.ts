@@ -74,7 +74,7 @@ interface PageOptions<Types extends SchemaTypes> extends Options {
 /** The options of a type whose rows have ids, for `prismaNode`: every node must declare who may see them. */
 export const node = (visible: Visible, description = 'The public id of the object: its type, a colon and a UUID.') => ({
   id: { resolve: (row: { readonly id: string }) => row.id, description },
-  // The plug-in's type of a unique condition differs per model, and all of these have this key.
+  // The plug-in's type for a unique condition differs per model, and all of these have this key.
   findUnique: (uuid: string, { viewer }: { readonly viewer: Viewer }) =>
     ({ platformId_id: { platformId: viewer.platformId, id: uuid }, AND: [visible(viewer)] }) as never,
   nullable: true as const,
@@ -167,7 +167,7 @@ declare global {
         types: readonly IdType[],
         options: Omit<Options, 'nullable'> & { readonly id: string },
       ): FieldRef<Types, never, Kind>;
-      /** The result of a domain query, also in a stock execution unless `resolve` implements that. */
+      /** The result of a domain query, including in a stock execution unless `resolve` implements that. */
       fromQuery(
         type: TypeParam<Types>,
         read: MadeRead,

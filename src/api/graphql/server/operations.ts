@@ -34,7 +34,7 @@ import { type StreamMessage, streamMessages } from './stream-messages.ts';
 import { type Farewell, holdStream } from './supervise-stream.ts';
 import { timeOperation, withTimeLimit } from './time-operation.ts';
 
-/** The maximum number of streams opening at once: after a restart all clients reconnect, and would time out. */
+/** The maximum number of streams opening at a time: after a restart all clients reconnect, and would time out. */
 const maxOpenings = 256;
 
 /** The connection of an operation: its credentials, and how to close it. */
@@ -70,7 +70,7 @@ export interface OperationsOptions {
   readonly takeTurn: TakeTurn;
   /** Counts further requests for a document that costs as much as several. Returns the error of one over the limit. */
   readonly countMore: (context: Context, requests: number) => Promise<GraphQLError | undefined>;
-  /** Limits how many expensive documents of a platform are executed at once. */
+  /** Limits how many expensive documents of a platform are executed at a time. */
   readonly expensive: ExpensiveTurns;
   /** Authenticates the caller. Throws a GraphQLError if the credentials are invalid. */
   readonly contextOf: (transport: Transport) => Promise<Context>;

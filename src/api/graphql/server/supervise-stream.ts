@@ -32,9 +32,9 @@ export async function holdStream(
 }
 
 /**
- * Supervises an event stream (SSE) while it is open. Closes it if its token ends or no longer permits the operation,
- * the server stops, or its reader stalls. The connection is cut without `complete`: a stock client reconnects and
- * resumes after a cut, and takes `complete` as the end. A token's error is sent before the cut.
+ * Supervises an event stream (SSE) while it is open. Closes it if its token is no longer valid or no longer permits the
+ * operation, the server stops, or its reader stalls. The connection is cut without `complete`: a stock client
+ * reconnects and resumes after a cut, and takes `complete` as the end. A token's error is sent before the cut.
  * @param farewell writes that error
  */
 function superviseStream(sessions: Sessions, viewer: Viewer, response: ServerResponse, farewell: Farewell): Session {

@@ -15,7 +15,9 @@ export type DistinctConnections = (
   body: Buffer,
 ) => Promise<boolean>;
 
-/** How long a client waits before it reopens a stream, in milliseconds, so that not all do at once after a restart. */
+/**
+ * How long a client waits before it reopens a stream, in milliseconds, so that not all do so together after a restart.
+ */
 const reconnect = { leastMs: 500, spreadMs: 2_000 } as const;
 
 interface DistinctConnectionOptions {

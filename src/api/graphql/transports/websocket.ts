@@ -47,7 +47,7 @@ const compression = {
 
 /** The error of an operation beyond the limit. */
 const tooManyOperations = rateLimited(
-  new RateLimited(`a connection can have at most ${socketLimits.operations} operations at once`, 1),
+  new RateLimited(`a connection can have at most ${socketLimits.operations} operations at a time`, 1),
 );
 
 /**

@@ -93,7 +93,9 @@ export const CreateQuoteBody = z
     immediatelyExecute: z
       .boolean()
       .optional()
-      .describe('Whether to execute it at once, at the current rate; false by default. Not with real-time funding.'),
+      .describe(
+        'Whether to execute it immediately, at the current rate; false by default. Not with real-time funding.',
+      ),
     description: text(longest.memo).optional().describe('A note for the payment, at most 500 characters.'),
     metadata: newMetadata,
   })

@@ -105,7 +105,7 @@ const remove = createRoute({
     tags,
     summary: 'Delete a customer',
     description:
-      "A customer that still holds money or has payments in progress is refused with CUSTOMER_IN_USE: `details` has `balances` (`accountId`, `amount`, `currency`), `paymentsUnderWay` and the oldest 20 `transactionIds`. The customer's history stays. It can make and receive no more payments, its UMA address becomes free, and the client tokens of its apps end.",
+      "A customer that still holds money or has payments in progress is refused with CUSTOMER_IN_USE: `details` has `balances` (`accountId`, `amount`, `currency`), `paymentsUnderWay` and the oldest 20 `transactionIds`. The customer's history is kept. It can no longer make or receive payments, its UMA address becomes available, and its apps' client tokens are revoked.",
   }),
   method: 'delete',
   path: '/customers/{customerId}',

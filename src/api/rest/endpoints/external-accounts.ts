@@ -99,7 +99,7 @@ const CustomerAccountBody = z
 const created = {
   201: commandResponse(
     z.object({ ...ExternalAccountSchema.shape, warnings }).openapi('CreatedExternalAccount'),
-    'The new account; in the sandbox it is ACTIVE at once.',
+    'The new account; in the sandbox it is ACTIVE immediately.',
   ),
 };
 

@@ -39,7 +39,7 @@ const create = createRoute({
     tags,
     summary: 'Create a quote',
     description:
-      'Locks a rate and fees until the quote expires. Nothing moves until it is executed, or funded by a deposit; with `immediatelyExecute` it is executed at once.',
+      'Locks a rate and fees until the quote expires. Nothing moves until it is executed, or funded by a deposit; with `immediatelyExecute` it is executed immediately.',
   }),
   method: 'post',
   path: '/quotes',
@@ -86,7 +86,7 @@ const execute = createRoute({
     tags,
     summary: 'Execute a quote',
     description:
-      'Executes a quote once, before it expires. The source is debited at once. A real-time funded quote is executed by its deposit instead.',
+      'Executes a quote once, before it expires. The source is debited immediately. If a policy requires an approval, the transaction waits for it as CREATED. A real-time funded quote is executed by its deposit instead.',
   }),
   method: 'post',
   path: '/quotes/{quoteId}/execute',
@@ -99,7 +99,7 @@ const cancel = createRoute({
     tags,
     summary: 'Cancel a quote',
     description:
-      "Cancels a quote that was neither executed nor funded: it is EXPIRED at once, with its transaction. A later deposit is credited to the customer's account.",
+      "Cancels a quote that was neither executed nor funded: it is EXPIRED immediately, with its transaction. A later deposit is credited to the customer's account.",
   }),
   method: 'post',
   path: '/quotes/{quoteId}/cancel',

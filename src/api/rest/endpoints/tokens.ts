@@ -59,7 +59,7 @@ const TokenSchema = z
     permissions,
     clientId: z.string().describe('The user name for HTTP Basic authentication.'),
     createdById: id('ApiToken', 'The API token that created it; absent if the operator or the sandbox did.').optional(),
-    expiresAt: time('When the token ends by itself; absent if it lasts until it is deleted.').optional(),
+    expiresAt: time('When the token expires; absent if it lasts until it is deleted.').optional(),
     addresses: addresses.optional(),
     replacesId: id('ApiToken', 'The token whose place this one takes.').optional(),
     replacedById: id(
@@ -97,7 +97,7 @@ const create = createRoute({
         .strictObject({
           name,
           permissions: permissions.min(1),
-          expiresAt: moment('When the token ends by itself; never when left out.'),
+          expiresAt: moment('When the token expires; never when left out.'),
           addresses: addresses.optional(),
         })
         .openapi('CreateToken'),
@@ -146,7 +146,7 @@ const rotate = createRoute({
     tags,
     summary: 'Replace a token',
     description:
-      'Creates a token in the place of another one, with its name, permissions and addresses. Both are valid until the overlap is over; then the old one ends by itself. The response contains a secret and is not stored. 409 CONFLICT: the token has ended, or another one takes its place.',
+      'Creates a token in the place of another one, with its name, permissions and addresses. Both are valid until the overlap is over; then the old one expires. The response contains a secret and is not stored. 409 CONFLICT: the token has expired, has been revoked, or already has a replacement.',
   }),
   method: 'post',
   path: '/tokens/{tokenId}/rotate',

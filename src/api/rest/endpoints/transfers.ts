@@ -80,7 +80,7 @@ const out = createRoute({
     tags,
     summary: 'Transfer to an external account, in one currency',
     description:
-      'Debits an internal account at once. The payment is PENDING until the external account has the money, or until it has failed and the money is back.',
+      'Debits an internal account immediately. The payment is PENDING until the external account has the money, or until it has failed and the money is back.',
   }),
   method: 'post',
   path: '/transfer-out',

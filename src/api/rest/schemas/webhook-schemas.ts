@@ -60,11 +60,11 @@ const webhooks = {
   },
   API_TOKEN_EXPIRY: {
     name: 'TokenExpiryNotification',
-    summary: 'A token ends soon',
-    description: 'Sent once, within the last week of an API token that ends by itself.',
+    summary: 'A token expires soon',
+    description: 'Sent once, within the week before an API token expires.',
     fields: {
-      tokenId: id('ApiToken', 'The token that ends.'),
-      expiresAt: time('When it ends.'),
+      tokenId: id('ApiToken', 'The token that expires.'),
+      expiresAt: time('When it expires.'),
     },
   },
   TEST: {

@@ -21,7 +21,7 @@ import {
 } from './deliveries.ts';
 import { isDelivered, isGone, type Outcome, Sender, signedHeaders } from './sender.ts';
 
-/** The maximum number of attempts that this process runs at once. */
+/** The maximum number of attempts that this process runs at a time. */
 const maxAttempts = 256;
 /** The maximum number of deliveries that one step leases. */
 const batchSize = 64;
@@ -40,7 +40,7 @@ const unreadableSecret: Outcome = {
   answer: undefined,
 };
 
-/** Attempts deliveries, many at once and independently: a slow one delays only others to the same endpoint. */
+/** Attempts deliveries, many concurrently and independently: a slow one delays only others to the same endpoint. */
 export class Deliverer {
   readonly #webhooks: Webhooks;
   readonly #sender: Sender;

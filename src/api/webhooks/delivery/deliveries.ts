@@ -9,7 +9,7 @@ import type { Webhooks } from '../webhooks.ts';
 import { type RelatedFields, relatedFields, relatedRows } from './bodies.ts';
 import type { Outcome } from './sender.ts';
 
-/** The maximum number of attempts to one endpoint at once, over all processes; simultaneous leases can exceed it. */
+/** The maximum number of attempts to one endpoint at a time, over all processes; simultaneous leases can exceed it. */
 const maxInFlight = 8;
 /** The same for an endpoint that is failing: enough to notice its recovery, too few to delay others. */
 const maxInFlightWhileFailing = 2;
@@ -29,7 +29,7 @@ export interface LeasedDelivery extends RelatedFields, Lease {
   readonly secret: Uint8Array;
   /** The secret before the last rotation, while it is still used to sign. */
   readonly previousSecret: Uint8Array | null;
-  /** The database's time of the lease. */
+  /** The time of the lease, by the database's clock. */
   readonly now: Date;
   readonly event: Event;
 }
@@ -90,7 +90,7 @@ const releaseStatement = statement<object>(
    where platform_id = $1 and id = $2 and begun = $3 and status = 'PENDING'`,
 );
 
-/** Releases a delivery whose attempt this process has aborted: another process attempts it at once. */
+/** Releases a delivery whose attempt this process has aborted: another process attempts it immediately. */
 export async function releaseDelivery({ payments }: Webhooks, delivery: LeasedDelivery): Promise<void> {
   await releaseStatement(payments.database.pool, delivery.platformId, delivery.id, delivery.begun);
 }

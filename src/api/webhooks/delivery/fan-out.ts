@@ -38,7 +38,7 @@ const fanOutStatement = statement<{ count: number; moved: number }>(
 
 /**
  * Creates deliveries of the new events of the feed: exactly one per event and endpoint, in the transaction that
- * advances the endpoint's position in the feed. Any number of processes may do so at once.
+ * advances the endpoint's position in the feed. Any number of processes may do so concurrently.
  * @returns `count` deliveries created, for `moved` endpoints whose position advanced
  */
 export async function fanOut({ payments }: Webhooks): Promise<{ count: number; moved: number }> {

@@ -11,7 +11,7 @@ import { endpointDisabled, endpointUuid, readEndpoint } from './endpoint-queries
 
 /** How long a caller waits for the outcome of its test, in milliseconds. The delivery continues like any other. */
 const waitMs = 8_000;
-/** The maximum number of a platform's tests that may wait for their receivers at once, in one process. */
+/** The maximum number of a platform's tests that may wait for their receivers at a time, in one process. */
 const maxWaiting = 16;
 /** The pause before the outcome is looked up again, in milliseconds: doubled each time, up to the second number. */
 const pollMs = 50;

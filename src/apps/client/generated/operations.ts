@@ -162,7 +162,7 @@ export type CreateQuoteInput = {
   destination: PaymentDestinationInput;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** Whether to execute the quote at once, at the current rate. */
+  /** Whether to execute the quote immediately, at the current rate. */
   immediatelyExecute?: boolean | null | undefined;
   /** The fixed amount: 1 to 9000000000000000 smallest units of its currency. */
   lockedCurrencyAmount: AmountInput;
@@ -241,7 +241,7 @@ export type EventType =
   | 'ACCOUNT_CHANGE'
   /** The balance of an internal account changed. */
   | 'ACCOUNT_STATUS'
-  /** An API token ends by itself within a week. Not for client tokens. */
+  /** An API token expires within a week. Not for client tokens. */
   | 'API_TOKEN_EXPIRY'
   /** A customer changed in any other way: new details, deletion, a pending identity check. In the feed only. */
   | 'CUSTOMER_CHANGE'
@@ -748,9 +748,9 @@ export type RefusalCode =
 
 /** The platform's decision on a simulated incoming payment. */
 export type SandboxApproval =
-  /** The platform approves at once, with the information in the customer record. */
+  /** The platform approves immediately, with the information in the customer record. */
   | 'APPROVE'
-  /** The platform rejects at once: the payment becomes REJECTED. */
+  /** The platform rejects immediately: the payment becomes REJECTED. */
   | 'REJECT';
 
 /** How the simulated deposit for a real-time funded quote arrives. */

@@ -25,7 +25,7 @@ export class CredentialBrake {
   readonly #now: Clock;
   readonly #attempts = boundedCache<Attempts>(maxAddresses);
 
-  /** @param perMinute the number of wrong credentials that an address may try at once, and per minute */
+  /** @param perMinute the number of wrong credentials that an address may try in a burst, and per minute */
   constructor(perMinute: number, log: Logger, now: Clock) {
     this.#rate = { perSecond: perMinute / 60, burst: perMinute };
     this.#log = log;

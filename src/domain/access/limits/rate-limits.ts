@@ -114,7 +114,7 @@ function refusalOf(lacking: readonly Quota[], wantedOf: (rate: Rate) => number):
   // A request is refused only if it lacks tokens, so a longest wait exists.
   const { name, rate } = lacking[longest] as Quota;
   return new RateLimited(
-    `${owners[name]} has made too many requests: at most ${rate.perSecond} a second and ${rate.burst} at once`,
+    `${owners[name]} has made too many requests: at most ${rate.perSecond} a second, in bursts of up to ${rate.burst}`,
     waits[longest] ?? 0,
   );
 }

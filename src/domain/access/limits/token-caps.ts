@@ -1,7 +1,7 @@
 import type { Viewer } from '../viewer.ts';
 import { RateLimited } from './rate-limits.ts';
 
-/** The number of resources (sockets, streams) that one API token and one client token may hold at once. */
+/** The number of resources (sockets, streams) that one API token and one client token may hold at a time. */
 export interface Cap {
   readonly apiToken: number;
   readonly clientToken: number;
@@ -35,7 +35,7 @@ export class TokenCap {
     const open = this.#open.get(tokenId) ?? 0;
     if (open >= most) {
       const owner = kind === 'CLIENT' ? 'a client token' : 'an API token';
-      return new RateLimited(`${owner} can have at most ${most} ${this.#things} at once`, retryAfter);
+      return new RateLimited(`${owner} can have at most ${most} ${this.#things} at a time`, retryAfter);
     }
     this.#open.set(tokenId, open + 1);
     let isOpen = true;

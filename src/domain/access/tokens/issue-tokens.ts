@@ -75,9 +75,9 @@ const targets = {
 
 /**
  * Mints a token for an app, bound to exactly one customer, quote or transaction.
- * @throws Refusal INVALID_INPUT, FORBIDDEN (the caller lacks a permission, or its token has ended), USER_NOT_FOUND,
- *   QUOTE_NOT_FOUND, TRANSACTION_NOT_FOUND, CUSTOMER_DELETED (the customer that it would be bound to), CONFLICT (the
- *   idempotency key has already created a token, whose text is not stored), SERVICE_UNAVAILABLE
+ * @throws Refusal INVALID_INPUT, FORBIDDEN (the caller lacks a permission, or its token is no longer valid),
+ *   USER_NOT_FOUND, QUOTE_NOT_FOUND, TRANSACTION_NOT_FOUND, CUSTOMER_DELETED (the customer that it would be bound to),
+ *   CONFLICT (the idempotency key has already created a token, whose text is not stored), SERVICE_UNAVAILABLE
  */
 export async function createClientToken(
   database: Database,
@@ -157,7 +157,7 @@ async function storeClientToken(
   if (!found) throw new Refusal(code, `no such ${type.toLowerCase()}`, at(name));
   const ownerId = found.customerId;
   if (ownerId !== null && (await isDeletedOwner(client, caller, ownerId))) {
-    throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted: its tokens have ended', {
+    throw new Refusal('CUSTOMER_DELETED', 'the customer is deleted: its tokens have been revoked', {
       path: at(name),
       existingId: publicId('Customer', ownerId),
     });
@@ -242,8 +242,8 @@ export interface NewServerToken {
 /**
  * Issues a token for a server. The secret is returned here and stored nowhere. The token expires no later than the one
  * that creates it, and is accepted only from addresses that its creator is accepted from.
- * @throws Refusal INVALID_INPUT, FORBIDDEN (the caller lacks a permission, or its token has ended), CONFLICT (the
- *   idempotency key has already created a token)
+ * @throws Refusal INVALID_INPUT, FORBIDDEN (the caller lacks a permission, or its token is no longer valid), CONFLICT
+ *   (the idempotency key has already created a token)
  */
 export async function issueApiToken(
   database: Database,
@@ -279,7 +279,8 @@ export const maxOverlapHours = 720;
 /**
  * Replaces a token by a new one with its name, permissions, addresses and lifetime, but no longer than the caller's.
  * The old one expires after the overlap at the latest. Everything that limits it also limits the new one.
- * @throws Refusal like issueApiToken, TOKEN_NOT_FOUND, CONFLICT (the token has ended or has already been replaced)
+ * @throws Refusal like issueApiToken, TOKEN_NOT_FOUND, CONFLICT (the token is no longer valid or has already been
+ *   replaced)
  */
 export async function rotateApiToken(
   database: Database,
@@ -306,7 +307,9 @@ export async function rotateApiToken(
       if (!old) throw new Refusal('TOKEN_NOT_FOUND', 'no such token', ['tokenId']);
       const { now } = await readClock(client);
       if (old.revokedAt || old.replacedBy || (old.expiresAt && old.expiresAt <= now))
-        throw new Refusal('CONFLICT', 'the token has ended, or another one takes its place', ['tokenId']);
+        throw new Refusal('CONFLICT', 'the token has expired, has been revoked, or already has a replacement', [
+          'tokenId',
+        ]);
       checkPermissions(caller, old.permissions);
       const lifeMs = old.expiresAt && old.expiresAt.getTime() - old.createdAt.getTime();
       const expiresAt = lifeMs === null ? null : new Date(now.getTime() + lifeMs);
@@ -370,7 +373,7 @@ async function boundsOf(
     return from.map(parseRange).some((range) => isWithin([range])(address) && bits >= range[1]);
   };
   if (from.length > 0 && !addresses.every(isInside))
-    throw new Refusal('FORBIDDEN', 'a token cannot create one that is accepted from other addresses than itself', [
+    throw new Refusal('FORBIDDEN', 'a token can only create tokens that are accepted from its own addresses', [
       'addresses',
     ]);
   return { expiresAt: isLonger ? latest : (expiresAt ?? latest), addresses: addresses.length > 0 ? addresses : from };

@@ -76,9 +76,9 @@ const revokeStatement = forCaller(
 );
 
 /**
- * Revokes a server's token and, unless the input says otherwise, everything that it created: tokens end, and webhook
- * endpoints are disabled. Within seconds, all requests with these tokens are refused, and their open connections are
- * closed. Revoking a token again is not an error.
+ * Revokes a server's token and, unless the input says otherwise, everything that it created: tokens are revoked, and
+ * webhook endpoints disabled. Within seconds, all requests with these tokens are refused, and their open connections
+ * are closed. Revoking a token again is not an error.
  * @returns the numbers of other tokens and of endpoints that ended with it
  * @throws Refusal TOKEN_NOT_FOUND, CONFLICT (no token with MANAGE would be left)
  */

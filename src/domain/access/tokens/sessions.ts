@@ -18,7 +18,7 @@ const rightsStatement = statement<Rights & { id: string }>(
  */
 const sweepMs = 900;
 
-/** The reasons for closing a connection: its token has ended, or no longer permits an open operation. */
+/** The reasons for closing a connection: its token is no longer valid, or no longer permits an open operation. */
 export const endings = {
   ended: { code: 'UNAUTHENTICATED', message: 'the token has expired or was revoked: reconnect with a new one' },
   narrowed: { code: 'FORBIDDEN', message: 'the token no longer permits an open operation' },

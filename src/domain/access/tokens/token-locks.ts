@@ -33,7 +33,11 @@ export async function lockMaker(on: Queryable, { platformId, tokenId }: Caller):
   if (tokenId === null) return null;
   await shareStatement(on, platformId);
   const [alive] = await aliveStatement(on, platformId, tokenId);
-  if (!alive) throw new Refusal('FORBIDDEN', 'this token has ended, so it cannot create tokens or webhook endpoints');
+  if (!alive)
+    throw new Refusal(
+      'FORBIDDEN',
+      'this token has expired or been revoked, so it cannot create tokens or webhook endpoints',
+    );
   return tokenId;
 }
 

@@ -107,7 +107,7 @@ export async function startOrJoin(cluster: Cluster, onlyPort?: number): Promise<
       throw new EmbeddedPostgresError(`The embedded Postgres cannot be used: ${fault}.`);
     }
     if (server || (started && !started.hasEnded())) return undefined;
-    // Colliding with another process's start is no failed try: the later one finds the server, or a free folder.
+    // Colliding with another process's start is not a failed try: the later one finds the server, or a free folder.
     const failure = await started?.failure();
     if (failure && !LOCKED.test(failure.message) && --triesLeft === 0) throw failure;
     if (started) await delay(10 * POLL_MS);
@@ -132,7 +132,7 @@ async function enter(cluster: Cluster, { pid, port }: RunningServer) {
   presence.on('error', () => undefined);
   const isLast = async () => {
     await presence.query('select pg_advisory_unlock_shared($1)', [USE_LOCK]);
-    // If two leave at once, one gets the lock; a process that enters meanwhile waits for it until the server is gone.
+    // If two leave together, one gets the lock; a process that enters meanwhile waits for it until the server is gone.
     const { rows } = await presence.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [USE_LOCK]);
     return rows[0]?.got;
   };

@@ -69,7 +69,7 @@ const longSeconds = 5;
 const graceMs = 500;
 
 /**
- * Applies the migrations that the database lacks. Of several processes that start at once, one migrates and the others
+ * Applies the migrations that the database lacks. Of several processes that start together, one migrates and the others
  * wait. Migrations that only the database knows are ignored: a newer version of the program has applied them.
  * .
  * @returns the names of the migrations applied now, none if the database was up to date
@@ -222,7 +222,7 @@ async function applyPatiently(migration: Migration, { client, locks, patience, l
       if (blockers.length > 0) others = blockers.map(nameOf).join('; ');
       if (performance.now() >= until)
         throw migrationFailure(migration, error, `It waits for ${others}. End that session, and run the command again`);
-      // What a session does changes; its identity does not.
+      // A session's activity changes; its identity does not.
       const who = blockers.map(({ pid }) => pid).join();
       if (who !== said && who !== '')
         log(`the migration ${migration.name} waits for ${others} and will be tried again`);

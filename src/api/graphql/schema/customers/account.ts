@@ -117,7 +117,7 @@ builder.queryFields((t) => ({
 
 mutation('createExternalAccount', {
   description:
-    'Registers a bank account or wallet to pay to or to pull money from. In the sandbox it is ACTIVE at once, unless its magic suffix says otherwise. The app of a customer needs the grant ADD_BENEFICIARIES, and registers accounts of that customer.',
+    'Registers a bank account or wallet to pay to or to pull money from. In the sandbox it is ACTIVE immediately, unless its magic suffix says otherwise. The app of a customer needs the grant ADD_BENEFICIARIES, and registers accounts of that customer.',
   input: (t) => ({
     currency: t.field({
       type: 'CurrencyCode',

@@ -120,7 +120,7 @@ export const PaymentInstruction = builder.interfaceRef<Shape>('PaymentInstructio
   fields: (t) => ({
     accountType: t.expose('accountType', {
       type: ExternalAccountType,
-      description: 'The type of account to pay to, by which the fields differ.',
+      description: 'The type of the account to pay to. It determines the other fields.',
     }),
     reference: t.string({
       nullable: true,

@@ -8,7 +8,7 @@ import { builder } from '../builder.ts';
 import { Account, Customer } from '../nouns.ts';
 import { variantsBy } from '../words.ts';
 
-/** Defines the source and destination of payments: a transaction shown as one of its ends, also for its quote. */
+/** Defines the source and destination of payments: a transaction shown as one of its ends, and for its quote. */
 
 const displayName =
   'The display name of the party, as it was when the payment was made; later changes do not affect it.';

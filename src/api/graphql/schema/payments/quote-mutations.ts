@@ -102,7 +102,7 @@ mutation('createQuote', {
     lookupId: t.id({ description: 'The lookup of the receiver, required for a UMA destination: Lookup:…' }),
     immediatelyExecute: t.boolean({
       defaultValue: false,
-      description: 'Whether to execute the quote at once, at the current rate.',
+      description: 'Whether to execute the quote immediately, at the current rate.',
     }),
     description: t.string({ description: 'A note for the payment.' }),
     senderCustomerInfo: t.field({
@@ -138,7 +138,7 @@ mutation('createQuote', {
 
 mutation('executeQuote', {
   description:
-    'Executes a quote before it expires. An internal account is debited at once, an external one is pulled from; the quote is then PROCESSING.',
+    'Executes a quote before it expires. An internal account is debited immediately, an external one is pulled from; the quote is then PROCESSING. If a policy requires an approval, the transaction waits for it as CREATED.',
   input: (t) => ({
     quoteId: t.id({ required: true, description: 'The quote: Quote:…' }),
   }),
@@ -152,7 +152,7 @@ mutation('executeQuote', {
 
 mutation('cancelQuote', {
   description:
-    "Cancels a quote that was neither executed nor funded: it is EXPIRED at once, with its transaction. A later deposit is credited to the customer's account.",
+    "Cancels a quote that was neither executed nor funded: it is EXPIRED immediately, with its transaction. A later deposit is credited to the customer's account.",
   input: (t) => ({ quoteId: t.id({ required: true, description: 'The quote: Quote:…' }) }),
   success: { row: { as: 'quote', type: Quote, description: 'The quote, which is now EXPIRED.' } },
   refusals: ['NotFoundError', 'QuoteExpiredError'],

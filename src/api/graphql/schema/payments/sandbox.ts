@@ -26,7 +26,7 @@ mutation('sandboxFundAccount', {
 
 mutation('sandboxSend', {
   description:
-    "Sandbox only: simulates the deposit for a real-time funded quote. Exactly the quoted amount is converted and delivered at once. If it is less, more or too late, the payment fails and the money is credited to the customer's account in that currency. A quote that is already paid: CONFLICT. A deleted customer: CUSTOMER_DELETED, and the money goes back to its payer.",
+    "Sandbox only: simulates the deposit for a real-time funded quote. Exactly the quoted amount is converted and delivered immediately. If it is less, more or too late, the payment fails and the money is credited to the customer's account in that currency. A quote that is already paid: CONFLICT. A deleted customer: CUSTOMER_DELETED, and the money goes back to its payer.",
   input: (t) => ({
     quoteId: t.id({ required: true, description: 'The quote to fund: Quote:…' }),
     currency: t.field({

@@ -76,7 +76,8 @@ builder.prismaObjectFields(Transaction, (t) => ({
 builder.prismaObjectFields(Transaction, (t) => ({
   sentAmount: t.money('sentAmount', 'sentCurrency', {
     nullable: true,
-    description: 'The amount that the source is debited, fees included; null if unknown, as from UMA addresses.',
+    description:
+      'The amount that the source is debited, fees included; null if unknown, for example for payments from UMA addresses.',
   }),
   receivedAmount: t.money('receivedAmount', 'receivedCurrency', {
     nullable: true,

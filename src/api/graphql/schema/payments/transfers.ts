@@ -62,7 +62,7 @@ mutation('transferIn', {
 
 mutation('transferInternal', {
   description:
-    'Moves money in one currency between internal accounts of different owners: a customer and the platform, or two customers. The payment is COMPLETED at once, and the receiver gets an INCOMING transaction of its own.',
+    'Moves money in one currency between internal accounts of different owners: a customer and the platform, or two customers. The payment is COMPLETED immediately, and the receiver gets an INCOMING transaction of its own.',
   input: (t) => ({
     sourceAccountId: t.id({ required: true, description: 'The account to debit: InternalAccount:…' }),
     destinationAccountId: t.id({

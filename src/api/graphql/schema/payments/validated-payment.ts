@@ -53,7 +53,7 @@ ValidatedPaymentType.implement({
     limits: t.field({
       type: [PolicyLimit],
       description:
-        'The limits of the policies that apply and that the viewer may see, with this payment counted. A quote that is not executed at once does not count.',
+        'The limits of the policies that apply and that the viewer may see, with this payment counted. A quote that is not executed immediately does not count.',
       resolve: ({ limits }) => limits.map(shownLimit),
     }),
     approvalDueAt: t.expose('approvalDueAt', {

@@ -47,7 +47,7 @@ export const ApiToken = builder.prismaNode('ApiToken', {
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the token ends by itself; null if it lasts until it is revoked.',
+      description: 'When the token expires; null if it lasts until it is revoked.',
     }),
     addresses: t.exposeStringList('addresses', {
       description: 'The ranges of addresses from which the token is accepted, in CIDR notation; empty for all.',
@@ -63,7 +63,7 @@ builder.prismaObjectField(ApiToken, 'replacedBy', (t) =>
   t.relation('replacedBy', {
     type: ApiToken,
     nullable: true,
-    description: 'The token that takes the place of this one, which then ends at `expiresAt`; null if none does.',
+    description: 'The token that takes the place of this one, which then expires at `expiresAt`; null if none does.',
   }),
 );
 
@@ -90,7 +90,7 @@ mutation('createApiToken', {
     permissions: t.field({ type: [Permission], required: true, description: 'The permissions of the token.' }),
     expiresAt: t.field({
       type: 'DateTime',
-      description: 'When the token ends by itself; never when left out. Not later than the token that creates it.',
+      description: 'When the token expires; never when left out. Not later than the token that creates it.',
     }),
     addresses: t.stringList({
       description:
@@ -110,7 +110,7 @@ mutation('createApiToken', {
 
 mutation('rotateApiToken', {
   description:
-    'Creates a token in the place of another one, with its name, permissions and addresses. Both are valid until the overlap is over; then the old one ends by itself. What the old one has created stays, and its policy also limits the new one.',
+    'Creates a token in the place of another one, with its name, permissions and addresses. Both are valid until the overlap is over; then the old one expires. What the old one has created stays, and its policy also limits the new one.',
   input: (t) => ({
     tokenId: t.id({ required: true, description: 'The token to replace: ApiToken:…' }),
     overlapHours: t.int({
@@ -124,7 +124,7 @@ mutation('rotateApiToken', {
       type: ApiToken,
       description: 'The new token. If the old one expires, it lasts as long as that was made for.',
     },
-    overlapEndsAt: { type: 'DateTime', description: 'When the old token ends.' },
+    overlapEndsAt: { type: 'DateTime', description: 'When the old token expires.' },
     secret: {
       type: 'String',
       description: 'The password of the new token for HTTP Basic authentication. It is shown once and not stored here.',

@@ -60,7 +60,7 @@ function subjectOf(event: EventRow): object | null {
 }
 
 export const Event = builder.prismaNode('Event', {
-  ...node(visibleEvents, 'The public id of the event: Event:…, also in webhooks.'),
+  ...node(visibleEvents, 'The public id of the event: Event:…, the same as in webhooks.'),
   description: 'A change in the feed: the object that changed as of the change, related objects as they are now.',
   fields: (t) => ({
     cursor: t.string({
@@ -113,7 +113,7 @@ export const Event = builder.prismaNode('Event', {
     }),
     apiTokenId: t.id({
       nullable: true,
-      description: 'The API token that ends soon; null for other events.',
+      description: 'The API token that expires soon; null for other events.',
       // Reading it takes Postgres as long as reading the changed row.
       extensions: { costs: 'past' },
       select: { type: true, snapshot: true },

@@ -86,7 +86,7 @@ function changesType<Row, Filter>({ name, type, list: { connection, read }, filt
       }),
       node: t.field({
         type,
-        description: 'The row as of this change, also if it leaves the list.',
+        description: 'The row as of this change, even if it leaves the list.',
         // A row of the model, as written by the database's triggers.
         resolve: (change, _args, context, info) => readAround(read.model, change.node, context, info) as never,
       }),

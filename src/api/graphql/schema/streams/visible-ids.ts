@@ -65,7 +65,7 @@ interface Sought {
   readonly id: string;
 }
 
-/** Thousands of streams open at once after an instance restarts: those of one turn of the event loop share a read. */
+/** Thousands of streams open together after an instance restarts: those of one turn of the event loop share a read. */
 const seen = new WeakMap<Database, DataLoader<Sought, boolean>>();
 
 function newLoader(database: Database): DataLoader<Sought, boolean> {

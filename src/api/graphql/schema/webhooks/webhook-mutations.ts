@@ -11,7 +11,7 @@ const secretDescription =
 const endpointIdDescription = 'The webhook endpoint: WebhookEndpoint:…';
 
 mutation('createWebhookEndpoint', {
-  description: 'Creates a webhook endpoint: from now on events are sent to its URL, and a test event at once.',
+  description: 'Creates a webhook endpoint: from now on events are sent to its URL, and a test event immediately.',
   input: (t) => ({
     url: t.string({
       required: true,
