@@ -21,9 +21,14 @@ const php = (bankName: string, accountNumber: string) => ({ bankName, accountNum
 const sgd = (swiftCode: string, accountNumber: string) => ({ bankName: 'DBS Bank', swiftCode, accountNumber });
 const wallet = (address: string) => ({ address });
 
-/** The first example of BOLT 11 with an amount, and the first of BOLT 12. */
-const invoice =
+/**
+ * The first example of BOLT 11 with an amount, which expired after a minute; the same with an expiry of a hundred
+ * years, signed with the key of these examples; and the first example of BOLT 12.
+ */
+const expired =
   'lnbc2500u1pvjluezsp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygspp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqypqdq5xysxxatsyp3k7enxv4jsxqzpu9qrsgquk0rl77nj30yxdy8j9vdx85fkpmdla2087ne0xh8nhedh8w27kyke0lp53ut353s06fv3qfegext0eh0ymjpf39tuven09sam30g4vgpfna3rh';
+const invoice =
+  'lnbc2500u1pvjluezpp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqypq9qrsgqxq8z7pwf77dq5xysxxatsyp3k7enxv4jssp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygsnp4q0n326hr8v9zprg8gsvezcch06gfaqqhde2aj730yg0durunfhv6632lammg04gytdeu56vu6ft60ytk559xh2lqsm354garfkvuu83rp3nj6qjsmae7qw7r4yjyjy0nwh5lpgu2yn3jsxazsjjc9asghpkcqr0h3l0';
 const offer = 'lno1pgx9getnwss8vetrw3hhyuckyypwa3eyt44h6txtxquqh7lz5djge4afgfjn7k4rgrkuag0jsd5xvxg';
 
 /** The example addresses of EIP-55. */
@@ -131,6 +136,7 @@ export const accountExamples: Readonly<Record<ExternalAccountType, Examples>> = 
       { lightningAddress: 'Satoshi@Example.com' },
     ],
     refused: [
+      { invoice: expired },
       { invoice: invoice.replace('2500u', '2500m') },
       { bolt12: offer.replace('pgx9', 'pgb9') },
       { lightningAddress: 'satoshi@localhost' },

@@ -20,6 +20,8 @@ export interface AccountForm {
    * @param given as entered
    */
   check?(value: string, details: AccountDetails, given: string): string | undefined;
+  /** Returns when a value that is valid otherwise expires. */
+  expiry?(value: string): Date | undefined;
 }
 
 export interface AccountField extends AccountForm {
@@ -85,7 +87,10 @@ const spoken = (character: string) =>
 /** Creates the format of a number: accepted input, stored value, and the character that does not fit. */
 export function written(form: string, { runs, between = spaces, capitals = false }: Writing): AccountForm {
   const gap = new RegExp(`[${between}]`, 'g');
-  const body = runs.map(([characters, least, most = least]) => `(?:${characters}[${between}]*){${least},${most}}`);
+  const body = runs.map(([characters, least, most = least]) => {
+    const count = least === most ? least : `${least},${most}`;
+    return `(?:${characters}[${between}]*){${count}}`;
+  });
   const bare = (value: string) => value.replace(gap, '');
   return {
     form,

@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58, bech32, bech32m, createBase58check, hex } from '@scure/base';
+import invoices from 'invoices';
 import { type AccountField, type AccountForm, numberField, written } from './account-fields.ts';
 
 // The addresses of wallets and their checksums. Printed addresses may be broken into lines.
@@ -128,6 +129,15 @@ const withoutScheme = (value: string) =>
     .toLowerCase()
     .replace(/^lightning:/, '');
 
+/** Returns when a BOLT 11 invoice expires; undefined if it cannot be read. */
+function expiryOf(request: string): Date | undefined {
+  try {
+    return new Date(invoices.parsePaymentRequest({ request }).expires_at);
+  } catch {
+    return undefined;
+  }
+}
+
 export const lightningInvoice = address(
   'BOLT 11 invoice, which can be paid once.',
   'a BOLT 11 invoice starting with ln',
@@ -141,8 +151,10 @@ export const lightningInvoice = address(
     check: (value) => {
       const decoded = bech32.decodeUnsafe(value, false);
       if (!decoded) return wrongChecksum;
-      return /^lnbc(?:\d+[munp]?)?$/.test(decoded.prefix) ? undefined : 'it is an invoice of a test network';
+      if (!/^lnbc(?:\d+[munp]?)?$/.test(decoded.prefix)) return 'it is an invoice of a test network';
+      return expiryOf(value) ? undefined : 'it lacks a part of an invoice, or its signature is not that of the payee';
     },
+    expiry: expiryOf,
   },
 );
 

@@ -16,7 +16,8 @@ An external account has one of sixteen types. REST, GraphQL and the forms for pa
 
 - **Accepted spellings**: numbers may be written as on invoices, with spaces and dashes between the characters and, where case does not matter, in lower case. If a character is invalid, the error gives its position (without spaces and dashes), and suggests a similar valid character, such as the digit 0 for the letter O. Nothing is corrected without asking.
 - **Stored spelling**: each account is stored in one canonical spelling, which is shown, sent to the rail and compared. The same account in another spelling is refused with CONFLICT, which names the existing account. An account is identified by its type, its number and its bank, for one owner and currency ([Decision 37](decisions.md#decision-37)).
-- **Check digits** are verified for PRODUCTION platforms: those of ABA routing numbers, CLABE, CPF and CNPJ (with letters, too), IBANs and the national numbers in them, Nigerian account numbers at known banks, bech32, bech32m, Base58Check and EIP-55. The countries of BICs and IBANs are checked, too, and numbers of zeros only are refused. The sandbox's suffixes ([Decision 21](decisions.md#decision-21)) can break check digits, so the sandbox accepts such accounts, and the \`warnings\` of its answer say what PRODUCTION would refuse.
+- **Check digits** are verified for PRODUCTION platforms: those of ABA routing numbers, CLABE, CPF and CNPJ (with letters, too), IBANs and the national numbers in them, Nigerian account numbers at known banks, bech32, bech32m, Base58Check and EIP-55. The countries of BICs and IBANs are checked, too; numbers of zeros only are refused, and so are Lightning invoices that have expired. The sandbox's suffixes ([Decision 21](decisions.md#decision-21)) can break check digits, so the sandbox accepts such accounts, and the \`warnings\` of its answer say what PRODUCTION would refuse.
+- **Form only**: UK account numbers and UPI addresses. The check digits of a UK account number depend on a table of weights for each sort code, which its publisher reissues several times a year; an old copy would refuse valid accounts. For these accounts the rail's own check decides.
 - **Names** are sent to the rail as they are, and also in the characters that the rail supports: SEPA allows 70 characters of the Latin set of the European Payments Council, ACH 22 characters of printable ASCII. If the two forms differ, the \`warnings\` of the answer show the second one before anybody pays. A name that has no characters left is refused. \`beneficiaryVerificationStatus\` is the bank's answer about the owner's name; if the names differ, \`statusReason\` has both.
 
 ${kinds.map(([name, type]) => section(name, type)).join('\n')}`;
@@ -58,7 +59,9 @@ function shortened(value: string): string {
 
 function outcome(accountType: ExternalAccountType, { currencies }: AccountType, details: AccountDetails): string {
   try {
-    return shown(checkAccountInfo({ accountType, details, currency: currencies[0] ?? '' }, 'PRODUCTION').info);
+    return shown(
+      checkAccountInfo({ accountType, details, currency: currencies[0] ?? '' }, 'PRODUCTION', new Date()).info,
+    );
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return invalidFieldsOf(error)

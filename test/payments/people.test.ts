@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { act, umaQuote } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
@@ -107,4 +108,31 @@ describe.each(Object.entries(places))('%s', (_what, send) => {
     if (refused) expect(answer).toMatchObject({ code: 'INVALID_INPUT', message: expect.stringMatching(refused) });
     else expect(isAboutIt(answer, /ISO 3166|two-letter/)).toBe(false);
   });
+});
+
+test('the new details of a customer are checked before the customer whom they are for, in both APIs', async () => {
+  const { customer } = await act(
+    platform,
+    'createCustomer',
+    { platformCustomerId: fresh(), details: { individual: { fullName: 'Ada' } } },
+    'customer { id }',
+  );
+  await act(platform, 'deleteCustomer', { customerId: customer.id });
+  const others = [
+    [`Customer:${randomUUID()}`, 'USER_NOT_FOUND', 404],
+    ['Customer:x', 'USER_NOT_FOUND', 404],
+    [customer.id, 'CUSTOMER_DELETED', 410],
+  ] as const;
+  for (const [customerId, code, status] of others) {
+    for (const [fullName, expected] of [
+      ['\u200b', { code: 'INVALID_INPUT', status: 400 }],
+      ['Ada King', { code, status }],
+    ] as const) {
+      const details = { individual: { fullName } };
+      expect(await act(platform, 'updateCustomer', { customerId, details })).toMatchObject({ code: expected.code });
+      const body = { customerType: 'INDIVIDUAL', fullName };
+      const inRest = await rest.call('PATCH', `/customers/${customerId}`, { body });
+      expect({ code: inRest.body.code, status: inRest.status }).toEqual(expected);
+    }
+  }
 });

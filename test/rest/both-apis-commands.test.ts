@@ -94,7 +94,7 @@ const decideCall = fc
     position: fc.nat({ max: 30 }),
     approves: fc.boolean(),
     info: fc.constantFrom(undefined, { FULL_NAME: 'Grace Hopper' }, { 'full name': 'Grace Hopper' }),
-    reason: fc.constantFrom(undefined, 'Not ours.'),
+    reason: fc.constantFrom(undefined, 'Not ours.', 'Not\u202eours.'),
   })
   .map(
     ({ position, approves, info, reason }): Make =>
@@ -123,14 +123,18 @@ const customerCall = fc
   .record({
     position: fc.nat({ max: 12 }),
     act: fc.constantFrom('change', 'change', 'change', 'delete', 'mistake', 'check'),
-    // REST refuses malformed text before it reads the customer: test/attack/texts.test.ts covers that.
-    name: fc.constantFrom('Ada Lovelace', 'Ada King 002'),
+    name: fc.constantFrom('Ada Lovelace', 'Ada King 002', '\u200b', 'x'.repeat(201)),
+    nationality: fc.constantFrom('GB', 'GB', 'GB', 'UK'),
     umaAddress: fc.constantFrom(undefined, 'taken', 'new', 'nobody'),
     metadata: anyMetadata,
   })
-  .filter(({ metadata, umaAddress }) => !('__proto' in (metadata ?? {})) || !umaAddress)
+  .filter(({ name, nationality, metadata, umaAddress }) => {
+    // REST checks texts and countries with the form of the body, before anything else.
+    const isFormWrong = !name.startsWith('Ada') || nationality === 'UK';
+    return [isFormWrong, '__proto' in (metadata ?? {}), umaAddress].filter(Boolean).length <= 1;
+  })
   .map(
-    ({ position, act, name, umaAddress: address, metadata }): Make =>
+    ({ position, act, name, nationality, umaAddress: address, metadata }): Make =>
       () => {
         const { id: customerId, business } = customers[position] ?? { id: `Customer:${uuid}`, business: false };
         const path = `/customers/${customerId}`;
@@ -160,14 +164,14 @@ const customerCall = fc
             path,
             body: asBusiness
               ? { customerType: 'BUSINESS', ...uma, businessInfo: company, metadata }
-              : { customerType: 'INDIVIDUAL', ...uma, fullName: name, nationality: 'GB', metadata },
+              : { customerType: 'INDIVIDUAL', ...uma, fullName: name, nationality, metadata },
           },
           mutation: 'updateCustomer',
           input: {
             customerId,
             ...uma,
             metadata: entriesOf(metadata),
-            details: asBusiness ? { business: company } : { individual: { fullName: name, nationality: 'GB' } },
+            details: asBusiness ? { business: company } : { individual: { fullName: name, nationality } },
           },
           result: results.customer,
         };
@@ -184,9 +188,11 @@ const accountCall = fc
     currency: fc.constantFrom('right', 'right', 'MXN'),
     platformAccountId: fc.constantFrom(undefined, 'mine'),
     defaultUmaDepositAccount: fc.boolean(),
+    fullName: fc.constantFrom('Grace Hopper', 'Grace Hopper', ' ', 'Grace\u00adHopper'),
   })
-  .filter(({ number, owner, currency, defaultUmaDepositAccount }) => {
+  .filter(({ number, owner, currency, fullName, defaultUmaDepositAccount }) => {
     const wrong = [
+      fullName !== 'Grace Hopper',
       number === '1',
       owner === 'unknown',
       currency === 'MXN',
@@ -195,7 +201,7 @@ const accountCall = fc
     return wrong.filter(Boolean).length <= 1;
   })
   .map(
-    ({ number, owner, kind, currency, ...more }): Make =>
+    ({ number, owner, kind, currency, fullName, ...more }): Make =>
       () => {
         accountsMade += 1;
         const unique = number === 'new' ? String(500_000_000 + accountsMade) : '777777777';
@@ -210,7 +216,7 @@ const accountCall = fc
               iban: number === '1' ? 'DE1' : composeIBAN({ countryCode: 'DE', bban: `37040044${unique}0` }),
               swiftBic: 'COBADEFF',
             };
-        const beneficiary = { fullName: 'Grace Hopper', birthDate: '1906-12-09', nationality: 'US' };
+        const beneficiary = { fullName, birthDate: '1906-12-09', nationality: 'US' };
         const customerId = { customer: scene.customer.id, platform: undefined, unknown: `Customer:${uuid}` }[owner];
         const base = { currency: currency === 'right' ? (us ? 'USD' : 'EUR') : currency, customerId, ...more };
         return {

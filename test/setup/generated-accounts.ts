@@ -1,9 +1,11 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { base58, bech32, bech32m, createBase58check } from '@scure/base';
+import { base58, bech32m, createBase58check, hex } from '@scure/base';
 import { clabe } from 'clabe-validator';
 import { cnpj, cpf } from 'cpf-cnpj-validator';
 import fc from 'fast-check';
 import { composeIBAN, countrySpecs, isValidIBAN } from 'ibantools';
+import invoices from 'invoices';
 import type { AccountDetails } from '../../src/core/account-fields.ts';
 import { type AccountType, accountTypes } from '../../src/core/account-types.ts';
 import { eip55 } from '../../src/core/wallet-fields.ts';
@@ -54,6 +56,20 @@ const bankNames = from(['BDO Unibank', 'Wema', 'Bank of the Philippine Islands',
 const address = (made: fc.Arbitrary<string>) => made.map((text) => ({ address: text }));
 const evm = address(bytes(20).map((raw) => eip55(Buffer.from(raw).toString('hex'))));
 
+/** An invoice for an amount in thousandths of a satoshi, or for any amount (0), which is valid for an hour. */
+function invoiceOf(secret: Uint8Array, id: Uint8Array, mtokens: number): string {
+  const key = sha256(secret);
+  const destination = hex.encode(secp256k1.getPublicKey(key));
+  const { hash, hrp, tags } = invoices.createUnsignedRequest({
+    created_at: new Date().toISOString(),
+    expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+    ...{ description: 'coffee', destination, features: [{ bit: 8 }, { bit: 14 }], id: hex.encode(id) },
+    ...{ mtokens: mtokens === 0 ? undefined : String(mtokens), network: 'bitcoin', payment: hex.encode(key) },
+  });
+  const signature = hex.encode(secp256k1.sign(hex.decode(hash), key, { prehash: false }));
+  return invoices.createSignedRequest({ destination, hrp, signature, tags }).request;
+}
+
 const generators: Readonly<Record<ExternalAccountType, fc.Arbitrary<AccountDetails>>> = {
   US_ACCOUNT: fc.record({ accountNumber: digits(12), routingNumber, accountCategory: from(['CHECKING', 'SAVINGS']) }),
   CLABE: fc
@@ -80,7 +96,9 @@ const generators: Readonly<Record<ExternalAccountType, fc.Arbitrary<AccountDetai
   }),
   LAYER2_WALLET: address(bytes(33).map((raw) => bech32m.encodeFromBytes('sp', raw))),
   LIGHTNING: fc.oneof(
-    bytes(120).map((raw) => ({ invoice: bech32.encode('lnbc1m', bech32.toWords(raw), false) })),
+    fc
+      .tuple(bytes(32), bytes(32), fc.nat(1_000_000))
+      .map(([key, id, mtokens]) => ({ invoice: invoiceOf(key, id, mtokens) })),
     fc.stringMatching(/^lno1[02-9ac-hj-np-z]{40,90}$/).map((bolt12) => ({ bolt12 })),
     fc.stringMatching(/^[a-z0-9._-]{3,20}@[a-z]{3,10}\.org$/).map((lightningAddress) => ({ lightningAddress })),
   ),

@@ -18,12 +18,14 @@ export interface GivenAccount {
 /**
  * Validates all details of an account against the table of its type and the requested currency. In PRODUCTION, check
  * digits must be valid, too; the sandbox's magic suffixes would break them.
+ * @param now the database's clock, by which an invoice expires
  * @returns the details as stored, and the identifier of the account
  * @throws Refusal INVALID_BANK_ACCOUNT with the field and its form, INVALID_CURRENCY
  */
 export function checkAccountInfo(
   { accountType: type, details, currency }: GivenAccount,
   environment: Environment,
+  now: Date,
 ): { info: Record<string, string>; identity: AccountIdentity } {
   const rules: AccountType = accountTypes[type];
   const [, ...given] = checkAll(
@@ -37,7 +39,7 @@ export function checkAccountInfo(
   }
   if (environment === 'PRODUCTION') {
     checkAll(
-      ...checkDigitFaults(type, details, info).map((fault) => () => {
+      ...checkDigitFaults(type, details, info, now).map((fault) => () => {
         throw new Refusal(fault.code, fault.message, fault.path);
       }),
     );
@@ -52,11 +54,14 @@ interface WarnedAccount extends Pick<GivenAccount, 'accountType' | 'details'> {
 /**
  * Returns warnings about an accepted account, to be read before it is paid: a name that its rail carries in other
  * characters, and, in the sandbox, details that PRODUCTION would refuse.
+ * @param createdAt the time of its creation
  */
-export function accountWarnings(account: WarnedAccount, environment: Environment): InvalidField[] {
+export function accountWarnings(account: WarnedAccount, environment: Environment, createdAt: Date): InvalidField[] {
   const name = nameFault(account);
   const refused =
-    environment === 'PRODUCTION' ? [] : [...digitFaultsOf(account), ...(name?.isRefused ? [name.field] : [])];
+    environment === 'PRODUCTION'
+      ? []
+      : [...digitFaultsOf(account, createdAt), ...(name?.isRefused ? [name.field] : [])];
   return [
     ...refused.map((field) => ({ ...field, message: `PRODUCTION would refuse it: ${field.message}` })),
     ...(name && !name.isRefused ? [name.field] : []),
@@ -77,7 +82,7 @@ export function nameFault({ accountType, beneficiary }: Omit<WarnedAccount, 'det
   return { isRefused: !/[A-Za-z0-9]/.test(text), field: { path, code: 'INVALID_INPUT' as const, message: notice } };
 }
 
-function digitFaultsOf({ accountType, details }: WarnedAccount): InvalidField[] {
+function digitFaultsOf({ accountType, details }: WarnedAccount, now: Date): InvalidField[] {
   const { fields }: AccountType = accountTypes[accountType];
   const info = Object.fromEntries(
     Object.entries(fields).flatMap(([name, field]) => {
@@ -85,7 +90,7 @@ function digitFaultsOf({ accountType, details }: WarnedAccount): InvalidField[] 
       return value === undefined ? [] : [[name, formOf(field, details).canonical(value)] as const];
     }),
   );
-  return checkDigitFaults(accountType, details, info);
+  return checkDigitFaults(accountType, details, info, now);
 }
 
 /** Returns the faults in the check digits of an account, and in other values that no real account has. */
@@ -93,14 +98,20 @@ function checkDigitFaults(
   type: ExternalAccountType,
   details: AccountDetails,
   info: Readonly<Record<string, string>>,
+  now: Date,
 ): InvalidField[] {
   const { fields }: AccountType = accountTypes[type];
   return Object.entries(info).flatMap(([name, value]): InvalidField[] => {
     const field = fields[name];
-    const reason = field && formOf(field, info).check?.(value, info, details[name] ?? value);
+    const form = field && formOf(field, info);
+    const reason = form?.check?.(value, info, details[name] ?? value) ?? expiryFault(form?.expiry?.(value), now);
     if (reason === undefined) return [];
     return [{ path: at('details', name), code: 'INVALID_BANK_ACCOUNT', message: `the value is invalid: ${reason}` }];
   });
+}
+
+function expiryFault(expiry: Date | undefined, now: Date): string | undefined {
+  return expiry && expiry <= now ? `it expired at ${expiry.toISOString()}; ask the payee for a new one` : undefined;
 }
 
 function checkCurrency(type: ExternalAccountType, rules: AccountType, currency: string): void {

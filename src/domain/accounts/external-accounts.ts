@@ -50,9 +50,10 @@ export const createExternalAccount = command((payments, caller, input: CreateExt
 async function planAccount(payments: Payments, caller: Caller, given: CreateExternalAccount): Promise<CommandPlan> {
   const input = ofApp(caller, given);
   const born = input.beneficiary?.beneficiaryType === 'INDIVIDUAL' && input.beneficiary.birthDate;
-  const { now } = born ? await readClock(payments.database.pool) : { now: new Date(0) };
+  const isTimed = born || input.accountType === 'LIGHTNING';
+  const { now } = isTimed ? await readClock(payments.database.pool) : { now: new Date(0) };
   const [{ info, identity }, beneficiary, platformAccountId = null, metadata = null] = checkAll(
-    () => checkAccountInfo(input, caller.environment),
+    () => checkAccountInfo(input, caller.environment, now),
     () => checkBeneficiary(caller, input, now),
     () => checkKey(input.platformAccountId, at('platformAccountId')),
     () => checkMetadata(caller, input.metadata, at('metadata')),

@@ -15,7 +15,7 @@ export interface InformationField {
 
 export type Information = Readonly<Record<string, string>>;
 
-const maxFields = 30;
+export const maxFacts = 30;
 
 /** Returns why the value of a fact is refused, worded as the end of a sentence. `now` is the database's clock. */
 type Check = (value: string, now: Date) => string | undefined;
@@ -62,7 +62,7 @@ export async function clockFor(on: Queryable, given: readonly InformationField[]
  */
 export function checkInformation(given: readonly InformationField[] | null | undefined, path: FieldPath, now: Date) {
   const fields = (given ?? []).map(({ name, value }) => ({ name, value: canonicalText(value) }));
-  if (fields.length > maxFields) throw new Refusal('INVALID_INPUT', `at most ${maxFields} facts`, path);
+  if (fields.length > maxFacts) throw new Refusal('INVALID_INPUT', `at most ${maxFacts} facts`, path);
   checkAll(
     ...fields.map((field, position) => () => {
       const isRepeated = fields.findIndex(({ name }) => name === field.name) < position;

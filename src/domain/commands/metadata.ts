@@ -5,7 +5,7 @@ import type { Caller } from '../access/caller.ts';
 /** Key-value pairs that a platform stores on its own records (decision 69). The service does not interpret them. */
 export type Metadata = Readonly<Record<string, string>>;
 
-const maxEntries = 20;
+export const maxEntries = 20;
 const maxKeyLength = 40;
 
 /**

@@ -1,4 +1,4 @@
-import { publicId } from '../../core/ids.ts';
+import { publicId, uuidOf } from '../../core/ids.ts';
 import { checkAll, type Expecting, pathsIn, Refusal } from '../../core/refusal.ts';
 import type { Customer } from '../../infra/database/rows.ts';
 import { statement } from '../../infra/database/statement.ts';
@@ -6,7 +6,7 @@ import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
 import { command, type Payments } from '../commands/command.ts';
 import { checkMetadata, type Metadata } from '../commands/metadata.ts';
-import { customerNotFound, customerUuid } from '../commands/parties.ts';
+import { customerNotFound } from '../commands/parties.ts';
 import { checkCustomerAddress } from '../commands/uma-addresses.ts';
 import { type CustomerDetails, checkedIdentity, detailColumns, nextCheck } from './customers.ts';
 
@@ -32,17 +32,19 @@ export const updateCustomer = command((payments, caller, input: UpdateCustomer) 
   nullClears: true,
   type: 'Customer',
   plan: async () => {
-    const { customer, umaDomain, now } = await readCustomer(payments, caller, input.customerId);
+    const { customer, umaDomain, now } = await findCustomer(payments, caller, input.customerId);
     const details = input.details ?? undefined;
+    // As in all commands, the input is checked before what it names.
+    const [columns, umaAddress, metadata] = checkAll(
+      () => (details ? detailColumns(details, now) : {}),
+      () => input.umaAddress && checkCustomerAddress(umaDomain, input.umaAddress, customer?.umaAddress),
+      () => checkMetadata(caller, input.metadata === null ? {} : input.metadata, at('metadata')),
+    );
+    if (!customer) customerNotFound(at('customerId'));
     if (details && details.customerType !== customer.customerType) {
       const message = `the customer is of the type ${customer.customerType}, which cannot change`;
       throw new Refusal('INVALID_INPUT', message, at('details'));
     }
-    const [columns, umaAddress, metadata] = checkAll(
-      () => (details ? detailColumns(details, now) : {}),
-      () => input.umaAddress && checkCustomerAddress(umaDomain, input.umaAddress, customer.umaAddress),
-      () => checkMetadata(caller, input.metadata === null ? {} : input.metadata, at('metadata')),
-    );
     const renamed = typeof columns.name === 'string' && columns.name !== customer.name;
     const { id: customerId, customerType } = customer;
     const identity = { customerId, customerType, name: columns.name ?? null, attempts: 0 };
@@ -83,24 +85,30 @@ export const deleteCustomer = command((payments, caller, input: { readonly custo
   operation: 'deleteCustomer',
   type: 'Customer',
   plan: async () => {
-    const { id } = (await readCustomer(payments, caller, input.customerId)).customer;
+    const { id } = await readCustomer(payments, caller, input.customerId);
     return { customers: [{ id, set: { isDeleted: true } }], result: id };
   },
   path: at('customerId'),
 }));
 
 const customerStatement = forCaller(
-  statement<{ customer: Customer; umaDomain: string; now: Date }>(
+  statement<{ customer: Customer | null; umaDomain: string; now: Date }>(
     'customer_to_change',
-    `select to_jsonb(c) as customer, p.uma_domain, clock_ms() as now from customer c join platform p on p.id = c.platform_id
-     where ${visibleRow('customer', 'c')} and c.id = $4`,
+    `select to_jsonb(c) as customer, p.uma_domain, clock_ms() as now
+     from platform p left join customer c on ${visibleRow('customer', 'c')} and c.id = $4 where p.id = $1`,
     { customer: 'Customer' },
   ),
 );
 
-/** Reads a customer, with the UMA domain of its platform. @throws Refusal USER_NOT_FOUND */
-export async function readCustomer(payments: Payments, caller: Caller, customerId: string) {
-  const uuid = customerUuid(customerId, at('customerId'));
+/** Finds a customer, null if there is none, with the UMA domain of the caller's platform and the database's clock. */
+async function findCustomer(payments: Payments, caller: Caller, customerId: string) {
+  const uuid = uuidOf(customerId, 'Customer') ?? null;
   const [found] = await customerStatement(payments.database.pool, caller, uuid);
-  return found ?? customerNotFound(at('customerId'));
+  if (!found) throw new Error(`no platform ${caller.platformId}`);
+  return found;
+}
+
+/** Reads a customer. @throws Refusal USER_NOT_FOUND */
+export async function readCustomer(payments: Payments, caller: Caller, customerId: string): Promise<Customer> {
+  return (await findCustomer(payments, caller, customerId)).customer ?? customerNotFound(at('customerId'));
 }

@@ -5,6 +5,7 @@ import type { Caller } from '../access/caller.ts';
 import { forCaller, visibleRow } from '../access/visible.ts';
 import { announcedTransaction, receiverFields } from '../approvals/incoming.ts';
 import { command, type Payments, simulationOf } from '../commands/command.ts';
+import { maxFacts } from '../commands/information.ts';
 import { customerNotFound, customerUuid } from '../commands/parties.ts';
 import { checkUmaAddress } from '../commands/uma-addresses.ts';
 import { checkScenario, type GivenScenario } from '../orders/scenario.ts';
@@ -103,7 +104,9 @@ async function readReceiver(payments: Payments, caller: Caller, input: SandboxRe
 
 function extraFields(names: readonly string[]) {
   const path = at('requestedReceiverFields');
-  if (names.length > 30) throw new Refusal('INVALID_INPUT', 'at most 30 fields can be requested', path);
+  if (names.length > maxFacts) {
+    throw new Refusal('INVALID_INPUT', `at most ${maxFacts} fields can be requested`, path);
+  }
   return [...new Set(names)].map((name) => {
     if (!/^[A-Z][A-Z_]{0,62}[A-Z]$/.test(name)) {
       const message = 'a name must consist of capitals and underscores, such as FULL_NAME';

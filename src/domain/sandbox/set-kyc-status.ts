@@ -19,7 +19,7 @@ export const setKycStatus = command((payments, caller, input: SetKycStatus) => (
   type: 'Customer',
   plan: async () => {
     simulationOf(payments, caller);
-    const { id } = (await readCustomer(payments, caller, input.customerId)).customer;
+    const { id } = await readCustomer(payments, caller, input.customerId);
     return { customers: [{ id, set: { kycStatus: input.kycStatus } }], result: id };
   },
   paths: { CUSTOMER_DELETED: at('customerId') },

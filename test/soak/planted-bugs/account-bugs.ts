@@ -15,6 +15,12 @@ export const accountBugs: Bugs = {
       put: 'value);',
       test: 'the sandbox accepts well-formed details, and both APIs warn of what PRODUCTION would refuse',
     },
+    'an invoice never expires': {
+      file: 'src/domain/accounts/account-details.ts',
+      find: 'return expiry && expiry <= now ?',
+      put: 'return expiry && expiry <= new Date(0) ?',
+      test: 'PRODUCTION refuses it with the field and the character or check digit, in the same words in both APIs',
+    },
     'a name that the rail carries in other characters is not mentioned': {
       file: 'src/core/carried-text.ts',
       find: 'if (cut === name) return { text: cut };',
@@ -40,6 +46,12 @@ export const accountBugs: Bugs = {
       find: 'const today = now.toISOString().slice(0, 10);',
       put: 'const today = new Date(now.getTime() + 172_800_000).toISOString().slice(0, 10);',
       test: 'born on %s',
+    },
+    'a customer is looked for before the details are checked': {
+      file: 'src/domain/customers/customer-changes.ts',
+      find: '    const details = input.details ?? undefined;\n',
+      put: "    if (!customer) customerNotFound(at('customerId'));\n    const details = input.details ?? undefined;\n",
+      test: 'the new details of a customer are checked before the customer whom they are for, in both APIs',
     },
     'a country is any two capital letters': {
       file: 'src/core/countries.ts',

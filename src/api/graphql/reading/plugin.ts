@@ -32,9 +32,12 @@ type Resolver<Types extends SchemaTypes> = GraphQLFieldResolver<unknown, Types['
  * response key, a type by its name. It is the first plug-in, so its resolvers wrap those of the others.
  */
 export class ReadingPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
-  /** Adds the maximum length to the description of each list in an input: `wrongArgument` enforces it. */
+  /**
+   * Adds the maximum length to the description of each list in an input: `wrongArgument` enforces it. A list that its
+   * command bounds more tightly says so itself.
+   */
   override onInputFieldConfig(field: PothosInputFieldConfig<Types>): PothosInputFieldConfig<Types> {
-    if (field.type.kind !== 'List') return field;
+    if (field.type.kind !== 'List' || /At most \d+\./.test(field.description ?? '')) return field;
     const description = `${field.description ?? ''} At most ${maxListLength}.`.trim();
     return { ...field, description };
   }

@@ -232,6 +232,7 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
     const found = accountWarnings(
       { accountType, details: details as AccountDetails, beneficiary },
       context.get('viewer').environment,
+      row.createdAt,
     );
     return {
       ...externalAccountRecord(row),

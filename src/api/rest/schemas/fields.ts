@@ -2,6 +2,8 @@ import { z } from '@hono/zod-openapi';
 import { isDay, maxAmount, maxListLength } from '../../../core/checks.ts';
 import { countryFault } from '../../../core/countries.ts';
 import { canonicalText, longest, textFault } from '../../../core/texts.ts';
+import { maxFacts } from '../../../domain/commands/information.ts';
+import { maxEntries } from '../../../domain/commands/metadata.ts';
 
 // Defines the schemas of currencies, amounts, times and ids.
 
@@ -95,7 +97,9 @@ export function changed<Schema extends z.ZodType>(schema: Schema) {
 /** The name of a key that zod drops from every map, since it has a special meaning in JavaScript. */
 const hidden = '__proto__';
 
-const map = z.record(z.string(), z.string().openapi({ maxLength: longest.memo }));
+const map = z
+  .record(z.string(), z.string().openapi({ maxLength: longest.memo }))
+  .openapi({ maxProperties: maxEntries });
 
 /** Refuses the key that would be dropped silently. */
 const sentMap = z.preprocess((value, { addIssue }) => {
@@ -104,8 +108,7 @@ const sentMap = z.preprocess((value, { addIssue }) => {
   }
   return value;
 }, map);
-const bounds =
-  'At most 20 keys of 1 to 40 letters, digits, dots, hyphens and underscores, each with at most 500 characters.';
+const bounds = `At most ${maxEntries} keys of 1 to 40 letters, digits, dots, hyphens and underscores, each with at most ${longest.memo} characters.`;
 
 /** The metadata of a record in a response. */
 export const metadata = map.optional().describe("The platform's own key-value pairs; absent if there are none.");
@@ -134,7 +137,10 @@ export const text = (maxLength: number, isKey = false) =>
 export const ownKey = () => text(longest.key, true);
 
 /** Facts about a party, by name. */
-export const facts = () => z.record(z.string(), z.string().openapi({ minLength: 1, maxLength: longest.memo }));
+export const facts = () =>
+  z
+    .record(z.string(), z.string().openapi({ minLength: 1, maxLength: longest.memo }))
+    .openapi({ maxProperties: maxFacts });
 
 const country = z
   .string()

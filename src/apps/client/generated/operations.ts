@@ -148,7 +148,7 @@ export type CreateExternalAccountInput = {
   defaultUmaDepositAccount?: boolean | null | undefined;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey?: string | null | undefined;
-  /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most 100. */
+  /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most 20. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** The platform's own id for the account. */
   platformAccountId?: string | null | undefined;
@@ -170,9 +170,9 @@ export type CreateQuoteInput = {
   lockedCurrencySide: LockedCurrencySide;
   /** The lookup of the receiver, required for a UMA destination: Lookup:… */
   lookupId?: string | null | undefined;
-  /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. The quote's transaction gets them, too. At most 100. */
+  /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most 20. The quote's transaction gets them, too. */
   metadata?: Array<MetadataInput> | null | undefined;
-  /** Information about the sender. For a UMA destination: all mandatory fields of the lookup's `requiredPayerFields`, and PURPOSE_OF_PAYMENT. For an external account: PURPOSE_OF_PAYMENT. At most 100. */
+  /** Information about the sender. For a UMA destination: all mandatory fields of the lookup's `requiredPayerFields`, and PURPOSE_OF_PAYMENT. For an external account: PURPOSE_OF_PAYMENT. At most 30. */
   senderCustomerInfo?: Array<InformationFieldInput> | null | undefined;
   /** Where the money comes from: exactly one field. */
   source: PaymentSourceInput;
@@ -537,7 +537,7 @@ export type LookUpReceiverInput = {
   umaAddress: string;
 };
 
-/** A key-value pair to store with an object: at most 20 of them, each key once. */
+/** A key-value pair to store with an object, each key once. */
 export type MetadataInput = {
   /** The key: 1 to 40 letters, digits, dots, hyphens and underscores, beginning with a letter or digit. */
   key: string;
@@ -772,7 +772,7 @@ export type SandboxReceiveUmaInput = {
   idempotencyKey?: string | null | undefined;
   /** The customer who receives the payment. */
   receiver: CustomerReferenceInput;
-  /** The names of further information about the receiver that the sender requires: TAX_ID, … At most 100. */
+  /** The names of further information about the receiver that the sender requires: TAX_ID, … At most 30. */
   requestedReceiverFields?: Array<string> | null | undefined;
   /** How the payment turns out once it is approved. */
   sandboxScenario?: SandboxScenarioInput | null | undefined;
@@ -904,7 +904,7 @@ export type TransferInInput = {
   destinationAccountId: string;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey: string;
-  /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most 100. */
+  /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most 20. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** The account to pull from: ExternalAccount:… */
   sourceAccountId: string;
@@ -922,7 +922,7 @@ export type TransferOutInput = {
   destinationAccountId: string;
   /** Makes retries safe: the same key with the same input has one effect and one answer, however often it is sent. 1 to 255 printable ASCII characters without spaces. */
   idempotencyKey: string;
-  /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most 100. */
+  /** Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most 20. */
   metadata?: Array<MetadataInput> | null | undefined;
   /** The account to debit: InternalAccount:… */
   sourceAccountId: string;

@@ -169,7 +169,11 @@ mutation('createExternalAccount', {
       },
       idempotencyKey,
     );
-    const warnings = accountWarnings({ accountType, details, beneficiary: owner }, viewer.environment);
+    const warnings = accountWarnings(
+      { accountType, details, beneficiary: owner },
+      viewer.environment,
+      result.row.createdAt,
+    );
     return {
       account: result.row,
       warnings: asRefusedFields(warnings, 'createExternalAccount', given),

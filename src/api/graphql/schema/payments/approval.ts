@@ -2,6 +2,7 @@ import { maxAmount } from '../../../../core/checks.ts';
 import { publicId } from '../../../../core/ids.ts';
 import { tokenOf } from '../../../../domain/access/caller.ts';
 import { approveTransaction, rejectTransaction } from '../../../../domain/approvals/approvals.ts';
+import { maxFacts } from '../../../../domain/commands/information.ts';
 import { sandboxReceiveUma } from '../../../../domain/sandbox/sandbox-receive.ts';
 import { builder } from '../builder.ts';
 import { mutation } from '../mutation.ts';
@@ -48,8 +49,7 @@ mutation('approveTransaction', {
     transactionId: t.id({ required: true, description: 'The payment that waits for an approval: Transaction:…' }),
     receiverCustomerInfo: t.field({
       type: [InformationFieldInput],
-      description:
-        'For an incoming payment: the information about the receiver that `requestedReceiverInformation` lists.',
+      description: `For an incoming payment: the information about the receiver that \`requestedReceiverInformation\` lists. At most ${maxFacts}.`,
     }),
   }),
   success: { transaction: { type: Transaction, description: 'The payment, which has now begun.' } },
@@ -96,7 +96,7 @@ mutation('sandboxReceiveUma', {
       description: `The amount that arrives: 1 to ${maxAmount} smallest units of the currency.`,
     }),
     requestedReceiverFields: t.stringList({
-      description: 'The names of further information about the receiver that the sender requires: TAX_ID, …',
+      description: `The names of further information about the receiver that the sender requires: TAX_ID, … At most ${maxFacts}.`,
     }),
     sandboxScenario: t.field({
       type: SandboxScenarioInput,

@@ -1,4 +1,5 @@
 import { maxAmount } from '../../../../core/checks.ts';
+import { maxFacts } from '../../../../domain/commands/information.ts';
 import { cancelQuote } from '../../../../domain/quotes/cancel-quote.ts';
 import { executeQuote } from '../../../../domain/quotes/execute-quote.ts';
 import type { CreateQuote } from '../../../../domain/quotes/quote-input.ts';
@@ -107,8 +108,7 @@ mutation('createQuote', {
     description: t.string({ description: 'A note for the payment.' }),
     senderCustomerInfo: t.field({
       type: [InformationFieldInput],
-      description:
-        "Information about the sender. For a UMA destination: all mandatory fields of the lookup's `requiredPayerFields`, and PURPOSE_OF_PAYMENT. For an external account: PURPOSE_OF_PAYMENT.",
+      description: `Information about the sender. For a UMA destination: all mandatory fields of the lookup's \`requiredPayerFields\`, and PURPOSE_OF_PAYMENT. For an external account: PURPOSE_OF_PAYMENT. At most ${maxFacts}.`,
     }),
     metadata: t.field({ type: [MetadataInput], description: `${newMetadata} The quote's transaction gets them, too.` }),
   }),

@@ -1,5 +1,5 @@
 import { Refusal } from '../../../../core/refusal.ts';
-import type { Metadata } from '../../../../domain/commands/metadata.ts';
+import { type Metadata, maxEntries } from '../../../../domain/commands/metadata.ts';
 import { builder } from '../builder.ts';
 
 /** Defines a platform's metadata on its records (decision 69) as a list, since GraphQL has no map type. */
@@ -25,7 +25,7 @@ export const noted = {
 } as const;
 
 export const MetadataInput = builder.inputType('MetadataInput', {
-  description: 'A key-value pair to store with an object: at most 20 of them, each key once.',
+  description: 'A key-value pair to store with an object, each key once.',
   fields: (t) => ({
     key: t.string({
       required: true,
@@ -36,12 +36,10 @@ export const MetadataInput = builder.inputType('MetadataInput', {
 });
 
 /** Describes the metadata input of a new record. */
-export const newMetadata =
-  'Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens.';
+export const newMetadata = `Key-value pairs of your own to store with the object, visible to apps and in webhooks. FORBIDDEN for client tokens. At most ${maxEntries}.`;
 
 /** Describes the metadata input of a changed record. */
-export const changedMetadata =
-  'Key-value pairs of your own, which replace all that are stored with the object. An empty list removes them; if left out or null, they stay.';
+export const changedMetadata = `Key-value pairs of your own, which replace all that are stored with the object. An empty list removes them; if left out or null, they stay. At most ${maxEntries}.`;
 
 /** Converts the list of an input to a map. Throws INVALID_INPUT with the path of a repeated key. */
 export function metadataOf(list: readonly Entry[] | null | undefined): Metadata | undefined {
