@@ -227,6 +227,12 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
       ] as const,
   ),
   [/^no window of a policy was ever exceeded/, `update policy set limits = '[{"period": "DAY", "payments": 1}]'`],
+  // Payments that count no longer have counted, too.
+  [
+    /^no window of a policy was ever exceeded/,
+    `with delivered as (delete from policy_use where released_at is null)
+     update policy set limits = '[{"period": "DAY", "payments": 0}]'`,
+  ],
   [/^the stored usage of a window of a policy is the sum/, 'delete from policy_use'],
   [/^the statuses of a quote and its transaction agree/, `update quote set status = 'FAILED'`],
   [

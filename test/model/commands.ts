@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { Operation } from '../../src/domain/access/operations.ts';
 import { releaseSuspense } from '../../src/domain/settlement/suspense.ts';
 import { act } from '../setup/acts.ts';
 import type { Data } from '../setup/gateway.ts';
@@ -15,66 +14,12 @@ import {
   type QuoteKind,
   withinTheHouse,
 } from './model.ts';
-import type { Pair, World } from './world.ts';
+import { always, begin, command, ends, pick, position, send } from './play.ts';
+import type { Real } from './policies.ts';
+import { policyCommands } from './policy-commands.ts';
 
-/** What a sequence of commands runs against. */
-export interface Real {
-  readonly world: World;
-  readonly pair: Pair;
-}
-
-type Command = fc.AsyncCommand<Model, Real>;
-
-let calls = 0;
-
-/** A command whose run is followed by the comparison of all balances and the proof that no money was made or lost. */
-function command(
-  name: string,
-  possible: (model: Model) => boolean,
-  run: (model: Model, real: Real) => Promise<void>,
-): Command {
-  return {
-    check: possible,
-    toString: () => name,
-    async run(model, real) {
-      await run(model, real);
-      await expectBalances(model, real, `after ${name}`);
-    },
-  };
-}
-
-async function expectBalances({ balances }: Model, { world, pair }: Real, when: string): Promise<void> {
-  expect(await world.conserved(pair), when).toEqual(balances);
-}
-
-/** Sends a mutation under a key of its own, and expects its success or the refusal with `code`. */
-async function send(model: Model, real: Real, name: Operation, input: object, code?: string): Promise<Data> {
-  calls += 1;
-  const keyed = { ...input, idempotencyKey: `${real.pair.a.customerId}-${calls}` };
-  const selection =
-    name.endsWith('Account') || name.endsWith('Status')
-      ? ''
-      : name.endsWith('Quote')
-        ? quoteSelection
-        : 'transaction { id }';
-  const result = await act(real.world.platform, name, keyed, selection);
-  model.last = { name, input: keyed, code };
-  expect(result.code, `${name}: ${result.message}`).toBe(code);
-  return result;
-}
-
-const quoteSelection = 'quote { id totalSendingAmount { amount } totalReceivingAmount { amount } transaction { id } }';
-
-const always = () => true;
 const amount = fc.bigInt({ min: 1_000n, max: 40_000n });
 const outcome = fc.constantFrom<Outcome>('ok', 'ok', 'fail', 'reject', 'stuck', 'return');
-const position = fc.nat({ max: 7 });
-
-function pick<T>(items: readonly T[], at: number): T {
-  const item = items[at % items.length];
-  if (item === undefined) throw new Error('there is nothing to pick from');
-  return item;
-}
 
 const fund = amount.map((sum) =>
   command(`fund ${sum}`, always, async (model, real) => {
@@ -85,71 +30,86 @@ const fund = amount.map((sum) =>
 
 const transferOut = fc.tuple(amount, outcome, fc.boolean()).map(([sum, outcome, closed]) =>
   command(`transferOut ${sum} ${closed ? 'to a closed account' : outcome}`, always, async (model, real) => {
-    const enough = model.balances.aUsd >= sum;
-    const usable = closed || model.outside === 'ACTIVE';
     const expected = closed ? outcomes.fail : outcomes[outcome];
-    const { transaction } = await send(
-      model,
-      real,
-      'transferOut',
-      {
-        sourceAccountId: real.pair.a.usd,
-        destinationAccountId: closed ? real.pair.closed : real.pair.a.outsideUsd,
-        amount: sum,
-        ...(!closed && { sandboxScenario: outcomes[outcome].scenario }),
+    const input = {
+      sourceAccountId: real.pair.a.usd,
+      destinationAccountId: closed ? real.pair.closed : real.pair.a.outsideUsd,
+      amount: sum,
+      ...(!closed && { sandboxScenario: outcomes[outcome].scenario }),
+    };
+    await begin(model, real, 'transferOut', input, {
+      payment: {
+        ...{ kind: 'TRANSFER_OUT', customer: 'A', source: 'aUsd', amount: sum },
+        to: closed ? 'closed' : 'outsideUsd',
       },
-      enough ? (usable ? undefined : 'INVALID_BANK_ACCOUNT') : 'INSUFFICIENT_BALANCE',
-    );
-    if (!enough || !usable) return;
-    await real.world.ends(transaction.id, expected.status);
-    if (!expected.back) model.balances.aUsd -= sum;
-    if (!closed) suspend(model, outcome, transaction.id, sum);
+      obstacle: (takes) =>
+        takes && model.balances.aUsd < sum
+          ? 'INSUFFICIENT_BALANCE'
+          : closed || model.outside === 'ACTIVE'
+            ? undefined
+            : 'INVALID_BANK_ACCOUNT',
+      go: async (id) => {
+        await ends(model, real, id, expected.status);
+        if (!expected.back) model.balances.aUsd -= sum;
+        if (!closed) suspend(model, outcome, id, sum);
+      },
+    });
   }),
 );
 
 const transferIn = fc.tuple(amount, fc.constantFrom<Outcome>('ok', 'fail')).map(([sum, outcome]) =>
   command(`transferIn ${sum} ${outcome}`, always, async (model, real) => {
-    const usable = model.outside === 'ACTIVE';
-    const { transaction } = await send(
-      model,
-      real,
-      'transferIn',
-      {
-        sourceAccountId: real.pair.a.outsideUsd,
-        destinationAccountId: real.pair.a.usd,
-        amount: sum,
-        sandboxScenario: outcomes[outcome].scenario,
+    const input = {
+      sourceAccountId: real.pair.a.outsideUsd,
+      destinationAccountId: real.pair.a.usd,
+      amount: sum,
+      sandboxScenario: outcomes[outcome].scenario,
+    };
+    await begin(model, real, 'transferIn', input, {
+      payment: { kind: 'TRANSFER_IN', customer: 'A', source: undefined, to: 'aUsd', amount: sum },
+      obstacle: () => (model.outside === 'ACTIVE' ? undefined : 'INVALID_BANK_ACCOUNT'),
+      go: async (id) => {
+        await ends(model, real, id, outcomes[outcome].status);
+        if (outcome === 'ok') model.balances.aUsd += sum;
       },
-      usable ? undefined : 'INVALID_BANK_ACCOUNT',
-    );
-    if (!usable) return;
-    await real.world.ends(transaction.id, outcomes[outcome].status);
-    if (outcome === 'ok') model.balances.aUsd += sum;
+    });
   }),
 );
 
 const transferInternal = fc.tuple(amount, fc.boolean()).map(([sum, back]) =>
   command(`transferInternal ${sum} from ${back ? 'B to A' : 'A to B'}`, always, async (model, real) => {
     const { a, b } = real.pair;
-    const code = (back ? model.balances.bUsd : model.balances.aUsd) >= sum ? undefined : 'INSUFFICIENT_BALANCE';
+    const [source, to] = back ? (['bUsd', 'aUsd'] as const) : (['aUsd', 'bUsd'] as const);
     const parties = back
       ? { sourceAccountId: b.usd, destinationAccountId: a.usd }
       : { sourceAccountId: a.usd, destinationAccountId: b.usd };
-    const { transaction } = await send(model, real, 'transferInternal', { ...parties, amount: sum }, code);
-    if (code !== undefined) return;
-    await real.world.ends(transaction.id, 'COMPLETED');
-    model.balances.aUsd += back ? sum : -sum;
-    model.balances.bUsd += back ? -sum : sum;
+    await begin(
+      model,
+      real,
+      'transferInternal',
+      { ...parties, amount: sum },
+      {
+        payment: { kind: 'TRANSFER_INTERNAL', customer: back ? 'B' : 'A', source, to, amount: sum },
+        obstacle: (takes) => (takes && model.balances[source] < sum ? 'INSUFFICIENT_BALANCE' : undefined),
+        go: async (id) => {
+          await ends(model, real, id, 'COMPLETED');
+          model.balances[source] -= sum;
+          model.balances[to] += sum;
+        },
+      },
+    );
   }),
 );
+
+let named = 0;
 
 const makeQuote = (...kinds: readonly QuoteKind[]) =>
   fc.tuple(amount, fc.constantFrom(...kinds)).map(([sum, kind]) =>
     command(`quote ${sum} ${kind}`, always, async (model, real) => {
       const { a, b, umaOfB } = real.pair;
       const isUma = kind === 'uma';
-      calls += 1;
-      const name = `payment ${calls}`;
+      named += 1;
+      const name = `payment ${named}`;
       const code = kind === 'pulled' && model.outside !== 'ACTIVE' ? 'INVALID_BANK_ACCOUNT' : undefined;
       const input = {
         source:
@@ -167,30 +127,51 @@ const makeQuote = (...kinds: readonly QuoteKind[]) =>
         lockedCurrencyAmount: sum,
         description: name,
       };
-      const { quote } = await send(model, real, 'createQuote', input, code);
-      if (code !== undefined) return;
-      expect(quote.totalSendingAmount.amount).toBe(sum.toString());
-      model.quotes.push({
-        id: quote.id,
-        transactionId: quote.transaction.id,
-        kind,
-        name,
-        send: sum,
-        receive: BigInt(quote.totalReceivingAmount.amount),
-        status: 'PENDING',
-        hasExpired: false,
+      const note = ({ quote }: Data, isHeld = false) => {
+        expect(quote.totalSendingAmount.amount).toBe(sum.toString());
+        const made: ModelQuote = {
+          ...{ id: quote.id, transactionId: quote.transaction.id, kind, name, send: sum, isHeld },
+          ...{ receive: BigInt(quote.totalReceivingAmount.amount), status: 'PENDING', hasExpired: false },
+        };
+        model.quotes.push(made);
+      };
+      // Only a quote for a deposit is a payment when it is made.
+      if (kind !== 'funded') {
+        const made = await send(model, real, 'createQuote', input, code);
+        return code === undefined ? note(made) : undefined;
+      }
+      const found = (id: string) => model.quotes.find(({ transactionId }) => transactionId === id);
+      await begin(model, real, 'createQuote', input, {
+        payment: { kind: 'QUOTE', customer: 'A', source: undefined, to: 'outsideEur', amount: sum },
+        obstacle: () => undefined,
+        idOf: ({ quote }) => quote.transaction.id,
+        wait: (_id, made) => note(made, true),
+        go: (id, made) => {
+          const held = found(id);
+          if (held) held.isHeld = false;
+          else note(made);
+        },
+        end: (status) => {
+          const held = model.quotes.find(({ isHeld, name: its }) => isHeld && its === name);
+          if (held) expireIf(status, held);
+        },
       });
     }),
   );
 
 /** Why a quote cannot be executed, as the first of the checks says. */
-function obstacle(model: Model, quote: ModelQuote): string | undefined {
-  if (quote.kind === 'funded') return 'INVALID_INPUT';
-  if (quote.status === 'EXPIRED') return 'QUOTE_EXPIRED';
-  if (quote.status === 'DONE') return 'CONFLICT';
+function obstacleOf(model: Model, quote: ModelQuote, takes: boolean): string | undefined {
   if (quote.kind === 'pulled') return model.outside === 'ACTIVE' ? undefined : 'INVALID_BANK_ACCOUNT';
-  return model.balances.aUsd < quote.send ? 'INSUFFICIENT_BALANCE' : undefined;
+  return takes && model.balances.aUsd < quote.send ? 'INSUFFICIENT_BALANCE' : undefined;
 }
+
+const receiverOf = {
+  outside: 'outsideEur',
+  other: 'bEur',
+  uma: 'uma',
+  funded: 'outsideEur',
+  pulled: 'outsideEur',
+} as const;
 
 /** Waits until a payment to a UMA address has arrived at its receiver's platform, where it waits for its approval. */
 async function awaitArrival(model: Model, real: Real, quote: ModelQuote, outcome: Outcome): Promise<void> {
@@ -212,22 +193,49 @@ const execute = fc.tuple(position, outcome).map(([at, outcome]) =>
     (model) => model.quotes.length > 0,
     async (model, real) => {
       const quote = pick(model.quotes, at);
-      const code = obstacle(model, quote);
-      const sandboxScenario = outcomes[outcome].scenario;
-      await send(model, real, 'executeQuote', { quoteId: quote.id, sandboxScenario }, code);
-      if (code !== undefined) return;
-      quote.status = 'DONE';
-      // What is pulled comes in and goes out again at once.
-      if (quote.kind !== 'pulled') model.balances.aUsd -= quote.send;
-      if (quote.kind === 'uma') return awaitArrival(model, real, quote, outcome);
-      const expected = outcomes[quote.kind === 'other' ? withinTheHouse(outcome) : outcome];
-      await real.world.ends(quote.transactionId, expected.status);
-      suspend(model, outcome, quote.transactionId, quote.send);
-      if (expected.back) model.balances.aUsd += quote.send;
-      else if (quote.kind === 'other' && expected.status === 'COMPLETED') model.balances.bEur += quote.receive;
+      const { kind, send: sum, transactionId } = quote;
+      const input = { quoteId: quote.id, sandboxScenario: outcomes[outcome].scenario };
+      const code =
+        kind === 'funded'
+          ? 'INVALID_INPUT'
+          : { EXPIRED: 'QUOTE_EXPIRED', DONE: 'CONFLICT', PENDING: undefined }[quote.status];
+      if (code !== undefined) return void (await send(model, real, 'executeQuote', input, code));
+      const source = kind === 'pulled' ? undefined : 'aUsd';
+      await begin(model, real, 'executeQuote', input, {
+        payment: { kind: 'QUOTE', customer: 'A', source, to: receiverOf[kind], amount: sum },
+        obstacle: (takes) => obstacleOf(model, quote, takes),
+        idOf: () => transactionId,
+        wait: () => {
+          quote.status = 'DONE';
+        },
+        go: async () => {
+          quote.status = 'DONE';
+          // What is pulled comes in and goes out again at once.
+          if (kind !== 'pulled') model.balances.aUsd -= sum;
+          if (kind === 'uma') return awaitArrival(model, real, quote, outcome);
+          const expected = outcomes[kind === 'other' ? withinTheHouse(outcome) : outcome];
+          await ends(model, real, transactionId, expected.status);
+          suspend(model, outcome, transactionId, sum);
+          if (expected.back) model.balances.aUsd += sum;
+          else if (kind === 'other' && expected.status === 'COMPLETED') model.balances.bEur += quote.receive;
+        },
+        end: (status) => expireIf(status, quote),
+      });
     },
   ),
 );
+
+/** A quote whose payment nobody approved in time has expired; one whose payment was rejected has failed. */
+function expireIf(status: 'REJECTED' | 'EXPIRED', quote: ModelQuote): void {
+  quote.status = status === 'EXPIRED' ? 'EXPIRED' : 'DONE';
+  quote.hasExpired = status === 'EXPIRED';
+}
+
+/** A quote that has ended no longer waits for an approval. */
+function dropHeld(model: Model, { transactionId }: ModelQuote): void {
+  const at = model.held.findIndex(({ id }) => id === transactionId);
+  if (at >= 0) model.held.splice(at, 1);
+}
 
 const cancel = position.map((at) =>
   command(
@@ -238,9 +246,9 @@ const cancel = position.map((at) =>
       const code = quote.hasExpired ? 'QUOTE_EXPIRED' : quote.status === 'DONE' ? 'CONFLICT' : undefined;
       await send(model, real, 'cancelQuote', { quoteId: quote.id }, code);
       if (code !== undefined) return;
-      await real.world.ends(quote.transactionId, 'EXPIRED');
-      quote.status = 'EXPIRED';
-      quote.hasExpired = true;
+      await ends(model, real, quote.transactionId, 'EXPIRED');
+      expireIf('EXPIRED', quote);
+      dropHeld(model, quote);
     },
   ),
 );
@@ -257,7 +265,7 @@ const sandboxSend = fc
           at,
         );
         const late = quote.status === 'EXPIRED';
-        const code = quote.status === 'DONE' ? 'CONFLICT' : undefined;
+        const code = quote.status === 'DONE' || (quote.isHeld && quote.status === 'PENDING') ? 'CONFLICT' : undefined;
         const sandboxScenario = { ...outcomes[outcome].scenario, ...(deposit !== 'EXACT' && { deposit }) };
         await send(model, real, 'sandboxSend', { quoteId: quote.id, currency: 'USD', sandboxScenario }, code);
         if (code !== undefined) return;
@@ -270,7 +278,7 @@ const sandboxSend = fc
         }
         const funds = deposit === 'EXACT' || deposit === 'TWICE';
         const expected = funds ? outcomes[outcome] : outcomes.fail;
-        await real.world.ends(quote.transactionId, expected.status);
+        await ends(model, real, quote.transactionId, expected.status);
         if (deposit === 'SHORT') model.balances.aUsd += quote.send / 2n;
         if (deposit === 'LATE' || deposit === 'TWICE') model.balances.aUsd += quote.send;
         if (funds && expected.back) model.balances.aUsd += quote.send;
@@ -289,9 +297,9 @@ const expire = position.map((at) =>
         at,
       );
       await real.world.passExpiry(quote.id);
-      await real.world.ends(quote.transactionId, 'EXPIRED');
-      quote.status = 'EXPIRED';
-      quote.hasExpired = true;
+      await ends(model, real, quote.transactionId, 'EXPIRED');
+      expireIf('EXPIRED', quote);
+      dropHeld(model, quote);
     },
   ),
 );
@@ -325,10 +333,10 @@ const lookedUp = fc.tuple(amount, fc.constantFrom<PayRequest>('comes', 'fails', 
         ...(request === 'never comes' && { delayMs: 3_600_000 }),
       },
     });
-    if (request === 'fails') return real.world.ends(transaction.id, 'FAILED');
+    if (request === 'fails') return ends(model, real, transaction.id, 'FAILED');
     if (request === 'never comes') {
       await real.world.passPayRequest(transaction.id);
-      return real.world.ends(transaction.id, 'EXPIRED');
+      return ends(model, real, transaction.id, 'EXPIRED');
     }
     await real.world.until(
       `the pay request of ${transaction.id}`,
@@ -376,10 +384,10 @@ export async function decide(model: Model, real: Real, at: number, verdict: Verd
   else await send(model, real, `${verdict}Transaction`, { transactionId: id });
   const decided: Outcome = { approve: outcome, reject: 'reject' as const, neither: 'fail' as const }[verdict];
   const expected = outcomes[decided];
-  await real.world.ends(id, expected.status);
+  await ends(model, real, id, expected.status);
   if (expected.status === 'COMPLETED') model.balances.bUsd += amount;
   if (!sent) return;
-  await real.world.ends(sent.id, expected.status);
+  await ends(model, real, sent.id, expected.status);
   if (expected.back) model.balances.aUsd += sent.amount;
   suspend(model, decided, sent.id, sent.amount);
 }
@@ -398,10 +406,10 @@ const replay = fc.constant(
   command(
     'replay',
     (model) => model.last !== undefined,
-    async (model, real) => {
+    async (model) => {
       if (!model.last) return;
-      const { name, input, code } = model.last;
-      const result = await act(real.world.platform, name, input, '');
+      const { by, name, input, code } = model.last;
+      const result = await act(by, name, input, '');
       expect(result.code, `the repeat of ${name}`).toBe(code);
       if (code === undefined) expect(result.replayed).toBe(true);
     },
@@ -424,6 +432,7 @@ const commandsWith = (...kinds: readonly QuoteKind[]) => [
   moveAccount,
   release,
   ...Array<typeof decision>(3).fill(decision),
+  ...policyCommands,
   replay,
 ];
 

@@ -3,8 +3,10 @@ import { expect } from 'vitest';
 import { runAudit } from '../../src/domain/ledger/audit.ts';
 import { act } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
-import { commands, decide, type Real } from './commands.ts';
+import { commands, decide } from './commands.ts';
 import { type Model, modelOf } from './model.ts';
+import { deletePolicy, expectUsage, type Real } from './policies.ts';
+import { decideHeld } from './policy-commands.ts';
 import type { Ground } from './run.ts';
 import { clockwork, World } from './world.ts';
 
@@ -58,7 +60,10 @@ export async function expectSoundSince(gateway: TestGateway): Promise<void> {
 
 /** Ends all that a sequence has left under way: the next one on these customers starts clean. */
 export async function settle(model: Model, real: Real, verdict: 'approve' | 'reject'): Promise<void> {
+  while (model.held.length > 0) await decideHeld(model, real, 0, 'reject');
   while (model.waiting.length > 0) await decide(model, real, 0, verdict);
+  await expectUsage(model.policies, real);
+  for (const subject of [...model.policies.keys()]) await deletePolicy(model.policies, real, subject);
   if (model.outside !== 'ACTIVE') {
     const input = { accountId: real.pair.a.outsideUsd, status: 'ACTIVE' };
     await act(real.world.platform, 'sandboxSetExternalAccountStatus', input, '');

@@ -1,13 +1,21 @@
 import type { Operation } from '../../src/domain/access/operations.ts';
+import type { TestPlatform } from '../setup/gateway.ts';
+import type { Held, Payment, Policies } from './policies.ts';
+import type { Balances } from './world.ts';
 
 /** The payments domain as a few numbers: the expected result of a sequence of commands. Amounts in smallest units. */
 export interface Model {
-  readonly balances: { aUsd: bigint; aEur: bigint; bUsd: bigint; bEur: bigint };
+  readonly balances: Balances;
   readonly quotes: ModelQuote[];
   /** Incoming payments that wait for approval. */
   readonly waiting: Waiting[];
   /** Payments whose money waits in suspense. */
   readonly suspended: Suspended[];
+  readonly policies: Policies;
+  /** Payments that have begun, by their id, as policies see them. */
+  readonly payments: Map<string, Payment>;
+  /** Payments that wait for the approval of a second person. */
+  readonly held: Held[];
   /** The status of A's dollar account outside. */
   outside: AccountStatus;
   /** The last command that was sent, to be repeated. */
@@ -16,7 +24,10 @@ export interface Model {
 
 /** A platform at which nothing is under way. */
 export function modelOf(balances: Model['balances']): Model {
-  return { balances, quotes: [], waiting: [], suspended: [], outside: 'ACTIVE', last: undefined };
+  return {
+    ...{ balances, quotes: [], waiting: [], suspended: [], outside: 'ACTIVE', last: undefined },
+    ...{ policies: new Map(), payments: new Map(), held: [] },
+  };
 }
 
 export interface ModelQuote {
@@ -30,6 +41,8 @@ export interface ModelQuote {
   status: 'PENDING' | 'DONE' | 'EXPIRED';
   /** Whether it expired or was cancelled: a late deposit makes it DONE, and it stays EXPIRED for whoever asks. */
   hasExpired: boolean;
+  /** Whether its payment waits for an approval before its deposit may come. */
+  isHeld: boolean;
 }
 
 /**
@@ -81,6 +94,7 @@ export function withinTheHouse(outcome: Outcome): Outcome {
 }
 
 export interface Call {
+  readonly by: TestPlatform;
   readonly name: Operation;
   readonly input: object;
   /** The refusal's code, or undefined when it succeeded. */

@@ -45,6 +45,15 @@ export function passDelay(gateway: TestGateway, transactionId: string): Promise<
   return change(gateway, text, transactionId);
 }
 
+/** How many hours the time zone in which it is noon now is ahead of UTC. */
+export const hoursAhead = (): number => 12 - new Date().getUTCHours();
+
+/** The time zone in which it is noon now: for many hours, no day or month of it ends. */
+export function timeZoneAtNoon(): string {
+  // The signs of these names are reversed.
+  return `Etc/GMT${hoursAhead() > 0 ? '-' : '+'}${Math.abs(hoursAhead())}`;
+}
+
 /** Lets hours pass for all that policies have counted. */
 export function passHours({ databaseUrl }: TestGateway, hours: number): Promise<void> {
   return withoutTriggers(databaseUrl, async (client) => {

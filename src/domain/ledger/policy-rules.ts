@@ -1,8 +1,13 @@
 import type { Rule } from './rule.ts';
 
 /** The amount that a payment uses of a limit `l` of a policy. */
-const taken = "case when l.value ? 'payments' then 1 else u.amount end";
-const window = 'partition by p.platform_id, p.id, l.number';
+const taken = "(case when l.value ? 'payments' then 1 else u.amount end)";
+/** The end of the window of `l` that a payment was counted in; in a rolling one, it is its own (window_start.sql). */
+const windowEnd = `case l.value ->> 'period'
+  when 'PAYMENT' then u.used_at
+  when 'LAST_24_HOURS' then u.used_at + interval '24 hours'
+  when 'LAST_30_DAYS' then u.used_at + interval '720 hours'
+  else (date_trunc(l.value ->> 'period', u.used_at at time zone p.time_zone) + ('1 ' || (l.value ->> 'period'))::interval) at time zone p.time_zone end`;
 
 /** The auditor's rules about policies. They check everything that policies have counted, since little of it is old. */
 export const policyRules: readonly Rule[] = [
@@ -15,18 +20,17 @@ export const policyRules: readonly Rule[] = [
   },
   {
     rule: 'no window of a policy was ever exceeded by the payments that it has allowed since it was set',
-    // A payment was allowed with everything that counted at the time, and what still counts cannot be more.
+    // Each payment counts from the moment when it was allowed until its window ends or the policy releases it.
     offenders: () => `select platform_id, policy_id, transaction_id, value, used from (
-        select u.platform_id, u.policy_id, u.transaction_id, l.value, u.used_at > p.updated_at as is_new,
-          case l.value ->> 'period'
-            when 'PAYMENT' then ${taken}
-            when 'LAST_24_HOURS' then sum(${taken}) over (${window} order by u.used_at range between interval '23:59:59.999' preceding and current row)
-            when 'LAST_30_DAYS' then sum(${taken}) over (${window} order by u.used_at range between interval '719:59:59.999' preceding and current row)
-            else sum(${taken}) over (${window}, window_start(l.value ->> 'period', p.time_zone, u.used_at) order by u.used_at) end as used
+        select u.platform_id, u.policy_id, u.transaction_id, l.value, e.more > 0 and u.used_at > p.updated_at as is_allowed,
+          case l.value ->> 'period' when 'PAYMENT' then e.more
+            else sum(e.more) over (partition by p.platform_id, p.id, l.number order by e.at, e.more) end as used
         from policy p cross join jsonb_array_elements(p.limits) with ordinality as l(value, number)
-        join policy_use u on u.platform_id = p.platform_id and u.policy_id = p.id and u.released_at is null
-          and u.currency = coalesce(l.value ->> 'currency', u.currency)
-      ) s where is_new and used > coalesce((value ->> 'amount')::numeric, (value ->> 'payments')::numeric)`,
+        join policy_use u on u.platform_id = p.platform_id and u.policy_id = p.id and u.currency = coalesce(l.value ->> 'currency', u.currency)
+        cross join lateral (values
+          (u.used_at, ${taken}),
+          (greatest(u.used_at, least(u.released_at, ${windowEnd})), -${taken})) as e(at, more)
+      ) s where is_allowed and used > coalesce((value ->> 'amount')::numeric, (value ->> 'payments')::numeric)`,
   },
   {
     rule: 'the stored usage of a window of a policy is the sum of the payments that count in it',
