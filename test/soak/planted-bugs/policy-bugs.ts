@@ -178,7 +178,7 @@ export const policyBugs: Bugs = {
       test: 'a token is accepted from its addresses only, also one that was accepted a moment ago',
     },
     'a token makes one that lasts longer': {
-      file: 'src/domain/access/tokens/issue-tokens.ts',
+      file: 'src/domain/access/tokens/token-bounds.ts',
       find: "if (isLonger && ifLonger === 'refuse')",
       put: "if (!isLonger && ifLonger === 'shorten' && now.getTime() < 0)",
       test: 'a token makes none that lasts longer than itself, or is accepted from elsewhere',
