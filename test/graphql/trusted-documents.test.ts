@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import type { TypedDocumentNode } from '@urql/core';
 import { type DocumentNode, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { ended as endOf, mint, pay } from '../setup/acts.ts';
+import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
+import { act, ended as endOf, mint, pay } from '../setup/acts.ts';
 import { mutationDocument } from '../setup/documents.ts';
 import { connect, type Data, type TestGateway, type TestPlatform, testGateway } from '../setup/gateway.ts';
 import { type AutomaticClient, automaticClients, type SentForm, urqlClient } from '../setup/persisted-clients.ts';
@@ -109,6 +110,96 @@ describe.each(transports)('over %s', (_name, send, text, data) => {
       errors: [{ extensions: { code: 'QUERY_NOT_IN_SAFELIST' } }],
     });
     expect(await send(bound, persisted(other))).toMatchObject(unknown);
+  });
+});
+
+describe('a token with documents of its own', () => {
+  const otherText = 'query Others { viewer { platformId } }';
+  const hashes = [sha256(queryText), sha256(streamText)];
+  const create = (by: TestPlatform, input: object) =>
+    act(by, 'createApiToken', { name: 'own', permissions: ['VIEW', 'MANAGE'], ...input }, tokenSelection);
+  const tokenSelection = 'secret apiToken { id clientId documents }';
+  const bearerOf = ({ apiToken, secret }: Data) =>
+    connect(t.url, t.platform.platformId, basicAuthorization({ clientId: apiToken.clientId, secret }));
+  const refusedAt = (code: string, ...path: readonly (string | number)[]) => ({ code, path: ['input', ...path] });
+
+  test.each(transports)('sends these over %s, and none that others may send', async (_name, send, text, data) => {
+    await register(otherText);
+    const server = bearerOf(await create(t.platform, { documents: hashes }));
+    const app = await appWith({ documents: hashes });
+    expect(await send(app, { documentId: sha256(text) })).toMatchObject({ data });
+    for (const own of [server, app]) {
+      expect(await send(own, { query: text })).toMatchObject({ data: expect.anything() });
+      expect(await send(own, { documentId: sha256(otherText) })).toMatchObject({
+        errors: [{ extensions: { code: 'PERSISTED_QUERY_NOT_IN_LIST' } }],
+      });
+      expect(await send(own, { query: otherText })).toMatchObject({
+        errors: [{ extensions: { code: 'QUERY_NOT_IN_SAFELIST' } }],
+      });
+    }
+  });
+
+  test('cannot use REST', async () => {
+    const { authorization } = bearerOf(await create(t.platform, { documents: hashes }));
+    const own = await restClient(t.url, authorization);
+    for (const path of ['/transactions', '/trusted-documents'])
+      expect(await own.ask('GET', path, undefined, 403)).toMatchObject({ code: 'FORBIDDEN' });
+    expect(await own.ask('POST', '/tokens', { name: 'more', permissions: ['VIEW'] }, 403)).toMatchObject({
+      code: 'FORBIDDEN',
+    });
+  });
+
+  test('makes and replaces tokens with no other documents', async () => {
+    const makers = ['createApiToken', 'createClientToken', 'rotateApiToken'] as const;
+    const texts = makers.map((name) =>
+      mutationDocument(
+        name,
+        { createClientToken: 'tokenId', createApiToken: tokenSelection, rotateApiToken: tokenSelection }[name],
+      ),
+    );
+    await register(otherText, ...texts);
+    const documents = [sha256(queryText), ...texts.map(sha256)];
+    const made = await create(t.platform, { documents });
+    expect(made.apiToken.documents).toEqual(documents);
+    const maker = bearerOf(made);
+    expect(await create(maker, { documents: [sha256(queryText), sha256(otherText)] })).toMatchObject(
+      refusedAt('FORBIDDEN', 'documents', 1),
+    );
+    const child = { boundTo: { customerId: scene.customerId }, documents: [sha256(otherText)] };
+    expect(await act(maker, 'createClientToken', child, 'tokenId')).toMatchObject(
+      refusedAt('FORBIDDEN', 'documents', 0),
+    );
+    expect((await create(maker, {})).apiToken.documents).toEqual(documents);
+    const { id: tokenId } = (await create(t.platform, {})).apiToken;
+    const rotated = await act(maker, 'rotateApiToken', { tokenId, overlapHours: 0 }, tokenSelection);
+    expect(rotated.apiToken.documents).toEqual(documents);
+    const replaced = await act(t.platform, 'rotateApiToken', { tokenId: made.apiToken.id }, tokenSelection);
+    expect(replaced.apiToken.documents).toEqual(documents);
+  });
+
+  test.each([
+    [[], ['documents']],
+    [
+      [sha256(queryText), sha256('query Unknown { __typename }')],
+      ['documents', 1],
+    ],
+    [['a\0b'], ['documents', 0]],
+  ])('is not made for %j', async (documents, path) => {
+    expect(await create(t.platform, { documents })).toMatchObject(refusedAt('INVALID_INPUT', ...path));
+  });
+
+  test('is as others show it, and over REST', async () => {
+    const { id } = (await create(t.platform, { documents: hashes })).apiToken;
+    expect(await rest.ask('GET', `/tokens/${id}`)).toMatchObject({ documents: hashes });
+    const { clientSecret, ...made } = await rest.make('/tokens', {
+      name: 'b',
+      permissions: ['VIEW'],
+      documents: hashes,
+    });
+    expect([made.documents, clientSecret]).toEqual([hashes, expect.any(String)]);
+    await appWith({ documents: hashes });
+    const { clientTokens } = await t.platform.ask('{ clientTokens(first: 1) { edges { node { documents } } } }');
+    expect(clientTokens.edges[0].node).toEqual({ documents: hashes });
   });
 });
 

@@ -252,6 +252,7 @@ describe('the buckets', () => {
     subject: 'Platform:one',
     expiresAt: null,
     trustedDocumentsOnly: false,
+    documents: [],
     tokenId,
     rates: { ...none, ...own },
     makers: [],

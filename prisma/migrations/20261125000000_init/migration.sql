@@ -129,6 +129,7 @@ create table api_token (
   created_by_id uuid,
   expires_at timestamptz(3),
   addresses text[] default array[]::text[],
+  documents text[] default array[]::text[],
   replaces_id uuid,
   warned_at timestamptz(3),
   primary key (platform_id, id)
@@ -146,6 +147,7 @@ create table client_token (
   permissions permission[],
   grants client_grant[] default array[]::client_grant[],
   trusted_documents_only boolean not null default false,
+  documents text[] default array[]::text[],
   created_at timestamptz(3) not null default clock_ms(),
   expires_at timestamptz(3) not null,
   revoked_at timestamptz(3),
@@ -2089,7 +2091,7 @@ create or replace function find_api_token(p_client_id text) returns table (
   id uuid, platform_id uuid, secret_hash bytea, permissions text[], environment environment,
   rate_limit int, rate_burst int, api_token_rate_limit int, api_token_rate_burst int, client_token_rate_limit int,
   client_token_rate_burst int, trusted_documents trusted_document_policy, makers uuid[],
-  expires_at timestamptz, addresses text[], was_used boolean
+  expires_at timestamptz, addresses text[], documents text[], was_used boolean
 )
   language plpgsql stable
   security definer set search_path = public, pg_temp
@@ -2098,7 +2100,7 @@ begin
   return query
   select t.id, t.platform_id, t.secret_hash, t.permissions::text[], p.environment, p.rate_limit, p.rate_burst,
     p.api_token_rate_limit, p.api_token_rate_burst, p.client_token_rate_limit, p.client_token_rate_burst,
-    p.trusted_documents, token_makers(t.platform_id, t.id), t.expires_at, t.addresses,
+    p.trusted_documents, token_makers(t.platform_id, t.id), t.expires_at, t.addresses, t.documents,
     coalesce(t.last_used_at > clock_timestamp() - interval '1 minute', false)
   from api_token t join platform p on p.id = t.platform_id
   where t.client_id = p_client_id and t.revoked_at is null and coalesce(t.expires_at > clock_timestamp(), true);
@@ -2131,13 +2133,14 @@ create or replace function find_token_rights(p_platforms uuid[], p_ids uuid[]) r
 as $$
 begin
   return query
-  select t.id, t.permissions::text[], '{}'::text[], p.trusted_documents = 'ALL'
+  select t.id, t.permissions::text[], '{}'::text[], p.trusted_documents = 'ALL' or t.documents <> '{}'
   from unnest(p_platforms, p_ids) as s (platform_id, id)
   join api_token t on t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null
     and coalesce(t.expires_at > clock_timestamp(), true)
   join platform p on p.id = t.platform_id
   union all
-  select t.id, t.permissions::text[], t.grants::text[], t.trusted_documents_only or p.trusted_documents <> 'OPTIONAL'
+  select t.id, t.permissions::text[], t.grants::text[],
+    t.trusted_documents_only or p.trusted_documents <> 'OPTIONAL' or t.documents <> '{}'
   from unnest(p_platforms, p_ids) as s (platform_id, id)
   join client_token t on t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null
     and t.expires_at > clock_timestamp()

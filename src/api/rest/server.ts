@@ -76,6 +76,8 @@ function restApp(options: RestOptions): RestApp {
         headers: { 'WWW-Authenticate': 'Basic realm="payments", charset="UTF-8"' },
       });
     }
+    if (viewer.documents.length > 0)
+      throw new RestError('FORBIDDEN', 'this token may send only its registered documents, over GraphQL or /mcp');
     context.set('viewer', viewer);
     context.set('cursors', payments.cursors);
     context.set('replicas', replicas);

@@ -113,6 +113,9 @@ const publicNames: Readonly<Record<string, string>> = {
   'UpdatePlatformInput.umaDomain': 'domains are public: one that is taken is refused, whoever has it',
   'deleteTrustedDocument.hash': 'the hash of a text: which platform has registered it, no answer says',
   'registerTrustedDocuments.id': 'as above',
+  'CreateApiTokenInput.documents': 'as above: a hash that only another platform has registered is unknown',
+  'CreateClientTokenInput.documents': 'as above',
+  'createToken.documents': 'as above',
   'updateConfig.umaDomain': 'domains are public: one that is taken is refused, whoever has it',
 };
 

@@ -15,6 +15,24 @@ export const accessBugs: Bugs = {
       put: 'return algorithm !== undefined;',
       test: '%s is refused as a whole',
     },
+    'a token with documents of its own sends all of its platform': {
+      file: 'src/api/graphql/server/sent-documents.ts',
+      find: 'documents.length === 0 ? hashes.length > 0 : hashes.some((hash) => documents.includes(hash))',
+      put: 'documents.length === 0 || hashes.length > 0',
+      test: 'sends these over %s, and none that others may send',
+    },
+    'a token with documents of its own uses REST': {
+      file: 'src/api/rest/server.ts',
+      find: 'if (viewer.documents.length > 0)',
+      put: "if (viewer.documents.length > 0 && context.req.header('authorization') === undefined)",
+      test: 'cannot use REST',
+    },
+    'a token makes one that sends more documents': {
+      file: 'src/domain/access/tokens/token-bounds.ts',
+      find: 'return documents.length > 0 ? [...new Set(documents)] : own;',
+      put: 'return [...new Set(documents)];',
+      test: 'makes and replaces tokens with no other documents',
+    },
   },
   'test/access/lists.test.ts': {
     'transactions are visible to every platform': {

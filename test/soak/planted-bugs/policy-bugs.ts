@@ -178,7 +178,7 @@ export const policyBugs: Bugs = {
       test: 'a token is accepted only from its addresses, even if it was accepted a moment ago',
     },
     'a token makes one that lasts longer': {
-      file: 'src/domain/access/tokens/issue-tokens.ts',
+      file: 'src/domain/access/tokens/token-bounds.ts',
       find: "if (isLonger && ifLonger === 'refuse')",
       put: "if (!isLonger && ifLonger === 'shorten' && now.getTime() < 0)",
       test: 'a token cannot create one that lasts longer, or is accepted from other addresses',

@@ -28,9 +28,10 @@ const registerStatement = statement<{ hash: string }>(
    select $1, * from unnest($2::text[], $3::text[], $4::bytea[]) on conflict do nothing returning hash`,
 );
 
-/** A cache entry: the text of a document, or the fact that it is not registered. */
+/** A cache entry: the text of a document and the hashes under which it is registered, if it is. */
 interface Known {
   readonly text: string | undefined;
+  readonly hashes: readonly string[];
 }
 
 /** Returns the SHA-256 of a document without the tokens that GraphQL ignores: white space, commas and comments. */
@@ -53,29 +54,29 @@ export class TrustedDocuments {
   /** Returns the text of the document with this hash; undefined if the platform has not registered it. */
   async find(platformId: string, hash: string): Promise<string | undefined> {
     // Only such a text can be a document's hash, and the database may be unable to compare any other.
-    return isHash(hash) ? this.#lookUp(platformId, `hash ${hash}`, { hash }) : undefined;
+    return isHash(hash) ? (await this.#lookUp(platformId, `hash ${hash}`, { hash })).text : undefined;
   }
 
-  /** Returns whether a platform has registered the document with this digest (see `documentDigest`). */
-  async has(platformId: string, digest: Buffer): Promise<boolean> {
+  /** Returns the hashes under which a platform has registered the document with this digest (see `documentDigest`). */
+  async hashesOf(platformId: string, digest: Buffer): Promise<readonly string[]> {
     const where = { digest: new Uint8Array(digest) };
-    return (await this.#lookUp(platformId, `digest ${digest.toString('base64')}`, where)) !== undefined;
+    return (await this.#lookUp(platformId, `digest ${digest.toString('base64')}`, where)).hashes;
   }
 
   async #lookUp(
     platformId: string,
     name: string,
     where: { readonly hash: string } | { readonly digest: Uint8Array<ArrayBuffer> },
-  ): Promise<string | undefined> {
+  ): Promise<Known> {
     const key = `${platformId} ${name}`;
     const known = this.#known.get(key);
-    if (known) return known.text;
+    if (known) return known;
     const { trustedDocument } = this.#database.prisma;
-    const query = { where: { platformId, ...where }, select: { text: true } };
-    const row = await asPlatform(platformId, () => trustedDocument.findFirst(query));
-    const text = row?.text;
-    this.#known.set(key, { text }, { ttl: text === undefined ? cacheMs.absent : cacheMs.found });
-    return text;
+    const query = { where: { platformId, ...where }, select: { text: true, hash: true } };
+    const rows = await asPlatform(platformId, () => trustedDocument.findMany(query));
+    const found = { text: rows[0]?.text, hashes: rows.map(({ hash }) => hash) };
+    this.#known.set(key, found, { ttl: rows.length === 0 ? cacheMs.absent : cacheMs.found });
+    return found;
   }
 
   /**

@@ -64,17 +64,18 @@ export class SentDocuments {
       return { ...sent, query };
     }
     const viewer = await authenticate();
+    if (!maySend(viewer, [hash])) throw this.#unknown(viewer);
     const text =
       (await this.#trusted.find(viewer.platformId, hash)) ?? this.#automatic?.get(keyOf(viewer.platformId, hash));
     if (text === undefined) throw this.#unknown(viewer);
     return { ...sent, query: text };
   }
 
-  /** Returns whether a viewer's platform has registered a document. */
-  isRegistered({ platformId }: Viewer, document: DocumentNode): Promise<boolean> {
+  /** Returns whether a viewer's platform has registered a document, and for this token if it has its own documents. */
+  async isRegistered(viewer: Viewer, document: DocumentNode): Promise<boolean> {
     const digest = this.#digests.get(document) ?? documentDigest(document.loc?.source.body ?? '');
     this.#digests.set(document, digest);
-    return this.#trusted.has(platformId, digest);
+    return maySend(viewer, await this.#trusted.hashesOf(viewer.platformId, digest));
   }
 
   /** Refuses a document that is not registered. Throws GraphQLError QUERY_NOT_IN_SAFELIST. */
@@ -104,6 +105,11 @@ export class SentDocuments {
       ? badRequest('PersistedQueryNotFound', { code: 'PERSISTED_QUERY_NOT_FOUND', ...incompleteStatus })
       : badRequest('PersistedQueryNotSupported', { code: 'PERSISTED_QUERY_NOT_SUPPORTED', ...incompleteStatus });
   }
+}
+
+/** Returns whether a viewer may send a document that is registered under these hashes. */
+function maySend({ documents }: Viewer, hashes: readonly string[]): boolean {
+  return documents.length === 0 ? hashes.length > 0 : hashes.some((hash) => documents.includes(hash));
 }
 
 function hasText(sent: SentOperation): sent is OperationParams {

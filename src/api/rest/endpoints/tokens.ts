@@ -52,6 +52,10 @@ const addresses = listOf(z.string()).describe(
   'The ranges of addresses from which the token is accepted, in CIDR notation: 203.0.113.0/24, 2001:db8::/48; all when left out.',
 );
 
+const documents = listOf(z.string()).describe(
+  'The hashes of the only registered documents that the token may send, over GraphQL and as tools at /mcp: it cannot use REST.',
+);
+
 const TokenSchema = z
   .object({
     id: id('ApiToken', 'The id of the token.'),
@@ -61,6 +65,7 @@ const TokenSchema = z
     createdById: id('ApiToken', 'The API token that created it; absent if the operator or the sandbox did.').optional(),
     expiresAt: time('When the token expires; absent if it lasts until it is deleted.').optional(),
     addresses: addresses.optional(),
+    documents: documents.optional(),
     replacesId: id('ApiToken', 'The token whose place this one takes.').optional(),
     replacedById: id(
       'ApiToken',
@@ -99,6 +104,7 @@ const create = createRoute({
           permissions: permissions.min(1),
           expiresAt: moment('When the token expires; never when left out.'),
           addresses: addresses.optional(),
+          documents: documents.optional(),
         })
         .openapi('CreateToken'),
     ),
@@ -146,7 +152,7 @@ const rotate = createRoute({
     tags,
     summary: 'Replace a token',
     description:
-      'Creates a token in the place of another one, with its name, permissions and addresses. Both are valid until the overlap is over; then the old one expires. The response contains a secret and is not stored. 409 CONFLICT: the token has expired, has been revoked, or already has a replacement.',
+      'Creates a token in the place of another one, with its name, permissions, addresses and documents. Both are valid until the overlap is over; then the old one expires. The response contains a secret and is not stored. 409 CONFLICT: the token has expired, has been revoked, or already has a replacement.',
   }),
   method: 'post',
   path: '/tokens/{tokenId}/rotate',
@@ -248,6 +254,7 @@ const ClientTokenSchema = z
     trustedDocumentsOnly: z
       .boolean()
       .describe('Whether the token was created for registered documents only. The settings may limit all tokens.'),
+    documents: documents.optional(),
     createdById: id('ApiToken', 'The API token that created this token; absent if the operator did.').optional(),
     createdAt: time('When the token was created.'),
     expiresAt: time('When the token expires.'),

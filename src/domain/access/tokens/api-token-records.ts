@@ -52,6 +52,7 @@ export function apiTokenRecord(row: ApiToken & { readonly replacedBy?: { readonl
     ...(row.createdById !== null && { createdById: publicId('ApiToken', row.createdById) }),
     ...(row.expiresAt !== null && { expiresAt: row.expiresAt.toISOString() }),
     ...(row.addresses.length > 0 && { addresses: row.addresses }),
+    ...(row.documents.length > 0 && { documents: row.documents }),
     ...(row.replacesId !== null && { replacesId: publicId('ApiToken', row.replacesId) }),
     ...(row.replacedBy && { replacedById: publicId('ApiToken', row.replacedBy.id) }),
     createdAt: row.createdAt.toISOString(),
@@ -69,6 +70,7 @@ export interface NewApiToken {
   readonly createdById: string | null;
   readonly expiresAt?: Date | null;
   readonly addresses?: readonly string[];
+  readonly documents?: readonly string[];
   readonly replacesId?: string;
 }
 
@@ -78,7 +80,7 @@ export function storeApiToken(
   platformId: string,
   token: NewApiToken,
 ): Promise<ApiToken> {
-  const { secret, permissions, addresses = [], ...row } = token;
+  const { secret, permissions, addresses = [], documents = [], ...row } = token;
   const secretHash = new Uint8Array(hashSecret(secret));
   return prisma.apiToken.create({
     data: {
@@ -87,6 +89,7 @@ export function storeApiToken(
       secretHash,
       permissions: [...new Set(permissions)],
       addresses: [...new Set(addresses)],
+      documents: [...new Set(documents)],
     },
   });
 }

@@ -36,6 +36,7 @@ interface TokenRow extends RateColumns {
   makers: string[];
   expiresAt: Date | null;
   addresses: string[];
+  documents: string[];
   /** Whether its last use was recorded within the last minute. */
   wasUsed: boolean;
 }
@@ -90,7 +91,8 @@ export class ApiTokens {
       subject: publicId('Platform', row.platformId),
       expiresAt: row.expiresAt,
       addresses: row.addresses.map(parseRange),
-      trustedDocumentsOnly: row.trustedDocuments === 'ALL',
+      trustedDocumentsOnly: row.trustedDocuments === 'ALL' || row.documents.length > 0,
+      documents: row.documents,
       rates: ownRates(row),
     };
     this.#viewers.set(digest, viewer);

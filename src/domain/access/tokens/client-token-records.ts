@@ -36,6 +36,7 @@ export function clientTokenRecord(row: ClientToken) {
     permissions: row.permissions,
     grants: row.grants,
     trustedDocumentsOnly: row.trustedDocumentsOnly,
+    ...(row.documents.length > 0 && { documents: row.documents }),
     ...(createdById !== null && { createdById: publicId('ApiToken', createdById) }),
     createdAt: row.createdAt.toISOString(),
     expiresAt: row.expiresAt.toISOString(),

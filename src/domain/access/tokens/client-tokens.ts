@@ -30,6 +30,7 @@ interface Row extends RateColumns {
   boundQuoteId: string | null;
   boundTransactionId: string | null;
   trustedDocumentsOnly: boolean;
+  documents: string[];
   makers: string[];
 }
 
@@ -39,7 +40,7 @@ const tokenStatement = statement<Row>(
   `select t.id, t.platform_id, p.environment, t.permissions::text[] as permissions, t.grants::text[] as grants, t.expires_at,
      t.customer_id, t.quote_id, t.transaction_id,
      coalesce(t.quote_id, q.id) as bound_quote_id, coalesce(t.transaction_id, q.transaction_id) as bound_transaction_id,
-     t.trusted_documents_only or p.trusted_documents <> 'OPTIONAL' as trusted_documents_only,
+     t.trusted_documents_only or p.trusted_documents <> 'OPTIONAL' or t.documents <> '{}' as trusted_documents_only, t.documents,
      t.id || token_makers(t.platform_id, t.created_by_id) as makers, ${rateColumns}
    from client_token t
    join platform p on p.id = t.platform_id
@@ -200,6 +201,7 @@ function viewerOf(row: Row): Viewer {
     expiresAt: row.expiresAt,
     addresses: [],
     trustedDocumentsOnly: row.trustedDocumentsOnly,
+    documents: row.documents,
     rates: ownRates(row),
   };
 }

@@ -1,4 +1,3 @@
-import { isWithin, parseRange } from '../../../core/address-ranges.ts';
 import { keyPath } from '../../../core/idempotency.ts';
 import { type IdType, publicId, uuidOf } from '../../../core/ids.ts';
 import { pathsIn, Refusal, type RefusalCode } from '../../../core/refusal.ts';
@@ -19,6 +18,7 @@ import { visibleCustomers, visibleQuotes, visibleToPlatform, visibleTransactions
 import { storeApiToken } from './api-token-records.ts';
 import { newCredentials } from './api-tokens.ts';
 import { type ClientTokens, subjectOf } from './client-tokens.ts';
+import { boundsOf, documentsOf, rangesIn, registered } from './token-bounds.ts';
 import { isDeletedOwner, lockMaker, lockTokens } from './token-locks.ts';
 
 /** The maximum lifetime of a client token, in seconds: one day. */
@@ -34,6 +34,8 @@ export interface NewClientToken {
   readonly grants?: readonly ClientGrant[] | null | undefined;
   /** Whether it may send only registered documents, regardless of the platform's setting. */
   readonly trustedDocumentsOnly?: boolean | null | undefined;
+  /** The hashes of the only registered documents that it may send. By default those of its creator, or no such limit. */
+  readonly documents?: readonly string[] | null | undefined;
   readonly expiresInSeconds: number;
 }
 
@@ -146,11 +148,12 @@ function targetOf(input: NewClientToken): Target {
 }
 
 async function storeClientToken(
-  { client, prisma }: Transaction,
+  transaction: Transaction,
   caller: Caller,
   { name, uuid }: Target,
   input: NewClientToken,
 ): Promise<ClientToken> {
+  const { client, prisma } = transaction;
   const { type, code, find } = targets[name];
   const createdById = await lockMaker(client, caller);
   const found = await find(prisma, caller, uuid);
@@ -170,6 +173,7 @@ async function storeClientToken(
       permissions: [...new Set(input.permissions)],
       grants: [...new Set(input.grants ?? [])],
       trustedDocumentsOnly: input.trustedDocumentsOnly ?? false,
+      documents: await documentsOf(transaction, caller, await registered(transaction, caller, input)),
       expiresAt: new Date(now.getTime() + input.expiresInSeconds * 1_000),
       createdById,
       ownerId,
@@ -237,13 +241,16 @@ export interface NewServerToken {
   readonly expiresAt?: Date | null | undefined;
   /** The address ranges that it is accepted from, in CIDR notation. By default those of its creator, or all. */
   readonly addresses?: readonly string[] | null | undefined;
+  /** The hashes of the only registered documents that it may send. By default those of its creator, or no such limit. */
+  readonly documents?: readonly string[] | null | undefined;
 }
 
 /**
  * Issues a token for a server. The secret is returned here and stored nowhere. The token expires no later than the one
- * that creates it, and is accepted only from addresses that its creator is accepted from.
- * @throws Refusal INVALID_INPUT, FORBIDDEN (the caller lacks a permission, or its token is no longer valid), CONFLICT
- *   (the idempotency key has already created a token)
+ * that creates it, is accepted only from addresses that its creator is accepted from, and may send only documents that
+ * its creator may send.
+ * @throws Refusal INVALID_INPUT, FORBIDDEN (the caller lacks a permission, or its token is no longer valid), CONFLICT (the
+ *   idempotency key has already created a token)
  */
 export async function issueApiToken(
   database: Database,
@@ -263,8 +270,9 @@ export async function issueApiToken(
       const createdById = await lockMaker(transaction.client, caller);
       const { permissions, expiresAt = null } = input;
       const bounds = await boundsOf(transaction, caller, { expiresAt, addresses });
+      const documents = await documentsOf(transaction, caller, await registered(transaction, caller, input));
       return storeApiToken(transaction.prisma, caller.platformId, {
-        ...{ name, permissions, createdById },
+        ...{ name, permissions, createdById, documents },
         ...credentials,
         ...bounds,
       });
@@ -277,7 +285,7 @@ export async function issueApiToken(
 export const maxOverlapHours = 720;
 
 /**
- * Replaces a token by a new one with its name, permissions, addresses and lifetime, but no longer than the caller's.
+ * Replaces a token by a new one with its name, permissions, addresses, documents and lifetime, within the caller's.
  * The old one expires after the overlap at the latest. Everything that limits it also limits the new one.
  * @throws Refusal like issueApiToken, TOKEN_NOT_FOUND, CONFLICT (the token is no longer valid or has already been
  *   replaced)
@@ -319,8 +327,9 @@ export async function rotateApiToken(
         await prisma.apiToken.updateMany({ where, data: { expiresAt: end, warnedAt: null } });
       overlapEndsAt = old.expiresAt && old.expiresAt < end ? old.expiresAt : end;
       const { name, permissions, addresses } = old;
+      const documents = await documentsOf(transaction, caller, old.documents);
       return storeApiToken(prisma, caller.platformId, {
-        ...{ name, permissions, createdById, replacesId: old.id },
+        ...{ name, permissions, createdById, replacesId: old.id, documents },
         ...credentials,
         ...(await boundsOf(transaction, caller, { expiresAt, addresses }, 'shorten')),
       });
@@ -329,52 +338,4 @@ export async function rotateApiToken(
   // A repeated request is refused, because the secret is not stored.
   if (!overlapEndsAt) throw new Error('a token was rotated without an end of the old one');
   return { apiToken: row, secret: credentials.secret, overlapEndsAt, replayed };
-}
-
-/** @throws Refusal INVALID_INPUT for a malformed range, or an IPv6 range narrower than a client's /64 network */
-function rangesIn(addresses: readonly string[]): string[] {
-  return addresses.map((text, position) => {
-    const path = ['addresses', position];
-    try {
-      const [address, bits] = parseRange(text.trim());
-      if (address.kind() === 'ipv6' && text.includes('/') && bits > 64)
-        throw new Refusal('INVALID_INPUT', 'an IPv6 range has at most 64 bits', { path, value: text });
-      return text.trim();
-    } catch (error) {
-      if (error instanceof Refusal) throw error;
-      throw new Refusal('INVALID_INPUT', 'a range of addresses is written 203.0.113.0/24 or 2001:db8::/48', {
-        path,
-        value: text,
-      });
-    }
-  });
-}
-
-/**
- * Returns the expiry and addresses of a new token: the requested ones, within those of the token that creates it.
- * @throws Refusal INVALID_INPUT (expiry in the past), FORBIDDEN (expiry or addresses beyond the creator's)
- */
-async function boundsOf(
-  { client, prisma }: Transaction,
-  { platformId, tokenId }: Caller,
-  { expiresAt, addresses }: { readonly expiresAt: Date | null; readonly addresses: readonly string[] },
-  ifLonger: 'refuse' | 'shorten' = 'refuse',
-) {
-  const { now } = await readClock(client);
-  if (expiresAt && expiresAt <= now) throw new Refusal('INVALID_INPUT', 'the end must be in the future', ['expiresAt']);
-  const maker = tokenId === null ? null : await prisma.apiToken.findFirst({ where: { platformId, id: tokenId } });
-  const latest = maker?.expiresAt ?? null;
-  const isLonger = latest !== null && expiresAt !== null && expiresAt > latest;
-  if (isLonger && ifLonger === 'refuse')
-    throw new Refusal('FORBIDDEN', 'a token cannot create one that lasts longer than itself', ['expiresAt']);
-  const from = maker?.addresses ?? [];
-  const isInside = (text: string) => {
-    const [address, bits] = parseRange(text);
-    return from.map(parseRange).some((range) => isWithin([range])(address) && bits >= range[1]);
-  };
-  if (from.length > 0 && !addresses.every(isInside))
-    throw new Refusal('FORBIDDEN', 'a token can only create tokens that are accepted from its own addresses', [
-      'addresses',
-    ]);
-  return { expiresAt: isLonger ? latest : (expiresAt ?? latest), addresses: addresses.length > 0 ? addresses : from };
 }

@@ -46,6 +46,10 @@ export const ClientToken = builder.prismaNode('ClientToken', {
     trustedDocumentsOnly: t.exposeBoolean('trustedDocumentsOnly', {
       description: 'Whether it was created for registered documents only (see `Platform.trustedDocuments`).',
     }),
+    documents: t.exposeStringList('documents', {
+      description:
+        'The hashes of the only registered documents that the token may send, also as tools at /mcp; empty if it has no documents of its own.',
+    }),
     version: t.int({
       description: 'Increases with each change: 1, and 2 once the token is revoked.',
       select: { revokedAt: true },

@@ -21,6 +21,12 @@ import { node } from '../words.ts';
 
 /** API tokens of servers, valid until revoked, and short-lived client tokens of apps, for one customer or payment. */
 
+const ownDocuments =
+  'The hashes of the only registered documents that the token may send, also as tools at /mcp; empty if it has no documents of its own. A token that has some cannot use REST.';
+
+const documents =
+  'The hashes of the only registered documents that the token may send, also as tools at /mcp. When left out, those of the token that creates it, or no such limit.';
+
 export const ApiToken = builder.prismaNode('ApiToken', {
   ...node(visibleApiTokens),
   description: 'The credential of a server. Its secret is shown only once, when it is created.',
@@ -52,6 +58,7 @@ export const ApiToken = builder.prismaNode('ApiToken', {
     addresses: t.exposeStringList('addresses', {
       description: 'The ranges of addresses from which the token is accepted, in CIDR notation; empty for all.',
     }),
+    documents: t.exposeStringList('documents', { description: ownDocuments }),
     replacesId: t.publicId('ApiToken', 'replacesId', {
       nullable: true,
       description: 'The token whose place this one takes, by rotateApiToken.',
@@ -96,6 +103,7 @@ mutation('createApiToken', {
       description:
         'The ranges of addresses from which the token is accepted, in CIDR notation: 203.0.113.0/24, 2001:db8::/48; all when left out. Within those of the token that creates it.',
     }),
+    documents: t.stringList({ description: documents }),
   }),
   success: {
     apiToken: { type: ApiToken, description: 'The new token.' },
@@ -110,7 +118,7 @@ mutation('createApiToken', {
 
 mutation('rotateApiToken', {
   description:
-    'Creates a token in the place of another one, with its name, permissions and addresses. Both are valid until the overlap is over; then the old one expires. What the old one has created stays, and its policy also limits the new one.',
+    'Creates a token in the place of another one, with its name, permissions, addresses and documents. Both are valid until the overlap is over; then the old one expires. What the old one has created stays, and its policy also limits the new one.',
   input: (t) => ({
     tokenId: t.id({ required: true, description: 'The token to replace: ApiToken:…' }),
     overlapHours: t.int({
@@ -193,6 +201,7 @@ mutation('createClientToken', {
       defaultValue: false,
       description: 'Whether to limit it to registered documents. `Platform.trustedDocuments` may limit all tokens.',
     }),
+    documents: t.stringList({ description: documents }),
     expiresInSeconds: t.int({
       required: true,
       defaultValue: 900,

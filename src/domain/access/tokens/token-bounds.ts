@@ -1,0 +1,100 @@
+import { isWithin, parseRange } from '../../../core/address-ranges.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import { readClock, type Transaction } from '../../../infra/database/transaction.ts';
+import type { Caller } from '../caller.ts';
+
+// A token is bounded by the one that creates it: its expiry, its addresses, its documents.
+
+/** @throws Refusal INVALID_INPUT for a malformed range, or an IPv6 range narrower than a client's /64 network */
+export function rangesIn(addresses: readonly string[]): string[] {
+  return addresses.map((text, position) => {
+    const path = ['addresses', position];
+    try {
+      const [address, bits] = parseRange(text.trim());
+      if (address.kind() === 'ipv6' && text.includes('/') && bits > 64)
+        throw new Refusal('INVALID_INPUT', 'an IPv6 range has at most 64 bits', { path, value: text });
+      return text.trim();
+    } catch (error) {
+      if (error instanceof Refusal) throw error;
+      throw new Refusal('INVALID_INPUT', 'a range of addresses is written 203.0.113.0/24 or 2001:db8::/48', {
+        path,
+        value: text,
+      });
+    }
+  });
+}
+
+/**
+ * Returns the expiry and addresses of a new token: the requested ones, within those of the token that creates it.
+ * @throws Refusal INVALID_INPUT (expiry in the past), FORBIDDEN (expiry or addresses beyond the creator's)
+ */
+export async function boundsOf(
+  { client, prisma }: Transaction,
+  { platformId, tokenId }: Caller,
+  { expiresAt, addresses }: { readonly expiresAt: Date | null; readonly addresses: readonly string[] },
+  ifLonger: 'refuse' | 'shorten' = 'refuse',
+) {
+  const { now } = await readClock(client);
+  if (expiresAt && expiresAt <= now) throw new Refusal('INVALID_INPUT', 'the end must be in the future', ['expiresAt']);
+  const maker = tokenId === null ? null : await prisma.apiToken.findFirst({ where: { platformId, id: tokenId } });
+  const latest = maker?.expiresAt ?? null;
+  const isLonger = latest !== null && expiresAt !== null && expiresAt > latest;
+  if (isLonger && ifLonger === 'refuse')
+    throw new Refusal('FORBIDDEN', 'a token cannot create one that lasts longer than itself', ['expiresAt']);
+  const from = maker?.addresses ?? [];
+  const isInside = (text: string) => {
+    const [address, bits] = parseRange(text);
+    return from.map(parseRange).some((range) => isWithin([range])(address) && bits >= range[1]);
+  };
+  if (from.length > 0 && !addresses.every(isInside))
+    throw new Refusal('FORBIDDEN', 'a token cannot create one that is accepted from other addresses than itself', [
+      'addresses',
+    ]);
+  return { expiresAt: isLonger ? latest : (expiresAt ?? latest), addresses: addresses.length > 0 ? addresses : from };
+}
+
+/**
+ * Returns the hashes of the documents that are requested for a new token; none if they are left out.
+ * @throws Refusal INVALID_INPUT for an empty list, or a hash that is not registered
+ */
+export async function registered(
+  { prisma }: Transaction,
+  { platformId }: Caller,
+  { documents }: { readonly documents?: readonly string[] | null | undefined },
+): Promise<readonly string[]> {
+  if (documents == null) return [];
+  if (documents.length === 0)
+    throw new Refusal('INVALID_INPUT', 'name at least one document, or leave them out for no such limit', [
+      'documents',
+    ]);
+  const where = { platformId, hash: { in: documents.filter((hash) => /^[0-9a-f]+$/.test(hash)) } };
+  const found = await prisma.trustedDocument.findMany({ where, select: { hash: true } });
+  const known = new Set(found.map(({ hash }) => hash));
+  const missing = documents.findIndex((hash) => !known.has(hash));
+  if (missing >= 0)
+    throw new Refusal('INVALID_INPUT', 'no document is registered with this hash', {
+      path: ['documents', missing],
+      value: documents[missing],
+    });
+  return documents;
+}
+
+/**
+ * Returns the documents of a new token: the requested ones, or those of the token that creates it.
+ * @throws Refusal FORBIDDEN for a document that the creator may not send
+ */
+export async function documentsOf(
+  { prisma }: Transaction,
+  { platformId, tokenId }: Caller,
+  documents: readonly string[],
+): Promise<string[]> {
+  const maker = tokenId === null ? null : await prisma.apiToken.findFirst({ where: { platformId, id: tokenId } });
+  const own = maker?.documents ?? [];
+  const foreign = documents.findIndex((hash) => own.length > 0 && !own.includes(hash));
+  if (foreign >= 0)
+    throw new Refusal('FORBIDDEN', 'a token cannot create one that may send other documents than itself', [
+      'documents',
+      foreign,
+    ]);
+  return documents.length > 0 ? [...new Set(documents)] : own;
+}
