@@ -1,24 +1,30 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { ApolloClient, ApolloLink, HttpLink, InMemoryCache, Observable } from '@apollo/client';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { fetchExchange, subscriptionExchange, Client as UrqlClient } from '@urql/core';
 import { cacheExchange } from '@urql/exchange-graphcache';
+import { build } from 'esbuild';
 import { buildSchema, introspectionFromSchema, parse } from 'graphql';
 import relay, { type ConcreteRequest } from 'relay-runtime';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { newestVersions } from '../../src/apps/client/apollo.ts';
 import { apolloCache } from '../../src/apps/client/apollo-cache.ts';
-import { document } from '../../src/apps/client/document.ts';
-import { FollowTransaction, Transaction, Transactions } from '../../src/apps/client/generated/operations.ts';
+import { apolloScalars } from '../../src/apps/client/apollo-scalars.ts';
+import * as documents from '../../src/apps/client/generated/documents.ts';
+import * as hashes from '../../src/apps/client/generated/hashes.ts';
+import * as operations from '../../src/apps/client/generated/operations.ts';
 import { applyChanges } from '../../src/apps/client/live-list.ts';
+import { operation } from '../../src/apps/client/operation.ts';
 import { openPayments, type Payments } from '../../src/apps/client/payments.ts';
 import { relayNetwork } from '../../src/apps/client/relay.ts';
 import { forwardSubscription } from '../../src/apps/client/urql.ts';
 import { urqlCache } from '../../src/apps/client/urql-cache.ts';
 import { ended, mint, pay } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
 import { makeScene } from '../setup/scene.ts';
 
 /** What an app installs, and how Apollo, urql and Relay work with it. */
@@ -62,7 +68,7 @@ test('a stream that is stopped is stopped, whatever it waits for: nothing is cal
     };
     const payments = open(async () => step('token', await token()));
     const following = payments.follow({
-      document: FollowTransaction,
+      document: operations.FollowTransaction,
       variables: { id: String(paid) },
       store: { load: () => step('load', null), save: () => step('save', undefined) },
       begin: async () => step('begin', (await t.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor),
@@ -108,7 +114,7 @@ test('everything can be stopped at each moment: nothing is thrown, and no socket
     });
     payments.socket.onState(() => reach(payments.socket.state()));
     const following = payments.follow({
-      document: FollowTransaction,
+      document: operations.FollowTransaction,
       variables: { id: String(paid) },
       onMessage: () => reach('message'),
     });
@@ -128,7 +134,7 @@ test('everything can be stopped at each moment: nothing is thrown, and no socket
 const silent = { next: () => undefined, error: () => undefined, complete: () => undefined };
 
 /** A subscription of an app, which says itself where it begins. */
-const Own = document<{ transactionUpdates: { cursor: string; transaction: Data } }, { after: string }>(
+const Own = operation<{ transactionUpdates: { cursor: string; transaction: Data } }, { after: string }>(
   'subscription ($after: String) { transactionUpdates(after: $after) { cursor transaction { id status } } }',
 );
 
@@ -161,7 +167,7 @@ test('what is answered instead of data is said: the code, the status, when to tr
   const asked = async (response: Response) => {
     const payments = openPayments({ url: t.url, token, fetch: async () => response });
     onTestFinished(() => payments.stop());
-    return payments.execute(Transaction, { id: '' }).catch((error: unknown) => error);
+    return payments.execute(operations.Transaction, { id: '' }).catch((error: unknown) => error);
   };
   expect(
     await asked(new Response('<html>', { status: 502, statusText: 'Bad Gateway', headers: { 'retry-after': '7' } })),
@@ -179,11 +185,53 @@ test('without a WebSocket class an app sends requests, and is told at the first 
   const payments = openPayments({ url: `${t.url}/graphql`, token });
   onTestFinished(() => payments.stop());
   const [paid] = await pays(1);
-  expect((await payments.execute(Transaction, { id: String(paid) })).transaction?.id).toBe(paid);
+  expect((await payments.execute(operations.Transaction, { id: String(paid) })).transaction?.id).toBe(paid);
   expect(() =>
-    payments.follow({ document: FollowTransaction, variables: { id: String(paid) }, onMessage: () => undefined }),
+    payments.follow({
+      document: operations.FollowTransaction,
+      variables: { id: String(paid) },
+      onMessage: () => undefined,
+    }),
   ).toThrow('There is no global WebSocket: give openPayments a class as webSocketImpl.');
 });
+
+test('an app with a socket and six operations has no parser of GraphQL, and is small', async () => {
+  const { outputFiles, metafile } = await build({
+    ...{ bundle: true, minify: true, metafile: true, write: false, format: 'esm', target: 'es2022' },
+    stdin: {
+      resolveDir: path.join(root, 'src/apps/client'),
+      contents: `import { openPayments } from './payments.ts';
+        import { CreateQuote, ExecuteQuote, FollowTransaction, FollowTransactions, Home, Transactions } from './generated/operations.ts';
+        const payments = openPayments({ url: '/graphql', token: async () => (await fetch('/token')).json() });
+        globalThis.app = [payments, CreateQuote, ExecuteQuote, FollowTransaction, FollowTransactions, Home, Transactions];`,
+    },
+  });
+  const used = Object.values(metafile.outputs).flatMap(({ inputs }) =>
+    Object.entries(inputs).flatMap(([name, { bytesInOutput }]) => (bytesInOutput > 0 ? [name] : [])),
+  );
+  expect(used.filter((name) => /node_modules\/(?!graphql-ws\/)/.test(name))).toEqual([]);
+  expect(gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length).toBeLessThan(12_000);
+});
+
+test('operations travel as hashes, also in streams: for a token that may send registered documents only', async () => {
+  const [paid] = await pays(1);
+  const id = String(paid);
+  const manifest = Object.entries(hashes).map(([name, hash]) => [hash.slice('sha256:'.length), texts[name]]);
+  const rest = await restClient(t.url, t.platform.authorization);
+  await rest.ask('POST', '/trusted-documents', Object.fromEntries(manifest));
+  const payments = open(() => mint(t.platform, { customerId: scene.customerId, trustedDocumentsOnly: true }));
+  expect((await payments.execute(hashes.Transaction, { id })).transaction?.id).toBe(id);
+  expect((await payments.execute(operations.Transaction, { id })).transaction?.id).toBe(id);
+  const seen: string[] = [];
+  for (const document of [hashes.FollowTransaction, operations.FollowTransaction])
+    await payments.follow({
+      document,
+      variables: { id },
+      onMessage: ({ transactionUpdates: { status } }) => seen.push(status),
+    }).done;
+  expect(seen).toEqual(['COMPLETED', 'COMPLETED']);
+});
+const texts: Readonly<Record<string, string>> = operations;
 
 test('Apollo: pages become one list, streams write into it, and nothing older replaces what is newer', async () => {
   const paid = await pays(3);
@@ -200,7 +248,7 @@ test('Apollo: pages become one list, streams write into it, and nothing older re
       ),
     ]),
   });
-  const list = client.watchQuery({ query: Transactions, variables: { first: 2 } });
+  const list = client.watchQuery({ query: documents.Transactions, variables: { first: 2 } });
   const shown = list.subscribe(() => undefined);
   const ids = () =>
     list
@@ -225,13 +273,45 @@ test('Apollo: pages become one list, streams write into it, and nothing older re
 
   const id = String(paid[0]);
   await new Promise<void>((complete, error) => {
-    client.subscribe({ query: FollowTransaction, variables: { id } }).subscribe({ complete, error });
+    client.subscribe({ query: documents.FollowTransaction, variables: { id } }).subscribe({ complete, error });
   });
   expect(cache.extract()[`Transaction:${id}`]).toMatchObject({
     status: 'COMPLETED',
     timeline: [{ status: 'PENDING' }, { status: 'COMPLETED' }],
   });
   shown.unsubscribe();
+});
+
+test('Apollo parses BigInt and DateTime: in results, in its cache, in messages of streams, and writes them in variables', async () => {
+  const [id = ''] = await pays(1);
+  const payments = open();
+  // The types of the options depend on what the app declares: test/client/install.test.ts declares it.
+  const cache = new InMemoryCache(apolloScalars() as never);
+  const link = ApolloLink.split(
+    ({ operationType }) => operationType === 'subscription',
+    new GraphQLWsLink(payments.socket.client),
+    new HttpLink({ uri: payments.url, fetch: payments.fetch }),
+  );
+  const client = new ApolloClient({ cache, link });
+  const parts = '{ id createdAt sentAmount { amount } timeline { occurredAt } }';
+  const answer = await client.query<Data>({
+    query: parse(`query ($filter: TransactionFilter) { transactions(filter: $filter) { edges { node ${parts} } } }`),
+    variables: { filter: { createdAfter: new Date(0), createdBefore: new Date(Date.now() + 60_000) } },
+  });
+  const parsed = {
+    ...{ id, createdAt: expect.any(Date), sentAmount: { amount: expect.any(BigInt) } },
+    timeline: [{ occurredAt: expect.any(Date) }, { occurredAt: expect.any(Date) }],
+  };
+  expect(answer.data?.transactions.edges[0].node).toMatchObject(parsed);
+  const stored = JSON.parse(JSON.stringify(cache.extract()));
+  expect(new InMemoryCache(apolloScalars() as never).restore(stored).extract()).toEqual(cache.extract());
+  const message = await new Promise<Data>((next, error) => {
+    const query = parse(
+      `subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { transaction ${parts} } }`,
+    );
+    client.subscribe<Data>({ query, variables: { id } }).subscribe({ next, error });
+  });
+  expect(message.data.transactionUpdates.transaction).toMatchObject(parsed);
 });
 
 test('an answer that is older than a message of a stream is asked for again', async () => {
@@ -274,7 +354,9 @@ test('urql: pages become one list, and streams write into it', async () => {
     ],
   });
   const read = async (variables: object, requestPolicy?: 'cache-only') => {
-    const { data, error } = await client.query(Transactions, variables, { ...(requestPolicy && { requestPolicy }) });
+    const { data, error } = await client.query(documents.Transactions, variables, {
+      ...(requestPolicy && { requestPolicy }),
+    });
     if (error) throw error;
     return data?.transactions;
   };
@@ -283,15 +365,15 @@ test('urql: pages become one list, and streams write into it', async () => {
   const second = await read({ first: 2, after: first?.pageInfo.endCursor });
   expect(second?.edges.map(({ node }) => node.id).slice(0, 3)).toEqual(paid);
   const { id } = await pay(t.platform, scene);
-  await client.query(Transaction, { id });
+  await client.query(documents.Transaction, { id });
   await new Promise<void>((resolve, reject) => {
-    const stream = client.subscription(FollowTransaction, { id }).subscribe(({ data, error }) => {
+    const stream = client.subscription(documents.FollowTransaction, { id }).subscribe(({ data, error }) => {
       if (error) reject(error);
       if (data?.transactionUpdates.terminal) resolve();
     });
     onTestFinished(() => stream.unsubscribe());
   });
-  const { data } = await client.query(Transaction, { id }, { requestPolicy: 'cache-only' });
+  const { data } = await client.query(documents.Transaction, { id }, { requestPolicy: 'cache-only' });
   expect(data?.transaction).toMatchObject({ status: 'COMPLETED' });
   expect(warnings).not.toHaveBeenCalled();
 });

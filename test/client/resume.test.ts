@@ -1,17 +1,16 @@
-import { ApolloClient, ApolloLink, InMemoryCache } from '@apollo/client';
+import { ApolloClient, InMemoryCache } from '@apollo/client';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { subscriptionExchange, Client as UrqlClient } from '@urql/core';
-import { parse, print } from 'graphql';
+import { parse } from 'graphql';
 import { createClient as createSseClient } from 'graphql-sse';
 import { createClient } from 'graphql-ws';
 import { expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { resumeSubscriptions } from '../../src/apps/client/apollo.ts';
-import { resumable, resumingClient } from '../../src/apps/client/resume.ts';
-import { resumeExchange } from '../../src/apps/client/urql.ts';
+import { resumingClient } from '../../src/apps/client/resume.ts';
 import { ended, feedEnd, pay } from '../setup/acts.ts';
 import { type Data, testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
+import { nextOf, openEventStream, openRawSocket } from '../setup/streams.ts';
 
 /** Stock clients with the packaged helpers: they miss nothing and repeat nothing, whenever their connection is cut. */
 
@@ -66,7 +65,7 @@ const clients: Readonly<Record<string, (gate: Gate) => Connection>> = {
   Apollo: (gate) => {
     const client = socketClient(gate);
     const apollo = new ApolloClient({
-      link: ApolloLink.from([new ApolloLink(resumeSubscriptions), new GraphQLWsLink(client)]),
+      link: new GraphQLWsLink(resumingClient(client)),
       cache: new InMemoryCache(),
     });
     return {
@@ -82,14 +81,14 @@ const clients: Readonly<Record<string, (gate: Gate) => Connection>> = {
   },
   urql: (gate) => {
     const client = socketClient(gate);
+    const resuming = resumingClient(client);
     const urql = new UrqlClient({
       url: `${t.url}/graphql`,
       preferGetMethod: false,
       exchanges: [
-        resumeExchange as never,
         subscriptionExchange({
           forwardSubscription: ({ query: text = '', ...rest }) => ({
-            subscribe: (of) => ({ unsubscribe: client.subscribe({ ...rest, query: text } as never, of as never) }),
+            subscribe: (of) => ({ unsubscribe: resuming.subscribe({ ...rest, query: text } as never, of as never) }),
           }),
         }),
       ],
@@ -195,26 +194,39 @@ test('graphql-sse over one connection for each operation resumes in the same way
   await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 });
 });
 
-test('a document gets `after` and `cursor` where they are missing, and keeps what it has', () => {
-  const of = (text: string, variables?: object) => {
-    const made = resumable(parse(text), variables as Record<string, unknown>);
-    return made && { text: print(made.document).replace(/\s+/g, ' '), ...made };
+test('a message has its cursor where the request asks for it, on every transport, and the cursor resumes the stream', async () => {
+  const [url, { authorization }] = [t.url, t.platform];
+  const text = `subscription { transactionUpdates(of: { customerId: "${scene.customerId}" }) { status transaction { id } } }`;
+  const first = await feedEnd(t.platform);
+  const { id } = await ended(t.platform, (await pay(t.platform, scene)).id);
+
+  const raw = await openRawSocket(url, authorization);
+  const begin = (name: string, extensions: object) =>
+    raw.send({ id: name, type: 'subscribe', payload: { query: text, extensions } });
+  const next = async () => {
+    const { payload } = await raw.receive('next');
+    return [payload.data.transactionUpdates.transaction.id, payload.extensions?.cursor];
   };
-  const plain = of('subscription { events { id } }');
-  expect(plain?.text).toBe('subscription ($after: String) { events(after: $after) { id cursor } }');
-  expect(plain?.variables).toEqual({});
-  plain?.advance({ data: { events: { cursor: 'c1' } } });
-  plain?.advance({ errors: [] });
-  expect(plain?.variables).toEqual({ after: 'c1' });
+  begin('all', { after: first });
+  const [, cursor] = await next();
+  const second = await next();
+  expect(second[0]).toBe(id);
+  raw.send({ id: 'all', type: 'complete' });
+  begin('rest', { after: cursor });
+  expect(await next()).toEqual(second);
+  raw.send({ id: 'rest', type: 'complete' });
+  const wrong = [{ message: expect.stringContaining('extensions.after'), extensions: { code: 'INVALID_INPUT' } }];
+  begin('no text', { after: 7 });
+  expect((await raw.receive('error')).payload).toMatchObject(wrong);
+  begin('no cursor', { after: 'nothing of ours' });
+  expect((await raw.receive('next')).payload.errors).toMatchObject(wrong);
+  raw.socket.close();
 
-  const own = of('subscription ($from: String) { mine: events(after: $from) { cursor id } }', { from: 'c0' });
-  expect(own?.text).toBe('subscription ($from: String) { mine: events(after: $from) { cursor id } }');
-  own?.advance({ data: { mine: { cursor: 'c1' } } });
-  expect(own?.variables).toEqual({ from: 'c1' });
-
-  const written = of('subscription ($after: Int) { events(after: "c0") { id } }', { after: 1 });
-  expect(written?.text).toBe('subscription ($after: Int, $after_: String) { events(after: $after_) { id cursor } }');
-  expect(written?.variables).toEqual({ after: 1, after_: 'c0' });
-
-  expect(of('{ viewer { feedCursor } }')).toBeUndefined();
+  for (const address of [`${url}/graphql`, `${url}/graphql/stream`]) {
+    const stream = await openEventStream(address, authorization, { query: text, extensions: { after: cursor } });
+    const { data, extensions } = (await nextOf(stream.events)).data;
+    expect([data.transactionUpdates.transaction.id, extensions.cursor]).toEqual(second);
+    stream.cut();
+  }
+  await vi.waitFor(() => expect(t.gateway.feed.subscriptions).toBe(0), { timeout: 60_000 });
 });

@@ -21,7 +21,7 @@ export interface EventStream {
 export async function openEventStream(
   url: string,
   authorization: string,
-  document?: { readonly query: string; readonly variables?: object },
+  document?: { readonly query: string; readonly variables?: object; readonly extensions?: object },
   headers: Record<string, string> = {},
 ): Promise<EventStream> {
   const control = new AbortController();

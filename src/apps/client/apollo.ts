@@ -1,11 +1,7 @@
-import { type DocumentNode, Kind, OperationTypeNode } from 'graphql';
-import { resumable } from './resume.ts';
 import { Versions } from './versions.ts';
 
 interface Operation {
-  query: DocumentNode;
-  variables: Record<string, unknown>;
-  operationName?: string | undefined;
+  readonly operationType: string | undefined;
 }
 
 interface Observer {
@@ -20,39 +16,6 @@ interface Observable {
 }
 
 /**
- * Resumes each subscription after its last message, as the handler of a link for Apollo Client 4. Put that link before
- * GraphQLWsLink or any other link that repeats a subscription when it reconnects:
- * `ApolloLink.from([new ApolloLink(resumeSubscriptions), new GraphQLWsLink(client)])`.
- */
-export function resumeSubscriptions<Result extends Observable>(
-  operation: Operation,
-  forward: (operation: never) => Result,
-): Result {
-  const made = resumable(operation.query, operation.variables, operation.operationName);
-  // `never` accepts the link's function in any version; it is called with the operation that came with it.
-  const send = forward as (operation: Operation) => Result;
-  if (!made) return send(operation);
-  const { document, variables, advance } = made;
-  // The link below keeps the operation, and reads its variables each time that it sends the operation.
-  operation.query = document;
-  operation.variables = variables;
-  const source = send(operation);
-  // Apollo's own Observable class, without importing it: its constructor takes the subscriber function.
-  const Observable = source.constructor as new (subscribe: (observer: Observer) => () => void) => Result;
-  return new Observable((observer) => {
-    const subscription = source.subscribe({
-      next(result) {
-        advance(result);
-        observer.next?.(result);
-      },
-      error: (error) => observer.error?.(error),
-      complete: () => observer.complete?.(),
-    });
-    return () => subscription.unsubscribe();
-  });
-}
-
-/**
  * Creates the handler of a link for Apollo Client 4 that keeps older data from replacing newer data. Put it first: `new
  * ApolloLink(newestVersions())`. A stream message whose objects are all older is dropped. A query is repeated, at most
  * three times, if its response contains an older object because a stream has delivered a newer one in the meantime.
@@ -63,13 +26,11 @@ export function newestVersions(): <Result extends Observable>(
 ) => Result {
   const versions = new Versions();
   return <Result extends Observable>(operation: Operation, forward: (operation: never) => Result) => {
-    // As in `resumeSubscriptions`.
+    // `never` accepts the link's function in any version; it is called with the operation that came with it.
     const send = () => (forward as (operation: Operation) => Result)(operation);
-    const kinds = operation.query.definitions.map((one) =>
-      one.kind === Kind.OPERATION_DEFINITION ? one.operation : undefined,
-    );
+    const { operationType } = operation;
     const first = send();
-    // As in `resumeSubscriptions`.
+    // Apollo's own Observable class, without importing it: its constructor takes the subscriber function.
     const Observable = first.constructor as new (subscribe: (observer: Observer) => () => void) => Result;
     return new Observable((observer) => {
       let current: { unsubscribe(): void } | undefined;
@@ -79,8 +40,8 @@ export function newestVersions(): <Result extends Observable>(
         current = source.subscribe({
           next(result) {
             const { objects, older } = versions.note((result as { readonly data?: unknown }).data);
-            if (kinds.includes(OperationTypeNode.SUBSCRIPTION) && objects > 0 && objects === older) return;
-            isRepeating = kinds.includes(OperationTypeNode.QUERY) && older > 0 && repeats > 0;
+            if (operationType === 'subscription' && objects > 0 && objects === older) return;
+            isRepeating = operationType === 'query' && older > 0 && repeats > 0;
             if (!isRepeating) observer.next?.(result);
           },
           error: (error) => observer.error?.(error),

@@ -1,6 +1,5 @@
-import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
-import { print } from 'graphql';
-import { type ResumableRequest, resumable, type SubscribingClient } from './resume.ts';
+import { type Operation, sentAs } from './operation.ts';
+import { advance, type Resuming, type SubscribingClient } from './resume.ts';
 import { abortable, backoff } from './waiting.ts';
 
 /** Stores the cursor of the last message between two runs of an app: localStorage, AsyncStorage, … */
@@ -22,8 +21,8 @@ export class StreamRefusedError extends Error {
 
 /** The subscription to follow, and the callbacks for its messages. */
 export interface FollowOptions<Result, Variables> {
-  /** A subscription with one field. It needs neither `after` nor `cursor`: both are added. */
-  readonly document: TypedDocumentNode<Result, Variables>;
+  /** A subscription. It needs neither `after` nor `cursor`: the cursors travel beside it. */
+  readonly document: Operation<Result, Variables>;
   /** Variables of the subscription. An `after` in them is where the stream begins if `store` has no newer cursor. */
   readonly variables: Variables;
   /** Receives each message once and in order. A crash before `save` may repeat a message: compare `version`. */
@@ -84,14 +83,14 @@ async function run<Result, Variables>(
   signal: AbortSignal,
   untilHurry: () => AbortSignal,
 ): Promise<void> {
-  const request = resumable(options.document, options.variables as Readonly<Record<string, unknown>>);
-  if (!request) throw new TypeError('Only a subscription of one field can be followed.');
+  const { after, ...variables } = (options.variables ?? {}) as Readonly<Record<string, unknown>>;
+  const resuming: Resuming = { after: typeof after === 'string' ? after : null };
+  const request = { ...sentAs(options.document), variables, extensions: resuming };
   const next = (data: unknown) => {
     failures = 0;
     // The service's response follows its schema, from which the types of the document are generated.
     options.onMessage(data as Result);
-    const cursor = request.cursor();
-    if (cursor !== undefined) options.store?.save(cursor).catch(() => undefined);
+    if (resuming.after !== null) options.store?.save(resuming.after).catch(() => undefined);
   };
   let failures = 0;
   for (let isLoaded = false; ; failures += 1) {
@@ -99,13 +98,13 @@ async function run<Result, Variables>(
     try {
       const stored = isLoaded ? null : await abortable(options.store?.load() ?? none, hurry);
       // Otherwise the stream begins after the cursor in the variables, if they contain one.
-      if (stored !== null) request.resumeAfter(stored);
+      if (stored !== null) resuming.after = stored;
       isLoaded = true;
-      if (request.cursor() === undefined && options.begin) await begin(request, options, hurry);
+      if (resuming.after === null && options.begin) await begin(resuming, options, hurry);
       const end = await attempt(client, request, hurry, next);
       if (end.kind === 'COMPLETED') return;
       if (end.kind === 'THROWN') throw new Final(end.error);
-      if (end.kind === 'REFUSED') restart(request, end.error);
+      if (end.kind === 'REFUSED') restart(resuming, end.error);
       await backoff(failures, hurry);
     } catch (error) {
       signal.throwIfAborted();
@@ -124,19 +123,19 @@ class Final extends Error {
 }
 
 async function begin<Result, Variables>(
-  request: ResumableRequest,
+  resuming: Resuming,
   { begin, store }: FollowOptions<Result, Variables>,
   signal: AbortSignal,
 ): Promise<void> {
   if (!begin) return;
   const cursor = await abortable(begin(signal), signal);
-  request.resumeAfter(cursor);
+  resuming.after = cursor;
   if (store) await abortable(store.save(cursor), signal);
 }
 
 /** Decides what follows a refusal: the stream starts again, is retried, or ends. */
-function restart(request: ResumableRequest, error: StreamRefusedError): void {
-  if (ofCursor.has(error.code) && request.cursor() !== undefined) request.resumeAfter(undefined);
+function restart(resuming: Resuming, error: StreamRefusedError): void {
+  if (ofCursor.has(error.code) && resuming.after !== null) resuming.after = null;
   else if (!passing.has(error.code)) throw new Final(error);
 }
 
@@ -150,7 +149,7 @@ type End =
 /** Subscribes once, reconnecting as the library does. Returns how it ended, or rejects if the signal ends it. */
 function attempt(
   client: SubscribingClient,
-  { document, variables, advance }: ResumableRequest,
+  request: { readonly extensions: Resuming },
   signal: AbortSignal,
   next: (data: unknown) => void,
 ): Promise<End> {
@@ -160,11 +159,12 @@ function attempt(
   });
   let refusal: StreamRefusedError | undefined;
   const sink = {
-    next({ data, errors }: { readonly data?: unknown; readonly errors?: unknown }) {
+    next(result: { readonly data?: unknown; readonly errors?: unknown }) {
       if (signal.aborted) return;
+      const { data, errors } = result;
       refusal ??= refusalIn(errors);
       if (data === null || data === undefined) return;
-      advance({ data });
+      advance(request.extensions, result);
       // An exception of the app must not reach the library, which would treat it as a connection failure.
       try {
         next(data);
@@ -180,7 +180,7 @@ function attempt(
   };
   // Every version of graphql-ws accepts these two; their types differ in which fields are optional.
   const subscribe = client.subscribe.bind(client) as (request: object, to: object) => () => void;
-  const unsubscribe = subscribe({ query: print(document), variables }, sink);
+  const unsubscribe = subscribe(request, sink);
   return abortable(ended, signal).finally(unsubscribe);
 }
 

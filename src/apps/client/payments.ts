@@ -1,6 +1,5 @@
-import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
-import { print } from 'graphql';
 import { type Following, type FollowOptions, follow } from './follow.ts';
+import { type Operation, sentAs } from './operation.ts';
 import { openSocket, type PaymentsSocket } from './socket.ts';
 import { type ClientToken, Tokens } from './tokens.ts';
 
@@ -27,7 +26,7 @@ export interface Payments {
   readonly fetch: typeof fetch;
   /** Sends a query or a mutation. Rejects with a RequestError if it is refused, or with the error of `fetch`. */
   execute<Result, Variables>(
-    document: TypedDocumentNode<Result, Variables>,
+    operation: Operation<Result, Variables>,
     variables: Variables,
     signal?: AbortSignal,
   ): Promise<Result>;
@@ -107,14 +106,14 @@ export function openPayments({ url, token, fetch: send = fetch, ...options }: Pa
     socket,
     fetch: authorized,
     async execute<Result, Variables>(
-      document: TypedDocumentNode<Result, Variables>,
+      operation: Operation<Result, Variables>,
       variables: Variables,
       signal?: AbortSignal,
     ): Promise<Result> {
       const response = await authorized(url, {
         method: 'POST',
         headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
-        body: JSON.stringify({ query: print(document), variables }),
+        body: JSON.stringify({ ...sentAs(operation), variables }),
         ...(signal && { signal }),
       });
       // A proxy in between may return an HTML page.

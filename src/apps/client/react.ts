@@ -1,4 +1,3 @@
-import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import {
   createContext,
   createElement,
@@ -18,6 +17,7 @@ import {
   type TransactionListSubscriptionVariables,
 } from './generated/operations.ts';
 import { applyChanges, type ListMessage, type LiveList, type Row } from './live-list.ts';
+import type { Operation } from './operation.ts';
 import type { Payments } from './payments.ts';
 import type { ConnectionState } from './socket.ts';
 
@@ -58,7 +58,7 @@ const nothing = { value: undefined, error: undefined, isComplete: false };
  * at a time, even under StrictMode. It starts again when the document or the variables change.
  */
 export function useFollow<Result, Variables, Value>(
-  document: TypedDocumentNode<Result, Variables>,
+  document: Operation<Result, Variables>,
   variables: Variables | undefined,
   gather: (value: Value | undefined, data: Result) => Value,
 ): Live<Value> {
@@ -118,7 +118,7 @@ export function useTransactions(variables: TransactionListSubscriptionVariables)
 
 /** Follows any list with a `…Changes` subscription and a snapshot. `limit` is the length of the first page. */
 export function useLiveList<Result, Variables, R extends Row>(
-  document: TypedDocumentNode<Result, Variables>,
+  document: Operation<Result, Variables>,
   variables: Variables | undefined,
   messageOf: (data: Result) => ListMessage<R>,
   limit: number,

@@ -3,8 +3,18 @@ import type { Payments } from './payments.ts';
 /** The parts of an operation that Relay passes to its network. */
 interface RequestParameters {
   readonly text?: string | null;
+  /** The hash of a persisted operation, which then has no text. */
+  readonly id?: string | null;
   readonly name: string;
 }
+
+/** Returns what a request sends: the text, or the hash. */
+const sent = ({ text, id, name }: RequestParameters, variables: object) => ({
+  query: text ?? '',
+  ...(!text && id && { documentId: id }),
+  operationName: name,
+  variables: { ...variables },
+});
 
 interface Sink {
   next(result: never): void;
@@ -24,7 +34,7 @@ export function relayNetwork(payments: Payments, Observable: ObservableClass) {
       const response = await payments.fetch(payments.url, {
         method: 'POST',
         headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
-        body: JSON.stringify({ query: request.text, operationName: request.name, variables }),
+        body: JSON.stringify(sent(request, variables)),
       });
       // The service returns the GraphQL response format, which Relay's own type describes.
       return (await response.json()) as never;
@@ -32,15 +42,12 @@ export function relayNetwork(payments: Payments, Observable: ObservableClass) {
     // As above: Relay's stream type names its responses.
     subscribe(request: RequestParameters, variables: object): never {
       return Observable.create((sink) =>
-        payments.socket.client.subscribe(
-          { query: request.text ?? '', operationName: request.name, variables: { ...variables } },
-          {
-            // As above.
-            next: (result) => sink.next(result as never),
-            error: (error) => sink.error(error instanceof Error ? error : new Error(JSON.stringify(error))),
-            complete: () => sink.complete(),
-          },
-        ),
+        payments.socket.client.subscribe(sent(request, variables), {
+          // As above.
+          next: (result) => sink.next(result as never),
+          error: (error) => sink.error(error instanceof Error ? error : new Error(JSON.stringify(error))),
+          complete: () => sink.complete(),
+        }),
       ) as never;
     },
   };

@@ -19,3 +19,23 @@ export const relayScalars = {
   Decimal: 'string',
   PathSegment: 'string | number',
 } as const;
+
+/** The scalars that an app's cache parses, and their types: the app declares them, for `Parsed`. */
+// biome-ignore lint/suspicious/noEmptyInterface: apps add its members by declaration merging
+export interface ParsedScalars {}
+
+/** A scalar as its text, which tells `Parsed` the scalar. */
+export type ScalarText<Scalar extends string> = string & { readonly __scalar?: Scalar };
+
+/** Replaces the texts of scalars by what the app's cache makes of them. */
+export type Parsed<Value> = keyof ParsedScalars extends never
+  ? Value
+  : Value extends string
+    ? '__scalar' extends keyof Value
+      ? NonNullable<Value['__scalar']> extends infer Scalar extends keyof ParsedScalars
+        ? ParsedScalars[Scalar]
+        : Value
+      : Value
+    : Value extends object
+      ? { [Key in keyof Value]: Parsed<Value[Key]> }
+      : Value;

@@ -1,4 +1,4 @@
-import { type Client, createClient } from 'graphql-ws';
+import { type Client, createClient } from 'graphql-ws/client';
 import { resumingClient } from './resume.ts';
 import type { Tokens } from './tokens.ts';
 import { backoff } from './waiting.ts';

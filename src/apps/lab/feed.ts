@@ -1,4 +1,3 @@
-import { print } from 'graphql';
 import type { Client } from 'graphql-ws';
 import {
   type EventPartsFragment,
@@ -67,7 +66,7 @@ export class Feed {
 
   #showLatest(): void {
     this.#stop = this.#socket.subscribe<LatestEventsQuery>(
-      { query: print(LatestEvents), variables: { last: 20 } },
+      { query: LatestEvents, variables: { last: 20 } },
       {
         next: ({ data, errors }) => {
           if (!data) return this.#refuse(errors);
@@ -83,7 +82,7 @@ export class Feed {
   #follow(after: string | undefined): void {
     this.#set({ state: 'live' });
     this.#stop = this.#socket.subscribe<TailSubscription>(
-      { query: print(Tail), variables: { after } },
+      { query: Tail, variables: { after } },
       {
         next: ({ data, errors }) => {
           if (!data) return this.#refuse(errors);

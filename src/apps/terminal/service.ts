@@ -1,14 +1,11 @@
 import { InvalidArgumentError } from 'commander';
-import { print } from 'graphql';
 import { createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { type FollowOptions, follow, StreamRefusedError } from '../client/follow.ts';
+import { follow, StreamRefusedError } from '../client/follow.ts';
 import { Whoami } from '../client/generated/operations.ts';
+import { type Operation, sentAs } from '../client/operation.ts';
 import { Failure } from './answer.ts';
 import type { Screen } from './program.ts';
-
-/** An operation whose types are known. */
-export type Operation<Result, Variables> = FollowOptions<Result, Variables>['document'];
 
 export interface Address {
   readonly url: string;
@@ -50,7 +47,7 @@ export class Service {
         accept: 'application/graphql-response+json',
         'apollographql-client-name': 'payments-cli',
       },
-      body: JSON.stringify({ query: print(document), variables }),
+      body: JSON.stringify({ ...sentAs(document), variables }),
       signal: this.#signal,
     }).catch((error: unknown) => {
       this.#signal.throwIfAborted();

@@ -1,6 +1,6 @@
 import { useQuery } from '@apollo/client/react';
 import { useEffect, useRef } from 'react';
-import { History } from '../client/generated/operations.ts';
+import { History } from '../client/generated/documents.ts';
 import { locale, timeText } from './service.ts';
 
 /** Shows all payments, newest first. The next page is read when the end of the list comes into view. */

@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@apollo/client/react';
 import { type FormEvent, useRef, useState } from 'react';
-import { CreateQuote, type CreateQuoteMutation, ExecuteQuote, PayeePicker } from '../client/generated/operations.ts';
+import { CreateQuote, type CreateQuoteMutation, ExecuteQuote, PayeePicker } from '../client/generated/documents.ts';
 import { useCountdown, useTransaction } from '../client/react.ts';
 import { decimalOf } from './amount.ts';
 import { NewPayee } from './payee.tsx';

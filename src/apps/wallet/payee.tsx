@@ -7,7 +7,7 @@ import {
   PayeeForm,
   type PayeeFormQuery,
   PayeePicker,
-} from '../client/generated/operations.ts';
+} from '../client/generated/documents.ts';
 import { locale } from './service.ts';
 
 type Form = PayeeFormQuery['externalAccountForms'][number];

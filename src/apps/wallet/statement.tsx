@@ -1,6 +1,6 @@
 import { useQuery } from '@apollo/client/react';
 import { useState } from 'react';
-import { Statement as StatementQuery } from '../client/generated/operations.ts';
+import { Statement as StatementQuery } from '../client/generated/documents.ts';
 import { locale, timeText } from './service.ts';
 
 /** Shows the last thirty days of an account, up to the moment when it was opened. */

@@ -1,6 +1,6 @@
 import { useQuery, useSubscription } from '@apollo/client/react';
 import { useState } from 'react';
-import { FollowAccounts, FollowTransactions, History, Home } from '../client/generated/operations.ts';
+import { FollowAccounts, FollowTransactions, History, Home } from '../client/generated/documents.ts';
 import { useConnectionState, usePayments } from '../client/react.ts';
 import { Payments } from './history.tsx';
 import { moneyFirst, Pay } from './pay.tsx';

@@ -16,12 +16,11 @@ import { type ExpensiveTurns, inExpensiveTurn, type TakeTurn } from '../../../co
 import { RateLimited } from '../../../domain/access/limits/rate-limits.ts';
 import type { TokenCap } from '../../../domain/access/limits/token-caps.ts';
 import type { Session, Sessions } from '../../../domain/access/tokens/sessions.ts';
-import type { FeedPosition } from '../../../domain/events/cursor.ts';
 import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
 import type { ReadScope, Replicas } from '../../../infra/database/replicas/replicas.ts';
 import { msLeft } from '../../../infra/instruments/request-facts.ts';
 import { type Context, contextIn } from '../context.ts';
-import { badRequest, rateLimited, unprocessableStatus, withoutStatus } from '../failure.ts';
+import { badRequest, invalidInput, rateLimited, unprocessableStatus, withoutStatus } from '../failure.ts';
 import { Documents, removeSuggestions } from '../limits/documents.ts';
 import { answerByPlan, TextAnswer } from '../reading/text-answer.ts';
 import { costReport, isQuery, requestsOf, withCost } from './cost-report.ts';
@@ -30,7 +29,7 @@ import { isSafe } from './read-operation.ts';
 import { readFeedHead, selectsFeedCursor, sentReadAfter, withReplicas } from './replica-reads.ts';
 import type { OperationParams, SentDocuments, SentOperation } from './sent-documents.ts';
 import { SharedResults } from './shared-results.ts';
-import { type StreamMessage, streamMessages } from './stream-messages.ts';
+import { type Place, type StreamMessage, streamMessages } from './stream-messages.ts';
 import { type Farewell, holdStream } from './supervise-stream.ts';
 import { timeOperation, withTimeLimit } from './time-operation.ts';
 
@@ -145,6 +144,7 @@ export class Operations {
     if (context.viewer.trustedDocumentsOnly) await this.#options.sent.check(context.viewer, document);
     context.readAfter = sentReadAfter(context, transport.response?.req.headers, params);
     context.reportsCost = this.#options.reportsCost || params.extensions?.cost === true;
+    context.sentAfter = afterIn(params);
     return context;
   }
 
@@ -235,7 +235,7 @@ export class Operations {
     return streamMessages(
       stream,
       { ...follower, leave },
-      { present, extensionsOf: (cursor, isFirst) => extensionsOf(args, cursor, isFirst) },
+      { present, extensionsOf: (place, isFirst) => extensionsOf(args, place, isFirst) },
     );
   }
 
@@ -265,12 +265,22 @@ export class Operations {
   }
 }
 
-/** Returns the extensions of a stream's message: the document's cost, and whether it is a repeat. */
-function extensionsOf(args: ExecutionArgs, position: FeedPosition | undefined, isFirst: boolean) {
-  const { reportsCost, resumePoint } = contextIn(args);
-  const cost = isFirst && reportsCost ? { cost: costReport(args) } : undefined;
-  if (!resumePoint) return cost;
-  const mayRepeat = position !== undefined && resumePoint.mayRepeat(position.sequence);
-  if (!isFirst && !mayRepeat) return undefined;
-  return { ...cost, ...(isFirst && { resumed: resumePoint.isResumed }), ...(mayRepeat && { mayRepeat }) };
+/** Returns the cursor in a request's extensions, null if the client has none yet, undefined if it sends no such member. */
+function afterIn({ extensions }: OperationParams): string | null | undefined {
+  const after = extensions?.after;
+  if (after === undefined || after === null || typeof after === 'string') return after;
+  throw invalidInput('extensions.after must be a cursor or null', 'after');
+}
+
+/** Returns the extensions of a stream's message: its cursor, the document's cost, and whether it is a repeat. */
+function extensionsOf(args: ExecutionArgs, place: Place | undefined, isFirst: boolean) {
+  const { reportsCost, resumePoint, sentAfter } = contextIn(args);
+  const mayRepeat = place !== undefined && resumePoint?.mayRepeat(place.position.sequence);
+  const extensions = {
+    ...(isFirst && reportsCost && { cost: costReport(args) }),
+    ...(isFirst && resumePoint && { resumed: resumePoint.isResumed }),
+    ...(mayRepeat && { mayRepeat }),
+    ...(sentAfter !== undefined && place && { cursor: place.cursor }),
+  };
+  return Object.keys(extensions).length > 0 ? extensions : undefined;
 }

@@ -15,8 +15,11 @@ export interface StreamMessage {
 interface MessageOptions {
   readonly present: (error: unknown) => GraphQLError;
   /** Returns the extensions of a message. */
-  readonly extensionsOf: (position: FeedPosition | undefined, isFirst: boolean) => ExecutionResult['extensions'];
+  readonly extensionsOf: (place: Place | undefined, isFirst: boolean) => ExecutionResult['extensions'];
 }
+
+/** The place of a message in the feed. */
+export type Place = Pick<Message, 'cursor' | 'position'>;
 
 /** Returns the messages of an open subscription, each executed when its reader asks for it. */
 export function streamMessages(
@@ -33,7 +36,7 @@ export function streamMessages(
         if (!done) {
           const text = await follower.textOf(value);
           const place = placeOf(value);
-          const extensions = extensionsOf(place?.position, isFirst);
+          const extensions = extensionsOf(place, isFirst);
           isFirst = false;
           return { done: false, value: { text: extensions ? withExtensions(text, extensions) : text, ...place } };
         }
@@ -68,7 +71,7 @@ function withExtensions(text: string, extensions: object): string {
   return `${text.slice(0, -1)},"extensions":${JSON.stringify(extensions)}}`;
 }
 
-function placeOf(payload: unknown): Pick<Message, 'cursor' | 'position'> | undefined {
+function placeOf(payload: unknown): Place | undefined {
   if (typeof payload !== 'object' || payload === null || !('position' in payload)) return undefined;
   // Only messages of the feed have a position.
   const { cursor, position } = payload as Message;

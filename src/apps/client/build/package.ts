@@ -18,6 +18,7 @@ if (status !== 0) process.exit(status ?? 1);
 const modules = (await readdir(folder))
   .filter((name) => name.endsWith('.js'))
   .map((name) => path.basename(name, '.js'));
+const generated = ['operations', 'hashes', 'documents', 'schema-facts'];
 const entry = (file: string) => ({ types: `./${file}.d.ts`, default: `./${file}.js` });
 const own = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
   readonly version: string;
@@ -45,11 +46,11 @@ const manifest = {
   engines: { node: '>=20.3' },
   exports: {
     '.': entry('payments'),
-    './operations': entry('generated/operations'),
-    './schema-facts': entry('generated/schema-facts'),
+    ...Object.fromEntries(generated.map((name) => [`./${name}`, entry(`generated/${name}`)])),
     ...Object.fromEntries(modules.map((name) => [`./${name}`, entry(name)])),
     './schema.graphql': './schema.graphql',
     './introspection.json': './introspection.json',
+    './persisted-documents.json': './persisted-documents.json',
     './package.json': './package.json',
   },
   dependencies: { '@graphql-typed-document-node/core': compatible('@graphql-typed-document-node/core') },
@@ -65,5 +66,11 @@ await writeFile(
   path.join(folder, 'introspection.json'),
   JSON.stringify(introspectionFromSchema(buildSchema(schema), { descriptions: false })),
 );
+// The text of each operation by its hash: the body of POST /trusted-documents.
+const [texts, hashes] = await Promise.all(
+  ['operations', 'hashes'].map((name) => import(path.join(folder, `generated/${name}.js`))),
+);
+const manifestOf = Object.entries<string>(hashes).map(([name, hash]) => [hash.replace('sha256:', ''), texts[name]]);
+await writeFile(path.join(folder, 'persisted-documents.json'), JSON.stringify(Object.fromEntries(manifestOf), null, 2));
 await cp(path.join(root, 'src/apps/client/README.md'), path.join(folder, 'README.md'));
 await cp(path.join(root, 'LICENSE'), path.join(folder, 'LICENSE'));

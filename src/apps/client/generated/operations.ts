@@ -1,5 +1,6 @@
 // Made by `npm run client:generate`. Do not edit.
-import { document } from '../document.ts';
+import type { Operation } from '../operation.ts';
+import type { ScalarText } from '../scalars.ts';
 
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
@@ -45,16 +46,16 @@ export type AmountInput =
   {   /** The amount in major units, exact: "12.50". */
   decimal: string; units?: never; }
   |  { decimal?: never;   /** The amount in the smallest unit of its currency: 1250 is 12.50 if the currency has 2 decimals. */
-  units: string | number; };
+  units: ScalarText<'BigInt'> | number; };
 
 /** A range of amounts in one currency, with inclusive bounds. */
 export type AmountRange = {
   /** The currency code of the amounts. */
   currency: string;
   /** The largest amount, in the smallest unit of the currency. No upper bound when left out. */
-  max?: string | number | null | undefined;
+  max?: ScalarText<'BigInt'> | number | null | undefined;
   /** The smallest amount, in the smallest unit of the currency. No lower bound when left out. */
-  min?: string | number | null | undefined;
+  min?: ScalarText<'BigInt'> | number | null | undefined;
 };
 
 /** A wallet on Base. */
@@ -183,9 +184,9 @@ export type CreateQuoteInput = {
 /** Conditions on customers. A customer must match all that are given. */
 export type CustomerFilter = {
   /** Customers created at this time or later. */
-  createdAfter?: string | null | undefined;
+  createdAfter?: ScalarText<'DateTime'> | null | undefined;
   /** Customers created at this time or earlier. */
-  createdBefore?: string | null | undefined;
+  createdBefore?: ScalarText<'DateTime'> | null | undefined;
   /** Customers that are persons, or those that are companies. */
   customerType?: CustomerType | null | undefined;
   /** Whether deleted customers are returned, too. */
@@ -199,9 +200,9 @@ export type CustomerFilter = {
   /** The customer with this UMA address, case-insensitively. */
   umaAddress?: string | null | undefined;
   /** Customers last changed at this time or later. */
-  updatedAfter?: string | null | undefined;
+  updatedAfter?: ScalarText<'DateTime'> | null | undefined;
   /** Customers last changed at this time or earlier. */
-  updatedBefore?: string | null | undefined;
+  updatedBefore?: ScalarText<'DateTime'> | null | undefined;
 };
 
 /** A customer of the platform, named by exactly one field. */
@@ -839,9 +840,9 @@ export type TransactionFilter = {
   /** Transactions whose sent or received amount is in this range. */
   amount?: AmountRange | null | undefined;
   /** Transactions created at this time or later. */
-  createdAfter?: string | null | undefined;
+  createdAfter?: ScalarText<'DateTime'> | null | undefined;
   /** Transactions created at this time or earlier. */
-  createdBefore?: string | null | undefined;
+  createdBefore?: ScalarText<'DateTime'> | null | undefined;
   /** Transactions that are sent or received in the currency with this code. */
   currency?: string | null | undefined;
   /** Transactions of this customer: Customer:… */
@@ -863,9 +864,9 @@ export type TransactionFilter = {
   /** Transactions in any of these directions. At most 100. */
   type?: Array<TransactionType> | null | undefined;
   /** Transactions last changed at this time or later. */
-  updatedAfter?: string | null | undefined;
+  updatedAfter?: ScalarText<'DateTime'> | null | undefined;
   /** Transactions last changed at this time or earlier. */
-  updatedBefore?: string | null | undefined;
+  updatedBefore?: ScalarText<'DateTime'> | null | undefined;
 };
 
 /** The status of a transaction. COMPLETED, REJECTED, FAILED, REFUNDED and EXPIRED are terminal, except that a COMPLETED transaction may still become REFUNDED. */
@@ -1070,7 +1071,7 @@ export type CancelQuoteMutation = { cancelQuote:
     | { __typename: 'InvalidInputError', code: RefusalCode, message: string }
     | { __typename: 'NotFoundError', code: RefusalCode, message: string }
     | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string }
-    | { __typename: 'QuoteExpiredError', code: RefusalCode, message: string, expiredAt: string }
+    | { __typename: 'QuoteExpiredError', code: RefusalCode, message: string, expiredAt: ScalarText<'DateTime'> }
     | { __typename: 'UnavailableError', code: RefusalCode, message: string }
    };
 
@@ -1082,7 +1083,7 @@ export type CreateQuoteMutationVariables = Exact<{
 
 export type CreateQuoteMutation = { createQuote:
     | { __typename: 'ConflictError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'CreateQuoteSuccess', serverTime: string, quote: { id: string, status: QuoteStatus, version: number, createdAt: string, expiresAt: string, description: string | null, lockedCurrencySide: LockedCurrencySide, exchangeRate: string, totalSendingAmount: { amount: string, decimal: string, formatted: string, currency: { code: string } }, totalReceivingAmount: { amount: string, decimal: string, formatted: string, currency: { code: string } }, feesIncluded: { amount: string, decimal: string, formatted: string, currency: { code: string } }, source:
+    | { __typename: 'CreateQuoteSuccess', serverTime: ScalarText<'DateTime'>, quote: { id: string, status: QuoteStatus, version: number, createdAt: ScalarText<'DateTime'>, expiresAt: ScalarText<'DateTime'>, description: string | null, lockedCurrencySide: LockedCurrencySide, exchangeRate: string, totalSendingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string } }, totalReceivingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string } }, feesIncluded: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string } }, source:
           | { displayName: string, maskedNumber: string | null }
           | { displayName: string, maskedNumber: string | null }
           | { displayName: string, maskedNumber: string | null }
@@ -1148,7 +1149,7 @@ export type ExecuteQuoteMutation = { executeQuote:
     | { __typename: 'LimitExceededError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'QuoteExpiredError', code: RefusalCode, message: string, expiredAt: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
+    | { __typename: 'QuoteExpiredError', code: RefusalCode, message: string, expiredAt: ScalarText<'DateTime'>, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'ValidatedPayment' }
    };
@@ -1162,7 +1163,7 @@ export type HistoryQueryVariables = Exact<{
 }>;
 
 
-export type HistoryQuery = { viewer: { feedCursor: string }, transactions: { totalCount: number, edges: Array<{ cursor: string, node: { id: string, type: TransactionType, status: TransactionStatus, terminal: boolean, failureReason: FailureReason | null, description: string | null, createdAt: string, updatedAt: string, version: number, sentAmount: { decimal: string, formatted: string, currency: { code: string } } | null, receivedAmount: { decimal: string, formatted: string, currency: { code: string } } | null, source:
+export type HistoryQuery = { viewer: { feedCursor: string }, transactions: { totalCount: number, edges: Array<{ cursor: string, node: { id: string, type: TransactionType, status: TransactionStatus, terminal: boolean, failureReason: FailureReason | null, description: string | null, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, version: number, sentAmount: { decimal: string, formatted: string, currency: { code: string } } | null, receivedAmount: { decimal: string, formatted: string, currency: { code: string } } | null, source:
           | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
           | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
           | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
@@ -1177,10 +1178,10 @@ export type HomeQueryVariables = Exact<{
 }>;
 
 
-export type HomeQuery = { viewer: { serverTime: string, feedCursor: string, expiresAt: string | null, environment: Environment, permissions: Array<Permission>, grants: Array<ClientGrant>, customer: { id: string, name: string | null, umaAddress: string, kycStatus: KycStatus, version: number, accounts: { edges: Array<{ cursor: string, node:
+export type HomeQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string, expiresAt: ScalarText<'DateTime'> | null, environment: Environment, permissions: Array<Permission>, grants: Array<ClientGrant>, customer: { id: string, name: string | null, umaAddress: string, kycStatus: KycStatus, version: number, accounts: { edges: Array<{ cursor: string, node:
             | { id: string, displayName: string, maskedNumber: string, version: number }
-            | { id: string, displayName: string, maskedNumber: string, version: number, balance: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }
-           }> }, transactions: { edges: Array<{ cursor: string, node: { id: string, type: TransactionType, status: TransactionStatus, terminal: boolean, failureReason: FailureReason | null, description: string | null, createdAt: string, updatedAt: string, version: number, sentAmount: { decimal: string, formatted: string, currency: { code: string } } | null, receivedAmount: { decimal: string, formatted: string, currency: { code: string } } | null, source:
+            | { id: string, displayName: string, maskedNumber: string, version: number, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }
+           }> }, transactions: { edges: Array<{ cursor: string, node: { id: string, type: TransactionType, status: TransactionStatus, terminal: boolean, failureReason: FailureReason | null, description: string | null, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, version: number, sentAmount: { decimal: string, formatted: string, currency: { code: string } } | null, receivedAmount: { decimal: string, formatted: string, currency: { code: string } } | null, source:
               | { displayName: string, maskedNumber: string | null }
               | { displayName: string, maskedNumber: string | null }
               | { displayName: string, maskedNumber: string | null }
@@ -1200,7 +1201,7 @@ export type LookUpReceiverMutation = { lookUpReceiver:
     | { __typename: 'ForbiddenError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'IdempotencyMismatchError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'InvalidInputError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
-    | { __typename: 'LookUpReceiverSuccess', serverTime: string, lookup: { id: string, umaAddress: string, vaspName: string | null, expiresAt: string, supportedCurrencies: Array<{ estimatedExchangeRate: string | null, currency: { code: string, name: string, symbol: string, decimals: number }, minAmount: { amount: string, decimal: string, formatted: string }, maxAmount: { amount: string, decimal: string, formatted: string } }>, requiredPayerFields: Array<{ name: string, mandatory: boolean }> } }
+    | { __typename: 'LookUpReceiverSuccess', serverTime: ScalarText<'DateTime'>, lookup: { id: string, umaAddress: string, vaspName: string | null, expiresAt: ScalarText<'DateTime'>, supportedCurrencies: Array<{ estimatedExchangeRate: string | null, currency: { code: string, name: string, symbol: string, decimals: number }, minAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string }, maxAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string } }>, requiredPayerFields: Array<{ name: string, mandatory: boolean }> } }
     | { __typename: 'NotFoundError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'OutcomeUnknownError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
     | { __typename: 'UnavailableError', code: RefusalCode, message: string, fields: Array<{ path: Array<string | number>, code: RefusalCode, message: string }> }
@@ -1212,7 +1213,7 @@ export type PayInQueryVariables = Exact<{
 }>;
 
 
-export type PayInQuery = { viewer: { serverTime: string, feedCursor: string }, quote: { id: string, status: QuoteStatus, expiresAt: string, totalSendingAmount: { amount: string, decimal: string, formatted: string, currency: { code: string } }, paymentInstructions: Array<
+export type PayInQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string }, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'>, totalSendingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string } }, paymentInstructions: Array<
       | { __typename: 'BaseWalletInstruction', address: string, assetType: string, accountType: ExternalAccountType, reference: string | null }
       | { __typename: 'CadAccountInstruction', accountNumber: string, bankCode: string, bankName: string, branchCode: string, accountType: ExternalAccountType, reference: string | null }
       | { __typename: 'ClabeInstruction', clabeNumber: string, accountType: ExternalAccountType, reference: string | null }
@@ -1247,7 +1248,7 @@ export type PayeePickerQueryVariables = Exact<{
 
 export type PayeePickerQuery = { viewer: { permissions: Array<Permission>, grants: Array<ClientGrant>, customer: { id: string, kycStatus: KycStatus, sources: { edges: Array<{ cursor: string, node:
             | { id: string, displayName: string, maskedNumber: string }
-            | { id: string, displayName: string, maskedNumber: string, balance: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }
+            | { id: string, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } }
            }> }, payees: { edges: Array<{ cursor: string, node:
             | { status: ExternalAccountStatus, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, displayName: string, maskedNumber: string, accountInfo:
                 | { accountType: ExternalAccountType }
@@ -1268,7 +1269,7 @@ export type PayeePickerQuery = { viewer: { permissions: Array<Permission>, grant
                 | { accountType: ExternalAccountType }
               , currency: { code: string, symbol: string, decimals: number } }
             | { id: string, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } }
-           }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, paidLast: { edges: Array<{ cursor: string, node: { id: string, createdAt: string, destination:
+           }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, paidLast: { edges: Array<{ cursor: string, node: { id: string, createdAt: ScalarText<'DateTime'>, destination:
               | { __typename: 'AccountDestination', accountId: string, displayName: string, maskedNumber: string | null, currency: { code: string } }
               | { __typename: 'UmaDestination', umaAddress: string, displayName: string, maskedNumber: string | null, currency: { code: string } }
              } }> } } | null } };
@@ -1279,7 +1280,7 @@ export type QuoteQueryVariables = Exact<{
 }>;
 
 
-export type QuoteQuery = { viewer: { serverTime: string, feedCursor: string }, quote: { id: string, status: QuoteStatus, version: number, createdAt: string, expiresAt: string, description: string | null, lockedCurrencySide: LockedCurrencySide, exchangeRate: string, totalSendingAmount: { amount: string, decimal: string, formatted: string, currency: { code: string } }, totalReceivingAmount: { amount: string, decimal: string, formatted: string, currency: { code: string } }, feesIncluded: { amount: string, decimal: string, formatted: string, currency: { code: string } }, source:
+export type QuoteQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string }, quote: { id: string, status: QuoteStatus, version: number, createdAt: ScalarText<'DateTime'>, expiresAt: ScalarText<'DateTime'>, description: string | null, lockedCurrencySide: LockedCurrencySide, exchangeRate: string, totalSendingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string } }, totalReceivingAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string } }, feesIncluded: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string } }, source:
       | { displayName: string, maskedNumber: string | null }
       | { displayName: string, maskedNumber: string | null }
       | { displayName: string, maskedNumber: string | null }
@@ -1311,19 +1312,19 @@ export type ReceiptQueryVariables = Exact<{
 }>;
 
 
-export type ReceiptQuery = { viewer: { serverTime: string, feedCursor: string }, transaction: { id: string, type: TransactionType, status: TransactionStatus, terminal: boolean, failureReason: FailureReason | null, version: number, description: string | null, reconciliationReference: string | null, createdAt: string, updatedAt: string, settledAt: string | null, expectedSettlementAt: string | null, exchangeRate: string | null, sentAmount: { amount: string, decimal: string, formatted: string, currency: { code: string } } | null, receivedAmount: { amount: string, decimal: string, formatted: string, currency: { code: string } } | null, fees: { amount: string, decimal: string, formatted: string, currency: { code: string } } | null, source:
+export type ReceiptQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string }, transaction: { id: string, type: TransactionType, status: TransactionStatus, terminal: boolean, failureReason: FailureReason | null, version: number, description: string | null, reconciliationReference: string | null, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string } } | null, fees: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string } } | null, source:
       | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
       | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
       | { __typename: 'UmaSource', umaAddress: string, displayName: string, maskedNumber: string | null }
      | null, destination:
       | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
       | { __typename: 'UmaDestination', umaAddress: string, displayName: string, maskedNumber: string | null }
-    , counterpartyInformation: Array<{ name: string, value: string }>, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: string }>, refund: { reference: string, initiatedAt: string, settledAt: string | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus } | null } | null };
+    , counterpartyInformation: Array<{ name: string, value: string }>, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, quote: { id: string, status: QuoteStatus } | null } | null };
 
 export type StatementQueryVariables = Exact<{
   accountId: string;
-  from: string;
-  to: string;
+  from: ScalarText<'DateTime'>;
+  to: ScalarText<'DateTime'>;
   first?: number | null | undefined;
   after?: string | null | undefined;
   locale?: string | null | undefined;
@@ -1332,7 +1333,7 @@ export type StatementQueryVariables = Exact<{
 
 export type StatementQuery = { account:
     | { id: string, displayName: string, maskedNumber: string, currency: { code: string, name: string } }
-    | { id: string, displayName: string, maskedNumber: string, statement: { from: string, to: string, openingBalance: { amount: string, formatted: string }, closingBalance: { amount: string, formatted: string }, credits: { count: number, amount: { amount: string, formatted: string } }, debits: { count: number, amount: { amount: string, formatted: string } } }, ledgerEntries: { edges: Array<{ cursor: string, node: { id: string, kind: JournalKind, occurredAt: string, amount: { amount: string, formatted: string }, balanceAfter: { amount: string, formatted: string } | null, transaction: { id: string, type: TransactionType, description: string | null, reconciliationReference: string | null, source:
+    | { id: string, displayName: string, maskedNumber: string, statement: { from: ScalarText<'DateTime'>, to: ScalarText<'DateTime'>, openingBalance: { amount: ScalarText<'BigInt'>, formatted: string }, closingBalance: { amount: ScalarText<'BigInt'>, formatted: string }, credits: { count: number, amount: { amount: ScalarText<'BigInt'>, formatted: string } }, debits: { count: number, amount: { amount: ScalarText<'BigInt'>, formatted: string } } }, ledgerEntries: { edges: Array<{ cursor: string, node: { id: string, kind: JournalKind, occurredAt: ScalarText<'DateTime'>, amount: { amount: ScalarText<'BigInt'>, formatted: string }, balanceAfter: { amount: ScalarText<'BigInt'>, formatted: string } | null, transaction: { id: string, type: TransactionType, description: string | null, reconciliationReference: string | null, source:
                 | { displayName: string, maskedNumber: string | null }
                 | { displayName: string, maskedNumber: string | null }
                 | { displayName: string, maskedNumber: string | null }
@@ -1342,18 +1343,18 @@ export type StatementQuery = { account:
                } | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, currency: { code: string, name: string } }
    | null };
 
-export type MoneyPartsFragment = { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } };
+export type MoneyPartsFragment = { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } };
 
 type AccountParts_ExternalAccount_Fragment = { status: ExternalAccountStatus, id: string, version: number, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } };
 
-type AccountParts_InternalAccount_Fragment = { id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } };
+type AccountParts_InternalAccount_Fragment = { id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } };
 
 export type AccountPartsFragment =
   | AccountParts_ExternalAccount_Fragment
   | AccountParts_InternalAccount_Fragment
 ;
 
-export type TransactionPartsFragment = { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: string, updatedAt: string, description: string | null, failureReason: FailureReason | null, sentAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
+export type TransactionPartsFragment = { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
     | { displayName: string, maskedNumber: string | null }
     | { displayName: string, maskedNumber: string | null }
     | { displayName: string, maskedNumber: string | null }
@@ -1370,7 +1371,7 @@ export type TransactionsQueryVariables = Exact<{
 }>;
 
 
-export type TransactionsQuery = { viewer: { feedCursor: string }, transactions: { edges: Array<{ cursor: string, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: string, updatedAt: string, description: string | null, failureReason: FailureReason | null, sentAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
+export type TransactionsQuery = { viewer: { feedCursor: string }, transactions: { edges: Array<{ cursor: string, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
           | { displayName: string, maskedNumber: string | null }
           | { displayName: string, maskedNumber: string | null }
           | { displayName: string, maskedNumber: string | null }
@@ -1385,7 +1386,7 @@ export type TransactionQueryVariables = Exact<{
 }>;
 
 
-export type TransactionQuery = { transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: string, updatedAt: string, description: string | null, failureReason: FailureReason | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: string }>, sentAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
+export type TransactionQuery = { transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
       | { displayName: string, maskedNumber: string | null }
       | { displayName: string, maskedNumber: string | null }
       | { displayName: string, maskedNumber: string | null }
@@ -1400,7 +1401,7 @@ export type FollowTransactionSubscriptionVariables = Exact<{
 }>;
 
 
-export type FollowTransactionSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: string, updatedAt: string, description: string | null, failureReason: FailureReason | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: string }>, sentAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
+export type FollowTransactionSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
         | { displayName: string, maskedNumber: string | null }
         | { displayName: string, maskedNumber: string | null }
         | { displayName: string, maskedNumber: string | null }
@@ -1415,7 +1416,7 @@ export type FollowTransactionsSubscriptionVariables = Exact<{
 }>;
 
 
-export type FollowTransactionsSubscription = { transactionUpdates: { cursor: string, previousStatus: TransactionStatus | null, status: TransactionStatus, terminal: boolean, transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: string, updatedAt: string, description: string | null, failureReason: FailureReason | null, sentAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
+export type FollowTransactionsSubscription = { transactionUpdates: { cursor: string, previousStatus: TransactionStatus | null, status: TransactionStatus, terminal: boolean, transaction: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
         | { displayName: string, maskedNumber: string | null }
         | { displayName: string, maskedNumber: string | null }
         | { displayName: string, maskedNumber: string | null }
@@ -1431,14 +1432,14 @@ export type TransactionListSubscriptionVariables = Exact<{
 }>;
 
 
-export type TransactionListSubscription = { transactionChanges: { cursor: string, snapshot: { edges: Array<{ cursor: string, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: string, updatedAt: string, description: string | null, failureReason: FailureReason | null, sentAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
+export type TransactionListSubscription = { transactionChanges: { cursor: string, snapshot: { edges: Array<{ cursor: string, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
             | { displayName: string, maskedNumber: string | null }
             | { displayName: string, maskedNumber: string | null }
             | { displayName: string, maskedNumber: string | null }
            | null, destination:
             | { displayName: string, maskedNumber: string | null }
             | { displayName: string, maskedNumber: string | null }
-           } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null, changes: Array<{ op: ListOperation, changed: Array<string>, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: string, updatedAt: string, description: string | null, failureReason: FailureReason | null, sentAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
+           } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null, changes: Array<{ op: ListOperation, changed: Array<string>, node: { id: string, version: number, type: TransactionType, status: TransactionStatus, terminal: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, description: string | null, failureReason: FailureReason | null, sentAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, receivedAmount: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } } | null, source:
           | { displayName: string, maskedNumber: string | null }
           | { displayName: string, maskedNumber: string | null }
           | { displayName: string, maskedNumber: string | null }
@@ -1455,7 +1456,7 @@ export type FollowAccountsSubscriptionVariables = Exact<{
 
 export type FollowAccountsSubscription = { accountUpdates: { cursor: string, account:
       | { status: ExternalAccountStatus, id: string, version: number, displayName: string, maskedNumber: string, currency: { code: string, symbol: string, decimals: number } }
-      | { id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: string, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } }
+      | { id: string, version: number, displayName: string, maskedNumber: string, balance: { amount: ScalarText<'BigInt'>, decimal: string, formatted: string, currency: { code: string, symbol: string, decimals: number } }, currency: { code: string, symbol: string, decimals: number } }
      } };
 
 export type SupportSearchQueryVariables = Exact<{
@@ -1464,7 +1465,7 @@ export type SupportSearchQueryVariables = Exact<{
 }>;
 
 
-export type SupportSearchQuery = { customers: { totalCount: number, edges: Array<{ cursor: string, node: { id: string, name: string | null, platformCustomerId: string, umaAddress: string, customerType: CustomerType, kycStatus: KycStatus, isDeleted: boolean, createdAt: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, transactions: { edges: Array<{ cursor: string, node: { id: string, type: TransactionType, status: TransactionStatus, createdAt: string, reconciliationReference: string | null, customer: { id: string, name: string | null } | null, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type SupportSearchQuery = { customers: { totalCount: number, edges: Array<{ cursor: string, node: { id: string, name: string | null, platformCustomerId: string, umaAddress: string, customerType: CustomerType, kycStatus: KycStatus, isDeleted: boolean, createdAt: ScalarText<'DateTime'> } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, transactions: { edges: Array<{ cursor: string, node: { id: string, type: TransactionType, status: TransactionStatus, createdAt: ScalarText<'DateTime'>, reconciliationReference: string | null, customer: { id: string, name: string | null } | null, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type SupportViewQueryVariables = Exact<{
   customerId: string;
@@ -1474,8 +1475,8 @@ export type SupportViewQueryVariables = Exact<{
 }>;
 
 
-export type SupportViewQuery = { viewer: { serverTime: string, feedCursor: string, environment: Environment }, customer: { id: string, name: string | null, platformCustomerId: string, umaAddress: string, customerType: CustomerType, kycStatus: KycStatus, isDeleted: boolean, createdAt: string, updatedAt: string, metadata: Array<{ key: string, value: string }>, accounts: { edges: Array<{ cursor: string, node:
-          | { __typename: 'ExternalAccount', status: ExternalAccountStatus, statusReason: string | null, isDeleted: boolean, platformAccountId: string | null, defaultUmaDepositAccount: boolean, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, displayName: string, maskedNumber: string, createdAt: string, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo:
+export type SupportViewQuery = { viewer: { serverTime: ScalarText<'DateTime'>, feedCursor: string, environment: Environment }, customer: { id: string, name: string | null, platformCustomerId: string, umaAddress: string, customerType: CustomerType, kycStatus: KycStatus, isDeleted: boolean, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, metadata: Array<{ key: string, value: string }>, accounts: { edges: Array<{ cursor: string, node:
+          | { __typename: 'ExternalAccount', status: ExternalAccountStatus, statusReason: string | null, isDeleted: boolean, platformAccountId: string | null, defaultUmaDepositAccount: boolean, beneficiaryVerificationStatus: BeneficiaryVerificationStatus | null, id: string, displayName: string, maskedNumber: string, createdAt: ScalarText<'DateTime'>, beneficiaryVerifiedData: { fullName: string | null } | null, accountInfo:
               | { accountType: ExternalAccountType }
               | { accountType: ExternalAccountType }
               | { accountType: ExternalAccountType }
@@ -1493,15 +1494,15 @@ export type SupportViewQuery = { viewer: { serverTime: string, feedCursor: strin
               | { accountType: ExternalAccountType }
               | { accountType: ExternalAccountType }
             , metadata: Array<{ key: string, value: string }>, currency: { code: string } }
-          | { __typename: 'InternalAccount', id: string, displayName: string, maskedNumber: string, createdAt: string, balance: { amount: string, formatted: string }, currency: { code: string } }
-         }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, transactionTotals: Array<{ type: TransactionType, status: TransactionStatus, count: number, amount: { formatted: string } }>, transactions: { totalCount: number, edges: Array<{ cursor: string, node: { id: string, type: TransactionType, status: TransactionStatus, terminal: boolean, failureReason: FailureReason | null, description: string | null, reconciliationReference: string | null, createdAt: string, updatedAt: string, settledAt: string | null, expectedSettlementAt: string | null, approvalDueAt: string | null, exchangeRate: string | null, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, fees: { formatted: string } | null, source:
+          | { __typename: 'InternalAccount', id: string, displayName: string, maskedNumber: string, createdAt: ScalarText<'DateTime'>, balance: { amount: ScalarText<'BigInt'>, formatted: string }, currency: { code: string } }
+         }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, transactionTotals: Array<{ type: TransactionType, status: TransactionStatus, count: number, amount: { formatted: string } }>, transactions: { totalCount: number, edges: Array<{ cursor: string, node: { id: string, type: TransactionType, status: TransactionStatus, terminal: boolean, failureReason: FailureReason | null, description: string | null, reconciliationReference: string | null, createdAt: ScalarText<'DateTime'>, updatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, expectedSettlementAt: ScalarText<'DateTime'> | null, approvalDueAt: ScalarText<'DateTime'> | null, exchangeRate: string | null, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, fees: { formatted: string } | null, source:
             | { __typename: 'AccountSource', displayName: string, maskedNumber: string | null }
             | { __typename: 'RealtimeFundingSource', displayName: string, maskedNumber: string | null }
             | { __typename: 'UmaSource', displayName: string, maskedNumber: string | null }
            | null, destination:
             | { __typename: 'AccountDestination', displayName: string, maskedNumber: string | null }
             | { __typename: 'UmaDestination', displayName: string, maskedNumber: string | null }
-          , counterpartyInformation: Array<{ name: string, value: string }>, requestedReceiverInformation: Array<{ name: string, mandatory: boolean }>, metadata: Array<{ key: string, value: string }>, quote: { id: string, status: QuoteStatus, expiresAt: string } | null, refund: { reference: string, initiatedAt: string, settledAt: string | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: string }>, ledgerEntries: Array<{ id: string, kind: JournalKind, system: LedgerParty | null, occurredAt: string, account: { id: string } | null, amount: { formatted: string } }> } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null, webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, failingSince: string | null, deliveries: { edges: Array<{ cursor: string, node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: string | null, event: { id: string, type: EventType, occurredAt: string, transaction: { id: string } | null, customer: { id: string } | null }, attempts: Array<{ at: string, responseStatus: number | null, error: string | null }> } }> } } }> } };
+          , counterpartyInformation: Array<{ name: string, value: string }>, requestedReceiverInformation: Array<{ name: string, mandatory: boolean }>, metadata: Array<{ key: string, value: string }>, quote: { id: string, status: QuoteStatus, expiresAt: ScalarText<'DateTime'> } | null, refund: { reference: string, initiatedAt: ScalarText<'DateTime'>, settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'> }>, ledgerEntries: Array<{ id: string, kind: JournalKind, system: LedgerParty | null, occurredAt: ScalarText<'DateTime'>, account: { id: string } | null, amount: { formatted: string } }> } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null, webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, failingSince: ScalarText<'DateTime'> | null, deliveries: { edges: Array<{ cursor: string, node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: ScalarText<'DateTime'> | null, event: { id: string, type: EventType, occurredAt: ScalarText<'DateTime'>, transaction: { id: string } | null, customer: { id: string } | null }, attempts: Array<{ at: ScalarText<'DateTime'>, responseStatus: number | null, error: string | null }> } }> } } }> } };
 
 type Refused_ConflictError_Fragment = { code: RefusalCode, message: string, path: Array<string | number> | null };
 
@@ -1797,7 +1798,7 @@ export type ReceiveUmaMutation = { sandboxReceiveUma:
     | { code: RefusalCode, message: string, path: Array<string | number> | null }
    };
 
-export type EventPartsFragment = { id: string, cursor: string, type: EventType, occurredAt: string, subject:
+export type EventPartsFragment = { id: string, cursor: string, type: EventType, occurredAt: ScalarText<'DateTime'>, subject:
     | { id: string }
     | { id: string }
     | { name: string | null, kycStatus: KycStatus, id: string }
@@ -1824,7 +1825,7 @@ export type LatestEventsQueryVariables = Exact<{
 }>;
 
 
-export type LatestEventsQuery = { viewer: { feedCursor: string }, events: { edges: Array<{ node: { id: string, cursor: string, type: EventType, occurredAt: string, subject:
+export type LatestEventsQuery = { viewer: { feedCursor: string }, events: { edges: Array<{ node: { id: string, cursor: string, type: EventType, occurredAt: ScalarText<'DateTime'>, subject:
           | { id: string }
           | { id: string }
           | { name: string | null, kycStatus: KycStatus, id: string }
@@ -1846,7 +1847,7 @@ export type TailSubscriptionVariables = Exact<{
 }>;
 
 
-export type TailSubscription = { events: { id: string, cursor: string, type: EventType, occurredAt: string, subject:
+export type TailSubscription = { events: { id: string, cursor: string, type: EventType, occurredAt: ScalarText<'DateTime'>, subject:
       | { id: string }
       | { id: string }
       | { name: string | null, kycStatus: KycStatus, id: string }
@@ -1885,7 +1886,7 @@ export type FollowPaymentSubscriptionVariables = Exact<{
 }>;
 
 
-export type FollowPaymentSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, final: boolean, transaction: { id: string, type: TransactionType, failureReason: FailureReason | null, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, fees: { formatted: string } | null, refund: { settledAt: string | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: string, cursor: string }> } } };
+export type FollowPaymentSubscription = { transactionUpdates: { cursor: string, status: TransactionStatus, terminal: boolean, final: boolean, transaction: { id: string, type: TransactionType, failureReason: FailureReason | null, sentAmount: { formatted: string } | null, receivedAmount: { formatted: string } | null, fees: { formatted: string } | null, refund: { settledAt: ScalarText<'DateTime'> | null, amount: { formatted: string } } | null, timeline: Array<{ status: TransactionStatus, reason: string | null, occurredAt: ScalarText<'DateTime'>, cursor: string }> } } };
 
 export type DeliveriesQueryVariables = Exact<{
   first: number;
@@ -1893,10 +1894,10 @@ export type DeliveriesQueryVariables = Exact<{
 }>;
 
 
-export type DeliveriesQuery = { webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, notice: string | null, deliveries: { edges: Array<{ node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: string | null, event: { id: string, type: EventType, occurredAt: string }, attempts: Array<{ at: string, durationMs: number, responseStatus: number | null, error: string | null }> } }> } } }> } };
+export type DeliveriesQuery = { webhookEndpoints: { edges: Array<{ node: { id: string, url: string, status: WebhookEndpointStatus, notice: string | null, deliveries: { edges: Array<{ node: { id: string, status: WebhookDeliveryStatus, nextAttemptAt: ScalarText<'DateTime'> | null, event: { id: string, type: EventType, occurredAt: ScalarText<'DateTime'> }, attempts: Array<{ at: ScalarText<'DateTime'>, durationMs: number, responseStatus: number | null, error: string | null }> } }> } } }> } };
 
 
-export const AddPayee = /* @__PURE__ */ document<AddPayeeMutation, AddPayeeMutationVariables>(`mutation AddPayee($input: CreateExternalAccountInput!) {
+export const AddPayee = `mutation AddPayee($input: CreateExternalAccountInput!) {
   createExternalAccount(input: $input) {
     __typename
     ... on CreateExternalAccountSuccess {
@@ -1941,9 +1942,9 @@ export const AddPayee = /* @__PURE__ */ document<AddPayeeMutation, AddPayeeMutat
       }
     }
   }
-}`);
+}` as Operation<AddPayeeMutation, AddPayeeMutationVariables>;
 
-export const CancelQuote = /* @__PURE__ */ document<CancelQuoteMutation, CancelQuoteMutationVariables>(`mutation CancelQuote($input: CancelQuoteInput!) {
+export const CancelQuote = `mutation CancelQuote($input: CancelQuoteInput!) {
   cancelQuote(input: $input) {
     __typename
     ... on CancelQuoteSuccess {
@@ -1966,9 +1967,9 @@ export const CancelQuote = /* @__PURE__ */ document<CancelQuoteMutation, CancelQ
       }
     }
   }
-}`);
+}` as Operation<CancelQuoteMutation, CancelQuoteMutationVariables>;
 
-export const CreateQuote = /* @__PURE__ */ document<CreateQuoteMutation, CreateQuoteMutationVariables>(`mutation CreateQuote($input: CreateQuoteInput!, $locale: String = "en") {
+export const CreateQuote = `mutation CreateQuote($input: CreateQuoteInput!, $locale: String = "en") {
   createQuote(input: $input) {
     __typename
     ... on CreateQuoteSuccess {
@@ -2043,9 +2044,9 @@ export const CreateQuote = /* @__PURE__ */ document<CreateQuoteMutation, CreateQ
       }
     }
   }
-}`);
+}` as Operation<CreateQuoteMutation, CreateQuoteMutationVariables>;
 
-export const ExecuteQuote = /* @__PURE__ */ document<ExecuteQuoteMutation, ExecuteQuoteMutationVariables>(`mutation ExecuteQuote($input: ExecuteQuoteInput!, $locale: String = "en") {
+export const ExecuteQuote = `mutation ExecuteQuote($input: ExecuteQuoteInput!, $locale: String = "en") {
   executeQuote(input: $input) {
     __typename
     ... on ExecuteQuoteSuccess {
@@ -2087,9 +2088,9 @@ export const ExecuteQuote = /* @__PURE__ */ document<ExecuteQuoteMutation, Execu
       }
     }
   }
-}`);
+}` as Operation<ExecuteQuoteMutation, ExecuteQuoteMutationVariables>;
 
-export const History = /* @__PURE__ */ document<HistoryQuery, HistoryQueryVariables>(`query History($filter: TransactionFilter = {executed: true}, $orderBy: ListOrder = CREATED, $first: Int = 20, $after: String, $locale: String = "en") {
+export const History = `query History($filter: TransactionFilter = {executed: true}, $orderBy: ListOrder = CREATED, $first: Int = 20, $after: String, $locale: String = "en") {
   viewer {
     feedCursor
   }
@@ -2138,9 +2139,9 @@ export const History = /* @__PURE__ */ document<HistoryQuery, HistoryQueryVariab
       endCursor
     }
   }
-}`);
+}` as Operation<HistoryQuery, HistoryQueryVariables>;
 
-export const Home = /* @__PURE__ */ document<HomeQuery, HomeQueryVariables>(`query Home($recent: Int = 10, $locale: String = "en") {
+export const Home = `query Home($recent: Int = 10, $locale: String = "en") {
   viewer {
     serverTime
     feedCursor
@@ -2221,9 +2222,9 @@ export const Home = /* @__PURE__ */ document<HomeQuery, HomeQueryVariables>(`que
       }
     }
   }
-}`);
+}` as Operation<HomeQuery, HomeQueryVariables>;
 
-export const LookUpReceiver = /* @__PURE__ */ document<LookUpReceiverMutation, LookUpReceiverMutationVariables>(`mutation LookUpReceiver($input: LookUpReceiverInput!, $locale: String = "en") {
+export const LookUpReceiver = `mutation LookUpReceiver($input: LookUpReceiverInput!, $locale: String = "en") {
   lookUpReceiver(input: $input) {
     __typename
     ... on LookUpReceiverSuccess {
@@ -2268,9 +2269,9 @@ export const LookUpReceiver = /* @__PURE__ */ document<LookUpReceiverMutation, L
       }
     }
   }
-}`);
+}` as Operation<LookUpReceiverMutation, LookUpReceiverMutationVariables>;
 
-export const PayIn = /* @__PURE__ */ document<PayInQuery, PayInQueryVariables>(`query PayIn($quoteId: ID!, $locale: String = "en") {
+export const PayIn = `query PayIn($quoteId: ID!, $locale: String = "en") {
   viewer {
     serverTime
     feedCursor
@@ -2362,9 +2363,9 @@ export const PayIn = /* @__PURE__ */ document<PayInQuery, PayInQueryVariables>(`
       }
     }
   }
-}`);
+}` as Operation<PayInQuery, PayInQueryVariables>;
 
-export const PayeeForm = /* @__PURE__ */ document<PayeeFormQuery, PayeeFormQueryVariables>(`query PayeeForm($currency: CurrencyCode) {
+export const PayeeForm = `query PayeeForm($currency: CurrencyCode) {
   externalAccountForms(currency: $currency) {
     accountType
     description
@@ -2391,9 +2392,9 @@ export const PayeeForm = /* @__PURE__ */ document<PayeeFormQuery, PayeeFormQuery
       }
     }
   }
-}`);
+}` as Operation<PayeeFormQuery, PayeeFormQueryVariables>;
 
-export const PayeePicker = /* @__PURE__ */ document<PayeePickerQuery, PayeePickerQueryVariables>(`query PayeePicker($first: Int = 20, $after: String, $locale: String = "en") {
+export const PayeePicker = `query PayeePicker($first: Int = 20, $after: String, $locale: String = "en") {
   viewer {
     permissions
     grants
@@ -2477,9 +2478,9 @@ export const PayeePicker = /* @__PURE__ */ document<PayeePickerQuery, PayeePicke
       }
     }
   }
-}`);
+}` as Operation<PayeePickerQuery, PayeePickerQueryVariables>;
 
-export const Quote = /* @__PURE__ */ document<QuoteQuery, QuoteQueryVariables>(`query Quote($quoteId: ID!, $locale: String = "en") {
+export const Quote = `query Quote($quoteId: ID!, $locale: String = "en") {
   viewer {
     serverTime
     feedCursor
@@ -2535,9 +2536,9 @@ export const Quote = /* @__PURE__ */ document<QuoteQuery, QuoteQueryVariables>(`
       status
     }
   }
-}`);
+}` as Operation<QuoteQuery, QuoteQueryVariables>;
 
-export const Receipt = /* @__PURE__ */ document<ReceiptQuery, ReceiptQueryVariables>(`query Receipt($transactionId: ID!, $locale: String = "en") {
+export const Receipt = `query Receipt($transactionId: ID!, $locale: String = "en") {
   viewer {
     serverTime
     feedCursor
@@ -2618,9 +2619,9 @@ export const Receipt = /* @__PURE__ */ document<ReceiptQuery, ReceiptQueryVariab
       status
     }
   }
-}`);
+}` as Operation<ReceiptQuery, ReceiptQueryVariables>;
 
-export const Statement = /* @__PURE__ */ document<StatementQuery, StatementQueryVariables>(`query Statement($accountId: ID!, $from: DateTime!, $to: DateTime!, $first: Int = 50, $after: String, $locale: String = "en") {
+export const Statement = `query Statement($accountId: ID!, $from: DateTime!, $to: DateTime!, $first: Int = 50, $after: String, $locale: String = "en") {
   account(id: $accountId) {
     id
     displayName
@@ -2700,9 +2701,9 @@ export const Statement = /* @__PURE__ */ document<StatementQuery, StatementQuery
       }
     }
   }
-}`);
+}` as Operation<StatementQuery, StatementQueryVariables>;
 
-export const Transactions = /* @__PURE__ */ document<TransactionsQuery, TransactionsQueryVariables>(`query Transactions($filter: TransactionFilter, $first: Int, $after: String, $locale: String = "en") {
+export const Transactions = `query Transactions($filter: TransactionFilter, $first: Int, $after: String, $locale: String = "en") {
   viewer {
     feedCursor
   }
@@ -2753,9 +2754,9 @@ fragment MoneyParts on Money {
     symbol
     decimals
   }
-}`);
+}` as Operation<TransactionsQuery, TransactionsQueryVariables>;
 
-export const Transaction = /* @__PURE__ */ document<TransactionQuery, TransactionQueryVariables>(`query Transaction($id: ID!, $locale: String = "en") {
+export const Transaction = `query Transaction($id: ID!, $locale: String = "en") {
   transaction(id: $id) {
     ...TransactionParts
     timeline {
@@ -2799,9 +2800,9 @@ fragment MoneyParts on Money {
     symbol
     decimals
   }
-}`);
+}` as Operation<TransactionQuery, TransactionQueryVariables>;
 
-export const FollowTransaction = /* @__PURE__ */ document<FollowTransactionSubscription, FollowTransactionSubscriptionVariables>(`subscription FollowTransaction($id: ID!, $locale: String = "en") {
+export const FollowTransaction = `subscription FollowTransaction($id: ID!, $locale: String = "en") {
   transactionUpdates(of: {transactionId: $id}) {
     cursor
     status
@@ -2850,9 +2851,9 @@ fragment MoneyParts on Money {
     symbol
     decimals
   }
-}`);
+}` as Operation<FollowTransactionSubscription, FollowTransactionSubscriptionVariables>;
 
-export const FollowTransactions = /* @__PURE__ */ document<FollowTransactionsSubscription, FollowTransactionsSubscriptionVariables>(`subscription FollowTransactions($of: FollowedTransactionsInput, $locale: String = "en") {
+export const FollowTransactions = `subscription FollowTransactions($of: FollowedTransactionsInput, $locale: String = "en") {
   transactionUpdates(of: $of) {
     cursor
     previousStatus
@@ -2897,9 +2898,9 @@ fragment MoneyParts on Money {
     symbol
     decimals
   }
-}`);
+}` as Operation<FollowTransactionsSubscription, FollowTransactionsSubscriptionVariables>;
 
-export const TransactionList = /* @__PURE__ */ document<TransactionListSubscription, TransactionListSubscriptionVariables>(`subscription TransactionList($filter: TransactionFilter, $first: Int, $locale: String = "en") {
+export const TransactionList = `subscription TransactionList($filter: TransactionFilter, $first: Int, $locale: String = "en") {
   transactionChanges(filter: $filter, waitMs: 100) {
     cursor
     snapshot(first: $first) {
@@ -2957,9 +2958,9 @@ fragment MoneyParts on Money {
     symbol
     decimals
   }
-}`);
+}` as Operation<TransactionListSubscription, TransactionListSubscriptionVariables>;
 
-export const FollowAccounts = /* @__PURE__ */ document<FollowAccountsSubscription, FollowAccountsSubscriptionVariables>(`subscription FollowAccounts($of: FollowedAccountsInput, $locale: String = "en") {
+export const FollowAccounts = `subscription FollowAccounts($of: FollowedAccountsInput, $locale: String = "en") {
   accountUpdates(of: $of) {
     cursor
     account {
@@ -2995,9 +2996,9 @@ fragment MoneyParts on Money {
     symbol
     decimals
   }
-}`);
+}` as Operation<FollowAccountsSubscription, FollowAccountsSubscriptionVariables>;
 
-export const SupportSearch = /* @__PURE__ */ document<SupportSearchQuery, SupportSearchQueryVariables>(`query SupportSearch($customer: CustomerFilter!, $payment: TransactionFilter) {
+export const SupportSearch = `query SupportSearch($customer: CustomerFilter!, $payment: TransactionFilter) {
   customers(first: 10, filter: $customer) {
     totalCount
     edges {
@@ -3044,9 +3045,9 @@ export const SupportSearch = /* @__PURE__ */ document<SupportSearchQuery, Suppor
       endCursor
     }
   }
-}`);
+}` as Operation<SupportSearchQuery, SupportSearchQueryVariables>;
 
-export const SupportView = /* @__PURE__ */ document<SupportViewQuery, SupportViewQueryVariables>(`query SupportView($customerId: ID!, $payments: TransactionFilter, $first: Int = 20, $after: String) {
+export const SupportView = `query SupportView($customerId: ID!, $payments: TransactionFilter, $first: Int = 20, $after: String) {
   viewer {
     serverTime
     feedCursor
@@ -3240,9 +3241,9 @@ export const SupportView = /* @__PURE__ */ document<SupportViewQuery, SupportVie
       }
     }
   }
-}`);
+}` as Operation<SupportViewQuery, SupportViewQueryVariables>;
 
-export const Resend = /* @__PURE__ */ document<ResendMutation, ResendMutationVariables>(`mutation Resend($deliveryId: ID!, $key: String!) {
+export const Resend = `mutation Resend($deliveryId: ID!, $key: String!) {
   resendWebhookDelivery(input: {deliveryId: $deliveryId, idempotencyKey: $key}) {
     ... on ResendWebhookDeliverySuccess {
       delivery {
@@ -3257,9 +3258,9 @@ fragment Refused on UserError {
   code
   message
   path
-}`);
+}` as Operation<ResendMutation, ResendMutationVariables>;
 
-export const Replay = /* @__PURE__ */ document<ReplayMutation, ReplayMutationVariables>(`mutation Replay($endpointId: ID!, $eventId: ID!, $key: String!) {
+export const Replay = `mutation Replay($endpointId: ID!, $eventId: ID!, $key: String!) {
   replayWebhookEvents(
     input: {endpointId: $endpointId, events: {eventId: $eventId}, idempotencyKey: $key}
   ) {
@@ -3273,9 +3274,9 @@ fragment Refused on UserError {
   code
   message
   path
-}`);
+}` as Operation<ReplayMutation, ReplayMutationVariables>;
 
-export const TestEndpoint = /* @__PURE__ */ document<TestEndpointMutation, TestEndpointMutationVariables>(`mutation TestEndpoint($endpointId: ID!, $key: String!) {
+export const TestEndpoint = `mutation TestEndpoint($endpointId: ID!, $key: String!) {
   sendTestWebhook(input: {endpointId: $endpointId, idempotencyKey: $key}) {
     ... on SendTestWebhookSuccess {
       delivered
@@ -3288,9 +3289,9 @@ fragment Refused on UserError {
   code
   message
   path
-}`);
+}` as Operation<TestEndpointMutation, TestEndpointMutationVariables>;
 
-export const FindCustomer = /* @__PURE__ */ document<FindCustomerQuery, FindCustomerQueryVariables>(`query FindCustomer($platformCustomerId: String!) {
+export const FindCustomer = `query FindCustomer($platformCustomerId: String!) {
   customers(first: 1, filter: {platformCustomerId: $platformCustomerId}) {
     edges {
       node {
@@ -3298,9 +3299,9 @@ export const FindCustomer = /* @__PURE__ */ document<FindCustomerQuery, FindCust
       }
     }
   }
-}`);
+}` as Operation<FindCustomerQuery, FindCustomerQueryVariables>;
 
-export const CreateCustomer = /* @__PURE__ */ document<CreateCustomerMutation, CreateCustomerMutationVariables>(`mutation CreateCustomer($platformCustomerId: String!, $fullName: String!, $key: String!) {
+export const CreateCustomer = `mutation CreateCustomer($platformCustomerId: String!, $fullName: String!, $key: String!) {
   createCustomer(
     input: {platformCustomerId: $platformCustomerId, details: {individual: {fullName: $fullName, birthDate: "1990-12-10", nationality: "US"}}, idempotencyKey: $key}
   ) {
@@ -3317,9 +3318,9 @@ fragment Refused on UserError {
   code
   message
   path
-}`);
+}` as Operation<CreateCustomerMutation, CreateCustomerMutationVariables>;
 
-export const NoteOnCustomer = /* @__PURE__ */ document<NoteOnCustomerMutation, NoteOnCustomerMutationVariables>(`mutation NoteOnCustomer($customerId: ID!, $value: String!, $key: String!) {
+export const NoteOnCustomer = `mutation NoteOnCustomer($customerId: ID!, $value: String!, $key: String!) {
   updateCustomer(
     input: {customerId: $customerId, metadata: [{key: "changedAt", value: $value}], idempotencyKey: $key}
   ) {
@@ -3335,9 +3336,9 @@ fragment Refused on UserError {
   code
   message
   path
-}`);
+}` as Operation<NoteOnCustomerMutation, NoteOnCustomerMutationVariables>;
 
-export const AccountsOfCustomer = /* @__PURE__ */ document<AccountsOfCustomerQuery, AccountsOfCustomerQueryVariables>(`query AccountsOfCustomer($customerId: ID!) {
+export const AccountsOfCustomer = `query AccountsOfCustomer($customerId: ID!) {
   internal: accounts(
     first: 1
     filter: {kind: INTERNAL, customerId: $customerId, currency: "USD"}
@@ -3368,9 +3369,9 @@ export const AccountsOfCustomer = /* @__PURE__ */ document<AccountsOfCustomerQue
       }
     }
   }
-}`);
+}` as Operation<AccountsOfCustomerQuery, AccountsOfCustomerQueryVariables>;
 
-export const NameAccount = /* @__PURE__ */ document<NameAccountMutation, NameAccountMutationVariables>(`mutation NameAccount($accountId: ID!, $name: String!, $key: String!) {
+export const NameAccount = `mutation NameAccount($accountId: ID!, $name: String!, $key: String!) {
   updateExternalAccount(
     input: {accountId: $accountId, platformAccountId: $name, idempotencyKey: $key}
   ) {
@@ -3386,9 +3387,9 @@ fragment Refused on UserError {
   code
   message
   path
-}`);
+}` as Operation<NameAccountMutation, NameAccountMutationVariables>;
 
-export const SetAccountStatus = /* @__PURE__ */ document<SetAccountStatusMutation, SetAccountStatusMutationVariables>(`mutation SetAccountStatus($accountId: ID!, $status: ExternalAccountStatus!, $key: String!) {
+export const SetAccountStatus = `mutation SetAccountStatus($accountId: ID!, $status: ExternalAccountStatus!, $key: String!) {
   sandboxSetExternalAccountStatus(
     input: {accountId: $accountId, status: $status, idempotencyKey: $key}
   ) {
@@ -3405,9 +3406,9 @@ fragment Refused on UserError {
   code
   message
   path
-}`);
+}` as Operation<SetAccountStatusMutation, SetAccountStatusMutationVariables>;
 
-export const Fund = /* @__PURE__ */ document<FundMutation, FundMutationVariables>(`mutation Fund($accountId: ID!, $amount: Decimal!, $key: String!) {
+export const Fund = `mutation Fund($accountId: ID!, $amount: Decimal!, $key: String!) {
   sandboxFundAccount(
     input: {accountId: $accountId, amount: {decimal: $amount}, idempotencyKey: $key}
   ) {
@@ -3426,9 +3427,9 @@ fragment Refused on UserError {
   code
   message
   path
-}`);
+}` as Operation<FundMutation, FundMutationVariables>;
 
-export const SandboxQuote = /* @__PURE__ */ document<SandboxQuoteMutation, SandboxQuoteMutationVariables>(`mutation SandboxQuote($input: CreateQuoteInput!, $scenario: SandboxScenarioInput) {
+export const SandboxQuote = `mutation SandboxQuote($input: CreateQuoteInput!, $scenario: SandboxScenarioInput) {
   createQuote(input: $input, sandboxScenario: $scenario) {
     ... on CreateQuoteSuccess {
       quote {
@@ -3450,9 +3451,9 @@ fragment Refused on UserError {
   code
   message
   path
-}`);
+}` as Operation<SandboxQuoteMutation, SandboxQuoteMutationVariables>;
 
-export const Deposit = /* @__PURE__ */ document<DepositMutation, DepositMutationVariables>(`mutation Deposit($quoteId: ID!, $scenario: SandboxScenarioInput, $key: String!) {
+export const Deposit = `mutation Deposit($quoteId: ID!, $scenario: SandboxScenarioInput, $key: String!) {
   sandboxSend(
     input: {quoteId: $quoteId, currency: "USD", sandboxScenario: $scenario, idempotencyKey: $key}
   ) {
@@ -3469,9 +3470,9 @@ fragment Refused on UserError {
   code
   message
   path
-}`);
+}` as Operation<DepositMutation, DepositMutationVariables>;
 
-export const TransferOut = /* @__PURE__ */ document<TransferOutMutation, TransferOutMutationVariables>(`mutation TransferOut($input: TransferOutInput!, $scenario: SandboxScenarioInput) {
+export const TransferOut = `mutation TransferOut($input: TransferOutInput!, $scenario: SandboxScenarioInput) {
   transferOut(input: $input, sandboxScenario: $scenario) {
     ... on TransferOutSuccess {
       transaction {
@@ -3486,9 +3487,9 @@ fragment Refused on UserError {
   code
   message
   path
-}`);
+}` as Operation<TransferOutMutation, TransferOutMutationVariables>;
 
-export const TransferIn = /* @__PURE__ */ document<TransferInMutation, TransferInMutationVariables>(`mutation TransferIn($input: TransferInInput!, $scenario: SandboxScenarioInput) {
+export const TransferIn = `mutation TransferIn($input: TransferInInput!, $scenario: SandboxScenarioInput) {
   transferIn(input: $input, sandboxScenario: $scenario) {
     ... on TransferInSuccess {
       transaction {
@@ -3503,9 +3504,9 @@ fragment Refused on UserError {
   code
   message
   path
-}`);
+}` as Operation<TransferInMutation, TransferInMutationVariables>;
 
-export const ReceiveUma = /* @__PURE__ */ document<ReceiveUmaMutation, ReceiveUmaMutationVariables>(`mutation ReceiveUma($input: SandboxReceiveUmaInput!) {
+export const ReceiveUma = `mutation ReceiveUma($input: SandboxReceiveUmaInput!) {
   sandboxReceiveUma(input: $input) {
     ... on SandboxReceiveUmaSuccess {
       transaction {
@@ -3520,17 +3521,17 @@ fragment Refused on UserError {
   code
   message
   path
-}`);
+}` as Operation<ReceiveUmaMutation, ReceiveUmaMutationVariables>;
 
-export const Whoami = /* @__PURE__ */ document<WhoamiQuery, WhoamiQueryVariables>(`query Whoami {
+export const Whoami = `query Whoami {
   viewer {
     kind
     environment
     feedCursor
   }
-}`);
+}` as Operation<WhoamiQuery, WhoamiQueryVariables>;
 
-export const LatestEvents = /* @__PURE__ */ document<LatestEventsQuery, LatestEventsQueryVariables>(`query LatestEvents($last: Int!, $filter: EventFilter) {
+export const LatestEvents = `query LatestEvents($last: Int!, $filter: EventFilter) {
   viewer {
     feedCursor
   }
@@ -3585,9 +3586,9 @@ fragment EventParts on Event {
       kycStatus
     }
   }
-}`);
+}` as Operation<LatestEventsQuery, LatestEventsQueryVariables>;
 
-export const Tail = /* @__PURE__ */ document<TailSubscription, TailSubscriptionVariables>(`subscription Tail($filter: EventFilter, $after: String) {
+export const Tail = `subscription Tail($filter: EventFilter, $after: String) {
   events(filter: $filter, after: $after) {
     ...EventParts
   }
@@ -3635,18 +3636,18 @@ fragment EventParts on Event {
       kycStatus
     }
   }
-}`);
+}` as Operation<TailSubscription, TailSubscriptionVariables>;
 
-export const WebhookBodies = /* @__PURE__ */ document<WebhookBodiesSubscription, WebhookBodiesSubscriptionVariables>(`subscription WebhookBodies($filter: EventFilter) {
+export const WebhookBodies = `subscription WebhookBodies($filter: EventFilter) {
   events(filter: $filter) {
     id
     type
     cursor
     webhookBody
   }
-}`);
+}` as Operation<WebhookBodiesSubscription, WebhookBodiesSubscriptionVariables>;
 
-export const WebhookBody = /* @__PURE__ */ document<WebhookBodyQuery, WebhookBodyQueryVariables>(`query WebhookBody($id: ID!) {
+export const WebhookBody = `query WebhookBody($id: ID!) {
   node(id: $id) {
     ... on Event {
       id
@@ -3655,9 +3656,9 @@ export const WebhookBody = /* @__PURE__ */ document<WebhookBodyQuery, WebhookBod
       webhookBody
     }
   }
-}`);
+}` as Operation<WebhookBodyQuery, WebhookBodyQueryVariables>;
 
-export const FollowPayment = /* @__PURE__ */ document<FollowPaymentSubscription, FollowPaymentSubscriptionVariables>(`subscription FollowPayment($id: ID!, $until: StreamEnd!) {
+export const FollowPayment = `subscription FollowPayment($id: ID!, $until: StreamEnd!) {
   transactionUpdates(of: {transactionId: $id}, until: $until) {
     cursor
     status
@@ -3690,9 +3691,9 @@ export const FollowPayment = /* @__PURE__ */ document<FollowPaymentSubscription,
       }
     }
   }
-}`);
+}` as Operation<FollowPaymentSubscription, FollowPaymentSubscriptionVariables>;
 
-export const Deliveries = /* @__PURE__ */ document<DeliveriesQuery, DeliveriesQueryVariables>(`query Deliveries($first: Int!, $filter: WebhookDeliveryFilter) {
+export const Deliveries = `query Deliveries($first: Int!, $filter: WebhookDeliveryFilter) {
   webhookEndpoints(first: 20) {
     edges {
       node {
@@ -3723,4 +3724,4 @@ export const Deliveries = /* @__PURE__ */ document<DeliveriesQuery, DeliveriesQu
       }
     }
   }
-}`);
+}` as Operation<DeliveriesQuery, DeliveriesQueryVariables>;

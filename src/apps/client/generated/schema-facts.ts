@@ -688,3 +688,297 @@ export const embedded: string[] = [
   "WebhookEndpointConnection",
   "WebhookEndpointEdge"
 ];
+
+/** The fields of objects that are BigInt or DateTime. */
+export const scalarFields: Record<string, Record<string, string>> = {
+  "AccountStatement": {
+    "from": "DateTime",
+    "to": "DateTime"
+  },
+  "AccountUpdate": {
+    "occurredAt": "DateTime"
+  },
+  "ApiToken": {
+    "createdAt": "DateTime",
+    "expiresAt": "DateTime",
+    "lastUsedAt": "DateTime"
+  },
+  "ApproveTransactionSuccess": {
+    "serverTime": "DateTime"
+  },
+  "CancelQuoteSuccess": {
+    "serverTime": "DateTime"
+  },
+  "ClientToken": {
+    "createdAt": "DateTime",
+    "expiresAt": "DateTime",
+    "revokedAt": "DateTime"
+  },
+  "CreateApiTokenSuccess": {
+    "serverTime": "DateTime"
+  },
+  "CreateClientTokenSuccess": {
+    "expiresAt": "DateTime",
+    "serverTime": "DateTime"
+  },
+  "CreateCustomerSuccess": {
+    "serverTime": "DateTime"
+  },
+  "CreateExternalAccountSuccess": {
+    "serverTime": "DateTime"
+  },
+  "CreateQuoteSuccess": {
+    "serverTime": "DateTime"
+  },
+  "CreateWebhookEndpointSuccess": {
+    "serverTime": "DateTime"
+  },
+  "Customer": {
+    "createdAt": "DateTime",
+    "frozenAt": "DateTime",
+    "updatedAt": "DateTime"
+  },
+  "CustomerUpdate": {
+    "occurredAt": "DateTime"
+  },
+  "DeleteCustomerSuccess": {
+    "serverTime": "DateTime"
+  },
+  "DeleteExternalAccountSuccess": {
+    "serverTime": "DateTime"
+  },
+  "DeletePolicySuccess": {
+    "serverTime": "DateTime"
+  },
+  "DeleteWebhookEndpointSuccess": {
+    "serverTime": "DateTime"
+  },
+  "Event": {
+    "occurredAt": "DateTime"
+  },
+  "ExchangeRate": {
+    "updatedAt": "DateTime"
+  },
+  "ExecuteQuoteSuccess": {
+    "serverTime": "DateTime"
+  },
+  "ExternalAccount": {
+    "createdAt": "DateTime",
+    "frozenAt": "DateTime",
+    "updatedAt": "DateTime"
+  },
+  "InternalAccount": {
+    "createdAt": "DateTime",
+    "frozenAt": "DateTime",
+    "updatedAt": "DateTime"
+  },
+  "LedgerEntry": {
+    "occurredAt": "DateTime"
+  },
+  "LimitExceededError": {
+    "freeAt": "DateTime"
+  },
+  "LookUpReceiverSuccess": {
+    "serverTime": "DateTime"
+  },
+  "Lookup": {
+    "createdAt": "DateTime",
+    "expiresAt": "DateTime"
+  },
+  "Money": {
+    "amount": "BigInt"
+  },
+  "MutationReceipt": {
+    "createdAt": "DateTime"
+  },
+  "Platform": {
+    "createdAt": "DateTime",
+    "updatedAt": "DateTime"
+  },
+  "Policy": {
+    "createdAt": "DateTime",
+    "updatedAt": "DateTime"
+  },
+  "PolicyLimit": {
+    "renewsAt": "DateTime"
+  },
+  "Quote": {
+    "createdAt": "DateTime",
+    "expiresAt": "DateTime"
+  },
+  "QuoteExpiredError": {
+    "expiredAt": "DateTime"
+  },
+  "QuoteUpdate": {
+    "occurredAt": "DateTime"
+  },
+  "Refund": {
+    "initiatedAt": "DateTime",
+    "settledAt": "DateTime"
+  },
+  "RejectTransactionSuccess": {
+    "serverTime": "DateTime"
+  },
+  "ReplayWebhookEventsSuccess": {
+    "serverTime": "DateTime"
+  },
+  "ResendWebhookDeliverySuccess": {
+    "serverTime": "DateTime"
+  },
+  "RevokeApiTokenSuccess": {
+    "serverTime": "DateTime"
+  },
+  "RevokeClientTokenSuccess": {
+    "serverTime": "DateTime"
+  },
+  "RotateApiTokenSuccess": {
+    "overlapEndsAt": "DateTime",
+    "serverTime": "DateTime"
+  },
+  "RotateWebhookSecretSuccess": {
+    "serverTime": "DateTime"
+  },
+  "SandboxFundAccountSuccess": {
+    "serverTime": "DateTime"
+  },
+  "SandboxReceiveUmaSuccess": {
+    "serverTime": "DateTime"
+  },
+  "SandboxSendSuccess": {
+    "serverTime": "DateTime"
+  },
+  "SandboxSetExternalAccountStatusSuccess": {
+    "serverTime": "DateTime"
+  },
+  "SandboxSetKycStatusSuccess": {
+    "serverTime": "DateTime"
+  },
+  "SendTestWebhookSuccess": {
+    "serverTime": "DateTime"
+  },
+  "SetPolicySuccess": {
+    "serverTime": "DateTime"
+  },
+  "Transaction": {
+    "approvalDueAt": "DateTime",
+    "createdAt": "DateTime",
+    "expectedSettlementAt": "DateTime",
+    "settledAt": "DateTime",
+    "updatedAt": "DateTime"
+  },
+  "TransactionEvent": {
+    "occurredAt": "DateTime"
+  },
+  "TransactionUpdate": {
+    "occurredAt": "DateTime"
+  },
+  "TransferInSuccess": {
+    "serverTime": "DateTime"
+  },
+  "TransferInternalSuccess": {
+    "serverTime": "DateTime"
+  },
+  "TransferOutSuccess": {
+    "serverTime": "DateTime"
+  },
+  "UpdateCustomerSuccess": {
+    "serverTime": "DateTime"
+  },
+  "UpdateExternalAccountSuccess": {
+    "serverTime": "DateTime"
+  },
+  "UpdatePlatformSuccess": {
+    "serverTime": "DateTime"
+  },
+  "UpdateWebhookEndpointSuccess": {
+    "serverTime": "DateTime"
+  },
+  "ValidatedPayment": {
+    "approvalDueAt": "DateTime",
+    "serverTime": "DateTime"
+  },
+  "Viewer": {
+    "expiresAt": "DateTime",
+    "serverTime": "DateTime"
+  },
+  "WebhookAttempt": {
+    "at": "DateTime"
+  },
+  "WebhookDelivery": {
+    "nextAttemptAt": "DateTime"
+  },
+  "WebhookEndpoint": {
+    "createdAt": "DateTime",
+    "disabledAt": "DateTime",
+    "failingSince": "DateTime"
+  }
+};
+
+/** The fields of input objects that are BigInt or DateTime, or that lead to such. */
+export const scalarInputs: Record<string, Record<string, string>> = {
+  "AmountInput": {
+    "units": "BigInt"
+  },
+  "AmountRange": {
+    "max": "BigInt",
+    "min": "BigInt"
+  },
+  "ApiTokenFilter": {
+    "createdAfter": "DateTime",
+    "createdBefore": "DateTime"
+  },
+  "ApprovalThresholdInput": {
+    "amount": "AmountInput"
+  },
+  "CreateApiTokenInput": {
+    "expiresAt": "DateTime"
+  },
+  "CreateQuoteInput": {
+    "lockedCurrencyAmount": "AmountInput"
+  },
+  "CustomerFilter": {
+    "createdAfter": "DateTime",
+    "createdBefore": "DateTime",
+    "updatedAfter": "DateTime",
+    "updatedBefore": "DateTime"
+  },
+  "PolicyApprovalInput": {
+    "above": "[ApprovalThresholdInput]"
+  },
+  "PolicyLimitInput": {
+    "amount": "AmountInput"
+  },
+  "QuoteFilter": {
+    "createdAfter": "DateTime",
+    "createdBefore": "DateTime"
+  },
+  "SandboxFundAccountInput": {
+    "amount": "AmountInput"
+  },
+  "SandboxReceiveUmaInput": {
+    "amount": "AmountInput"
+  },
+  "SandboxSendInput": {
+    "amount": "AmountInput"
+  },
+  "SetPolicyInput": {
+    "approval": "PolicyApprovalInput",
+    "limits": "[PolicyLimitInput]"
+  },
+  "TransactionFilter": {
+    "amount": "AmountRange",
+    "createdAfter": "DateTime",
+    "createdBefore": "DateTime",
+    "updatedAfter": "DateTime",
+    "updatedBefore": "DateTime"
+  },
+  "TransferInInput": {
+    "amount": "AmountInput"
+  },
+  "TransferInternalInput": {
+    "amount": "AmountInput"
+  },
+  "TransferOutInput": {
+    "amount": "AmountInput"
+  }
+};

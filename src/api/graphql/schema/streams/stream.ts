@@ -80,14 +80,18 @@ export const afterDescription =
   'Resumes the stream after this cursor of the feed: it sends every later change, once and in order, without the current state first. A cursor that is too old is refused with CURSOR_EXPIRED.';
 
 /**
- * Returns the position after which a stream resumes, or undefined if there is none: the one in `after` or, for an event
- * stream that reconnects with its original `after`, the later one in Last-Event-ID.
+ * Returns the position after which a stream resumes, or undefined if there is none: the one in `after` or, for a client
+ * that reconnects with its original `after`, the later one in the request's extensions or in Last-Event-ID.
  * @throws GraphQLError INVALID_INPUT for a value that is not a cursor of this feed
  */
-export function positionAfter(after: After, { viewer, payments, resumeAfter }: Context): FeedPosition | undefined {
+export function positionAfter(
+  after: After,
+  { viewer, payments, resumeAfter, sentAfter }: Context,
+): FeedPosition | undefined {
   let position: FeedPosition | undefined;
   for (const [name, given] of [
     ['after', after],
+    ['extensions.after', sentAfter],
     ['Last-Event-ID', resumeAfter],
   ] as const) {
     if (given === null || given === undefined) continue;

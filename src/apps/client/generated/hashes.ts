@@ -1,0 +1,91 @@
+// Made by `npm run client:generate`. Do not edit.
+import type { Operation } from '../operation.ts';
+import type * as of from './operations.ts';
+
+export type * from './operations.ts';
+export const AddPayee =
+  'sha256:d0ced9c0d3af661650b81d488769cd935fe3b9b04e7adedf3209e3862a7697b5' as Operation<of.AddPayeeMutation, of.AddPayeeMutationVariables>;
+export const CancelQuote =
+  'sha256:7d3d9983cdf0b4ce8c5b45c278748a2999fd10ea2742013566bc2b4d37d6c226' as Operation<of.CancelQuoteMutation, of.CancelQuoteMutationVariables>;
+export const CreateQuote =
+  'sha256:72a1f7933204e8a6d5c5d9cf7cb4223ba52824196cc1456a6c8a60f34d5eea52' as Operation<of.CreateQuoteMutation, of.CreateQuoteMutationVariables>;
+export const ExecuteQuote =
+  'sha256:12bb61a18ee49cc805e03695d828b5ae724305309b78b6a9b67f94dc3db4a59e' as Operation<of.ExecuteQuoteMutation, of.ExecuteQuoteMutationVariables>;
+export const History =
+  'sha256:e0c8cd90aa0e2a909d34150ae2def2a21fe727a01c56371a76be71347ded4f2b' as Operation<of.HistoryQuery, of.HistoryQueryVariables>;
+export const Home =
+  'sha256:fdd26cb00a92f57a9be59b3099c04e5e75dd8472c66359dac83db971320f9fd9' as Operation<of.HomeQuery, of.HomeQueryVariables>;
+export const LookUpReceiver =
+  'sha256:2eb8cdbd871f21d0d8ab88a38a8bd5e55f07f28756e44567894c207fcb564f32' as Operation<of.LookUpReceiverMutation, of.LookUpReceiverMutationVariables>;
+export const PayIn =
+  'sha256:757a43491fcca793ae8dcd9c05d6edcff8b89df267c52ec78585f5a6d491b6fe' as Operation<of.PayInQuery, of.PayInQueryVariables>;
+export const PayeeForm =
+  'sha256:90561da32ecf6e97479f3bf0f0704db0dbf205bc8c5946fe14722bd779fc7164' as Operation<of.PayeeFormQuery, of.PayeeFormQueryVariables>;
+export const PayeePicker =
+  'sha256:28778c33a729eae5766a5d66445d599b9c38bb285b47318d634f43f028a510ea' as Operation<of.PayeePickerQuery, of.PayeePickerQueryVariables>;
+export const Quote =
+  'sha256:c059877c307ec27755ab0acc4e2f5607a12f90e53313942f2ab297722e7b92cf' as Operation<of.QuoteQuery, of.QuoteQueryVariables>;
+export const Receipt =
+  'sha256:af7d6f9101212c547bed20bf664161e2236e44537713fabde9261a751996f615' as Operation<of.ReceiptQuery, of.ReceiptQueryVariables>;
+export const Statement =
+  'sha256:b0902822260075f1037b2c852537a5c78ef17af1027ac48893755b34fc21d858' as Operation<of.StatementQuery, of.StatementQueryVariables>;
+export const Transactions =
+  'sha256:af48be380974254942dcfd6bee24f379a49d5a4e8f917e67e145cb12283327bf' as Operation<of.TransactionsQuery, of.TransactionsQueryVariables>;
+export const Transaction =
+  'sha256:6b9de2b2f25cf91ad24d682012ec9aafe46646f9292d762da484e81477206a1f' as Operation<of.TransactionQuery, of.TransactionQueryVariables>;
+export const FollowTransaction =
+  'sha256:6f1120e8f114c9de6622d2a2a0f91fd565d244ecb1b79e92b8d2a7f7256921c7' as Operation<of.FollowTransactionSubscription, of.FollowTransactionSubscriptionVariables>;
+export const FollowTransactions =
+  'sha256:8fc586f4b177eaecada0ce5c2876d9042a4166d1584299f93b711a0e17682958' as Operation<of.FollowTransactionsSubscription, of.FollowTransactionsSubscriptionVariables>;
+export const TransactionList =
+  'sha256:da1de494bac9ed38b18a1844c3fbbaad59da4d45810c7e5e2f3caffee48f9537' as Operation<of.TransactionListSubscription, of.TransactionListSubscriptionVariables>;
+export const FollowAccounts =
+  'sha256:790874de94b6826ecd1e6bed84c6ea8b7756e1322ff69ea9523b25d9ea9ee5d7' as Operation<of.FollowAccountsSubscription, of.FollowAccountsSubscriptionVariables>;
+export const SupportSearch =
+  'sha256:3b25f87cfad90736842347a34c342374d92f063967e08b9bdc4e19719777bf4b' as Operation<of.SupportSearchQuery, of.SupportSearchQueryVariables>;
+export const SupportView =
+  'sha256:b0b3338bd3b8b34d3a004913a864189fa4d00528cf338acdb1eaa65311fe85b1' as Operation<of.SupportViewQuery, of.SupportViewQueryVariables>;
+export const Resend =
+  'sha256:191654c0529dbc5b65b86c448ebaa700e3a8a730c816d8b9831e18d65bee426f' as Operation<of.ResendMutation, of.ResendMutationVariables>;
+export const Replay =
+  'sha256:d818634c58039481fbb55b36d42886a40c5a8c303954571a42360f57bdf1df68' as Operation<of.ReplayMutation, of.ReplayMutationVariables>;
+export const TestEndpoint =
+  'sha256:fd1d026dea29a093e2e1fe2432ea261820a02c0f376dfb437b54fc197d6f753d' as Operation<of.TestEndpointMutation, of.TestEndpointMutationVariables>;
+export const FindCustomer =
+  'sha256:f1f51b2dbf328842721233b0f1da4ed5b3f901b93f13a393357d79e07a6e2f5d' as Operation<of.FindCustomerQuery, of.FindCustomerQueryVariables>;
+export const CreateCustomer =
+  'sha256:844b5e2de01d93a2ea807fc09d52426f01d3895955693b269795bd81f5f06d28' as Operation<of.CreateCustomerMutation, of.CreateCustomerMutationVariables>;
+export const NoteOnCustomer =
+  'sha256:9e8cf6d63c27aff8a267072ef93e6e8be6214e9dff4f8b395dc06a65b0fe25b2' as Operation<of.NoteOnCustomerMutation, of.NoteOnCustomerMutationVariables>;
+export const AccountsOfCustomer =
+  'sha256:d1b4729f3b6ec9431e505f8e83d8a01d85bd610c4ca17eae3e881894793fc7c3' as Operation<of.AccountsOfCustomerQuery, of.AccountsOfCustomerQueryVariables>;
+export const NameAccount =
+  'sha256:ed2089e3b3c4f8d7e8773c20649dd0206cf820105d1561ac92be4afff908dbbe' as Operation<of.NameAccountMutation, of.NameAccountMutationVariables>;
+export const SetAccountStatus =
+  'sha256:9d7416a378e430bec6cbe5c96a14a6a23317afde726f096e12ec7a0069d8ef0d' as Operation<of.SetAccountStatusMutation, of.SetAccountStatusMutationVariables>;
+export const Fund =
+  'sha256:8982bbcd163cb0a6d2386f4f67553dd142547d475bf4b03fefed8610f9390afa' as Operation<of.FundMutation, of.FundMutationVariables>;
+export const SandboxQuote =
+  'sha256:0b6d15c585a26e5cb4299b2f012754499b1e4456d22bcc9fcb285b71e94f9716' as Operation<of.SandboxQuoteMutation, of.SandboxQuoteMutationVariables>;
+export const Deposit =
+  'sha256:45fc529cfad6c967d37cfb032fcb9c78b23e460517f492fbb56374352917aa7f' as Operation<of.DepositMutation, of.DepositMutationVariables>;
+export const TransferOut =
+  'sha256:963671153a0e8451e4baf928fa80715c4b939b24dc5bd19cad27d8322b4dd698' as Operation<of.TransferOutMutation, of.TransferOutMutationVariables>;
+export const TransferIn =
+  'sha256:f6db57fc1949658c2d5095aa580f8c336c604191bd67b23a4330f92149e682d0' as Operation<of.TransferInMutation, of.TransferInMutationVariables>;
+export const ReceiveUma =
+  'sha256:2dff2bdadc73e85025ae14d4fcd573841a930c3853162d80cd12bee48d5da645' as Operation<of.ReceiveUmaMutation, of.ReceiveUmaMutationVariables>;
+export const Whoami =
+  'sha256:a220fa99931e8792982243ac02da9653c75e0ab56a60e79e1a9ad88c46d2170e' as Operation<of.WhoamiQuery, of.WhoamiQueryVariables>;
+export const LatestEvents =
+  'sha256:5d3fbed823a4faaca2d189609b965ce981feea8ed2203f0972f0dbe18545bfc5' as Operation<of.LatestEventsQuery, of.LatestEventsQueryVariables>;
+export const Tail =
+  'sha256:0105fe89233fc4efc959a7356388dbe5ac544039d37d99a8d2806326123c3769' as Operation<of.TailSubscription, of.TailSubscriptionVariables>;
+export const WebhookBodies =
+  'sha256:e291f2fdea9c22068912da4cf8ea8f7efcb8b1dd1170f44d687c7c1f5217e9d8' as Operation<of.WebhookBodiesSubscription, of.WebhookBodiesSubscriptionVariables>;
+export const WebhookBody =
+  'sha256:a86476c14c236add8ac1adf3f405e6777fedb23d867caad2524b51eacdb60ce1' as Operation<of.WebhookBodyQuery, of.WebhookBodyQueryVariables>;
+export const FollowPayment =
+  'sha256:7a07cf937d68434eed1d2446c3dec5798e92effa1b33bd632ebdf996139a059a' as Operation<of.FollowPaymentSubscription, of.FollowPaymentSubscriptionVariables>;
+export const Deliveries =
+  'sha256:91071a5733578cfe7d728608d5abbd4655828f231d0d84d2e5660990cc191989' as Operation<of.DeliveriesQuery, of.DeliveriesQueryVariables>;

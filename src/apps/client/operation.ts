@@ -1,0 +1,14 @@
+import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
+
+/** An operation with the types of its result and variables: its text, or the hash of a registered one, `sha256:…` */
+export type Operation<Result, Variables> = string & DocumentTypeDecoration<Result, Variables>;
+
+/** Declares the types of an operation, unchecked. */
+export function operation<Result, Variables>(text: string): Operation<Result, Variables> {
+  return text as Operation<Result, Variables>;
+}
+
+/** Returns the members of a request that name its operation. */
+export function sentAs(operation: string): { readonly query: string; readonly documentId?: string } {
+  return operation.startsWith('sha256:') ? { query: '', documentId: operation } : { query: operation };
+}

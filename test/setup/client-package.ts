@@ -1,0 +1,121 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { onTestFinished } from 'vitest';
+
+/** The client package as a user gets it: packed, and installed by npm into an empty project. */
+
+export const root = path.resolve(import.meta.dirname, '../..');
+export const run = promisify(execFile);
+
+/** The other packages of an app: the libraries that the client supports, and their types. */
+const beside = [
+  '@apollo/client',
+  '@urql/core',
+  '@urql/exchange-graphcache',
+  'graphql',
+  'graphql-ws',
+  'react',
+  'relay-runtime',
+  'rxjs',
+];
+const types = ['@types/react', '@types/relay-runtime', 'typescript'];
+
+export interface InstalledClient {
+  /** The folder of the project. */
+  readonly folder: string;
+  /** The files of the package. */
+  readonly files: readonly string[];
+}
+
+/** Packs the client and installs it, with the libraries of an app, until the test is over. */
+export async function installClient(): Promise<InstalledClient> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'client-package-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await run(process.execPath, [path.join(root, 'src/apps/client/build/package.ts')]);
+  const packing = ['pack', path.join(root, 'dist/client'), '--json', '--silent'];
+  const { stdout: packed } = await run('npm', packing, { cwd: folder });
+  const [{ filename, files }] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
+  const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  const versions = { ...manifest.devDependencies, ...manifest.optionalDependencies, ...manifest.dependencies };
+  await writeFile(path.join(folder, 'package.json'), '{ "type": "module" }');
+  const named = [...beside, ...types].map((name) => `${name}@${versions[name]}`);
+  const installing = ['install', `./${filename}`, ...named, '--no-audit', '--no-fund', '--prefer-offline'];
+  await run('npm', installing, { cwd: folder });
+  return { folder, files: files.map((file) => file.path) };
+}
+
+/**
+ * Compiles the files of a program in the project, with the options of strict apps. Returns the errors of all but other
+ * libraries, whose declarations are wrong by themselves under these options.
+ */
+export async function compile(
+  { folder }: InstalledClient,
+  name: string,
+  files: Readonly<Record<string, string>>,
+): Promise<readonly string[]> {
+  const program = path.join(folder, name);
+  await mkdir(program);
+  for (const [file, text] of Object.entries(files)) await writeFile(path.join(program, file), text);
+  const compilerOptions = {
+    ...{ target: 'es2022', lib: ['es2024', 'dom'], module: 'nodenext', jsx: 'react-jsx', types: [] },
+    ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false },
+    resolveJsonModule: true,
+  };
+  await writeFile(path.join(program, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+  const compiler = path.join(folder, 'node_modules/typescript/bin/tsc');
+  const { stdout: found } = await run(process.execPath, [compiler, '-p', program]).catch((error) => error);
+  return found.match(/^(?!.*node_modules\/(?!payments-client)).*error TS.*$/gm) ?? [];
+}
+
+/** An app in TypeScript. A mistake in a variable or a result does not compile. */
+export const app = `
+import { InMemoryCache } from '@apollo/client';
+import { openPayments } from 'payments-client';
+import { FollowTransaction } from 'payments-client/operations';
+import { useTransaction } from 'payments-client/react';
+import { apolloCache } from 'payments-client/apollo-cache';
+
+declare const process: { readonly argv: [string, string, string, string, string] };
+const [, , url, token, id] = process.argv;
+// Node 20 has no WebSocket of its own.
+const webSocketImpl = typeof WebSocket === 'undefined' ? (await import('ws' as string)).WebSocket : undefined;
+const payments = openPayments({ url, token: async () => JSON.parse(token), webSocketImpl });
+const cache = new InMemoryCache(apolloCache());
+let seen: 'COMPLETED' | undefined;
+await payments.follow({
+  document: FollowTransaction,
+  variables: { id },
+  onMessage({ transactionUpdates: { status } }) {
+    const known: 'NONE' | typeof status = status;
+    if (known === 'COMPLETED') seen = known;
+  },
+}).done;
+// @ts-expect-error: the variable is missing
+payments.follow({ document: FollowTransaction, variables: {}, onMessage() {} }).stop();
+payments.stop();
+console.log(JSON.stringify({
+  status: seen,
+  hooks: typeof useTransaction,
+  cached: Object.keys(cache.extract()),
+}));
+`;
+
+/** An app whose Apollo cache parses scalars: its results and variables have the types that it declares. */
+export const scalarApp = `
+import { ApolloClient, ApolloLink, InMemoryCache } from '@apollo/client';
+import { apolloScalars } from 'payments-client/apollo-scalars';
+import { Transactions } from 'payments-client/documents';
+
+const client = new ApolloClient({ cache: new InMemoryCache(apolloScalars()), link: ApolloLink.empty() });
+const { data } = await client.query({ query: Transactions, variables: { filter: { createdAfter: new Date(0) } } });
+const [edge] = data?.transactions.edges ?? [];
+export const amount: bigint | undefined = edge?.node.sentAmount?.amount;
+export const at: Date | undefined = edge?.node.createdAt;
+export const text: string | undefined = edge?.node.sentAmount?.formatted;
+// @ts-expect-error: it is no text
+export const wrong: string | undefined = edge?.node.createdAt;
+`;
