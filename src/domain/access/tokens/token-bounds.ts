@@ -47,7 +47,7 @@ export async function boundsOf(
     return from.map(parseRange).some((range) => isWithin([range])(address) && bits >= range[1]);
   };
   if (from.length > 0 && !addresses.every(isInside))
-    throw new Refusal('FORBIDDEN', 'a token cannot create one that is accepted from other addresses than itself', [
+    throw new Refusal('FORBIDDEN', 'a token can only create tokens that are accepted from its own addresses', [
       'addresses',
     ]);
   return { expiresAt: isLonger ? latest : (expiresAt ?? latest), addresses: addresses.length > 0 ? addresses : from };
