@@ -8,7 +8,7 @@ import { emptyDatabase, freshDatabase } from '../setup/database.ts';
 import { startTestGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/** Who is not one of the service's roles calls and reads nothing in its database (docs/database-roles.md). */
+/** Roles other than the service's can call and read nothing in its database (docs/database-roles.md). */
 
 const unique = `${process.pid}_${Date.now()}`;
 const stranger = `stranger_${unique}`;
@@ -21,7 +21,7 @@ beforeAll(async () => {
   database = await freshDatabase();
   owner = new pg.Client({ connectionString: database.url });
   await owner.connect();
-  // So that it writes every name with its schema.
+  // An empty search path, so that every name is printed with its schema.
   await owner.query(`set search_path to ''`);
   const url = new URL(database.url);
   await owner.query(`create role ${stranger} login password ${pg.escapeLiteral(url.password)}`);
@@ -40,13 +40,13 @@ const namesOf = async (on: pg.Client, text: string): Promise<string[]> =>
   (await on.query<{ name: string }>(text)).rows.map(({ name }) => name);
 
 /**
- * Each statement that an unprivileged role could try: a call of each function, a read of each relation, a new object in each
- * schema.
+ * Returns each statement that an unprivileged role could try: a call of each function, a read of each relation, a new object in
+ * each schema.
  */
 const attempts = () =>
   namesOf(
     owner,
-    // Arguments of a subquery: the planner answers a call with nulls itself where the function is strict.
+    // Arguments from a subquery: given nulls, the planner itself would answer the call of a strict function.
     `select format('select %I.%I(%s) from (select %s offset 0) a', s.nspname, p.proname,
        (select string_agg('a' || n, ', ' order by n) from unnest(p.proargtypes::oid[]) with ordinality a (t, n)),
        (select string_agg(format('null::%s as a%s', format_type(t, null), n), ', ' order by n) from unnest(p.proargtypes::oid[]) with ordinality a (t, n))) as name
@@ -58,7 +58,7 @@ const attempts = () =>
      union all select format('create function %I.mine() returns int language sql return 1', nspname) from ${ours} s`,
   );
 
-/** The statements that are not refused for want of a right. */
+/** Returns the statements that are not refused for lack of a privilege. */
 async function notRefused(statements: readonly string[]): Promise<string[]> {
   const passed: string[] = [];
   for (const text of statements) {
@@ -71,21 +71,21 @@ async function notRefused(statements: readonly string[]): Promise<string[]> {
   return passed;
 }
 
-describe('a login that is none of the service’s roles', () => {
-  test('calls no function, reads no relation and makes nothing, in any schema', async () => {
+describe('a login without one of the service’s roles', () => {
+  test('calls no functions, reads no relations and creates no objects, in any schema', async () => {
     const all = await attempts();
     expect(all.length).toBeGreaterThan(100);
     expect(await notRefused(all)).toEqual([]);
   });
 
-  test('and not either where it may look into the schemas', async () => {
+  test('cannot do so even with usage of the schemas', async () => {
     const schemas = await namesOf(owner, `select nspname as name from ${ours} s`);
     expect(schemas).toEqual(['public', 'serving']);
     await owner.query(`grant usage on schema ${schemas.join(', ')} to ${stranger}`);
     expect(await notRefused(await attempts())).toEqual([]);
   });
 
-  test('calls no function that a later migration makes, which the two roles may call', async () => {
+  test('cannot call a function of a later migration, which the two roles may call', async () => {
     await owner.query(`grant usage on schema public to ${stranger}`);
     await owner.query('create function public.later() returns int language sql security definer return 1');
     expect(await notRefused(['select public.later()'])).toEqual([]);
@@ -97,7 +97,7 @@ describe('a login that is none of the service’s roles', () => {
   });
 });
 
-test('the catalog grants PUBLIC nothing, neither on things nor on columns', async () => {
+test('the catalog grants nothing to PUBLIC, on objects or on columns', async () => {
   const granted = await namesOf(
     owner,
     `select format('%s %s', a.privilege_type, o.name) as name from (
@@ -112,7 +112,7 @@ test('the catalog grants PUBLIC nothing, neither on things nor on columns', asyn
   expect(granted).toEqual([]);
 });
 
-test('the page names every function with the rights of the owner, and who may call it; each has a fixed search path', async () => {
+test('the page lists every security definer function and its callers; each has a fixed search path', async () => {
   const { rows } = await owner.query<{ name: string; callers: string; settings: string[] }>(
     `select p.proname as name, p.proconfig as settings, case
        when p.prorettype = 'trigger'::regtype then 'a trigger'
@@ -129,14 +129,14 @@ test('the page names every function with the rights of the owner, and who may ca
   expect(rows.filter(({ settings }) => !settings?.includes('search_path=public, pg_temp'))).toEqual([]);
 });
 
-test('with an owner that is no superuser, as prisma/roles.sql makes it, all is closed, and the service serves', async () => {
+test('with a non-superuser owner, as in prisma/roles.sql, all is closed and the service works', async () => {
   const empty = await emptyDatabase();
   const [owning, login, url] = [`owner_${unique}`, `login_${unique}`, new URL(empty.url)];
   const roles = readFileSync('prisma/roles.sql', 'utf8')
     .replaceAll('payments_owner', owning)
     .replaceAll('payments_gateway', login)
     .replaceAll('database payments', `database ${url.pathname.slice(1)}`)
-    // All databases of the server share these two, which are there.
+    // All databases of the server share these two roles, which exist already.
     .replaceAll(/^create role gateway_\w+ nologin;$/gm, '');
   const as = (name: string) => {
     const address = new URL(url);

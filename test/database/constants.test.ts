@@ -7,7 +7,7 @@ import { QuoteStatus, TransactionStatus } from '../../src/infra/database/generat
 import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { freshDatabase } from '../setup/database.ts';
 
-/** What TypeScript and SQL both say is said once on each side, and here they are compared. */
+/** Facts that both TypeScript and SQL state stand once on each side, and are compared here. */
 
 let throwaway: ThrowawayDatabase;
 let database: Database;
@@ -24,7 +24,7 @@ async function bodyOf(name: string): Promise<string> {
   return (await database.pool.query('select prosrc from pg_proc where proname = $1', [name])).rows[0].prosrc;
 }
 
-test('a payment has come to its end where is_terminal says so', async () => {
+test('TypeScript and is_terminal agree on the terminal statuses of a payment', async () => {
   const { rows } = await database.pool.query(
     'select s::text as status from unnest(enum_range(null::transaction_status)) s where is_terminal(s)',
   );
@@ -32,7 +32,7 @@ test('a payment has come to its end where is_terminal says so', async () => {
   expect(Object.values(TransactionStatus).length).toBeGreaterThan(rows.length);
 });
 
-test('a quote has come to its end where it has no way on, and its events say so', async () => {
+test("a quote's terminal statuses are those without a move, and its events agree", async () => {
   const { rows } = await database.pool.query("select split_part(unnest(status_moves('quote')), ' ', 1) as status");
   const moving = new Set(rows.map(({ status }) => status));
   expect(new Set(Object.values(QuoteStatus).filter((status) => !moving.has(status)))).toEqual(terminalQuoteStatuses);
@@ -41,16 +41,16 @@ test('a quote has come to its end where it has no way on, and its events say so'
   for (const list of lists) expect(new Set(list.replaceAll("'", '').split(', '))).toEqual(terminalQuoteStatuses);
 });
 
-/** Numbers that can only be meant as bounds of amounts: a nine and many digits. */
+/** Finds numbers that can only be meant as bounds of amounts: a nine and many digits. */
 const bounds = (text: string) =>
   text.match(/\b9[\d_,]{13,}/g)?.map((digits) => BigInt(digits.replaceAll(/[_,]/g, ''))) ?? [];
 
-test('every bound of an amount in SQL is the one that TypeScript has', async () => {
+test('every bound of an amount in SQL equals that of TypeScript', async () => {
   const { rows } = await database.pool.query<{ name: string; body: string }>(
     `select proname as name, prosrc as body from pg_proc where pronamespace = 'public'::regnamespace`,
   );
   const stated = rows.flatMap(({ name, body }) => bounds(body).map((bound) => ({ name, bound })));
-  // check_capacity looks closer from a tenth of the bound on.
+  // check_capacity checks more closely from a tenth of the bound.
   const known = [maxAmount, maxBalance, maxAmount / 10n];
   expect(stated.filter(({ bound }) => !known.includes(bound))).toEqual([]);
   const names = new Set(stated.map(({ name }) => name));
@@ -58,11 +58,11 @@ test('every bound of an amount in SQL is the one that TypeScript has', async () 
     expect(names).toContain(name);
 });
 
-test('every bound of an amount in the schema and the papers is the same, and TypeScript states it once', () => {
+test('every bound of an amount in schema and documents is the same, and TypeScript states it once', () => {
   const papers = ['README.md', 'schema.graphql', ...globSync('docs/*.md')];
   const told = papers.flatMap((file) => bounds(readFileSync(file, 'utf8')));
   expect(told.length).toBeGreaterThan(5);
-  // One more than the most is what tests try.
+  // Tests try the maximum plus one.
   expect(told.filter((bound) => ![maxAmount, maxBalance, maxAmount + 1n].includes(bound))).toEqual([]);
   const sources = globSync('src/**/*.ts', { exclude: (path) => path.includes('generated') });
   const stating = sources.filter((file) =>

@@ -3,8 +3,8 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../src/infra/database/database.ts';
 
-// A server that dies right after it has accepted a connection: its error arrives in one packet with "ready". The error belongs
-// to no statement, and must not end the process, as an unhandled error event does.
+// A server that dies right after it has accepted a connection: its error arrives in one packet with "ready". The error belongs to
+// no statement, and must not end the process, as an unhandled error event does.
 
 let server: Server;
 let url: string;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** A message of Postgres' protocol: its type, its length, its body. */
+/** Builds a message of Postgres' protocol: its type, its length, its body. */
 function message(type: string, body: Buffer | string): Buffer {
   const content = Buffer.from(body);
   const head = Buffer.alloc(5);
@@ -36,7 +36,7 @@ const authenticated = message('R', Buffer.alloc(4));
 const ready = message('Z', 'I');
 const death = message('E', 'SFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0');
 
-test('statements on a pool fail with it', async () => {
+test('statements on a pool fail if the server dies right after it accepted their connection', async () => {
   for (const role of ['gateway_work', 'gateway_serving'] as const) {
     const database = openDatabase({ url, role, poolSize: 2 });
     await expect(database.pool.query('select 1')).rejects.toThrow();

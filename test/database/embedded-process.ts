@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../src/infra/database/embedded/embedded.ts';
 
-// A process that uses the embedded server in a given folder, until it is interrupted or killed. The second argument may be
-// `durable`. It prints the server's address and problems, and when interrupted it still works with the database before it
+// A process that uses the embedded server in a given folder until it is interrupted or killed. The second argument may be
+// `durable`. It prints the server's address and problems, and after an interrupt it still works with the database before it
 // stops.
 
 const server = await startEmbeddedPostgres({
@@ -19,5 +19,5 @@ process.once('SIGINT', async () => {
   await server.stop();
   clearInterval(keepAlive);
 });
-// Only now: whoever reads it may interrupt at once.
+// Printed last: a reader may interrupt immediately.
 console.log(JSON.stringify({ url: server.url, pid: server.pid, dataDirectory: server.dataDirectory }));

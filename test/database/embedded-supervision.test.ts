@@ -8,10 +8,10 @@ import type { EmbeddedPostgres } from '../../src/infra/database/embedded/embedde
 import { canMount, EmbeddedServers, isDown, onDiskOfItsOwn, query } from '../setup/embedded-servers.ts';
 
 const servers = new EmbeddedServers();
-/** Enough for a machine that others use too. What is awaited takes a fraction of a second. */
+/** Enough for a machine that is also used by others: the awaited event takes a fraction of a second. */
 const soon = { timeout: 30_000, interval: 10 };
 
-test('a server that is killed comes back on the same address with what was committed, and we say both once', async () => {
+test('a killed server comes back on the same address with its committed data, and logs each once', async () => {
   const { server, warnings } = await startHeard({ durable: true });
   await query(server.url, `create table words (word text); insert into words values ('committed')`);
   const { pid, url } = server;
@@ -35,7 +35,7 @@ test('a server that is killed comes back on the same address with what was commi
   await isDown(url);
 });
 
-test('a server that cannot start is tried again until it can; each reason is logged once', async () => {
+test('a server that cannot start is retried until it can, and each reason is logged once', async () => {
   const { server, warnings } = await startHeard();
   const { url } = server;
   const reasons = (reason: RegExp) => warnings.filter((line) => reason.test(line));
@@ -54,7 +54,7 @@ test('a server that cannot start is tried again until it can; each reason is log
   expect(reasons(/Address already in use/)).toHaveLength(1);
 });
 
-test('a server that another process has started on another port is used again when it has its own port', async () => {
+test('a server restarted by another process on a different port is used again on its own port', async () => {
   const { server: first, warnings } = await startHeard();
   const repair = await broken(first, warnings);
   const other = await occupied(first.url);
@@ -68,7 +68,7 @@ test('a server that another process has started on another port is used again wh
   await vi.waitFor(async () => expect(await query(first.url, 'select 1 as one')).toEqual([{ one: 1 }]), soon);
 });
 
-test('a server whose children outlive it comes back when they have ended, and not before', async () => {
+test('a server whose child processes outlive it comes back only when they have ended', async () => {
   const { server, warnings } = await startHeard();
   const client = new pg.Client({ connectionString: server.url });
   client.on('error', () => undefined);
@@ -83,7 +83,7 @@ test('a server whose children outlive it comes back when they have ended, and no
   await vi.waitFor(async () => expect(await query(server.url, 'select 1 as one')).toEqual([{ one: 1 }]), soon);
 });
 
-test('a server that somebody else stops comes back, although connections are open', async () => {
+test('a server that is stopped from outside comes back, even with open connections', async () => {
   const server = await servers.start();
   const { pid, url } = server;
   const client = new pg.Client({ connectionString: url });
@@ -96,7 +96,7 @@ test('a server that somebody else stops comes back, although connections are ope
   expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
-test('stopping while the server cannot start ends at once and leaves no server', async () => {
+test('stopping while the server cannot start ends immediately and leaves no server', async () => {
   const { server, warnings } = await startHeard();
   const repair = await broken(server, warnings);
   await server.stop();
@@ -105,7 +105,7 @@ test('stopping while the server cannot start ends at once and leaves no server',
   expect(await query(next.url, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
-test('stopping while the server is on its way back leaves no server, however far it has come', async () => {
+test('stopping while the server restarts leaves no server, at any point of the restart', async () => {
   for (const waitFor of [/closed its connection/, /runs again/]) {
     const { server, warnings } = await startHeard();
     process.kill(server.pid, 'SIGKILL');
@@ -115,17 +115,17 @@ test('stopping while the server is on its way back leaves no server, however far
   }
 });
 
-test.runIf(canMount())('a server whose disk was full comes back when there is space again', async () => {
+test.runIf(canMount())('a server whose disk was full comes back once there is space again', async () => {
   const user = await servers.startInProcess(onDiskOfItsOwn(servers.parent, 'size=256m'));
   const client = new pg.Client({ connectionString: user.url });
   client.on('error', () => undefined);
   await client.connect();
   const change = `select pg_logical_emit_message(true, 'filler', repeat('x', 1000000))`;
-  // So much that reading it again takes a moment, at whose end there is no space for more.
+  // Enough that the recovery takes a moment, and then finds no space.
   for (let count = 0; count < 64; count += 1) await client.query(change);
   const filler = join(`/proc/${user.process.pid}/root`, servers.parent, 'filler');
   await expect(fill(filler)).rejects.toMatchObject({ code: 'ENOSPC' });
-  // Postgres ends when it cannot go on with its log of changes.
+  // Postgres ends when it cannot write its write-ahead log.
   await expect(untilRefused(() => client.query(change))).rejects.toThrow();
   await vi.waitFor(() => expect(user.warnings.join()).toMatch(/will retry[\s\S]*No space left on device/), soon);
 
@@ -136,11 +136,11 @@ test.runIf(canMount())('a server whose disk was full comes back when there is sp
   await interrupted(user);
 });
 
-test('after a crash of one connection, a second start and stop leaves the server up for the first', async () => {
+test("after a crash of one connection, another user's start and stop leave the server up", async () => {
   const first = await servers.startInProcess();
   const started = await startedAt(first.url);
   await crashBackend(first.url);
-  // The old server may answer for a moment yet: until it has seen the crash.
+  // The old server may answer until it has noticed the crash.
   await vi.waitFor(async () => expect(await startedAt(first.url)).not.toEqual(started), soon);
   await vi.waitFor(async () => expect(await usersOf(first.url)).toBe(1), soon);
   const second = await servers.start();
@@ -151,7 +151,7 @@ test('after a crash of one connection, a second start and stop leaves the server
   await isDown(first.url);
 });
 
-test('one that comes back too late, when the other has shut the server down, starts it again', async () => {
+test('a user that comes back after the other has shut the server down starts it again', async () => {
   const first = await servers.startInProcess();
   const second = await servers.start();
   const started = await startedAt(first.url);
@@ -164,7 +164,7 @@ test('one that comes back too late, when the other has shut the server down, sta
   await interrupted(first);
 });
 
-test('of two whose server is killed one starts it again, both use it, and the last shuts it down', async () => {
+test('one of two users restarts a killed server, both use it, and the last shuts it down', async () => {
   const first = await servers.startInProcess();
   const second = await servers.start();
   process.kill(first.pid, 'SIGKILL');
@@ -181,7 +181,7 @@ async function startHeard(options: { durable?: boolean } = {}) {
   return { server: await servers.start({ ...options, warn: (line) => warnings.push(line) }), warnings };
 }
 
-/** Kills a server that then cannot start. @returns what repairs it */
+/** Kills a server that then cannot start. @returns a function that repairs it */
 async function broken({ dataDirectory, pid }: EmbeddedPostgres, warnings: readonly string[]) {
   const version = join(dataDirectory, 'data', 'PG_VERSION');
   await rename(version, `${version}.away`);
@@ -203,7 +203,7 @@ async function interrupted({ process: user }: Awaited<ReturnType<EmbeddedServers
   expect(await once(user, 'exit')).toEqual([0, null]);
 }
 
-/** Kills one connection's process as a fault in it would: Postgres then ends all connections and recovers. */
+/** Kills one connection's process as a crash in it would: Postgres then ends all connections and recovers. */
 async function crashBackend(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -214,7 +214,7 @@ async function crashBackend(url: string): Promise<void> {
   await ended;
 }
 
-/** How many hold their share of the lock that shows who uses the server. */
+/** Returns how many processes share the lock that marks users of the server. */
 async function usersOf(url: string): Promise<number | undefined> {
   const [row] = await query<{ users: number }>(
     url,

@@ -7,7 +7,7 @@ import { EmbeddedServers, isDown, query } from '../setup/embedded-servers.ts';
 
 const servers = new EmbeddedServers();
 
-test('a first start makes an empty database: payments, UTF-8, UTC, reachable from this machine only', async () => {
+test('the first start creates an empty database: payments, UTF-8, UTC, reachable from localhost only', async () => {
   const { url } = await servers.start();
   const [row] = await query(
     url,
@@ -22,7 +22,7 @@ test('a first start makes an empty database: payments, UTF-8, UTC, reachable fro
   });
 });
 
-test('the password is random, asked for, and readable by its owner alone', async () => {
+test('the password is random, required, and readable by its owner only', async () => {
   const { url, dataDirectory } = await servers.start();
   const password = (await readFile(join(dataDirectory, 'password'), 'utf8')).trim();
   expect(password).toHaveLength(32);
@@ -32,7 +32,7 @@ test('the password is random, asked for, and readable by its owner alone', async
   await expect(query(url.replace(password, 'guess'), 'select 1')).rejects.toMatchObject({ code: '28P01' });
 });
 
-test('durable unless told otherwise', async () => {
+test('writes durably only when asked to', async () => {
   const shown = `select current_setting('fsync') || current_setting('synchronous_commit') || current_setting('full_page_writes') as safe`;
   const durable = await servers.start({ dataDir: join(servers.parent, 'durable'), durable: true });
   expect(await query(durable.url, shown)).toEqual([{ safe: 'ononon' }]);
@@ -50,7 +50,7 @@ test('a second start keeps the data and the address', async () => {
   expect(await query(second.url, 'select word from kept')).toEqual([{ word: 'héllo' }]);
 });
 
-test('when its port is taken meanwhile, it takes another', async () => {
+test('takes another port if its port is taken in the meantime', async () => {
   const first = await servers.start();
   await first.stop();
   const elsewhere = await servers.start({ dataDir: join(servers.parent, 'elsewhere') });
@@ -63,7 +63,7 @@ test('when its port is taken meanwhile, it takes another', async () => {
   expect(await query(second.url, 'select 1 as one')).toEqual([{ one: 1 }]);
 });
 
-test('a server left behind by a killed process is adopted, and stopped by who adopted it', async () => {
+test('a server left behind by a killed process is adopted, and stopped by its new owner', async () => {
   const left = await servers.startInProcess();
   await query(left.url, 'create table kept (word text)');
   left.process.kill('SIGKILL');
@@ -77,7 +77,7 @@ test('a server left behind by a killed process is adopted, and stopped by who ad
   await isDown(adopted.url);
 });
 
-test('a lock file whose process is gone, or is another program by now, does not hinder', async () => {
+test('a lock file of a dead process, or of another program by now, is no obstacle', async () => {
   const first = await servers.start();
   await query(first.url, 'create table kept (word text)');
   const lock = join(first.dataDirectory, 'data', 'postmaster.pid');
@@ -86,7 +86,7 @@ test('a lock file whose process is gone, or is another program by now, does not 
 
   const gone = spawn(process.execPath, ['--version']);
   await once(gone, 'exit');
-  // Owned by the user who runs the server: Postgres itself checks that no other user's process can be one.
+  // Owned by the user who runs the server: Postgres itself checks that no process of another user is meant.
   const { uid, gid } = await stat(lock.replace('postmaster.pid', 'base'));
   const other = spawn('sleep', ['300'], { uid, gid });
   servers.remember(other);
@@ -98,7 +98,7 @@ test('a lock file whose process is gone, or is another program by now, does not 
   }
 });
 
-test('processes that start at once share one server, and the last of them to stop shuts it down', async () => {
+test('processes that start together share one server, and the last of them to stop shuts it down', async () => {
   const [one, two, other] = await Promise.all([servers.start(), servers.start(), servers.startInProcess()]);
   expect(two.pid).toBe(one.pid);
   expect(other.pid).toBe(one.pid);
@@ -120,7 +120,7 @@ test('an interrupt from the terminal leaves the server up until our own orderly 
   expect(await query(url, 'select done from last_work')).toEqual([]);
 });
 
-test("a failed start tells the server's last words and what to do", async () => {
+test("a failed start reports the server's last output and what to do", async () => {
   const first = await servers.start();
   await first.stop();
   await writeFile(join(first.dataDirectory, 'data', 'PG_VERSION'), '9.6\n');
@@ -130,7 +130,7 @@ test("a failed start tells the server's last words and what to do", async () => 
 });
 
 test.runIf(process.getuid?.() === 0)(
-  'as root, below a folder that other users cannot enter, the data is elsewhere, and we say where',
+  'as root, below a folder closed to other users, the data is elsewhere, and a warning says where',
   async () => {
     const closed = join(servers.parent, 'closed');
     await mkdir(closed, { mode: 0o700 });

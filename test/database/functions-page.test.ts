@@ -6,14 +6,14 @@ import { projectPrisma, readFunctions } from '../../src/infra/database/migration
 import type { ThrowawayDatabase } from '../../src/infra/database/migrations/throwaway.ts';
 import { freshDatabase } from '../setup/database.ts';
 
-// docs/database-functions.md, held against the SQL that it speaks of.
+// Compares docs/database-functions.md with the SQL that it describes.
 
 const page = readFileSync('docs/database-functions.md', 'utf8');
 
-/** What the page writes under a heading. */
+/** Returns the page's section with this heading. */
 const section = (heading: string) => page.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? '';
 
-/** The rows of the section's table, cell by cell. */
+/** Returns the rows of the section's table as cells. */
 const rowsOf = (heading: string) =>
   [...section(heading).matchAll(/^\| (`.*) \|$/gm)].map(([, row = '']) => row.split(' | '));
 
@@ -21,7 +21,7 @@ const quotedIn = (text: string) => [...text.matchAll(/`(\w+)`/g)].map(([, name =
 
 interface SqlSource {
   readonly name: string;
-  /** Without comments and quoted texts. */
+  /** The SQL without comments and quoted texts. */
   readonly code: string;
 }
 const sources: SqlSource[] = (await readFunctions(projectPrisma)).map(({ name, sql }) => ({
@@ -31,11 +31,11 @@ const sources: SqlSource[] = (await readFunctions(projectPrisma)).map(({ name, s
 const isExpression = ({ code }: SqlSource) => /^\s*language sql\b/m.test(code);
 const expressions = sources.filter(isExpression).map(({ name }) => name);
 
-/** Which of our functions a text calls. */
+/** Returns which of our functions a text calls. */
 const calledIn = (code: string) =>
   sources.map(({ name }) => name).filter((name) => new RegExp(`\\b${name}\\(`).test(code));
 
-test('names every function there is, and no other in its tables', () => {
+test('names every existing function, and no others in its tables', () => {
   const names = new Set(sources.map(({ name }) => name));
   const drawn = [...drawnCalls()].flatMap((call) => call.split(' → '));
   const said = new Set([...quotedIn(page), ...drawn]);
@@ -56,7 +56,7 @@ test('draws which function calls which', () => {
   expect([...drawnCalls()].toSorted()).toEqual(calls.toSorted());
 });
 
-/** The arrows of the drawing: `a --> b & c`, which may go on, and have words on them. */
+/** Reads the arrows of the drawing: `a --> b & c`, possibly in chains, and with labels. */
 function drawnCalls(): Set<string> {
   const drawing = /^```mermaid\n(.*?)^```/ms.exec(page)?.[1] ?? '';
   const calls = new Set<string>();
@@ -82,7 +82,7 @@ test('says which functions the program calls, and from where', () => {
   expect(said.toSorted()).toEqual(calls.toSorted());
 });
 
-test('says which locks each function takes, in which order; no other takes any', () => {
+test('says which locks each function takes, and in which order; no other function takes any', () => {
   const said = rowsOf('Lock order').map(([name = '', locks = '']) => [
     quotedIn(name)[0],
     [...locks.matchAll(/\((advisory)|`(\w+)` ((?:no key update|share|update)(?: skip locked)?)/g)].map(
@@ -104,7 +104,7 @@ test('lists the expressions', () => {
   expect(quotedIn(section('Expressions')).toSorted()).toEqual(expressions.toSorted());
 });
 
-describe('of a database as the migrations make it', () => {
+describe('compared with a database that the migrations created', () => {
   let database: ThrowawayDatabase;
   let client: pg.Client;
   beforeAll(async () => {

@@ -15,7 +15,7 @@ import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, newCustomer } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 
-// The test is all workers of an installation. It has three rows of each leased table.
+// The test plays all workers of an installation. It has three rows of each leased table.
 
 let t: TestGateway;
 beforeAll(async () => {
@@ -36,14 +36,14 @@ afterAll(() => t.stop());
 
 interface LeasedRows {
   readonly table: string;
-  /** The columns: the rest of the key beside the platform, the due time, and the end of a lease. */
+  /** The columns: the key besides the platform, the due time, and the end of a lease. */
   readonly key: string;
   readonly dueAt?: string;
   readonly until?: string;
   readonly lease: (on: Queryable, limit: number, leaseMs: number) => Promise<readonly Lease[]>;
   /** The field of the key in a leased row. */
   readonly field: string;
-  /** The statement that makes three rows, where they are not there yet. */
+  /** The statement that inserts three rows, if they do not exist yet. */
   readonly insert?: string;
 }
 
@@ -82,11 +82,11 @@ const leasedRows: readonly LeasedRows[] = [
 ];
 
 test.each(leasedRows)(
-  'rows of $table are leased in the order in which they are due, each to one worker, until its lease ends',
+  'rows of $table are leased in order of their due time, each to one worker, until its lease ends',
   async ({ table, key, field, dueAt = 'due_at', until = dueAt, lease, insert = 'select' }) => {
     const { database } = t.gateway.payments;
     await t.owner.query(insert);
-    // The first two have changed places.
+    // The first two have swapped places.
     await t.owner.query(
       `update ${table} l set ${dueAt} = clock_timestamp() - (array[2, 3, 1])[k.at] * interval '1 second'
        from (select platform_id, ${key} as key, row_number() over (order by ${key}) as at from ${table}) k
@@ -99,13 +99,13 @@ test.each(leasedRows)(
     const take = async (on: Queryable, limit: number) =>
       (await lease(on, limit, lengthMs)).map((row) => Reflect.get(row, field));
     await inTransaction(database, async ({ client }) => {
-      // Nobody waits for the first worker, whose statement has not been committed yet.
+      // The first worker's statement is not committed yet, and delays nobody.
       expect(await take(client, 1)).toEqual([keys[0]]);
       expect(await take(database.pool, 1)).toEqual([keys[1]]);
       expect(await take(database.pool, 10)).toEqual([keys[2]]);
     });
     expect(await take(database.pool, 10)).toEqual([]);
-    // The first worker has died, and its lease ends. Moments are stored in whole milliseconds, and rounded up.
+    // The first worker has died, and its lease ends. Times are stored in whole milliseconds, rounded up.
     await t.owner.query(`update ${table} set ${until} = clock_timestamp() - interval '1 ms' where ${key} = $1`, [
       keys[0],
     ]);

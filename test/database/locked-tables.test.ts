@@ -6,7 +6,7 @@ import { act, actOn, moving } from '../setup/acts.ts';
 import { testGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-/** A person locks a table, as an ALTER TABLE does that waits or works. */
+/** A person locks a table, as an ALTER TABLE does while it waits or works. */
 
 const t = await testGateway({}, undefined, { pace: { lockMs: 150 } });
 const scene = await makeScene(t.platform, 1_000_000n);
@@ -34,7 +34,7 @@ const busy = {
 };
 
 test.each(['account', 'transaction', 'journal', 'posting', 'rail_order', 'idempotency_record', 'outbox'])(
-  'payments while a table is locked are told that the database is busy, and nothing of accounts and keys: %s',
+  'payments while a table is locked get "the database is busy", without accounts or keys: %s',
   async (table) => {
     await holding([`lock table ${table}`], async () => {
       const paid = await Promise.all([transferOut(), transferOut(), transferOut()]);
@@ -44,7 +44,7 @@ test.each(['account', 'transaction', 'journal', 'posting', 'rail_order', 'idempo
   },
 );
 
-test('so are commands on plain records, and reads, over both APIs', async () => {
+test('plain commands and reads get "the database is busy", too, over both APIs', async () => {
   await holding(['lock table webhook_endpoint, customer, idempotency_record'], async () => {
     const input = { url: 'https://example.com/hooks', idempotencyKey: key() };
     expect(await act(t.platform, 'createWebhookEndpoint', input)).toMatchObject(busy);
@@ -57,7 +57,7 @@ test('so are commands on plain records, and reads, over both APIs', async () => 
   });
 });
 
-test('one account that others hold is named as that, and payments of another one go on', async () => {
+test('one locked account is reported as such, and payments from another account go on', async () => {
   const uuid = scene.usd.split(':')[1];
   await holding([`select from account where id = '${uuid}' for update`], async () => {
     expect(await transferOut()).toMatchObject({
@@ -68,7 +68,7 @@ test('one account that others hold is named as that, and payments of another one
   });
 });
 
-test('the log says once who keeps others waiting, with its table and statement, and once that it is over', async () => {
+test('the log says once who blocks others, with table and statement, and once that it is over', async () => {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
   const look = lockWatch(t.gateway.payments.database, log, 0);
@@ -104,7 +104,7 @@ test('the log says once who keeps others waiting, with its table and statement, 
   expect(lines[1]).toMatchObject({ level: 30, msg: 'sessions no longer wait long for locks' });
 });
 
-/** A session that waits for the customers until they are free. */
+/** Opens a session that waits until the customers are unlocked. */
 async function holdingBack(): Promise<void> {
   const client = new pg.Client({ connectionString: t.databaseUrl });
   await client.connect();

@@ -60,7 +60,7 @@ const receipt = async (operation: string, key: string) =>
     )
   ).mutationReceipt;
 
-/** Asks until it is answered with data, and answers that. */
+/** Repeats a query until it is answered with data, and returns that. */
 async function askUntilAnswered(query: string): Promise<Data> {
   for (;;) {
     const { data, errors } = await platform.send(query);
@@ -69,21 +69,21 @@ async function askUntilAnswered(query: string): Promise<Data> {
   }
 }
 
-describe('connections that fall silent', () => {
-  test('are given up, and the service is back with its streams', async () => {
+describe('silent connections', () => {
+  test('are dropped, and the service recovers with its streams', async () => {
     const made = await quote(platform, {
       source: { account: { accountId: scene.usd } },
       destination: { account: { accountId: scene.outsideEur } },
       lockedCurrencyAmount: 1_000,
     });
-    // As many as there are: each is in the pool, listens or sequences.
+    // All connections: each is in the pool, listens or sequences.
     const { pool } = t.gateway.serving;
     const all = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
     for (const client of all) client.release();
     const frozen = proxy.freeze();
     expect(frozen).toBeGreaterThanOrEqual(12);
     await askUntilAnswered('{ customers { edges { node { id } } } }');
-    // Nobody waits for another silent one: those that idled were closed with the first.
+    // No request waits for a second silent one: idle connections were closed with the first.
     await vi.waitFor(() => expect(proxy.givenUp).toBeGreaterThanOrEqual(10), 10_000);
     await Promise.all(Array.from({ length: 20 }, () => platform.ask('{ customers { edges { node { id } } } }')));
 
@@ -93,8 +93,8 @@ describe('connections that fall silent', () => {
   });
 });
 
-describe('a command whose answer is lost on its way', () => {
-  test('is told as unknown, with what tells more; its repeat is the first answer', async () => {
+describe('a command whose answer is lost on the way', () => {
+  test('has an unknown outcome, with advice; a repeat returns the first outcome', async () => {
     const before = await balanceOf(platform, scene.usd);
     proxy.loseAnswer(planWithKey('lost-1'));
     expect(await transfer('lost-1')).toMatchObject({ __typename: 'OutcomeUnknownError', code: 'OUTCOME_UNKNOWN' });
@@ -103,7 +103,7 @@ describe('a command whose answer is lost on its way', () => {
     expect(await balanceOf(platform, scene.usd)).toBe(before - 100n);
   });
 
-  test('is 504 over REST, and the same with plain records', async () => {
+  test('is 504 over REST, and the same for plain records', async () => {
     const body = { source: { accountId: scene.usd }, destination: { accountId: scene.outsideUsd }, amount: 100 };
     proxy.loseAnswer(planWithKey('lost-2'));
     expect(await rest('POST', '/transfer-out', body, 'lost-2')).toMatchObject({
@@ -120,7 +120,7 @@ describe('a command whose answer is lost on its way', () => {
     expect(await receipt('createWebhookEndpoint', 'lost-3')).toMatchObject({ outcome: 'SUCCEEDED' });
   });
 
-  test('is not told as if nothing had happened when only a part of the answer cannot be read', async () => {
+  test('is not reported as unexecuted when only part of its answer is unreadable', async () => {
     const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
     proxy.loseAnswer(planWithKey('partly'), true);
     const answer = await platform.send(
@@ -145,10 +145,10 @@ describe('a command whose answer is lost on its way', () => {
   });
 });
 
-describe('while the database is out of reach', () => {
+describe('while the database is unreachable', () => {
   const query = '{ customers { edges { node { id } } } }';
 
-  test('every API says so, that nothing has happened, and when to come again', async () => {
+  test('every API says so, that nothing was executed, and when to retry', async () => {
     await askUntilAnswered('{ viewer { kind } }');
     // These credentials are cached; unknown ones would have to be looked up.
     const remembered = await withNewCredentials(platform, t.url);
@@ -172,7 +172,7 @@ describe('while the database is out of reach', () => {
       expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
       expect(await response.text()).toContain('"SERVICE_UNAVAILABLE"');
     }
-    // Clients of streams come back one after the other.
+    // Clients of streams reconnect one after the other.
     const stream = await graphql(stranger, 'text/event-stream');
     expect([stream.status, stream.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^[1-5]$/)]);
     expect(await stream.text()).toContain('"SERVICE_UNAVAILABLE"');
@@ -187,7 +187,7 @@ describe('while the database is out of reach', () => {
     expect(await mutation).toMatchObject({ __typename: 'UnavailableError', code: 'SERVICE_UNAVAILABLE' });
   });
 
-  test('a receipt does not look like "it did not happen"', async () => {
+  test('a receipt does not claim that nothing was executed', async () => {
     await transfer('happened');
     proxy.shut();
     const { data, errors } = await platform.send(

@@ -17,7 +17,7 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 import { type PrismaFolder, prismaFolder } from './prisma-folder.ts';
 
-/** Migrations of a database that others use. Its server is of its own, since autovacuum is a matter of the whole server. */
+/** Migrations of a database in use. It has its own server, because autovacuum is a setting of the whole server. */
 
 let server: Awaited<ReturnType<typeof startThrowawayPostgres>>;
 let database: ThrowawayDatabase;
@@ -51,7 +51,7 @@ async function connect(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** A connection that ends with the test. */
+/** Opens a connection that ends with the test. */
 async function session(): Promise<pg.Client> {
   const client = await connect(database.url);
   onTestFinished(() => client.end());
@@ -61,7 +61,7 @@ async function session(): Promise<pg.Client> {
 const namesApplied = async (client: pg.Client) =>
   (await client.query('select migration_name as name from _prisma_migrations order by 1')).rows.map(({ name }) => name);
 
-test('gets past an autovacuum, which it names', async () => {
+test('gets past an autovacuum, and logs it', async () => {
   const client = await session();
   await client.query(`alter table a set (autovacuum_vacuum_threshold = 1, autovacuum_vacuum_scale_factor = 0,
     autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1)`);
@@ -77,7 +77,7 @@ test('gets past an autovacuum, which it names', async () => {
   expect(lines.at(-1)).toBe('applied the migration 2_second');
 });
 
-test('gets past transactions that take the same tables in other orders all the time, and refuses none of them', async () => {
+test('gets past transactions that lock the same tables in other orders, and causes none to fail', async () => {
   let goesOn = true;
   const failed: unknown[] = [];
   const orders = ['a b c', 'c b a', 'b a c'];
@@ -109,7 +109,7 @@ test('gets past transactions that take the same tables in other orders all the t
   expect(failed).toEqual([]);
 });
 
-test('gets past the loops of the service and what it pays meanwhile, and fails no request', async () => {
+test("gets past the service's loops and payments, and causes no request to fail", async () => {
   const t = await startTestGateway();
   const receiver = await startReceiver();
   for (let made = 0; made < 3; made += 1) await createEndpoint(t.platform, { url: receiver.url });
@@ -139,12 +139,12 @@ test('gets past the loops of the service and what it pays meanwhile, and fails n
   await folder.remove();
 });
 
-test('is stopped at a wait and at work: what was under way is rolled back, and the next run goes on', async () => {
+test('is stopped while it waits and while it works: work is rolled back, and the next run continues', async () => {
   const client = await session();
   const holder = await session();
   await prisma.write('migrations/2_second/migration.sql', 'alter table b add y int;');
   await prisma.write('migrations/3_third/migration.sql', 'alter table b add z int; alter table a add z int;');
-  // Work that outlasts the test, which stops it: a lock would end with the migration's time limit for locks.
+  // Work that outlasts the test, which stops it: a lock would end at the migration's lock timeout.
   await prisma.write('migrations/4_fourth/migration.sql', 'alter table c add z int; select pg_sleep(100);');
   await holder.query('begin; select from a');
 
@@ -170,10 +170,10 @@ test('is stopped at a wait and at work: what was under way is rolled back, and t
   expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: ['4_fourth'] });
 });
 
-test('is a command that Ctrl-C stops with a sentence', async () => {
+test('is a command that Ctrl-C stops with a message', async () => {
   const holder = await session();
   await holder.query('create table _prisma_migrations_of_another ()');
-  // The command holds this lock while it migrates, and waits for it.
+  // The command takes this lock for its migration, and waits for it.
   await holder.query('drop table a, b, c, _prisma_migrations');
   await holder.query('select pg_advisory_lock(72707369)');
   const command = spawn(
@@ -195,7 +195,7 @@ test('is a command that Ctrl-C stops with a sentence', async () => {
   expect(said).toMatch(/^Stopped\. The migration under way is rolled back.*\.\n$/);
 });
 
-test('killed after any of its statements it leaves nothing half made, and the next run goes on', async () => {
+test('leaves nothing half done when killed after any statement, and the next run continues', async () => {
   const client = await session();
   const statements = [
     'create table d (x int)',
@@ -211,7 +211,7 @@ test('killed after any of its statements it leaves nothing half made, and the ne
   const name = new URL(database.url).pathname.slice(1);
   const state = `select string_agg(relname, ' ' order by relname) as tables from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`;
   const before = (await client.query(state)).rows;
-  // The first statement of all is that of the table of migrations, which is there.
+  // The first statement is that of the migrations table, which exists already.
   for (const dies of statements.keys()) {
     await client.query(`alter database ${name} set test.dies_at = ${dies + 2}`);
     await client.query(`select setval('reached', 1, false)`);

@@ -45,7 +45,7 @@ test('migrations are applied once, in the order of their names', async () => {
   expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: ['20250103000000_third'] });
 });
 
-test('an empty database of another encoding than UTF8 is refused, with the command that makes a right one', async () => {
+test('an empty database with an encoding other than UTF8 is refused, with the command for a right one', async () => {
   await client.query("create database bytes encoding 'SQL_ASCII' template template0 locale 'C'");
   const url = new URL(database.url);
   url.pathname = '/bytes';
@@ -55,7 +55,7 @@ test('an empty database of another encoding than UTF8 is refused, with the comma
   await client.query('drop database bytes');
 });
 
-test('a migration that needs a lock of another session lets others through, and is tried again until it has it', async () => {
+test('a migration that waits for a lock lets others through, and retries until it has it', async () => {
   await migrate(database.url, { prismaDirectory: prisma.path });
   await prisma.write('migrations/20250103000000_third/migration.sql', 'alter table a add column z int;');
   const reader = new pg.Client(database.url);
@@ -75,7 +75,7 @@ test('a migration that needs a lock of another session lets others through, and 
   expect(lines[0]).toMatch(
     /^the migration 20250103000000_third waits for process \d+ \(a dump, login \w+\), whose transaction has been open for \d+ s: idle in transaction after ".*select from a" and will be tried again$/,
   );
-  // Behind a migration that waits, this would wait, too: it would end with the time limit of this test.
+  // Behind a waiting migration, this would wait, too, and end at the time limit of this test.
   expect(await rows('select x from a')).toEqual([{ x: 3 }]);
   await reader.query('commit');
   expect(await migrated).toEqual({ applied: ['20250103000000_third'] });
@@ -97,7 +97,7 @@ test('migrating twice changes nothing and writes the rows that prisma migrate de
   await migrate(database.url, { prismaDirectory: prisma.path });
   expect(await rows(records)).toEqual(written);
 
-  // What `prisma migrate deploy` asks its engine: is anything left to do, or wrong?
+  // `prisma migrate deploy` asks its engine: is anything pending, or wrong?
   const migrationsList = await prismaMigrationList(prisma.path);
   await withSchemaEngine(database.url, async (engine) => {
     const diagnosis = await engine.diagnoseMigrationHistory({ migrationsList, optInToShadowDatabase: false, filters });
@@ -113,7 +113,7 @@ test("the table and the rows are those of Prisma's own engine", async () => {
   const theirClient = new pg.Client(theirs.url);
   await theirClient.connect();
   try {
-    // The engine can run the first migration. (The second holds a function, which it would cut at the semicolons.)
+    // The engine can run the first migration. (The second has a function, which it would cut at the semicolons.)
     const all = await prismaMigrationList(prisma.path);
     const migrationsList = { ...all, migrationDirectories: all.migrationDirectories.slice(0, 1) };
     await withSchemaEngine(theirs.url, (engine) => engine.applyMigrations({ migrationsList, filters }));
@@ -131,7 +131,7 @@ test("the table and the rows are those of Prisma's own engine", async () => {
   }
 });
 
-test('of instances that start at once, one migrates and the others wait for it', async () => {
+test('one of several instances that start together migrates, and the others wait for it', async () => {
   const results = await Promise.all(
     Array.from({ length: 5 }, () => migrate(database.url, { prismaDirectory: prisma.path })),
   );
@@ -139,7 +139,7 @@ test('of instances that start at once, one migrates and the others wait for it',
   expect(await rows('select x from a')).toEqual([{ x: 3 }]);
 });
 
-test('a migration that fails leaves nothing behind, says where, and applies once it is repaired', async () => {
+test('a migration that fails leaves nothing behind, says where it failed, and applies once repaired', async () => {
   const file = 'migrations/20250103000000_third/migration.sql';
   await prisma.write(file, 'create table c (z int);\n\ninsert into nowhere values (1);\n');
   await expect(migrate(database.url, { prismaDirectory: prisma.path })).rejects.toThrow(
@@ -150,7 +150,7 @@ test('a migration that fails leaves nothing behind, says where, and applies once
   expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: ['20250103000000_third'] });
 });
 
-test('a migration that was changed after it was applied is refused', async () => {
+test('a migration that has changed since it was applied is refused', async () => {
   await migrate(database.url, { prismaDirectory: prisma.path });
   await prisma.write('migrations/20250101000000_first/migration.sql', `${first}-- changed\n`);
   await expect(migrate(database.url, { prismaDirectory: prisma.path })).rejects.toThrow(
@@ -158,7 +158,7 @@ test('a migration that was changed after it was applied is refused', async () =>
   );
 });
 
-test('a database of an earlier series of migrations is refused, with how to reset it; nothing in it changes', async () => {
+test('a database of an earlier series is refused unchanged, with instructions to reset it', async () => {
   await prisma.write('migrations/20250103000000_third/migration.sql', 'create table c (z int);');
   await migrate(database.url, { prismaDirectory: prisma.path });
   const later = await prismaFolder();
@@ -176,7 +176,7 @@ test('a database of an earlier series of migrations is refused, with how to rese
   await later.remove();
 });
 
-test('a migration that another tool began and did not finish is refused, until it is marked as rolled back', async () => {
+test('a migration left unfinished by another tool is refused until it is marked as rolled back', async () => {
   await migrate(database.url, { prismaDirectory: prisma.path });
   await client.query(
     `insert into _prisma_migrations (id, migration_name, checksum) values ('1', '20250103000000_third', '')`,
@@ -189,7 +189,7 @@ test('a migration that another tool began and did not finish is refused, until i
   expect(await migrate(database.url, { prismaDirectory: prisma.path })).toEqual({ applied: ['20250103000000_third'] });
 });
 
-test('what a newer version of the program has applied is left alone', async () => {
+test('migrations of a newer version of the program are left alone', async () => {
   await prisma.write('migrations/20250103000000_third/migration.sql', 'create table c (z int);');
   await migrate(database.url, { prismaDirectory: prisma.path });
   const older = await prismaFolder();
@@ -202,7 +202,7 @@ async function rows(sql: string): Promise<unknown[]> {
   return (await client.query(sql)).rows;
 }
 
-/** The migrations as Prisma's command line hands them to its engine. */
+/** Returns the migrations as Prisma's command line passes them to its engine. */
 async function prismaMigrationList(prismaDirectory: string) {
   const migrations = await readMigrations(prismaDirectory);
   return {

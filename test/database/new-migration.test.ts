@@ -19,11 +19,11 @@ afterEach(async () => {
   await prisma.remove();
 });
 
-test("the project's migrations make what its schema and its functions describe", async () => {
+test("the project's migrations create what its schema and its functions describe", async () => {
   expect(await missingSql(url)).toBe('');
 });
 
-test('where triggers take the place of foreign keys, the catalog has the triggers and no keys', async () => {
+test('triggers that replace foreign keys are in the catalog, and these keys are not', async () => {
   const database = await freshDatabase();
   const triggers = await query<{ name: string }>(
     database.url,
@@ -36,7 +36,7 @@ test('where triggers take the place of foreign keys, the catalog has the trigger
   expect(keys.filter(({ conname }) => keysByTriggers.has(conname))).toEqual([]);
 });
 
-test('the first migration holds everything, in an order that applies', async () => {
+test('the first migration contains everything, in an order that applies', async () => {
   const folder = await writeMigration(url, 'begin', prisma.path);
   expect(basename(folder ?? '')).toMatch(/^\d{14}_begin$/);
   const sql = await read(folder);
@@ -64,13 +64,13 @@ describe('after the first migration', () => {
     expect(await writeMigration(url, 'again', prisma.path)).toBe(undefined);
   });
 
-  test('the next one holds the difference alone', async () => {
+  test('the next one contains only the difference', async () => {
     await prisma.write('schema.prisma', smallSchema.replace('Decimal?', 'Decimal'));
     const folder = await writeMigration(url, 'weigh', prisma.path);
     expect(await read(folder)).toBe('-- AlterTable\nALTER TABLE "child" ALTER COLUMN "weight" SET NOT NULL;\n');
   });
 
-  test('what a migration adds by hand, and Prisma does not know, stays', async () => {
+  test('objects that a migration adds by hand, and Prisma does not know, are kept', async () => {
     await addToMigration(`
       create unique index only_heavy on child (weight) where weight > 100;
       create index by_length on parent (length(name));
@@ -84,13 +84,13 @@ describe('after the first migration', () => {
     ['a type', 'Decimal(12, 2)', 'Decimal(12, 3)', 'ALTER COLUMN "weight" SET DATA TYPE DECIMAL(12,3)'],
     ['a default', '@default(RED)', '@default(GREEN)', `ALTER COLUMN "colour" SET DEFAULT 'GREEN'`],
     ['a default of Postgres', 'made_at()', 'now()', 'ALTER COLUMN "made_at" SET DEFAULT now()'],
-    ['no default', '@default(dbgenerated("made_at()")) ', '', 'ALTER COLUMN "made_at" DROP DEFAULT'],
+    ['a missing default', '@default(dbgenerated("made_at()")) ', '', 'ALTER COLUMN "made_at" DROP DEFAULT'],
     ['a foreign key', 'onDelete: Restrict', 'onDelete: Cascade', 'REFERENCES "parent"("id") ON DELETE CASCADE'],
     ['an enum', 'RED\n', 'RED\n  BLUE\n', `ALTER TYPE "colour" ADD VALUE 'BLUE'`],
     ['an index', '[parentId, colour]', '[colour, parentId]', 'CREATE INDEX "child_colour_parent_id_idx"'],
     ['a unique key', '(12, 2)', '(12, 2) @unique', 'CREATE UNIQUE INDEX "child_weight_key"'],
     ['a table', '\nmodel Child', '\nmodel Lonely {\n  id Int @id\n}\n\nmodel Child', 'CREATE TABLE "Lonely"'],
-  ])('the migrations lack what the schema alone has: %s', async (_what, from, to, difference) => {
+  ])('a change in the schema is missing from the migrations: %s', async (_what, from, to, difference) => {
     expect(smallSchema).toContain(from);
     await prisma.write('schema.prisma', smallSchema.replace(from, to));
     expect(await missingSql(url, prisma.path)).toContain(difference);
@@ -103,12 +103,12 @@ describe('after the first migration', () => {
     ['create index of_name on parent (name)', 'DROP INDEX "of_name"'],
     ['alter table child alter column made_at set default now()', 'ALTER COLUMN "made_at" SET DEFAULT made_at()'],
     ['alter table child drop constraint child_parent_id_fkey', 'ADD CONSTRAINT "child_parent_id_fkey"'],
-  ])('and what the migrations alone have, or have taken away, is a difference, too: %s', async (sql, difference) => {
+  ])('a change in the migrations alone is a difference, too: %s', async (sql, difference) => {
     await addToMigration(`${sql};`);
     expect(await missingSql(url, prisma.path)).toContain(difference);
   });
 
-  test('a function is written again when its text has changed, also back to what it once was', async () => {
+  test('a function is written again when its text changes, even back to an earlier one', async () => {
     const heavier = grow.replace('+ 1', '+ 2');
     await prisma.write('functions/grow.sql', heavier);
     expect(await writeLast('20250102000000_heavier')).toBe(`${heavier}\n`);

@@ -9,8 +9,8 @@ import { freshDatabase } from '../setup/database.ts';
 import { startTestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// What needs no pooler: a server whose sessions belong to one client each is treated as one behind a pooler. The soak "pooler" has
-// a real one.
+// Tests without a pooler: a server whose sessions belong to one client each is treated as one behind a pooler. The soak "pooler"
+// has a real one.
 
 let database: ThrowawayDatabase;
 let url: string;
@@ -20,13 +20,13 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('a start behind a pooler whose login lacks its settings is refused, and the message says what to do', async () => {
+test("a start behind a pooler without the login's settings is refused, with instructions", async () => {
   await expect(findPooler(url, url)).rejects.toThrow(
     /lack the settings role, search_path, .*statement_timeout.*Run "npm run migrate" with .*DATABASE_DIRECT_URL.*RECONNECT/,
   );
 });
 
-test('the login gets its settings for its database alone, also a second time; then the pooler can be used', async () => {
+test('the login gets its settings for its database only, even repeatedly; then the pooler can be used', async () => {
   await prepareLogin(url, url);
   await prepareLogin(url, url);
   // Statements keep their names here, as behind a pooler that does not prepare.
@@ -42,12 +42,12 @@ test('the login gets its settings for its database alone, also a second time; th
   ]);
 });
 
-test('a session that the pooler has opened before is told from that of another database, whatever its time zone', async () => {
+test('a session that the pooler opened before the settings is recognized, in any time zone', async () => {
   const before = `${url}?options=${encodeURIComponent('-c timezone=Asia/Karachi')}`;
   await expect(findPooler(before, url)).rejects.toThrow(/lack the settings timezone\. .*RECONNECT/);
 });
 
-test('addresses of two databases, and of two logins, are refused', async () => {
+test('addresses of two databases, or of two logins, are refused', async () => {
   const other = await freshDatabase();
   await expect(findPooler(url, servingUrl(other.url))).rejects.toThrow('lead to different databases');
   await other.drop();
@@ -56,7 +56,7 @@ test('addresses of two databases, and of two logins, are refused', async () => {
   );
 });
 
-test('a login that could alter the tables gets no settings: migrations may need it as it is', async () => {
+test('a login that could alter the tables gets no settings, as migrations may need it unchanged', async () => {
   await expect(prepareLogin(database.url, database.url)).rejects.toThrow('is a superuser');
 });
 
@@ -71,7 +71,7 @@ describe.each([
   const listed = (platform: TestPlatform) =>
     platform.ask('{ customers(first: 10) { edges { node { id transactions(first: 5) { edges { node { id } } } } } } }');
 
-  test('platforms see their own rows alone, and no platform stays behind in a session', async () => {
+  test('platforms see only their own rows, and no platform stays behind in a session', async () => {
     const own = await freshDatabase();
     const address = servingUrl(own.url);
     await prepareLogin(address, address);
@@ -91,7 +91,7 @@ describe.each([
         'tokenId: __typename',
       );
     }
-    // Reads of both in turn on the same connection, many at once.
+    // Reads of both in turn on the same connection, many at a time.
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, turn) => listed(platforms[turn % 2] as TestPlatform)),
     );

@@ -7,7 +7,7 @@ import { statementTexts } from '../../src/infra/database/statement.ts';
 
 const read = (path: string) => readFileSync(path, 'utf8');
 
-/** The rows of the page's table that begins with this column, each as its cells. */
+/** Returns the rows of the page's table that begins with this column, as cells. */
 function tableOf(page: string, column: string): string[][] {
   const lines = page.split('\n');
   const start = lines.findIndex((line) => line.startsWith(`| ${column} |`));
@@ -32,7 +32,7 @@ const tables = new Map(
   }),
 );
 
-/** All files but the generated ones, and those of the pages, which run in browsers. */
+/** All files except the generated ones and those of the pages, which run in browsers. */
 const files = globSync('src/**/*.ts').filter(
   (file) => !/^src\/(infra\/database\/generated|apps\/lab|apps\/console)\//.test(file),
 );
@@ -41,8 +41,8 @@ const functions = globSync('prisma/functions/*/*.sql').map(read);
 const page = read('docs/prisma.md');
 
 beforeAll(async () => {
-  // A statement is known once its file has been loaded. Programs run when they are loaded, and code for browsers needs a
-  // browser; neither has statements.
+  // A statement is registered when its file is loaded. Programs run when they are loaded, and code for browsers needs a browser;
+  // neither has statements.
   const programs = ['src/main.ts', 'src/api/pages/build.ts'];
   const isLeftOut = (file: string) =>
     programs.includes(file) || /^src\/apps\/(lab|console)\//.test(file) || file.endsWith('.d.ts');
@@ -51,7 +51,7 @@ beforeAll(async () => {
   }
 });
 
-/** The statements of the service by their names: a worker's other tests may have made some of their own. */
+/** The statements of the service by name: other tests in the same worker may have added their own. */
 const statements = () => [...statementTexts()].filter(([name]) => !name.includes('test_of_'));
 
 const sqlWrite = /\b(?:insert\s+into|update(?:\s+only)?|delete\s+from)\s+(?:public\.)?"?(\w+)/gi;
@@ -59,14 +59,14 @@ const prismaCall = new RegExp(`\\b(${[...tables.keys()].join('|')})\\s*\\.\\s*([
 const writing = /^(create|update|upsert|delete)/;
 const reading = /^(find|count$|aggregate$|groupBy$)/;
 
-/** The tables that a kind of Prisma's methods is called on. */
+/** Returns the tables that a kind of Prisma's methods is called on. */
 function throughPrisma(kind: RegExp): Set<string | undefined> {
   const calls = [...sources.values()].flatMap((source) => [...source.matchAll(prismaCall)]);
   return new Set(calls.filter(([, , method = '']) => kind.test(method)).map(([, model = '']) => tables.get(model)));
 }
 
 describe('the page about Prisma and SQL', () => {
-  test('says of each table by which way it is written, and whether Prisma reads it', () => {
+  test('says for each table how it is written, and whether Prisma reads it', () => {
     const texts = [...statements().map(([, text]) => text), ...functions];
     const bySql = new Set(texts.flatMap((text) => [...text.matchAll(sqlWrite)].map(([, table]) => table)));
     const byPrisma = throughPrisma(writing);
@@ -79,7 +79,7 @@ describe('the page about Prisma and SQL', () => {
     expect(said.map((cells) => cells.join(' | ')).sort()).toEqual(derived.sort());
   });
 
-  test('names every statement that is written by hand, each once, under the reason for it', () => {
+  test('names every handwritten statement once, under its reason', () => {
     const said = tableOf(page, 'Why').flatMap(([, , names = '']) => quoted(names));
     expect(twice(said)).toEqual([]);
     expect(said.sort()).toEqual(
@@ -96,15 +96,15 @@ describe('the page about Prisma and SQL', () => {
   });
 });
 
-/** Those that name what is forbidden to prevent it: the driver, the client of the stock way, and the option of its plug-in. */
+/** Files that name forbidden calls to prevent them: the driver, the standard client, and the option of its plug-in. */
 const guards = [
   'src/infra/database/connections/prisma-driver.ts',
   'src/api/graphql/reading/stock.ts',
   'src/api/graphql/schema/words.ts',
 ];
 
-test('Prisma begins no transaction, sends no SQL, writes one table at a time and reads for one caller: what it does is what the source says', () => {
-  // Prisma reads what callers of `findUnique` seek in the same tick by one statement, in the name of the first of them.
+test('Prisma starts no transactions, sends no SQL, writes one table at a time and reads for one caller', () => {
+  // `findUnique` calls in one tick share a statement, which runs on behalf of the first caller.
   const forbidden = [
     /\bfindUnique/,
     /\.\$transaction\b/,

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 
 export interface PrismaFolder {
   readonly path: string;
-  /** Writes a file below it; folders are made. */
+  /** Writes a file below it, with its folders. */
   write(file: string, content: string): Promise<void>;
   remove(): Promise<void>;
 }
@@ -61,7 +61,7 @@ begin
 end
 $$;`;
 
-/** A folder like the project's own `prisma`, small and to be changed at will: no migrations yet. */
+/** Creates a folder like the project's own `prisma`, small and free to change, without migrations. */
 export async function prismaFolder(): Promise<PrismaFolder> {
   const path = await mkdtemp(join(tmpdir(), 'payments-prisma-'));
   const folder: PrismaFolder = {

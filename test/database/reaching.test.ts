@@ -9,7 +9,7 @@ import { freePort, listen } from '../setup/free-port.ts';
 const server = inject('server').url;
 const withParts = (parts: Partial<URL>) => Object.assign(new URL(server), parts).href;
 
-/** A program that is no Postgres: it closes each connection at the first byte. */
+/** Starts a program other than Postgres: it closes each connection at the first byte. */
 async function noPostgres(): Promise<string> {
   const other = createServer((socket) => socket.once('data', () => socket.destroy()));
   onTestFinished(() => void other.close());
@@ -18,11 +18,11 @@ async function noPostgres(): Promise<string> {
 
 test.each<[string, () => string | Promise<string>, RegExp]>([
   [
-    'where nothing listens',
+    'at a port where nothing listens',
     async () => withParts({ port: String(await freePort()) }),
     /nothing answers .*ECONNREFUSED/,
   ],
-  ['on a machine that is not there', () => withParts({ hostname: 'db.invalid' }), /the host name in db\.invalid/],
+  ['on an unknown machine', () => withParts({ hostname: 'db.invalid' }), /the host name in db\.invalid/],
   ['that the server does not have', () => withParts({ pathname: '/not_there' }), /"not_there" does not exist.*3D000/],
   ['with a wrong password', () => withParts({ password: 'wrong' }), /28P01.* Correct the login or its password/],
   [
@@ -30,9 +30,9 @@ test.each<[string, () => string | Promise<string>, RegExp]>([
     () => withParts({ username: 'stranger' }),
     /28P01.* Correct the login/,
   ],
-  ['by TLS, where the server has none', () => `${server}?sslmode=verify-full`, /does not support SSL/],
-  ['at a program that is no Postgres', noPostgres, /nothing answers/],
-])('a database %s is named by its setting, in one sentence', async (_what, address, reason) => {
+  ['by TLS, if the server does not support it', () => `${server}?sslmode=verify-full`, /does not support SSL/],
+  ['at a program other than Postgres', noPostgres, /nothing answers/],
+])('a database %s is reported with its setting, in one sentence', async (_what, address, reason) => {
   const url = await address();
   const error = await reachDatabase(readConfig({ DATABASE_URL: url }), ['direct']).catch((caught: unknown) => caught);
   const words = messageForUser(error) ?? '';
@@ -42,7 +42,7 @@ test.each<[string, () => string | Promise<string>, RegExp]>([
   expect(words).not.toContain(new URL(server).password);
 });
 
-test('the owner of the tables, the server and its pooler are each named by their own setting', async () => {
+test("the owner's login, the server and its pooler are each reported with their own setting", async () => {
   const away = withParts({ port: String(await freePort()) });
   const said = (environment: Readonly<Record<string, string>>) =>
     reachDatabase(readConfig(environment), ['owner', 'direct', 'pooled']).catch((error: Error) => error.message);
@@ -52,7 +52,7 @@ test('the owner of the tables, the server and its pooler are each named by their
   expect(await said({ DATABASE_URL: server })).toBeUndefined();
 });
 
-test('a start waits for a database that begins to answer, says so once, and does not wait for one that never will', async () => {
+test('a start waits once for a database that is starting, and not for one that will never answer', async () => {
   const proxy = await databaseProxy(server);
   onTestFinished(() => proxy.close());
   await proxy.stopListening();

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.stop());
 
-/** Everything of a platform. */
+/** Selects everything of a platform. */
 const allOf = (platformId: string) => ({ platformId, bound: { kind: 'PLATFORM' } as const });
 
 /** What paymentEnds reads, in Prisma's words. */
@@ -42,7 +42,7 @@ const page = fc
   .record({ take: some(fc.integer({ min: 1, max: 5 })), id: fc.constantFrom('asc' as const, 'desc' as const) })
   .map(({ take, id }) => ({ ...(take !== undefined && { take }), orderBy: [{ id }] }));
 
-test('transactions and their ends are read as Prisma reads them, whatever is filtered and ordered', async () => {
+test('transactions and their ends are read as by Prisma, with any filter and order', async () => {
   const { prisma } = database;
   await fc.assert(
     fc.asyncProperty(
@@ -75,7 +75,7 @@ test('transactions and their ends are read as Prisma reads them, whatever is fil
   );
 });
 
-test('quotes, customers and accounts are read as Prisma reads them', async () => {
+test('quotes, customers and accounts are read as by Prisma', async () => {
   const { platformId } = t.platform;
   const { prisma } = database;
   await fc.assert(
@@ -103,7 +103,7 @@ test('quotes, customers and accounts are read as Prisma reads them', async () =>
   );
 });
 
-test('by UMA address, through the customer, and by either of two conditions', async () => {
+test("UMA addresses, the customer's id and alternative conditions find the same rows as Prisma", async () => {
   const { nodes } = await t.platform.ask(
     'query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Customer { umaAddress platformCustomerId } } }',
     {
@@ -124,7 +124,7 @@ test('by UMA address, through the customer, and by either of two conditions', as
   }
 });
 
-test('one row is read, or null where none meets the conditions', async () => {
+test('one row is read, or null if none meets the conditions', async () => {
   const { platformId } = t.platform;
   const id = scenes[0]?.customerId.split(':')[1] ?? '';
   expect(await readRow(database, 'Customer', { platformId, id })).toEqual(
@@ -133,7 +133,7 @@ test('one row is read, or null where none meets the conditions', async () => {
   expect(await readRow(database, 'Customer', { platformId: id, id })).toBeNull();
 });
 
-test('a balance beyond what a JSON number holds is read exactly', async () => {
+test('a balance beyond the range of a JSON number is read exactly', async () => {
   const owning = openAsOwner({ url: t.databaseUrl, poolSize: 1 });
   const client = await owning.pool.connect();
   const readText = async (text: string, { values }: { readonly values: readonly unknown[] }): Promise<string> =>
@@ -152,7 +152,7 @@ test('a balance beyond what a JSON number holds is read exactly', async () => {
   }
 });
 
-test('what is not understood is an error, never left out', async () => {
+test('unsupported conditions are errors, and never ignored', async () => {
   const read = (where: object) => readRows(database, 'Transaction', { where });
   await expect(read({ description: { contains: 'x' } })).rejects.toThrow('contains');
   await expect(read({ NOT: { status: 'PENDING' } })).rejects.toThrow('NOT');

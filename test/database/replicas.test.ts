@@ -11,7 +11,7 @@ import { base } from '../setup/rest.ts';
 import { newCustomer } from '../setup/scene.ts';
 import { type ReplicatedServers, type Standby, startReplicated } from '../setup/standby.ts';
 
-// Two instances on a primary with a standby by streaming replication, which answers reads.
+// Two instances on a primary with a streaming replica, which answers reads.
 
 let servers: ReplicatedServers;
 let standby: Standby;
@@ -55,7 +55,7 @@ afterAll(async () => {
   await servers?.stop();
 });
 
-/** How many reads of both instances each place has answered: they are in one process. */
+/** Returns how many reads of both instances the replica and the primary have answered. Both run in this process. */
 async function answered(): Promise<Readonly<Record<'replica' | 'primary', number>>> {
   const text = await (await fetch(`${one.gateway.metricsUrl}/metrics`)).text();
   const of = (where: string) =>
@@ -63,7 +63,7 @@ async function answered(): Promise<Readonly<Record<'replica' | 'primary', number
   return { replica: of('replica'), primary: of('primary') };
 }
 
-/** Does something, and says how many reads each place has answered meanwhile. */
+/** Runs something, and returns how many reads the replica and the primary have answered in the meantime. */
 async function readsOf(work: () => Promise<unknown>) {
   const before = await answered();
   await work();
@@ -71,7 +71,7 @@ async function readsOf(work: () => Promise<unknown>) {
   return { replica: after.replica - before.replica, primary: after.primary - before.primary };
 }
 
-/** Sends a GraphQL request as this body. */
+/** Sends a GraphQL request with this body. */
 const post = (platform: TestPlatform, body: object) =>
   fetch(`${platform === atOne ? one.url : two.url}/graphql`, {
     method: 'POST',
@@ -100,7 +100,7 @@ async function write(platform: TestPlatform, id = customerId) {
 
 const byNode = 'query ($id: ID!) { node(id: $id) { ... on Customer { metadata { value } } } }';
 const byList = '{ customers(first: 1) { edges { node { metadata { value } } } } }';
-/** Its first field is read by JavaScript, so the executor runs it. */
+/** Its first field is resolved in JavaScript, so the executor runs it. */
 const beside = 'query ($id: ID!) { viewer { feedCursor } node(id: $id) { ... on Customer { metadata { value } } } }';
 
 const rest = async (platform: TestPlatform, path: string, headers: Readonly<Record<string, string>> = {}) => {
@@ -119,14 +119,14 @@ const reads: Readonly<Record<string, (platform: TestPlatform) => Promise<string>
   'REST, list': async (platform) => (await rest(platform, '/customers?limit=1')).data[0]?.metadata.n ?? '',
 };
 
-/** Waits until the replica answers again all that it may. */
+/** Waits until the replica answers everything that it may. */
 const caughtUp = () =>
   vi.waitFor(async () => {
     const places = await readsOf(() => atOne.ask(byNode, { id: customerId }));
     expect(places).toEqual({ replica: 1, primary: 0 });
   }, 10_000);
 
-/** Waits until both instances have seen that the replica gets no reads, or does not keep up. */
+/** Waits until both instances have noticed that the replica is unusable, or does not keep up. */
 const seen = (state: { readonly isUsable: boolean; readonly keepsUp: boolean }) =>
   vi.waitFor(() => {
     for (const { gateway } of [one, two]) {
@@ -135,7 +135,7 @@ const seen = (state: { readonly isUsable: boolean; readonly keepsUp: boolean }) 
     }
   }, 10_000);
 
-test('nodes and lists of both APIs are read on the replica; commands and what follows them on the primary', async () => {
+test('both APIs read nodes and lists on the replica; commands and their results on the primary', async () => {
   await caughtUp();
   await write(atOne);
   for (const read of Object.values(reads)) {
@@ -149,7 +149,7 @@ test('nodes and lists of both APIs are read on the replica; commands and what fo
 describe.each(Object.keys(reads))('%s', (name) => {
   const read = reads[name] ?? expect.fail();
 
-  test('never reads behind a write, on whichever instance, while the replica falls behind and catches up', async () => {
+  test('never reads behind a write, on any instance, while the replica falls behind and catches up', async () => {
     await caughtUp();
     for (let round = 0; round < 20; round += 1) {
       if (round === 5) await standby.pause();
@@ -163,7 +163,7 @@ describe.each(Object.keys(reads))('%s', (name) => {
   });
 });
 
-test('a read shares no question that was sent before it', async () => {
+test('a read shares no position query that was sent before it', async () => {
   const primary = new PrimaryPosition(one.gateway.payments.database);
   await primary.now();
   const [sent, later, latest] = [primary.now(), primary.now(), primary.now()];
@@ -175,12 +175,12 @@ test('a read shares no question that was sent before it', async () => {
 });
 
 describe('with a token', () => {
-  test('a replica that is behind answers what it has replayed, and never less than the token names', async () => {
+  test('a lagging replica answers what it has replayed, and never less than the token demands', async () => {
     await caughtUp();
     const before = await write(atOne);
     await caughtUp();
     await standby.pause();
-    // Through the other instance: this one knows of its own writes, and would not read behind them.
+    // Through the other instance: this one knows its own writes, and would not read behind them.
     const after = await write(atTwo);
     await seen({ isUsable: true, keepsUp: false });
     const read = (token: string) => rest(atOne, `/customers/${customerId}`, { 'payments-read-after': token });
@@ -219,19 +219,19 @@ describe('with a token', () => {
         const read = await rest(atOne, `/customers/${customerId}`, { 'payments-read-after': forged });
         expect([name, read.metadata.n]).toEqual([name, value]);
       });
-      // The replica has all that there is: whoever waited for more would read on the primary.
+      // The replica has everything: a read that waited for more would go to the primary.
       expect([name, places]).toEqual([name, { replica: 1, primary: 0 }]);
     }
   });
 
-  test('what a token names is seen by nobody, also not by comparing two of them', async () => {
+  test('the position in a token is unreadable, even by comparing two tokens', async () => {
     const { token } = await write(atOne);
     const { token: next } = await write(atOne);
     const bytes = (text: string) => Buffer.from(text.replace('wal_', ''), 'base64url');
     const [first, second] = [bytes(token), bytes(next)];
     const { lsn } = new ReadTokens(tokenKey).open(atOne.platformId, token) ?? expect.fail();
     expect(first.includes(Buffer.from(lsn.toString(16).padStart(16, '0'), 'hex'))).toBe(false);
-    // Positions a moment apart share most of their digits: nothing of two tokens is the same.
+    // Positions a moment apart share most of their digits, but two tokens share nothing.
     const same = [...first].filter((byte, position) => byte === second[position]).length;
     expect(same).toBeLessThan(first.length / 4);
   });
@@ -242,7 +242,7 @@ describe('with a token', () => {
     await caughtUp();
     await standby.pause();
     const newest = await newCustomer(atTwo);
-    // Whoever has read the first page after this must not read the second one from before.
+    // A reader who saw the first page after this must not get an older second one.
     const { value } = await write(atTwo);
     const headers = { 'payments-read-after': token };
     type Page = { data: { id: string; metadata?: { n: string } }[]; nextCursor: string };
@@ -270,7 +270,7 @@ describe('with a token', () => {
     await write(atOne);
   });
 
-  test('what is none is refused, with the field and the reason', async () => {
+  test('an invalid token is refused, with the field and the reason', async () => {
     const answer = await fetch(`${one.url}${base}/customers`, {
       headers: { authorization: atOne.authorization, 'payments-read-after': 'yesterday' },
     });
@@ -283,7 +283,7 @@ describe('with a token', () => {
   });
 });
 
-test('whoever has seen an event, or reads a cursor of the feed, reads what it tells of', async () => {
+test('a reader of an event, or of a feed cursor, reads at least the state that it announces', async () => {
   await caughtUp();
   const updates = atOne.watch(
     'subscription ($id: ID!) { customerUpdates(customerId: $id) { cursor customer { metadata { value } } } }',
@@ -307,7 +307,7 @@ test('whoever has seen an event, or reads a cursor of the feed, reads what it te
   await standby.delay(0);
 });
 
-test('a replica that lags more than the limit gets no reads, with or without a token, until it has caught up', async () => {
+test('a replica that lags beyond the limit gets no reads, with or without a token, until it catches up', async () => {
   await caughtUp();
   const limited = await startTestGateway(
     { DATABASE_READ_URL: [proxy.url], DATABASE_READ_LAG_MS: 100 },
@@ -323,7 +323,7 @@ test('a replica that lags more than the limit gets no reads, with or without a t
   await limited.stop();
 });
 
-test('a replica that is lost is noticed by no caller and by no readiness, and used again when it is back', async () => {
+test('a lost replica affects no caller and no readiness, and is used again when it is back', async () => {
   await caughtUp();
   const ready = async () => (await fetch(`${one.url}/health/ready`)).status;
   let stopped = false;

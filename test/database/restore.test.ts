@@ -13,18 +13,18 @@ import { runOps } from '../setup/ops.ts';
 import { fund, makeScene, type Scene } from '../setup/scene.ts';
 import { nextOf, openRawSocket, type RawSocket } from '../setup/streams.ts';
 
-/** A database is restored to an earlier moment: everything after it never happened, and is done again. */
+/** A database is restored to an earlier time: everything after it never happened, and is repeated. */
 
 let original: ThrowawayDatabase;
 let restored: ThrowawayDatabase;
 let platformId: string;
 let authorization: string;
 let scene: Scene;
-/** A quote from before that moment. */
+/** A quote from before that time. */
 let quoteId: string;
-/** The orders of the payments after that moment, by the names of the payments. */
+/** The orders of the payments after that time, by the names of the payments. */
 let lostOrders: Record<string, string[]>;
-/** The ends of the feed: at the moment of the backup, one change later, and when everything was lost. */
+/** The ends of the feed: at the backup, one change later, and when everything was lost. */
 let backedUp: string;
 let firstLost: string;
 let lost: string;
@@ -41,7 +41,7 @@ beforeAll(async () => {
     await sequenced(gateway);
     backedUp = await feedEnd(before);
   });
-  // Nobody is connected to it: it can be copied. The copy is its backup.
+  // Without connections, it can be copied. The copy is its backup.
   restored = await createThrowawayDatabase(inject('server').url, new URL(original.url).pathname.slice(1));
   await serving(original, async (gateway) => {
     const lostOnes = connect(gateway.url, platformId, authorization);
@@ -76,7 +76,9 @@ async function sequenced({ owner }: TestGateway): Promise<void> {
 
 const isPaid = 'transaction { id }';
 
-/** Makes a payment of each kind to a rail, and returns the ids of their orders. The quote is executed with the key of `attempt`. */
+/**
+ * Makes a payment of each kind to a rail, and returns the ids of their orders. The quote is executed with the key of `attempt`.
+ */
 async function payAll(gateway: TestGateway, through: TestPlatform, attempt: string) {
   const { usd, outsideUsd, outsideEur } = scene;
   const out = { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 100, idempotencyKey: 'out' };
@@ -106,14 +108,14 @@ async function payAll(gateway: TestGateway, through: TestPlatform, attempt: stri
 }
 
 describe('orders to rails after a restore', () => {
-  test('what is paid again with the same key has the same order, so a provider does not pay twice', async () => {
+  test('a payment repeated with the same key has the same order, so a provider does not pay twice', async () => {
     expect(await payAll(t, platform, 'second')).toEqual(lostOrders);
     const ids = Object.values(lostOrders).flat();
     expect(lostOrders.pull).toHaveLength(2);
     expect(new Set(ids).size).toBe(6);
   });
 
-  test('a key whose record has passed its retention makes a payment of its own, with an order of its own', async () => {
+  test('a key whose record is past its retention creates a payment and an order of its own', async () => {
     const input = { sourceAccountId: scene.usd, destinationAccountId: scene.outsideUsd, amount: 100 };
     const again = { ...input, idempotencyKey: 'again' };
     const ordersOf = async (): Promise<string[]> => {
@@ -145,7 +147,7 @@ async function listed(after: string): Promise<string[]> {
 
 const stream = 'subscription ($after: String) { events(after: $after) { cursor type } }';
 
-/** The code and the message of a stream's first message. */
+/** Returns the code and the message of a stream's first message. */
 async function refusal(subscription: string, variables: object): Promise<Data> {
   const messages = platform.watch(subscription, variables);
   const { errors } = await nextOf(messages);
@@ -160,14 +162,14 @@ const undone = {
 
 describe('cursors of the feed after a restore', () => {
   beforeAll(async () => {
-    // The feed passes every number of the lost future: from here on a number alone says nothing.
+    // The feed passes every number of the lost future: from here on, numbers alone are ambiguous.
     do {
       await fund(platform, scene.usd, 1n);
       await sequenced(t);
     } while (sequenceIn(await feedEnd(platform)) <= sequenceIn(lost));
   });
 
-  test('those of the lost future are refused by every stream and by the list, also when the feed has passed their numbers', async () => {
+  test('those of the lost future are refused by streams and list, even once their numbers are reused', async () => {
     for (const after of [firstLost, lost]) {
       expect(await refusal(stream, { after })).toEqual(undone);
       const rows =
@@ -188,7 +190,7 @@ describe('cursors of the feed after a restore', () => {
     }
   });
 
-  test('those from before the backup, and those since the restore, are good: nothing is skipped', async () => {
+  test('those from before the backup, and since the restore, are valid: nothing is skipped', async () => {
     const end = await feedEnd(platform);
     const cursors = await listed(backedUp);
     expect(cursors.at(-1)).toBe(end);
@@ -216,7 +218,7 @@ describe('cursors of the feed after a restore', () => {
     expect((await replay(backedUp)).__typename).toBe('ReplayWebhookEventsSuccess');
   });
 
-  test('a stream that resumes by a key goes on in the new epoch, and not where its client was in the lost future', async () => {
+  test('a stream that resumes with a key continues in the new epoch, not where it was in the lost future', async () => {
     const resumeKey = randomUUID();
     const start = async () => {
       const raw = await openRawSocket(t.url, authorization);
@@ -244,7 +246,7 @@ describe('cursors of the feed after a restore', () => {
     // It is written once more when its connection has ended.
     const isWritten = async () => (await t.owner.query('select from resume_point where sent is not null')).rowCount;
     await vi.waitFor(async () => expect(await isWritten()).toBe(1), { timeout: 60_000 });
-    // What an instance that has survived the restore may write after it.
+    // An instance that has survived the restore may still write this.
     await t.owner.query('update resume_point set position = $1, epoch = null', [String(sequenceIn(lost))]);
     const third = await start();
     const { payload: refused } = await third.receive('next');
@@ -253,13 +255,13 @@ describe('cursors of the feed after a restore', () => {
   });
 });
 
-describe('subscribers of an instance that stays while the database goes back', () => {
+describe('subscribers of an instance that stays connected during a restore', () => {
   /** Writes changes that nothing else makes. */
   const write = (count: number) =>
     `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
      select '${platformId}', uuid_v7(), 'TEST', now(), 1, '{}' from generate_series(1, ${count});`;
 
-  /** Undoes the events after a number as a restore does, and does `meanwhile` before anybody can look. */
+  /** Removes the events after a number as a restore does, and runs `meanwhile` before anyone can read. */
   const undoAfter = (sequence: bigint, meanwhile = '') =>
     t.owner.query(`begin; set local session_replication_role = replica;
       delete from event where platform_id = '${platformId}' and sequence > ${sequence};
@@ -282,13 +284,13 @@ describe('subscribers of an instance that stays while the database goes back', (
 
   const ended = [{ message: undone.message, extensions: { code: 'CURSOR_EXPIRED' } }];
 
-  test('the end of the feed goes back: their streams end and say why', async () => {
+  test('the end of the feed moves back: their streams end with the reason', async () => {
     const { before, next } = await follow();
     await undoAfter(before);
     expect(await next()).toMatchObject(ended);
   });
 
-  test('the feed has already passed the number where it was: no event is skipped, and their streams end and say why', async () => {
+  test('the feed has passed its former end: no event is skipped, and their streams end with the reason', async () => {
     const { before, next } = await follow();
     await undoAfter(before, `insert into feed_epoch (epoch) values (1234567); ${write(3)}`);
     expect(await next()).toMatchObject(ended);
@@ -297,7 +299,7 @@ describe('subscribers of an instance that stays while the database goes back', (
 });
 
 describe('the operator after a restore', () => {
-  /** Runs a command of the operators, and returns its output. */
+  /** Runs an operator's command, and returns its output. */
   async function ops(...args: readonly string[]): Promise<Data> {
     const { code, out } = await runOps(t.databaseUrl, ['--json', ...args]);
     expect(code).toBe(0);
@@ -306,7 +308,7 @@ describe('the operator after a restore', () => {
   const finding = async () =>
     JSON.parse((await runOps(t.databaseUrl, ['--json', 'doctor'])).out).find(({ check }: Data) => check === 'restore');
 
-  /** What a sequencer that starts now says. */
+  /** Returns the warnings of a sequencer that starts now. */
   async function warnings(): Promise<unknown[]> {
     const said: unknown[] = [];
     const log = pino({ level: 'warn' }, { write: (line: string) => void said.push(JSON.parse(line).msg) });
@@ -316,7 +318,7 @@ describe('the operator after a restore', () => {
     return said;
   }
 
-  test('is warned of a database that is not the one that it was, until the restore is marked', async () => {
+  test('is warned that the database is a different one until the restore is marked', async () => {
     const unmarked = async () =>
       /^payments_database_restores_unmarked (\d+)$/m.exec(
         await (await fetch(`${t.gateway.metricsUrl}/metrics`)).text(),
@@ -339,7 +341,7 @@ describe('the operator after a restore', () => {
     expect((await finding()).result).toBe('ok');
     expect(await unmarked()).toBe('0');
 
-    // What was good before the mark is good after it, and what follows is in the new epoch.
+    // Cursors from before the mark are valid after it, and later ones are in the new epoch.
     const before = await feedEnd(platform);
     await t.owner.query(
       `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot) values ($1, uuid_v7(), 'TEST', now(), 1, '{}')`,
@@ -350,13 +352,13 @@ describe('the operator after a restore', () => {
     expect(await listed(before)).toEqual([await feedEnd(platform)]);
   });
 
-  test('finds each restore in the feed by an epoch of its own, also where several were not marked', async () => {
+  test('finds each restore in the feed by its own epoch, even if several were not marked', async () => {
     const epochs = async () => (await t.owner.query('select epoch, server from feed_epoch order by id')).rows;
     const before = await epochs();
     for (const timeline of ['1/00000002/3', '1/00000003/3']) {
       await t.owner.query('update feed_epoch set server = $1 where id = (select max(id) from feed_epoch)', [timeline]);
       expect(await warnings()).toHaveLength(1);
-      // The same server once more begins nothing.
+      // The same server again starts no epoch.
       expect(await warnings()).toHaveLength(1);
     }
     const after = await epochs();

@@ -30,7 +30,7 @@ async function settingsOf(opened: Database, ...names: readonly string[]): Promis
 
 const name = () => new URL(database.url).pathname.slice(1);
 
-test('sessions compile no plans, whatever the server is set to: a payment takes less time than compiling its plan', async () => {
+test("sessions use no JIT, whatever the server's setting: compiling takes longer than a payment", async () => {
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   await client.query(`alter database ${client.escapeIdentifier(name())} set jit = on`);
@@ -38,7 +38,7 @@ test('sessions compile no plans, whatever the server is set to: a payment takes 
   expect(await settingsOf(openWith(), 'jit')).toEqual({ jit: 'off' });
 });
 
-test("options in the address add the operator's settings to those of the program, and replace none of them", async () => {
+test("options in the address add to the program's settings, and replace none of them", async () => {
   const opened = openWith({
     options: '-c work_mem=9MB -c timezone=Asia/Tokyo -c statement_timeout=0 -c jit=on -c search_path=pg_catalog',
     statement_timeout: '0',

@@ -7,14 +7,14 @@ import type { ThrowawayDatabase } from '../../src/infra/database/migrations/thro
 import { freshDatabase } from '../setup/database.ts';
 import { type DatabaseProxy, databaseProxy } from '../setup/database-proxy.ts';
 
-// An address with several hosts. That the one that can be written is found after a promotion is tested with a real standby:
-// `npm run soak -- promotion`.
+// An address with several hosts. That the writable one is found after a promotion is tested with a real standby: `npm run soak --
+// promotion`.
 
 let database: ThrowawayDatabase;
 let proxies: readonly [DatabaseProxy, DatabaseProxy];
 let opened: Database;
 
-/** An address that names the hosts of both proxies. */
+/** Returns an address that names the hosts of both proxies. */
 function addressOf(url: string): string {
   const { username, password, pathname } = new URL(url);
   const hosts = proxies.map((proxy) => new URL(proxy.url).host);
@@ -34,20 +34,20 @@ afterAll(async () => {
 
 const ask = async () => (await opened.pool.query<{ role: string }>('select current_user::text as role')).rows[0]?.role;
 
-test('a host that is gone is left for another, and the other way round', async () => {
+test('an unreachable host is replaced by another, and the other way round', async () => {
   const [first, second] = proxies;
   await first.stopListening();
   expect(await ask()).toBe('gateway_work');
   expect([first.connections, second.connections > 0]).toEqual([0, true]);
   await first.startListening();
   await second.stopListening();
-  // The pool may not have seen yet that its connections are cut.
+  // The pool may not have noticed yet that its connections are cut.
   await vi.waitFor(async () => expect(await ask()).toBe('gateway_work'), 10_000);
   expect([first.connections > 0, second.connections]).toEqual([true, 0]);
   await second.startListening();
 });
 
-test('while no host answers, the error is that of a database that is away', async () => {
+test('while no host answers, the error is that of an unreachable database', async () => {
   for (const proxy of proxies) await proxy.stopListening();
   await vi.waitFor(async () => await expect(ask()).rejects.toMatchObject({ code: 'ECONNREFUSED' }), 10_000);
   for (const proxy of proxies) await proxy.startListening();
@@ -60,7 +60,7 @@ test('migrations find the host, too', async () => {
   await proxies[0].startListening();
 });
 
-test('the hosts of an address are written as libpq has them', () => {
+test('the hosts of an address are written as in libpq', () => {
   expect(serversOf('postgres://user:p%40ss@one:5433,two,[::1]:5434/payments?sslmode=verify-full')).toEqual([
     { host: 'one', port: 5433 },
     { host: 'two', port: 5432 },

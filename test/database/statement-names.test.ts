@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readRows } from '../../src/infra/database/read-rows.ts';
 import { freshDatabase, openAsOwner } from '../setup/database.ts';
 
-test('however many different reads are asked for, a connection has the last two hundred prepared that came again', async () => {
+test('a connection keeps the last two hundred repeated reads prepared, however many there are', async () => {
   const { url, drop } = await freshDatabase();
   const database = openAsOwner({ url, poolSize: 1 });
   const prepared = async () =>
@@ -14,7 +14,7 @@ test('however many different reads are asked for, a connection has the last two 
     );
     const page = (take: number) => readRows(database, 'Transaction', { where: {}, orderBy: [{ id: 'desc' }], take });
     for (let turn = 0; turn < 10; turn++) await page(1);
-    // Nine runs by its name: at the first nobody could know that it would come again.
+    // Nine runs by name: at the first, a repeat could not be foreseen.
     expect(await prepared()).toEqual([{ calls: 9 }]);
     for (let turn = 0; turn < 2; turn++) {
       for (let take = 2; take <= 300; take++) {
@@ -24,7 +24,7 @@ test('however many different reads are asked for, a connection has the last two 
     }
     expect((await prepared()).length).toBe(200);
     expect(await prepared()).not.toContainEqual({ calls: 9 });
-    // The first statement was evicted, and is prepared again; so is any that comes now.
+    // The first statement was evicted and is prepared again, like any new one.
     for (let turn = 0; turn < 3; turn++) await page(1);
     expect(await prepared()).toContainEqual({ calls: 3 });
     expect((await prepared()).length).toBe(200);

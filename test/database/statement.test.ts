@@ -20,13 +20,13 @@ beforeAll(async () => {
     destination: { account: { accountId: scene.outsideEur } },
     lockedCurrencyAmount: 9_000,
   });
-  // The timeline waits until what happened has its place in the feed.
+  // The timeline waits until the events have their position in the feed.
   await transactionOf(t.platform, made.transaction.id);
   quoteId = made.id.replace('Quote:', '');
 });
 afterAll(() => t.stop());
 
-test('two texts cannot have one name: a connection that had prepared the one would refuse the other', () => {
+test('two texts cannot have one name: a connection that has prepared one would refuse the other', () => {
   statement('a_test_of_names', 'select 1');
   expect(() => statement('a_test_of_names', 'select 1')).not.toThrow();
   expect(() => statement('a_test_of_names', 'select 2')).toThrow('two statements are named a_test_of_names');
@@ -38,7 +38,7 @@ test('every field of every model is found under its column, and the column under
   expect(names.map((name) => fieldName(columnName(name)))).toEqual(names);
 });
 
-test('the rows of a statement have the names of fields, and what is null stays null', async () => {
+test('the rows of a statement have the names of fields, and null stays null', async () => {
   const read = statement<{ dueInMs: number; leasedUntil: Date | null; ids: string[] }>(
     'test_of_fields',
     "select 5 as due_in_ms, null::timestamptz as leased_until, array['a_b'] as ids union all select 6, 'epoch', '{}'",
@@ -70,7 +70,7 @@ test('the columns of an event make the event that Prisma reads', async () => {
   expect(events).not.toHaveLength(0);
 });
 
-test('a statement with more parameters than the protocol can count is refused before it is sent, on every way', async () => {
+test('a statement with more parameters than the protocol allows is refused before it is sent', async () => {
   const values = Array.from({ length: 65_536 }, () => '1');
   const text = `select $1::text, ${values.length}::text`;
   const { serving, payments } = t.gateway;
@@ -86,7 +86,7 @@ test('a statement with more parameters than the protocol can count is refused be
   expect(await database.pool.query('select 1 as one')).toMatchObject({ rows: [{ one: 1 }] });
 });
 
-test('a statement is planned for any values only where the read says so, in that statement alone', async () => {
+test('a statement has a generic plan only if the read asks for it, in that statement alone', async () => {
   const { serving } = t.gateway;
   const plansOf = async (planning: 'once' | undefined) => {
     const text = `select (select count(*) from quote where id = $1 and 'planned ${planning}' <> '')::text`;
@@ -94,7 +94,7 @@ test('a statement is planned for any values only where the read says so, in that
     const of =
       'select generic_plans::int as any, custom_plans::int as own from pg_prepared_statements where statement = $1';
     return asPlatform(t.platform.platformId, async () => {
-      // The second time it gets its name, and each connection prepares it.
+      // From the second time on it has a name, and each connection prepares it.
       for (let time = 0; time < 12; time += 1) expect(await read()).toBe('1');
       const { rows } = await serving.pool.query(of, [text]);
       return rows[0];

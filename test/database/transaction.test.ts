@@ -12,7 +12,7 @@ import { emptyDatabase, freshDatabase, openAsOwner } from '../setup/database.ts'
 import { waitForLocks } from '../setup/locks.ts';
 
 describe('Prisma and SQL in one transaction', () => {
-  /** Longer than the first statement takes on a busy machine, and shorter than a lock may be waited for. */
+  /** Longer than the first statement takes on a busy machine, and shorter than the lock timeout. */
   const transactionMs = 1_000;
 
   let throwaway: ThrowawayDatabase;
@@ -21,9 +21,9 @@ describe('Prisma and SQL in one transaction', () => {
   beforeAll(async () => {
     throwaway = await freshDatabase();
     database = openAsOwner({ url: throwaway.url });
-    // One connection: its next user would see anything that comes late.
+    // One connection: its next user would see late statements.
     hasty = openAsOwner({ url: throwaway.url, poolSize: 1, transactionMs });
-    // Domains, and so their platforms, are there for good: elsewhere than here, where each test begins with none.
+    // Domains, and thus their platforms, are permanent elsewhere; here each test starts without any.
     await database.pool.query('alter table uma_domain disable trigger append_only');
   });
   afterEach(async () => {
@@ -65,7 +65,7 @@ describe('Prisma and SQL in one transaction', () => {
     await holder.end();
   }
 
-  /** Renames the platform and gives it a token: its first statement waits for the row, the others need nothing of it. */
+  /** Renames the platform and gives it a token: its first statement waits for the row, the others do not need it. */
   const renameWithToken = (prisma: Prisma.TransactionClient) =>
     prisma.platform.update({
       where: { name: 'before' },
@@ -77,7 +77,7 @@ describe('Prisma and SQL in one transaction', () => {
     expect(await database.prisma.apiToken.count()).toBe(0);
   }
 
-  test('what comes by Prisma and what comes by SQL is committed together', async () => {
+  test('writes through Prisma and through SQL are committed together', async () => {
     const transactions = await inTransaction(database, async ({ client, prisma }) => {
       await prisma.platform.create({ data: withToken('one') });
       await insertByHand(client, 'two');
@@ -99,11 +99,11 @@ describe('Prisma and SQL in one transaction', () => {
     expect(await names()).toEqual([]);
   });
 
-  test('transactions beside each other keep to their own connections, whatever is asked by Prisma at once', async () => {
+  test('concurrent transactions keep to their own connections, even if Prisma batches their reads', async () => {
     const asked = Array.from({ length: 8 }, (_, place) =>
       inTransaction(database, async ({ client, prisma }) => {
         const { id } = await prisma.platform.create({ data: withToken(`platform-${place}`) });
-        // Prisma puts look-ups of the same moment into one statement: here each sees what only its own transaction has made.
+        // Prisma batches look-ups of the same tick into one statement: here each sees only the rows of its own transaction.
         const [again, , [seen]] = await Promise.all([
           prisma.platform.findUnique({ where: { id } }),
           database.prisma.platform.findUnique({ where: { id } }).then((outside) => expect(outside).toBe(null)),
@@ -118,13 +118,13 @@ describe('Prisma and SQL in one transaction', () => {
     expect(await names()).toHaveLength(8);
   });
 
-  test('the error of a statement of Prisma’s is the one that Postgres gave', async () => {
+  test('the error of a statement by Prisma is that of Postgres', async () => {
     await database.prisma.platform.create({ data: named('taken') });
     const twice = inTransaction(database, ({ prisma }) => prisma.platform.create({ data: named('taken') }));
     expect(sqlState(await twice.catch((error: unknown) => error))).toBe('23505');
   });
 
-  test('a transaction whose failed statement was passed over does not look committed', async () => {
+  test('a transaction with an ignored failure is not reported as committed', async () => {
     await database.prisma.platform.create({ data: named('taken') });
     const over = inTransaction(database, async ({ client, prisma }) => {
       await insertByHand(client, 'lost');
@@ -134,12 +134,12 @@ describe('Prisma and SQL in one transaction', () => {
     expect(await names()).toEqual(['taken']);
   });
 
-  test('when Prisma’s time is over in the middle of a command, no later part of it is carried out', async () => {
+  test('if Prisma’s time limit passes during a command, its later statements are not executed', async () => {
     await whileHeld(async (holder, letGo) => {
       const late = inTransaction(hasty, ({ prisma }) => renameWithToken(prisma));
       const failed = expect(late).rejects.toMatchObject({ code: 'P1018' });
       await waitForLocks(holder, 1);
-      // As long as Prisma's own timer, and begun after it.
+      // As long as Prisma's own timer, and started after it.
       await delay(transactionMs);
       await letGo();
       await failed;
@@ -148,7 +148,7 @@ describe('Prisma and SQL in one transaction', () => {
     expect((await hasty.pool.query('select now() = statement_timestamp() as alone')).rows).toEqual([{ alone: true }]);
   });
 
-  test('a transaction that ends when Prisma’s time is over commits nothing', async () => {
+  test('a transaction that ends after Prisma’s time limit commits nothing', async () => {
     const slow = inTransaction(hasty, async ({ prisma }) => {
       await prisma.platform.create({ data: withToken('slow') });
       await delay(transactionMs);
@@ -157,7 +157,7 @@ describe('Prisma and SQL in one transaction', () => {
     expect(await names()).toEqual([]);
   });
 
-  test('a command of Prisma’s that nobody waited for ends with its transaction', async () => {
+  test('a command of Prisma that is not awaited ends with its transaction', async () => {
     let forgotten: Promise<unknown> | undefined;
     await whileHeld(async (holder, letGo) => {
       const waits = Promise.withResolvers<void>();
@@ -200,7 +200,7 @@ describe('a transaction by SQL', () => {
   const notes = async () =>
     (await database.pool.query('select text from note order by text')).rows.map(({ text }) => text);
 
-  test('what fails is undone and its own error comes out, and the connection serves the next', async () => {
+  test('a failure is rolled back and thrown unchanged, and the connection serves the next', async () => {
     const work = (on: pg.ClientBase) => async () => {
       await on.query("insert into note values ('lost')");
       await on.query('select 1 / 0');
@@ -211,7 +211,7 @@ describe('a transaction by SQL', () => {
     expect(await notes()).toEqual(['kept']);
   });
 
-  test('a connection that breaks and cannot roll back hides no error, and the pool gives it to nobody', async () => {
+  test('a broken connection that cannot roll back hides no error, and leaves the pool', async () => {
     await expect(
       inTransaction(database, async ({ client: on }) => {
         await client.query('select pg_terminate_backend($1)', [
@@ -223,7 +223,7 @@ describe('a transaction by SQL', () => {
     expect(await notes()).toEqual(['kept']);
   });
 
-  test('what is tried leaves nothing, whether it succeeds or fails', async () => {
+  test('a rolled-back transaction leaves nothing, whether it succeeds or fails', async () => {
     expect(
       await inRolledBackTransaction(
         client,
@@ -237,7 +237,7 @@ describe('a transaction by SQL', () => {
   });
 });
 
-test('one file begins and ends transactions', async () => {
+test('only one file begins and ends transactions', async () => {
   const files = globSync('src/**/*.ts', { exclude: (path) => path.includes('generated') });
   const texts = await Promise.all(files.map(async (file) => ({ file, text: await readFile(file, 'utf8') })));
   const speaking = texts.filter(({ text }) =>

@@ -33,11 +33,11 @@ afterAll(async () => {
 
 const name = () => new URL(database.url).pathname.slice(1);
 
-/** Ends all sessions of the database, as a server does that stops. */
+/** Ends all sessions of the database, as a stopping server does. */
 const endSessions = () =>
   server.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name()]);
 
-/** A request, and what says that it cannot be answered: by an API in which that is a status, or in which it is data. */
+/** A request, and how its answer shows that it cannot be executed: by a status, or in the data. */
 interface Call {
   readonly send: (by: TestPlatform) => Promise<{ readonly unavailable: boolean; readonly answer: unknown }>;
 }
@@ -116,27 +116,27 @@ const writes = (): readonly Call[] => [
   overRest('DELETE', `/customers/${scene.customerId}`),
 ];
 
-/** Sends all of them at once, and returns the answers other than SERVICE_UNAVAILABLE. */
+/** Sends all calls concurrently, and returns the answers other than SERVICE_UNAVAILABLE. */
 async function otherwiseAnswered(calls: readonly Call[], by: TestPlatform): Promise<unknown[]> {
   const answers = await Promise.all(calls.map(({ send }) => send(by)));
   return answers.filter(({ unavailable }) => !unavailable).map(({ answer }) => answer);
 }
 
-/** Waits until payments are made, and settled in the background. */
+/** Waits until a payment can be made and is settled in the background. */
 async function untilRecovered(): Promise<void> {
   const made = await vi.waitFor(() => succeed(platform, 'transferOut', paymentWithKey(), 'transaction { id }'), 10_000);
   expect(await ended(platform, made.transaction.id)).toMatchObject({ status: 'COMPLETED' });
 }
 const paymentWithKey = () => ({ ...payment(), idempotencyKey: crypto.randomUUID() });
 
-test('a database that only reads: every command says that it has not happened, lists are answered, and payments go on afterwards', async () => {
+test('while the database is read-only, commands report that nothing happened, and lists are answered', async () => {
   await server.query(`alter database ${name()} set default_transaction_read_only = on`);
   await endSessions();
   await vi.waitFor(() => platform.ask('{ viewer { kind } customers { totalCount } }'), 10_000);
   expect(await otherwiseAnswered(writes(), platform)).toEqual([]);
   for (const { send } of reads()) expect(await send(platform)).toMatchObject({ unavailable: false });
   await server.query(`alter database ${name()} reset default_transaction_read_only`);
-  // No session is ended now: those that were opened meanwhile cannot write, and must not stay.
+  // No session is ended now: those opened in the meantime cannot write, and must not stay.
   await untilRecovered();
   expect(await Promise.all(Array.from({ length: 20 }, () => act(platform, 'transferOut', paymentWithKey())))).toEqual(
     Array.from({ length: 20 }, () => expect.objectContaining({ __typename: 'TransferOutSuccess' })),
@@ -153,7 +153,7 @@ test.each<[string, { stage(): Promise<unknown>; end(): Promise<unknown> }]>([
     },
   ],
   [
-    'a database that has gone for a restore',
+    'a database renamed for a restore',
     {
       async stage() {
         await server.query(`alter database ${name()} with allow_connections false`);
@@ -166,7 +166,7 @@ test.each<[string, { stage(): Promise<unknown>; end(): Promise<unknown> }]>([
       },
     },
   ],
-])('%s: every request says so, that nothing has happened, and payments go on afterwards', async (_fault, fault) => {
+])('%s: every request reports that nothing happened, and payments work again afterwards', async (_fault, fault) => {
   const remembered = await withNewCredentials(platform, t.url);
   await fault.stage();
   await endSessions();

@@ -3,30 +3,30 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
-// While instances are upgraded one after the other, the previous version works on the migrated database. So a migration removes
-// nothing that this version uses, and requires nothing that it does not write. Its sources are read from the repository.
+// During a rolling upgrade, the previous version works on the migrated database. So a migration removes nothing that this version
+// uses, and requires nothing that it does not write. Its sources are read from the repository.
 
 const root = path.resolve(import.meta.dirname, '../..');
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' });
-/** Whether the sources of earlier versions are here: not in an archive of one version, nor in a shallow clone. */
+/** Whether the sources of earlier versions are available: they are not in an archive of one version, nor in a shallow clone. */
 const hasHistory =
   existsSync(path.join(root, '.git')) && git('rev-parse', '--is-shallow-repository').trim() === 'false';
 
 /** A name in `public`: no version uses names of other schemas, such as a partition's, directly. */
 const name = '(?:if exists\\s+)?(?:public\\.)?"?(\\w+)\\b"?(?!\\.)';
-/** Statements after which a name is gone. */
+/** Statements that remove a name. */
 const takesAway = [
   new RegExp(`\\bdrop\\s+(?:function|table|view|type|column)\\s+${name}`, 'gi'),
   new RegExp(`\\brename\\s+(?:column\\s+)?${name}\\s+to\\b`, 'gi'),
   new RegExp(`\\balter\\s+table\\s+${name}\\s+rename\\s+to\\b`, 'gi'),
 ];
-/** A column that each new row must have, though the version before does not know it. */
+/** A column that each new row must have, though the previous version does not know it. */
 const demands = /\badd\s+column\s+"?(\w+)"?(?![^,;]*\bdefault\b)[^,;]*\bnot\s+null\b/gi;
 
 const namesIn = (sql: string, ...patterns: readonly RegExp[]) =>
   patterns.flatMap((pattern) => [...sql.matchAll(pattern)].map(([, found = '']) => found));
 
-/** Whether a revision has the word in its program or in the tables that it knows. */
+/** Returns whether a revision has the word in its program or in its tables. */
 function uses(revision: string, word: string): boolean {
   try {
     git('grep', '-qwi', word, revision, '--', 'src', 'prisma/schema.prisma');
@@ -37,18 +37,18 @@ function uses(revision: string, word: string): boolean {
   }
 }
 
-/** What a migration breaks for the version before it. */
+/** Returns what a migration breaks for the previous version. */
 const breaks = (sql: string, before: string) => {
   const text = sql.replace(/--[^\n]*/g, '');
   const views = namesIn(text, new RegExp(`\\bcreate\\s+view\\s+${name}`, 'gi'));
   return [
-    // A view may take the place of a table that has another name from then on.
+    // A view may replace a table that is renamed.
     ...namesIn(text, ...takesAway).filter((word) => !views.includes(word) && uses(before, word)),
     ...namesIn(text, demands).map((column) => `${column} has no default`),
   ];
 };
 
-/** The revision before the one that brought a migration: the current one, for a migration that is not committed yet. */
+/** Returns the revision before the one that added a migration: the current one, if the migration is not committed yet. */
 function revisionBefore(migration: string): string {
   const added = git('log', '-1', '--format=%H', '--diff-filter=A', '--', `prisma/migrations/${migration}`).trim();
   return added ? `${added}^` : 'HEAD';
@@ -58,13 +58,13 @@ const [first, ...later] = readdirSync(path.join(root, 'prisma/migrations'))
   .filter((entry) => /^\d+_/.test(entry))
   .sort();
 
-describe.runIf(hasHistory)('the version before works on the database after', () => {
+describe.runIf(hasHistory)('the previous version works on the migrated database', () => {
   test.each(later)('%s', (migration) => {
     const sql = readFileSync(path.join(root, 'prisma/migrations', migration, 'migration.sql'), 'utf8');
     expect(breaks(sql, revisionBefore(migration))).toEqual([]);
   });
 
-  test('a migration that takes away what is used, or demands what nobody writes, is found out', () => {
+  test('a migration that removes used names, or requires unknown columns, is detected', () => {
     const sql = `drop function if exists commit_batches(jsonb);
       alter table "quote" drop column "expires_at", add column "color" text not null;
       alter table platform rename to tenant; drop function never_heard_of();

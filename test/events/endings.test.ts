@@ -50,7 +50,7 @@ test('a stream resumed anywhere sends the rest and completes, even after its las
   }
 });
 
-test('an ended payment is shown at once, and the stream completes when its last event is in the feed', async () => {
+test('an ended payment is shown immediately; the stream completes when its last event is in the feed', async () => {
   const t = await ownGateway();
   const scene = await makeScene(t.platform);
   const { id, transaction } = await quote(t.platform, usdToEur(scene));

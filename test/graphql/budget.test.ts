@@ -87,13 +87,13 @@ const malicious: Record<string, Params> = {
     query: `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Customer { friends(first: 100) { edges { node { id } } } } } }`,
     variables: { ids: Array.from({ length: 100 }, (_, id) => `${id}`) },
   },
-  'a list of one id again and again, which is answered each time': {
+  'a repeated id in a list, answered each time': {
     query: `{ nodes(ids: [${repeat(100, () => '"1"')}]) { ... on Customer { friends(first: 100) { edges { node { id } } } } } }`,
   },
   'a fragment of nothing but __typename that doubles forty times': {
     query: `{ ...F0 } ${fragments(40, (i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`, 'Query', '__typename')}`,
   },
-  'the same __typename again and again': { query: `{ ${repeat(600, () => '__typename')} }` },
+  'a repeated __typename': { query: `{ ${repeat(600, () => '__typename')} }` },
   'fields below __typename': { query: `{ __typename { ${repeat(1900, () => 'version')} } }` },
   'more tokens than are parsed': { query: `{ echo(values: [${repeat(maxTokensParsed, () => '1')}]) }` },
   'a flood in an operation that is not run': {

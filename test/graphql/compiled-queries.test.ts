@@ -39,7 +39,7 @@ test.each([
     '{ accounts(first: 2) { edges { node { customer { id } ...Inner } } } } fragment Inner on InternalAccount { customer { name quotes { totalCount } } }',
   ],
   [
-    'what explains a payment',
+    'the fields that explain a payment',
     '{ transactions { edges { node { timeline { status reason terminal } ledgerEntries { amount { amount } system account { id } } quote { id } } } } }',
   ],
   ['the viewer and a cursor of the feed', '{ viewer { kind feedCursor } currencies { code decimals } }'],
@@ -51,7 +51,7 @@ test.each([
 
 test.each([
   [
-    'an argument out of its bounds',
+    'an argument out of range',
     '{ customers(first: 1) { edges { node { transactions(first: 101) { totalCount } } } } }',
     undefined,
   ],
@@ -134,7 +134,7 @@ test('a query that has often succeeded still reports its error when it fails', a
   expect(await t.platform.send(query, { first: 1 })).toEqual(right);
 });
 
-test("a field's variables and conditions are followed anew each time", async () => {
+test('a field follows its variables and conditions each time', async () => {
   const query = `query ($first: Int!, $with: Boolean!) { customers { edges { node { id
     transactions(first: $first) { edges { node { id } } } accounts @include(if: $with) { edges { node { id } } } } } } }`;
   const ask = (first: number, withAccounts: boolean) => t.platform.ask(query, { first, with: withAccounts });

@@ -96,7 +96,7 @@ test.each<[string, Params, Partial<DocumentSize>]>([
   ['each id of a list', { query: '{ nodes(ids: ["1", "2", "3"]) { id ... on Customer { name } } }' }, { cost: 10 }],
   ['repeated ids each time, as they are answered', { query: '{ nodes(ids: ["1", "1"]) { id } }' }, { cost: 5 }],
   ['an empty list as one id', { query: '{ nodes(ids: []) { id } }' }, { cost: 2 }],
-  ['one id that is no list', { query: '{ nodes(ids: "1") { id } }' }, { cost: 2 }],
+  ['one id that is not a list', { query: '{ nodes(ids: "1") { id } }' }, { cost: 2 }],
   [
     'ids in a variable',
     { query: 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', variables: { ids: ['1', '2', '3', '4'] } },
@@ -205,7 +205,7 @@ test.each([
       ... on Customer { id } } }`,
     1 + (1 + 2 + 2 * 3),
   ],
-  ['none of them where no row can be of the type', '{ account { id ... on Customer { a: id b: id } } }', 1 + 1],
+  ['none of them if no row can have the type', '{ account { id ... on Customer { a: id b: id } } }', 1 + 1],
 ])('the most expensive of fragments on different types counts: %s', (_name, query, cost) => {
   expect(costOf(query)).toBe(cost);
 });

@@ -49,6 +49,6 @@ test.each([
   ['transferOut', ['amount'], { amount: { units: 1n } }, ['input', 'amount', 'units']],
   ['sandboxSend', ['currencyAmount'], { amount: { decimal: '1' } }, ['input', 'amount', 'decimal']],
   ['sandboxSend', ['currencyCode'], {}, ['input', 'currency']],
-] as const)('%s has %j of its command where the input has it', (name, path, input, place) => {
+] as const)('%s has %j of its command at the path in the input', (name, path, input, place) => {
   expect(argumentPath(name, path, input)).toEqual(place);
 });

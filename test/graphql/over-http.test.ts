@@ -126,7 +126,7 @@ const parameters: readonly Row[] = [
     ok(response),
   ],
   [
-    'null for each that is optional',
+    'null for each optional member',
     { body: { query: kind, operationName: null, variables: null, extensions: null } },
     ok(response),
   ],
@@ -135,7 +135,7 @@ const parameters: readonly Row[] = [
     { body: { query: kind, variables: {}, extensions: { any: 'thing' } } },
     ok(response),
   ],
-  ['members of others', { body: { query: kind, id: 7, onError: 'NULL', doc_id: { a: 1 } } }, ok(response)],
+  ['members of other protocols', { body: { query: kind, id: 7, onError: 'NULL', doc_id: { a: 1 } } }, ok(response)],
   ['a misspelt member alone', { body: { qeury: kind } }, wrong(400, 'BAD_REQUEST')],
   ...[{ obj: 'ect' }, 0, false, ['array'], null].map(
     (value): Row => [`a query that is ${JSON.stringify(value)}`, { body: { query: value } }, wrong(400, 'BAD_REQUEST')],
@@ -243,9 +243,9 @@ const methods: readonly Row[] = [
     get({ query: `query null ${kind} query B ${kind}`, operationName: 'null' }),
     ok(response),
   ],
-  ['variables that are no JSON', get({ query: kind, variables: '{' }), wrong(400, 'BAD_REQUEST')],
-  ['variables that are no map', get({ query: kind, variables: '[7]' }), wrong(400, 'BAD_REQUEST')],
-  ['extensions that are no map', get({ query: kind, extensions: '7' }), wrong(400, 'BAD_REQUEST')],
+  ['variables that are not JSON', get({ query: kind, variables: '{' }), wrong(400, 'BAD_REQUEST')],
+  ['variables that are not a map', get({ query: kind, variables: '[7]' }), wrong(400, 'BAD_REQUEST')],
+  ['extensions that are not a map', get({ query: kind, extensions: '7' }), wrong(400, 'BAD_REQUEST')],
   ['no query in the URL', get({}), wrong(400, 'BAD_REQUEST')],
   ['a wrong document in the URL', get({ query: '{ nope }' }), wrong(422, 'GRAPHQL_VALIDATION_FAILED')],
   ['a mutation by GET', get({ query: mutation }), { ...wrong(405, 'BAD_REQUEST'), headers: { allow: 'POST' } }],
@@ -284,7 +284,7 @@ const methods: readonly Row[] = [
     query('{}', { headers: { 'content-type': 'application/graphql' } }),
     { ...wrong(415, 'UNSUPPORTED_MEDIA_TYPE', json), headers: { 'accept-query': json } },
   ],
-  ['a QUERY that is no JSON', query('{'), wrong(400, 'BAD_REQUEST')],
+  ['a QUERY that is not JSON', query('{'), wrong(400, 'BAD_REQUEST')],
   ['a QUERY that is not valid', query({ query: '{ nope }' }), wrong(422, 'GRAPHQL_VALIDATION_FAILED')],
   ...['PUT', 'PATCH', 'DELETE'].map(
     (method): Row => [

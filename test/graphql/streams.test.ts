@@ -154,7 +154,7 @@ describe('a socket', () => {
     printed.mockRestore();
   });
 
-  test('carries 20 operations, even if started all at once; a refused one frees its place', async () => {
+  test('carries 20 operations, even if all start together; a refused one frees its place', async () => {
     const client = t.platform.socket();
     // The request names no operation of the document. They come one after the other, as 21 together are too many.
     for (let index = 0; index < 30; index++) {

@@ -232,7 +232,7 @@ describe('a manifest', () => {
 
   test.each([
     ['with the hash of another text', { [sha256('{ a }')]: '{ viewer { kind } }' }, /is not the SHA-256/],
-    ['with a document that the schema does not have', { [sha256('{ nothing }')]: '{ nothing }' }, /Cannot query field/],
+    ['with a document that does not fit the schema', { [sha256('{ nothing }')]: '{ nothing }' }, /Cannot query field/],
     ['with a document that is malformed', { [sha256('{')]: '{' }, /Syntax Error/],
     ['in an unknown format', { documents: ['{ viewer { kind } }'] }, /unknown manifest format/],
   ])('%s is refused as a whole', async (_what, wrong, message) => {

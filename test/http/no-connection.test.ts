@@ -14,7 +14,7 @@ afterAll(() => {
   for (const client of taken) client.release();
 });
 
-test('callers are told to retry by every API while no connection to the database is free', async () => {
+test('every API asks callers to retry while no connection to the database is free', async () => {
   const rest = () =>
     fetch(`${t.url}/2025-10-13/customers`, { headers: { authorization: platform.authorization } }).then(
       async (response) => ({ status: response.status, ...(await response.json()) }),

@@ -52,13 +52,13 @@ const posted = (query: string) => JSON.stringify({ query });
 describe('without credentials, every document gets the same refusal', () => {
   const documents: readonly [string, object][] = [
     ['valid', { query: good }],
-    ['with a field that is none', { query: '{ nope }' }],
+    ['with an unknown field', { query: '{ nope }' }],
     ['that is malformed', { query: '{' }],
     ['with an introspection query', { query: '{ __schema { types { name } } }' }],
     ['given by its hash', { extensions: { persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } } }],
     ['given by its id', { documentId: `sha256:${'a'.repeat(64)}` }],
     ['with a subscription', { query: 'subscription { transactionUpdates { nope } }' }],
-    ['with a variable that is none', { query: good, variables: 1 }],
+    ['with variables that are not an object', { query: good, variables: 1 }],
     ['that is not a request', []],
   ];
   const sha = 'application/graphql-response+json';

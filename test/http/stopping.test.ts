@@ -32,7 +32,6 @@ async function open(url: string): Promise<Socket> {
   return socket;
 }
 
-/** Waits until the port is closed. */
 async function portClosed(url: string): Promise<void> {
   for (;;) {
     const refused = await open(url).then(

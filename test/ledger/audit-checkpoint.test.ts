@@ -7,7 +7,7 @@ import { ended, pay } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
-// Which rows an audit checks that goes on from a checkpoint, and when it checks all rows.
+// Which rows an audit from a checkpoint checks, and when it checks all rows.
 
 let t: TestGateway;
 let platform: TestPlatform;
@@ -23,7 +23,7 @@ const run = (full = false) => runAudit(t.gateway.payments.database, { full });
 const allRows = { breaches: [], coversFrom: null, isCheckpoint: true };
 const since = { breaches: [], coversFrom: expect.any(Date), isCheckpoint: true };
 
-/** Sets by how much the clock of the ledger's functions differs from that of the machine. */
+/** Shifts the clock of the ledger's functions from that of the machine. */
 async function setClock(by: string): Promise<void> {
   for (const name of ['clock_ms', 'uuid_v7']) {
     const text = await readFile(path.join('prisma/functions/clock', `${name}.sql`), 'utf8');
@@ -31,7 +31,9 @@ async function setClock(by: string): Promise<void> {
   }
 }
 
-/** Begins a journal that the database takes and a rule forbids, a fee that belongs to no payment, and returns what commits it. */
+/**
+ * Begins a journal that the database accepts and a rule forbids, a fee without a payment, and returns a function that commits it.
+ */
 async function moveStrangely(): Promise<() => Promise<void>> {
   const client = new pg.Client({ connectionString: t.databaseUrl });
   await client.connect();
@@ -57,7 +59,7 @@ async function payOnce(from = scene): Promise<void> {
   await ended(platform, (await pay(platform, from)).id);
 }
 
-describe('an audit that goes on from a checkpoint', () => {
+describe('an audit from a checkpoint', () => {
   afterEach(() => t.stop([strange]));
 
   const expectFound = async () => {
@@ -66,7 +68,7 @@ describe('an audit that goes on from a checkpoint', () => {
     expect(breaches.map(({ rule }) => rule)).toEqual([expect.stringMatching(strange)]);
   };
 
-  test('sees a journal that was an hour old when it committed', async () => {
+  test('finds a journal that was an hour old when it committed', async () => {
     const other = await makeScene(platform);
     await setClock('-1 hour');
     const commit = await moveStrangely();
@@ -77,7 +79,7 @@ describe('an audit that goes on from a checkpoint', () => {
     await expectFound();
   });
 
-  test('sees what was committed after the clock was set back by an hour', async () => {
+  test('finds what was committed after the clock was set back by an hour', async () => {
     await payOnce();
     expect(await run()).toMatchObject(allRows);
     await setClock('-1 hour');
@@ -85,12 +87,12 @@ describe('an audit that goes on from a checkpoint', () => {
     await expectFound();
   });
 
-  test('does not make the ledger look sound after another audit has found a rule broken', async () => {
+  test('does not make the ledger look sound after another audit has found a broken rule', async () => {
     expect(await run()).toMatchObject(allRows);
     await (await moveStrangely())();
     const found = [{ rule: expect.stringMatching(strange) }];
     expect(await run()).toMatchObject({ breaches: found, coversFrom: expect.any(Date), isCheckpoint: false });
-    // Whatever the checkpoint covers: all rows are read until an audit is sound again.
+    // Whatever the checkpoint covers, all rows are read until an audit is sound again.
     const whyAll = 'the last audit found broken rules';
     expect(await run()).toMatchObject({ breaches: found, coversFrom: null, whyAll, isCheckpoint: false });
   });
@@ -99,7 +101,7 @@ describe('an audit that goes on from a checkpoint', () => {
 describe('a checkpoint', () => {
   afterEach(() => t.stop());
 
-  test('is gone on from, also by an audit while payments are under way', async () => {
+  test('is the start of the next audit, even of one during payments', async () => {
     expect(await run()).toMatchObject({ ...allRows, whyAll: 'there is no checkpoint yet' });
     const paying = Promise.all(Array.from({ length: 5 }, () => payOnce()));
     const first = await run();
@@ -110,7 +112,7 @@ describe('a checkpoint', () => {
     expect(await run()).toMatchObject(since);
   });
 
-  test('is refused where the database was restored', async () => {
+  test('is refused if the database was restored', async () => {
     await run();
     await t.owner.query('select mark_restore()');
     expect(await run()).toMatchObject({ ...allRows, whyAll: expect.stringContaining('restored') });
@@ -120,13 +122,13 @@ describe('a checkpoint', () => {
     expect(await run()).toMatchObject({ ...allRows, whyAll: expect.stringContaining('restored') });
   });
 
-  test('is refused where the rules have changed', async () => {
+  test('is refused if the rules have changed', async () => {
     await run();
     await t.owner.query(`update audit_checkpoint set rules_digest = 'other'`);
     expect(await run()).toMatchObject({ ...allRows, whyAll: 'the rules have changed since the checkpoint' });
   });
 
-  test('is that of one of several audits at once', async () => {
+  test('is that of one of several concurrent audits', async () => {
     const results = await Promise.all([run(), run(), run()]);
     expect(results.map(({ breaches }) => breaches)).toEqual([[], [], []]);
     const { rows } = await t.owner.query(

@@ -45,7 +45,7 @@ const audits = async () =>
       from audit_run a left join audit_checkpoint c on c.run_id = a.id order by a.id desc`)
   ).rows;
 
-test('the result and the checkpoint of an audit on a standby are stored on the primary, with the moment that they cover', async () => {
+test('an audit on a standby is stored on the primary, with its checkpoint and the time that it covers', async () => {
   expect(await answer('--replica')).toMatchObject({ code: 0, sound: true, onReplica: true, isCheckpoint: true });
   const [{ covers_until: first, ...stored }] = await audits();
   expect(stored).toEqual({ on_replica: true, covers_from: null, checkpoint: true });
@@ -64,7 +64,7 @@ test('the result and the checkpoint of an audit on a standby are stored on the p
   expect(await answer()).toMatchObject({ code: 0, onReplica: false, coversFrom: second.covers_until.toISOString() });
 });
 
-test('a breach that is on the standby is found there', async () => {
+test('a breach on the standby is found there', async () => {
   const spoil = (by: number) =>
     t.owner.query(`begin; set local session_replication_role = replica;
       update account set posted = posted + ${by} where posted > 0; commit`);
@@ -74,11 +74,11 @@ test('a breach that is on the standby is found there', async () => {
   expect(await answer('--replica')).toMatchObject({ code: 0, sound: true, coversFrom: null });
 });
 
-test('a number that no replica has is refused', async () => {
+test('a number without a replica is refused', async () => {
   expect(await answer('--replica', '2')).toEqual({ code: 1, error: 'DATABASE_READ_URL has no replica number 2.' });
 });
 
-test('a standby that does not replay, or is none, is no base for an audit', async () => {
+test('a standby that does not replay, or another server, cannot be audited', async () => {
   const database = openDatabase({ url: servingUrl(servers.primary.url), role: 'gateway_work', poolSize: 2 });
   try {
     await standby.pause();
@@ -115,7 +115,7 @@ function vacuum(): void {
   execFileSync(process.execPath, ['--input-type=module', '-e', script], { env });
 }
 
-test('an audit that the standby cancels to replay the log begins again, and ends when that does not help', async () => {
+test('an audit that the standby cancels starts again, and fails if it is canceled repeatedly', async () => {
   await query(standby.server.url, 'alter system set max_standby_streaming_delay = 0');
   await query(standby.server.url, 'select pg_reload_conf()');
   const database = openDatabase({ url: servingUrl(servers.primary.url), role: 'gateway_work', poolSize: 2 });

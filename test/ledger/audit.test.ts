@@ -60,7 +60,7 @@ async function execute(url: string, text: string, first = 'select') {
   }
 }
 
-/** Makes two customers whose payments have all kinds of journals and ends. */
+/** Creates two customers whose payments have all kinds of journals and outcomes. */
 async function oneOfEverything(t: TestGateway, platform: TestPlatform) {
   const scene = await makeScene(platform, 10_000n);
   const closed = await makeScene(platform, 10_000n, '003');
@@ -70,7 +70,7 @@ async function oneOfEverything(t: TestGateway, platform: TestPlatform) {
     { period: 'LAST_24_HOURS', payments: 50 },
   ];
   await succeed(platform, 'setPolicy', { subjectId: scene.customerId, limits });
-  // Delivered; failed with its money back; and paid after its quote had expired.
+  // Delivered; failed and refunded; and paid after its quote had expired.
   for (const to of [scene.outsideEur, closed.outsideEur]) {
     const made = await quote(platform, {
       source: { account: { accountId: scene.usd } },
@@ -109,13 +109,13 @@ async function oneOfEverything(t: TestGateway, platform: TestPlatform) {
   return scene;
 }
 
-/** Two more legs of five euro, in the journal of the delivery: from outside to a system account. */
+/** Adds two legs of five euros to the journal of the delivery, from outside to a system account. */
 const moreTo = (system: string) => `insert into posting (platform_id, journal_id, leg, system, currency, amount)
   select j.platform_id, j.id, s.leg, s.system, 'EUR', s.amount from journal j,
     (values (98, '${system}'::system_account, 5), (99, 'OUTSIDE'::system_account, -5)) as s(leg, system, amount)
   where j.kind = 'delivery'`;
 
-/** A deposit of five dollars, to the account of each payment of the kind. */
+/** Deposits five dollars to the account of each of these payments. */
 const depositFor = (payments: string) => `
   with made as (insert into journal (platform_id, transaction_id, kind, created_at)
     select t.platform_id, t.id, 'deposit', now() from transaction t where ${payments} returning *)
@@ -147,14 +147,14 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
   ],
   [/^no balance was below zero/, 'update posting set balance_after = -1 where account_id is not null and amount < 0'],
   [/^a posting is in the currency of its account/, `update posting set currency = 'EUR' where account_id is not null`],
-  // A unit of a fee on another account.
+  // One unit of a fee on the wrong account.
   [
     legsOfPayments,
     `update posting p set amount = amount + case p.system when 'FEES' then -1 else 1 end from journal j
      where j.platform_id = p.platform_id and j.id = p.journal_id and j.kind = 'debit' and p.currency = 'USD'
        and p.system in ('FEES', 'LIQUIDITY')`,
   ],
-  // A refund that the platform's own account got.
+  // A refund that went to the platform's own account.
   [
     legsOfPayments,
     `update posting p set account_id = a.id from journal j, account a
@@ -163,7 +163,7 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
   ],
   [legsOfPayments, moreTo('CLEARING')],
   [legsOfPayments, moreTo('SUSPENSE')],
-  // A payment whose end is not in the books, and one whose books have an end that it has not.
+  // A payment whose outcome is not in the books, and one whose books have an outcome that it does not have.
   [legsOfPayments, `update transaction set status = 'PROCESSING' where status = 'COMPLETED'`],
   [legsOfPayments, `update transaction set status = 'COMPLETED', settled_at = now() where status = 'FAILED'`],
   [/^a payment takes at most one deposit/, depositFor(`t.status = 'EXPIRED'`)],
@@ -173,13 +173,13 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
     /^a refund is the full sent amount/,
     'update transaction set refund_amount = refund_amount - 1 where refund_amount is not null',
   ],
-  // A payment that failed after its debit, and whose row knows of no refund.
+  // A payment that failed after its debit, and whose row has no refund.
   [
     /^a refund is the full sent amount/,
     `update transaction set refund_reference = null, refund_amount = null, refund_initiated_at = null, refund_settled_at = null
      where refund_reference is not null`,
   ],
-  // A transfer that arrived as another one, and one that is booked as another kind.
+  // A transfer that arrived as a different one, and one that is booked as a different kind.
   [
     /^a transfer between internal accounts is one journal/,
     `update transaction t set received_amount = received_amount - 1 from arrival a
@@ -197,18 +197,18 @@ const breaches: readonly (readonly [rule: RegExp, plant: string])[] = [
      select t.platform_id, t.id, 'there', 'there', now(), t.received_amount + 1, t.received_currency, t.destination_account_id, 'CREDITED', t.id
      from transaction t where t.destination_account_id is not null order by t.id desc limit 1`,
   ],
-  // A payment that began without its approval, and one that was approved by a token of who asked.
+  // A payment that began without its approval, and one approved by the token that asked for it.
   [/^a payment that waited for an approval has begun only with one/, 'update transaction set decided_by_id = null'],
   [
     /^a payment that waited for an approval has begun only with one/,
     `update transaction t set created_by = 'ApiToken:' || a.created_by_id from api_token a where a.id = t.decided_by_id and t.created_by is not null`,
   ],
-  // A correction of another amount, and one without an approval.
+  // A correction with a different amount, and one without an approval.
   ...[
     'update adjustment set amount = amount + 1',
     "update adjustment set status = 'PROPOSED', decided_by = null, decided_at = null, journal_id = null",
   ].map((plant) => [/^each adjustment is booked once/, plant] as const),
-  // A difference of another amount than the provider's, and one that no person has settled.
+  // A difference with an amount other than the provider's, and one that no person has settled.
   [legsOfPayments, 'update rail_case set moved_out = moved_out + 1 where moved_out is not null'],
   ...[
     'update rail_case set moved_out = null where moved_out is not null',
@@ -249,11 +249,11 @@ test('there is a planted breach for every rule', () => {
   expect(new Set(breaches.map(([rule]) => rule.source)).size).toBe(auditRules);
 });
 
-/** Spoils a copy of a ledger and returns what `work` finds there. */
+/** Spoils a copy of a ledger, and returns what `work` finds there. */
 async function spoiled<T>(ledger: ThrowawayDatabase, plant: string, work: (copy: ThrowawayDatabase) => Promise<T>) {
   const copy = await copyOf(ledger);
   try {
-    // As an intruder or a bug below the triggers would do it.
+    // As an intruder or a bug could do it below the triggers.
     const { rowCount } = await execute(copy.url, plant, 'set session_replication_role = replica');
     expect(rowCount).toBeGreaterThan(0);
     return await work(copy);
@@ -278,13 +278,13 @@ function expectFound(found: readonly Breach[], rule: RegExp): void {
   expect(breach?.rows[0]).toHaveProperty('platform_id');
 }
 
-test.each(breaches)('an audit of all rows finds what was spoiled before the checkpoint: %s', async (rule, plant) => {
+test.each(breaches)('an audit of all rows finds damage from before the checkpoint: %s', async (rule, plant) => {
   const { breaches: found, coversFrom, isCheckpoint } = await spoiled(before, plant, ({ url }) => run(url, true));
   expectFound(found, rule);
   expect({ coversFrom, isCheckpoint }).toEqual({ coversFrom: null, isCheckpoint: false });
 });
 
-test.each(breaches)('both kinds of audit find what was spoiled after the checkpoint: %s', async (rule, plant) => {
+test.each(breaches)('both kinds of audit find damage from after the checkpoint: %s', async (rule, plant) => {
   await spoiled(after, plant, async (copy) => {
     const all = await audit(copy);
     expectFound(all, rule);
@@ -295,7 +295,7 @@ test.each(breaches)('both kinds of audit find what was spoiled after the checkpo
   });
 });
 
-test('an entry that is dated before another one is no breach where the clock was set back in between', async () => {
+test('an entry dated before an earlier one is not a breach if the clock was set back in between', async () => {
   const plant = `with dated as (
       update journal set created_at = created_at - interval '1 minute' where kind = 'adjustment' returning platform_id, id)
     update stored_event e set occurred_at = e.occurred_at - interval '1 minute'

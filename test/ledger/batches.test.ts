@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { divideIntoBatches } from '../../src/domain/ledger/batches.ts';
 import type { Leg, Plan } from '../../src/domain/ledger/plan.ts';
 
-// That batches come to the same as one plan after another is a property of its own, over the database (together.test.ts).
+// That batches have the same result as one plan after another is tested over the database (together.test.ts).
 
 const on = (account: string, amount = 1n): Leg => ({ account, currency: 'USD', amount });
 const pays = (account: string, requireActive = {}): Plan => ({
@@ -11,25 +11,25 @@ const pays = (account: string, requireActive = {}): Plan => ({
 });
 const batchesOf = (...plans: Plan[]) => divideIntoBatches(plans.map((plan) => [{ platformId: 'p', plan }]));
 
-test('plans that have nothing in common are one batch, in their order', () => {
+test('plans with nothing in common are one batch, in their order', () => {
   expect(batchesOf(pays('a'), pays('b'), {}, pays('c'))).toEqual([[0, 1, 2, 3]]);
 });
 
-test('who only looks at the same customers and accounts outside shares a batch', () => {
+test('plans that only read the same customers and external accounts share a batch', () => {
   const ready = { customers: ['someone'], accounts: ['outside'] };
   expect(batchesOf(pays('a', ready), pays('b', ready))).toEqual([[0, 1]]);
 });
 
-test('of plans on one account each is in a batch after the one before; the others need no batch of their own', () => {
+test('plans on one account go into successive batches; the others need no batch of their own', () => {
   expect(batchesOf(pays('hot'), pays('a'), pays('hot'), pays('b'), pays('hot'))).toEqual([[0, 1, 3], [2], [4]]);
 });
 
-test('a plan comes after all that it has something in common with, and those that have something in common with it after it', () => {
+test('a plan follows all with which it shares rows, and precedes later ones that share rows with it', () => {
   const both: Plan = { journals: [{ kind: 'transfer', legs: [on('a', -1n), on('b')] }] };
   expect(batchesOf(pays('a'), both, pays('b'), pays('a'), pays('c'))).toEqual([[0, 4], [1], [2, 3]]);
 });
 
-test('a group has in common with others what any of its plans has', () => {
+test('a group shares rows with others if any of its plans does', () => {
   const group = [
     { platformId: 'p', plan: pays('a') },
     { platformId: 'q', plan: pays('b') },
@@ -37,13 +37,13 @@ test('a group has in common with others what any of its plans has', () => {
   expect(divideIntoBatches([[{ platformId: 'p', plan: pays('b') }], group])).toEqual([[0], [1]]);
 });
 
-test('one idempotency key is one thing on its platform, and another on another', () => {
+test('an idempotency key is distinct on each platform', () => {
   const plan: Plan = { claim: { operation: 'transferOut', key: 'k', hash: '' } };
   const groups = ['p', 'p', 'q'].map((platformId) => [{ platformId, plan }]);
   expect(divideIntoBatches(groups)).toEqual([[0, 2], [1]]);
 });
 
-test('a deletion comes after the money and the payments before it, and before those after it', () => {
+test('a deletion follows earlier money and payments, and precedes later ones', () => {
   const deletion: Plan = { customers: [{ id: 'someone', set: { isDeleted: true } }] };
   const moves: Plan = { transactions: [{ id: 'payment', from: ['PROCESSING'], to: 'COMPLETED' }] };
   const rename: Plan = { customers: [{ id: 'another', set: { name: 'Grace' } }] };
@@ -55,7 +55,7 @@ test('a deletion comes after the money and the payments before it, and before th
   expect(batchesOf(pays('a'), rename, pays('b'), moves)).toEqual([[0, 1, 2, 3]]);
 });
 
-test('an alternative that changes what its plan does not name is refused before anything is sent', () => {
+test('an alternative that changes rows beyond those of its plan is refused before anything is sent', () => {
   const quotes: Plan['quotes'] = [{ id: 'quote', from: ['PENDING'], to: 'PROCESSING' }];
   const journals = pays('a').journals ?? [];
   expect(batchesOf({ quotes, journals, otherwise: { journals, otherwise: { expired: [{ id: 'quote' }] } } })).toEqual([

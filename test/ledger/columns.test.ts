@@ -7,7 +7,7 @@ import { makeScene, type Scene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 import { edges, type Row } from './row-edges.ts';
 
-// The database's own rules for columns, independent of the service: which may change, and which values a row may hold.
+// The database's own rules for columns, independent of the service: which may change, and which values a row may have.
 
 let t: TestGateway;
 let scene: Scene;
@@ -44,7 +44,7 @@ afterEach(() => sql.query('rollback'));
 
 const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
 
-/** Returns the SQLSTATE with which an update of a row is refused, or `done`. Nothing of it stays. */
+/** Returns the SQLSTATE with which an update of a row is refused, or `done`, and undoes the update. */
 async function stateOf(table: string, id: string, change: string): Promise<string | undefined> {
   await sql.query('savepoint here');
   const state = await sql.query(`update ${table} set ${change} where id = $1`, [uuidOf(id)]).then(
@@ -55,7 +55,7 @@ async function stateOf(table: string, id: string, change: string): Promise<strin
   return state;
 }
 
-/** Returns SQL of another value of a column than it has. */
+/** Returns SQL for a value of a column that differs from the current one. */
 function otherValue(column: string, type: string, isEnum: boolean): string {
   if (isEnum) return `(select v from unnest(enum_range(null::${type})) v where v is distinct from ${column} limit 1)`;
   switch (type) {
@@ -91,7 +91,7 @@ async function changeable(table: string, id: string, move = ''): Promise<string[
 }
 
 describe('nothing changes', () => {
-  test('of a quote but its status', async () => {
+  test('of a quote except its status', async () => {
     expect(await changeable('quote', quote.id, `status = 'PROCESSING',`)).toEqual([]);
   });
 
@@ -108,19 +108,19 @@ describe('nothing changes', () => {
     'settled_at',
   ];
 
-  test('of an outgoing payment but what comes of it', async () => {
+  test('of an outgoing payment except its outcome', async () => {
     const columns = await changeable('transaction', quote.transaction.id, `status = 'PROCESSING',`);
-    // Who executes a quote begins its payment.
+    // The caller who executes a quote creates its payment.
     expect(columns).toEqual([...outcome, ...kept, 'created_by'].sort());
   });
 
-  test('of an incoming payment but what comes of it, the question to its platform, and the account that it goes to', async () => {
+  test('of an incoming payment except its outcome, the approval data, and the account that it goes to', async () => {
     const columns = await changeable('transaction', incomingId, `status = 'PROCESSING',`);
     const asked = ['approval_due_at', 'decided_by_id', 'destination_account_id', 'requested_information'];
     expect(columns).toEqual([...outcome, ...kept, ...asked].sort());
   });
 
-  test('of an account, here or outside, but what is noted on it, its checks, its freeze and its end', async () => {
+  test('of an account, internal or external, except its notes, checks, freeze and deletion', async () => {
     const noted = [
       'beneficiary_verification_status',
       'beneficiary_verified_name',
@@ -133,13 +133,13 @@ describe('nothing changes', () => {
     for (const id of [scene.usd, scene.outsideUsd]) expect(await changeable('account', id)).toEqual(noted);
   });
 
-  test('of a proposed adjustment but its decision', async () => {
+  test('of a proposed adjustment except its decision', async () => {
     const columns = await changeable('adjustment', adjustmentId, `status = 'REJECTED',`);
     expect(columns).toEqual(['decided_at', 'decided_by', 'decided_reason', 'journal_id']);
   });
 });
 
-test('a name at the other end of a payment stays as it was, whatever an update says', async () => {
+test('a name at the other end of a payment keeps its value, whatever an update sets', async () => {
   const id = uuidOf(quote.transaction.id);
   const read = async () =>
     (await sql.query('select destination_name, destination_number from transaction where id = $1', [id])).rows;
@@ -151,7 +151,7 @@ test('a name at the other end of a payment stays as it was, whatever an update s
   expect(await read()).toEqual(before);
 });
 
-test('an adjustment is decided once, and its decision is not taken back', async () => {
+test('an adjustment is decided once, and its decision cannot be undone', async () => {
   const decided = (status: string) =>
     `status = '${status}', decided_at = now(), decided_by = 'Ada', decided_reason = 'a test'`;
   expect(await stateOf('adjustment', adjustmentId, `status = 'PROPOSED'`)).toBe('LG003');
@@ -161,7 +161,7 @@ test('an adjustment is decided once, and its decision is not taken back', async 
   }
 });
 
-test('a payment that keeps its status changes in nothing but a refund that waited and is paid now', async () => {
+test('a payment that keeps its status changes only by the settlement of a waiting refund', async () => {
   const id = quote.transaction.id;
   const failed = `status = 'FAILED', failure_reason = 'QUOTE_EXECUTION_FAILED'`;
   const paid = 'refund_settled_at = now()';
@@ -181,7 +181,7 @@ test('a payment that keeps its status changes in nothing but a refund that waite
   expect(await stateOf('transaction', id, paid)).toBe('LG003');
 });
 
-test('when a payment was settled and its refund begun is what the clock of the database said', async () => {
+test("the times of settlement and refund are those of the database's clock", async () => {
   const id = uuidOf(quote.transaction.id);
   await sql.query(`update transaction set status = 'PROCESSING' where id = $1`, [id]);
   await sql.query(`update transaction set status = 'COMPLETED', settled_at = '2001-01-01' where id = $1`, [id]);
@@ -198,14 +198,14 @@ test('when a payment was settled and its refund begun is what the clock of the d
   expect(rows).toEqual([{ settled: true, begun: true, paid: true }]);
 });
 
-test.each(edges)('a row may be %s, and nothing beyond it', async (_what, row, sound, ...broken) => {
+test.each(edges)('a row may be %s, and nothing beyond that', async (_what, row, sound, ...broken) => {
   const rows: Readonly<Record<Row, readonly [table: string, id: string]>> = {
     here: ['account', scene.usd],
     outside: ['account', scene.outsideUsd],
     quote: ['quote', quote.id],
     payment: ['transaction', quote.transaction.id],
   };
-  // Without the triggers, which would refuse most of these changes for another reason.
+  // Without the triggers, which would refuse most of these changes for other reasons.
   await sql.query('set local session_replication_role = replica');
   expect(await stateOf(...rows[row], sound)).toBe('done');
   for (const change of broken) expect([change, await stateOf(...rows[row], change)]).toEqual([change, '23514']);

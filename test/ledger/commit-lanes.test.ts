@@ -9,7 +9,7 @@ import { makeScene, type Scene } from '../setup/scene.ts';
 let t: TestGateway;
 let database: pg.Client;
 beforeAll(async () => {
-  // With three connections one of them commits: all plans share a lane.
+  // With three connections, one of them commits: all plans share a lane.
   t = await startTestGateway({ SANDBOX_PACE_MS: 600_000, DATABASE_POOL: 3 });
   database = new pg.Client({ connectionString: t.databaseUrl });
   await database.connect();
@@ -30,7 +30,7 @@ async function pay({ usd, outsideUsd }: Scene, more: object = {}): Promise<Data>
 
 const uuid = (id: string) => id.split(':')[1];
 
-test('of payments that share a transaction those are refused that the balance does not allow, and no others', async () => {
+test('among payments in one transaction, only those beyond the balance are refused', async () => {
   const poor = await makeScene(t.platform, 250n);
   const rich = await makeScene(t.platform, 100_000n);
   const paid = await Promise.all(Array.from({ length: 30 }, (_, at) => pay(at % 3 === 0 ? poor : rich)));
@@ -39,14 +39,14 @@ test('of payments that share a transaction those are refused that the balance do
   expect(new Set(codes(1))).toEqual(new Set(['PAID']));
 });
 
-test('one key used many times at once has one effect and one answer', async () => {
+test('one key used many times concurrently has one effect and one answer', async () => {
   const scene = await makeScene(t.platform, 10_000n);
   const paid = await Promise.all(Array.from({ length: 20 }, () => pay(scene, { idempotencyKey: 'at-once' })));
   expect(new Set(paid.map(({ transaction }) => transaction.id)).size).toBe(1);
   expect(paid.filter(({ replayed }) => !replayed)).toHaveLength(1);
 });
 
-/** Locks accounts from elsewhere until the answered function is called. */
+/** Locks accounts from another connection until the returned function is called. */
 async function hold(lock: string, ...ids: string[]): Promise<() => Promise<void>> {
   const holder = new pg.Client({ connectionString: t.databaseUrl });
   await holder.connect();
@@ -58,7 +58,7 @@ async function hold(lock: string, ...ids: string[]): Promise<() => Promise<void>
   };
 }
 
-test('a payment whose account is held up elsewhere fails alone; those that came with it are made', async () => {
+test('a payment whose account is locked elsewhere fails alone; those that came with it succeed', async () => {
   const stuck = await makeScene(t.platform, 10_000n);
   const free = await makeScene(t.platform, 10_000n);
   const release = await hold('update', stuck.usd);
@@ -74,7 +74,7 @@ test('a payment whose account is held up elsewhere fails alone; those that came 
   ]);
 });
 
-test('what was refused because its account is held up is not paid when the account is free, and others were not kept waiting', async () => {
+test('a payment refused for a locked account is not made later, and delays no others', async () => {
   const stuck = await makeScene(t.platform, 10_000n);
   const free = await makeScene(t.platform, 10_000n);
   const release = await hold('update', stuck.usd);
@@ -87,9 +87,9 @@ test('what was refused because its account is held up is not paid when the accou
   expect(rows).toEqual([{ id: uuid(transaction.id) }]);
 });
 
-test('payments to one account outside do not wait for each other', async () => {
+test('payments to one external account do not wait for each other', async () => {
   const scene = await makeScene(t.platform, 10_000n);
-  // As another payment to it holds it.
+  // With the lock of another payment to it.
   const release = await hold('share', scene.outsideUsd);
   expect(await pay(scene)).toHaveProperty('transaction');
   await release();
@@ -107,11 +107,11 @@ const waitForLocks = (count: number) =>
     { timeout: 10_000 },
   );
 
-test('payments that come at once share transactions, and each is the one that was asked for', async () => {
+test('concurrent payments share transactions, and each is the one that was requested', async () => {
   const stuck = await makeScene(t.platform, 10_000n);
   const scenes = [await makeScene(t.platform, 10_000n), await makeScene(t.platform, 10_000n)];
   const asked = Array.from({ length: 40 }, (_, at) => ({ amount: at + 1, scene: scenes[at % 2] }));
-  // While one payment waits for its account, the others come.
+  // While one payment waits for its account, the others arrive.
   const release = await hold('update', stuck.usd);
   const first = pay(stuck);
   await waitForLocks(1);
@@ -130,7 +130,7 @@ test('payments that come at once share transactions, and each is the one that wa
   expect(new Set(rows.map(({ written }) => written)).size).toBeLessThan(asked.length / 2);
 });
 
-test('payments that share a transaction take their accounts in one order, whatever order they came in', async () => {
+test('payments in one transaction lock their accounts in one order, whatever their own order was', async () => {
   const [stuck, ...scenes] = [
     await makeScene(t.platform, 10_000n),
     await makeScene(t.platform, 10_000n),
@@ -139,7 +139,7 @@ test('payments that share a transaction take their accounts in one order, whatev
   const [low, high] = scenes.toSorted((a, b) => (a.usd < b.usd ? -1 : 1));
   if (!stuck || !low || !high) throw new Error('three scenes');
   const releases = [await hold('update', stuck.usd), await hold('update', low.usd)];
-  // While the first waits, the others wait for it, and then go together.
+  // While the first waits, the others wait for it, and then are committed together.
   const first = pay(stuck);
   await waitForLocks(1);
   const paid = [high, low].map((scene) => pay(scene));
@@ -150,10 +150,10 @@ test('payments that share a transaction take their accounts in one order, whatev
   expect((await Promise.all(paid)).map(({ code }) => code ?? 'PAID')).toEqual(['PAID', 'PAID']);
 });
 
-/** Lets everything happen that waits for nothing. */
+/** Runs everything that is ready to run. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a plan that has waited as long as one waits for a connection is not begun any more', async () => {
+test('a plan that has waited for as long as a connection may take is not started', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const begun: string[] = [];
   let endFirst = () => {};
@@ -177,7 +177,7 @@ test('a plan that has waited as long as one waits for a connection is not begun 
   expect(begun).toEqual(['first', 'last']);
 });
 
-/** Two lanes whose transactions the test ends: those begun, in order, and the functions that end them. */
+/** Builds two lanes whose transactions the test ends, with those begun, in order, and a function that ends them. */
 function lanesByHand() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -192,7 +192,7 @@ function lanesByHand() {
   return { lanes, begun, end: (name = begun.at(-1) ?? '') => ends.get(name)?.() };
 }
 
-test('who waits behind a slow transaction goes elsewhere, unless it is on one of its accounts', async () => {
+test('plans behind a slow transaction move to another lane, unless they share its account', async () => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
   const { lanes, begun, end } = lanesByHand();
   const on = (account: string): Plan => ({
@@ -207,7 +207,7 @@ test('who waits behind a slow transaction goes elsewhere, unless it is on one of
   vi.advanceTimersByTime(1);
   await turn();
   expect(begun).toEqual(['first', 'another+none']);
-  // Who comes now does not wait for the slow one either.
+  // A new plan does not wait for the slow one either.
   const late = lanes.add('late', on('c'));
   end('another+none');
   await turn();
@@ -220,7 +220,7 @@ test('who waits behind a slow transaction goes elsewhere, unless it is on one of
   expect(await Promise.all([first, ...rest, late])).toEqual(['first', 'same account', 'another', 'none', 'late']);
 });
 
-test('a lane that becomes free takes over who waits behind a slow one', async () => {
+test('a lane that becomes free takes over the plans behind a slow one', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const { lanes, begun, end } = lanesByHand();
   const added: Promise<string>[] = [];

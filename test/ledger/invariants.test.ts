@@ -9,7 +9,7 @@ let t: TestGateway;
 let other: TestPlatform;
 let scene: Scene;
 let foreign: Scene;
-/** A quote that is PENDING, with its transaction. */
+/** A PENDING quote with its transaction. */
 let quote: { id: string; transaction: { id: string } };
 let sql: pg.Client;
 beforeAll(async () => {
@@ -41,16 +41,16 @@ async function run(text: string, values: unknown[] = []): Promise<Data[]> {
   return (await sql.query(text, values)).rows;
 }
 
-/** What the database says of a statement: the SQLSTATE of its refusal. The transaction goes on as before it. */
+/** Returns the SQLSTATE with which the database refuses a statement, or `done`, and undoes the statement. */
 async function refusalOf(text: string, values: unknown[] = []): Promise<string | undefined> {
   await sql.query('savepoint here');
   const state = await sql.query(text, values).then(
     () => 'done',
     (error: unknown) => (error instanceof pg.DatabaseError ? error.code : String(error)),
   );
-  // Released as well: what follows belongs to the transaction itself again.
+  // Released, too: what follows belongs to the transaction itself again.
   await sql.query('rollback to here; release here');
-  // Background work of the gateway may meet the locks of a truncate: asked again, it is refused for its own reason.
+  // The gateway's background work may deadlock with a truncate: repeated, it is refused for its own reason.
   return state === '40P01' ? refusalOf(text, values) : state;
 }
 
@@ -82,7 +82,7 @@ async function balance(): Promise<bigint> {
 }
 
 describe('a journal', () => {
-  test('that does not balance in each currency is refused when it would commit', async () => {
+  test('is refused at its commit if it does not balance in each currency', async () => {
     const { platformId } = t.platform;
     for (const legs of [
       [['OUTSIDE', 'USD', 5]],
@@ -106,7 +106,7 @@ describe('a journal', () => {
     }
   });
 
-  test('takes no leg of zero, and none that is of an account and of the system, or of neither', async () => {
+  test('accepts no leg of zero, and only legs of either an account or the system', async () => {
     const { platformId } = t.platform;
     const journal = await newJournal();
     expect(await refusalOf(toSystem, [platformId, journal, 1, 'FEES', 'USD', 0])).toBe('23514');
@@ -114,7 +114,7 @@ describe('a journal', () => {
     expect(await refusalOf(toSystem, [platformId, journal, 1, 'FEES', 'XYZ', 1])).toBe('23503');
   });
 
-  test('takes no leg in another currency than its account, or on an external account', async () => {
+  test("accepts no leg in a currency other than its account's, or on an external account", async () => {
     const { platformId } = t.platform;
     const journal = await newJournal();
     const leg = (account: string, currency: string) => [platformId, journal, 1, uuidOf(account), currency, 5];
@@ -124,7 +124,7 @@ describe('a journal', () => {
     expect(await refusalOf(toAccount, leg(scene.usd, 'USD'))).toBe('done');
   });
 
-  test('is sealed once committed: no late leg, no change, no deletion, no truncation', async () => {
+  test('is sealed once committed: no late leg, change, deletion or truncation', async () => {
     const journal = await debit(10);
     await sql.query('commit');
     await sql.query('begin');
@@ -155,7 +155,7 @@ describe('a balance', () => {
     expect(await refusalOf(toAccount, leg(2, -1n))).toBe('23514');
   });
 
-  test('changes by nothing but postings', async () => {
+  test('changes only by postings', async () => {
     const more = 'update account set posted = posted + 1 where id = $1';
     expect(await refusalOf(more, [uuidOf(scene.usd)])).toBe('LG004');
   });
@@ -205,7 +205,7 @@ describe('a status moves only along the table of allowed moves', () => {
       expect([from, await refusalOf(again, [id, copy])]).toEqual([from, from === 'INACTIVE' ? 'LG003' : 'done']);
       for (const to of statuses) {
         const state = await refusalOf('update account set status = $2 where id = $1', [id, to]);
-        // Staying the same is no transition.
+        // Staying the same is not a transition.
         const possible = from === to || allowed.has(`${from} > ${to}`);
         expect(`${from}>${to} ${state}`).toBe(`${from}>${to} ${possible ? 'done' : 'LG003'}`);
       }
@@ -217,7 +217,7 @@ describe('a status moves only along the table of allowed moves', () => {
 test('no reference crosses platforms', async () => {
   const copyOf = (table: string) =>
     `insert into ${table} select (jsonb_populate_record(r, $2)).* from ${table} r where id = $1`;
-  // A transaction for the copies of the quote: a quote has one of its own.
+  // A transaction for the copies of the quote: each transaction has only one quote.
   const spare = randomUUID();
   await run(copyOf('transaction'), [uuidOf(quote.transaction.id), { id: spare, quote_id: null }]);
   for (const [table, id, column, stranger] of [
@@ -239,7 +239,7 @@ test('no reference crosses platforms', async () => {
   expect(await refusalOf(toAccount, leg)).toBe('LG007');
 });
 
-test('currencies, platforms and journals are known ones, and events name what is of their platform', async () => {
+test('currencies, platforms and journals must exist, and events name only objects of their platform', async () => {
   const { platformId } = t.platform;
   const copyOf = (table: string) =>
     `insert into ${table} select (jsonb_populate_record(r, $2)).* from ${table} r where id = $1`;
@@ -277,7 +277,7 @@ test('currencies, platforms and journals are known ones, and events name what is
     values ($1, 1000000, uuid_v7(), 'TEST', now(), 1, '{}')`;
   expect(await refusalOf(written, [platformId])).toBe('LG009');
 
-  // Nothing that is named goes away.
+  // Nothing that is referenced can be deleted.
   const kept = ['currency', 'customer', 'account', 'quote', 'transaction'].map((table) => `delete from ${table}`);
   for (const text of [...kept, `update currency set code = 'XYZ' where code = 'USD'`])
     expect([text, await refusalOf(text)]).toEqual([text, 'LG001']);

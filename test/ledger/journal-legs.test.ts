@@ -9,8 +9,8 @@ import { makeScene, type Scene } from '../setup/scene.ts';
 import { settledByHand } from '../setup/settled-by-hand.ts';
 import { tester } from '../setup/tester.ts';
 
-// The auditor knows what all journals of a payment come to together. This knows each journal alone, by the list of decision 58,
-// which is read from the page, not from the code.
+// The auditor knows the sum of all journals of a payment. This test knows each journal, by the list of decision 58, which is read
+// from the page, not from the code.
 
 let t: TestGateway;
 /** It earns a part of the fees. */
@@ -28,7 +28,7 @@ afterAll(() => t.stop());
 
 const funded = 500_000n;
 
-/** Pays a quote from the scene's account, to its account outside unless `rest` says otherwise, up to its end. */
+/** Pays a quote from the scene's account, to its external account unless `to` says otherwise, and waits for its end. */
 async function payQuote(sandboxScenario?: object, to: string = scene.outsideEur, end?: string): Promise<Data> {
   const after = await feedEnd(platform);
   const made = await quote(
@@ -44,7 +44,7 @@ async function payQuote(sandboxScenario?: object, to: string = scene.outsideEur,
   return seen(platform, after, ({ id, status }) => id === made.transaction.id && status === end);
 }
 
-/** A payment from outside to a customer whose money is paid on to an account outside. */
+/** Makes a payment from outside to a customer whose money is paid on to an external account. */
 async function receiveAndPassOn(): Promise<Data> {
   const { customerId } = await makeScene(platform, 0n);
   await succeed(platform, 'createExternalAccount', {
@@ -64,7 +64,7 @@ async function receiveAndPassOn(): Promise<Data> {
   return ended(platform, transaction.id);
 }
 
-/** Makes payments with every kind of journal, of every kind of party. */
+/** Makes payments with every kind of journal and every kind of party. */
 async function makePayments(): Promise<void> {
   const other = await makeScene(platform, 0n);
   for (const to of [scene.outsideEur, scene.eur, other.eur]) {
@@ -92,13 +92,13 @@ async function makePayments(): Promise<void> {
   expect(await approveAdjustment(database, id, { ...tester, by: 'another' })).toMatchObject({ status: 'APPROVED' });
 }
 
-/** One leg of a kind of journal: whose it is, and the letters of its amount with their signs. */
+/** One leg of a kind of journal: its party, and the letters of its amount with their signs. */
 interface Term {
   readonly party: string;
   readonly letters: readonly (readonly [sign: bigint, letter: string])[];
 }
 
-/** The legs of each kind of journal, as decision 58 lists them. */
+/** Returns the legs of each kind of journal, as listed in decision 58. */
 function decidedLegs(): Map<string, Term[]> {
   const [, decision = ''] = readFileSync('docs/decisions.md', 'utf8').split('\n### Decision 58\n');
   const table = decision.matchAll(/^\| `(\w+)` \|[^|]*\| ([^|]+) \|$/gm);
@@ -148,7 +148,7 @@ const journals = `select j.kind,
   left join account pa on pa.platform_id = j.platform_id and pa.kind = 'INTERNAL' and pa.customer_id is null and pa.currency = 'USD'
   where j.platform_id = $1 order by j.id`;
 
-/** The legs that the terms make, as texts: those of one party and currency together, without those of zero. */
+/** Returns the expected legs as texts: summed by party and currency, without those of zero. */
 function expectedLegs(terms: readonly Term[], { amounts, parties }: Journal): string[] {
   const sums = new Map<string, bigint>();
   for (const { party, letters } of terms) {
@@ -161,7 +161,7 @@ function expectedLegs(terms: readonly Term[], { amounts, parties }: Journal): st
   return [...sums].filter(([, amount]) => amount !== 0n).map(([key, amount]) => `${key} ${amount}`);
 }
 
-test('each kind of journal has the legs of decision 58, and no others', async () => {
+test('each kind of journal has exactly the legs of decision 58', async () => {
   await makePayments();
   const decided = decidedLegs();
   const { pool } = t.gateway.payments.database;
@@ -174,7 +174,7 @@ test('each kind of journal has the legs of decision 58, and no others', async ()
       ...expectedLegs(decided.get(journal.kind) ?? [], journal).sort(),
     ]);
   }
-  // Every kind occurred, each with the platform's earning, where it has a part.
+  // Every kind occurred, each with the platform's earning, if it has a part.
   expect(new Set(rows.map(({ kind }) => kind))).toEqual(new Set(decided.keys()));
   const earned = rows.filter(({ legs, parties }) => legs.some(({ party }) => party === parties.platform));
   expect(new Set(earned.map(({ kind }) => kind))).toEqual(new Set(['delivery', 'return']));

@@ -5,8 +5,8 @@ import type { Plan, PlanGroup } from '../../src/domain/ledger/plan.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
-// Two transactions that need the same rows lock them in one order (prisma/functions/commit/lock_plans.sql), so that one waits
-// for the other and neither forever. One connection holds the locks that the others wait for.
+// Two transactions that need the same rows lock them in one order (prisma/functions/commit/lock_plans.sql), so that one waits for
+// the other without a deadlock. One connection holds the locks that the others wait for.
 
 let t: TestGateway;
 let scenes: Scene[];
@@ -61,12 +61,12 @@ const deposit = (account: string): Plan => ({
 test.each([
   ['on the same account', 0],
   ['on another account', 1],
-])('a batch and a call alone with one of its keys wait for each other, and neither fails: %s', async (_where, at) => {
+])('a batch and a single call with one of its keys wait for each other without a failure: %s', async (_where, at) => {
   const accounts = scenes.map(({ usd }) => uuid(usd));
   const [mine, its] = accounts;
   const plan = (account = '', key = ''): PlanGroup =>
     group({ ...deposit(account), claim: { operation: 'batch', key, hash: 'aa' } });
-  // The single call has its key and waits for a locked account; the batch comes with the same key.
+  // The single call has its key and waits for a locked account; then the batch arrives with the same key.
   await hold(mine ?? '');
   const first = commitGroupsOn(one, [plan(mine, `shared-${at}`)]);
   await waitForLocks(1);
@@ -80,7 +80,7 @@ test.each([
   ]);
 });
 
-test('where one changes what the other only looks at, and the other way round, both take all of it in one order', async () => {
+test('two transactions that change what the other only reads lock all rows in one order', async () => {
   const [low = '', high = ''] = scenes.map(({ outsideUsd }) => uuid(outsideUsd)).toSorted();
   const [lowCustomer = '', highCustomer = ''] = scenes.map(({ customerId }) => uuid(customerId)).toSorted();
   const plan = (changed: string, looked: string, changedCustomer: string, lookedCustomer: string): PlanGroup[] => [
@@ -104,7 +104,7 @@ test('where one changes what the other only looks at, and the other way round, b
     await holder.query(`select from ${table} where id = $1 for update nowait`, [highest]);
     await holder.query('rollback');
     await holder.query('begin');
-    // Whoever comes second finds the accounts as the first left them: a refusal is an answer, a deadlock is an error.
+    // The second one finds the accounts as the first left them: a refusal is an answer, a deadlock is an error.
     for (const outcomes of await Promise.all(commits)) expect(outcomes).toHaveLength(2);
   }
 });

@@ -12,20 +12,20 @@ import { waitForLocks } from '../setup/locks.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { tester } from '../setup/tester.ts';
 
-// A plan locks the rows that it changes or depends on before it reads any of them. Each test has another connection change a
-// row while the plan arrives, and the plan must be refused for the row's new state. Without the lock, the plan would use the
-// old state: it would be carried out, or fail at the constraints of the tables.
+// A plan locks the rows that it changes or depends on before it reads any of them. In each test another connection changes a row
+// while the plan arrives, and the plan must be refused for the row's new state. Without the lock, the plan would use the old
+// state: it would be executed, or fail at the constraints of the tables.
 
 let t: TestGateway;
 let scene: Scene;
 let quoted: Data;
-/** Changes rows, without the triggers that keep them. */
+/** Changes rows, with the triggers that protect them disabled. */
 let holder: pg.Client;
 let client: pg.Client;
 beforeAll(async () => {
   t = await startTestGateway({ ROLE: 'serve', SANDBOX_PACE_MS: 600_000 });
 });
-// The plan that debits a frozen account and credits it again is of no payment.
+// The plan that debits a frozen account and credits it again belongs to no payment.
 afterAll(() => t.stop([/^a journal without a payment is money that arrived from outside/]));
 beforeEach(async () => {
   scene = await makeScene(t.platform, 10_000n);
@@ -75,8 +75,8 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
     const plan: Plan = { quotes: [{ id, ...toProcessing, expiry: 'before' }] };
     return ['quote', id, `status = 'EXPIRED'`, plan, { code: 'QUOTE_EXPIRED', id }];
   },
-  // After the transaction of the plan has begun: its own time would not show it.
-  'has its quote until that expires': () => {
+  // After the transaction of the plan has begun: the plan's own time would not show it.
+  'holds its quote until it expires': () => {
     const id = uuid(quoted.id);
     const plan: Plan = { quotes: [{ id, ...toProcessing, expiry: 'before' }] };
     return ['quote', id, 'expires_at = clock_timestamp()', plan, { code: 'QUOTE_EXPIRED', id }];
@@ -99,27 +99,27 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
     const plan: Plan = { customers: [{ id, set: { name: 'Grace Brewster Hopper' } }] };
     return ['customer', id, 'is_deleted = true', plan, { code: 'CUSTOMER_DELETED', id }];
   },
-  'stops a customer who takes part': () => {
+  'rejects a customer who takes part': () => {
     const id = uuid(scene.customerId);
     const refusal = { code: 'USER_NOT_READY', id, kycStatus: 'REJECTED' };
     return ['customer', id, stops, { requireActive: { customers: [id] } }, refusal];
   },
-  'stops a customer who takes part, beside one that it changes': async () => {
+  'rejects a customer who takes part, beside one that it changes': async () => {
     const [id, other] = [uuid(scene.customerId), uuid((await makeScene(t.platform, 0n)).customerId)];
     const customers = [{ id: other, set: { name: 'Ada Lovelace' } }];
     return ['customer', id, stops, { customers, requireActive: { customers: [id] } }, { code: 'USER_NOT_READY', id }];
   },
-  'changes the account outside that it changes': () => {
+  'changes the external account that it changes': () => {
     const id = uuid(scene.outsideUsd);
     const refusal = { code: 'CONFLICT', type: 'ExternalAccount', id, status: 'INACTIVE' };
     return ['account', id, inactive, { accounts: [{ id, ...review }] }, refusal];
   },
-  'stops an account outside that takes part': () => {
+  'deactivates an external account that takes part': () => {
     const [id, customerId] = [uuid(scene.outsideUsd), uuid(scene.customerId)];
     const refusal = { code: 'INVALID_BANK_ACCOUNT', id, customerId, status: 'INACTIVE' };
     return ['account', id, inactive, { requireActive: { accounts: [id] } }, refusal];
   },
-  'stops an account outside that takes part, beside one that it changes': async () => {
+  'deactivates an external account that takes part, beside one that it changes': async () => {
     const [id, other] = [uuid(scene.outsideUsd), uuid((await makeScene(t.platform, 0n)).outsideUsd)];
     const plan: Plan = { accounts: [{ id: other, ...review }], requireActive: { accounts: [id] } };
     return ['account', id, inactive, plan, { code: 'INVALID_BANK_ACCOUNT', id }];
@@ -155,7 +155,7 @@ const cases: Readonly<Record<string, () => Case | Promise<Case>>> = {
 };
 
 test.each(Object.entries(cases))(
-  'a plan waits for whoever %s, and is refused for what that has become',
+  'a plan waits for a transaction that %s, and is refused for the new state',
   async (_who, made) => {
     const [table, id, change, plan, refusal] = await made();
     expect(await refusalAfter(table, id, change, plan)).toMatchObject(refusal);
@@ -163,7 +163,7 @@ test.each(Object.entries(cases))(
   },
 );
 
-/** Runs an API call while another connection has a row, and changes a row before it lets go. */
+/** Runs an API call while another connection holds a row, and changes the row before it releases it. */
 async function whileLocked(table: string, id: string, call: () => Promise<Data>, change: string): Promise<Data> {
   await holder.query('begin');
   await holder.query(`select from ${table} where id = $1 for update`, [id]);
@@ -174,7 +174,7 @@ async function whileLocked(table: string, id: string, call: () => Promise<Data>,
   return answer;
 }
 
-test('a decision that waits until the time to decide is over comes too late', async () => {
+test('a decision that waits for a lock until its deadline has passed is refused', async () => {
   const announced = { senderUmaAddress: '$success.usd@sandbox.uma.money', receiver: { customerId: scene.customerId } };
   const money = { currency: 'USD', amount: 5_000 };
   for (const name of ['approveTransaction', 'rejectTransaction'] as const) {
@@ -190,7 +190,7 @@ test('a decision that waits until the time to decide is over comes too late', as
   }
 });
 
-test('a platform that answers "later" after the time to decide has not answered', async () => {
+test('a platform that answers "later" after the deadline has not answered', async () => {
   const announced = { senderUmaAddress: '$success.usd@sandbox.uma.money', receiver: { customerId: scene.customerId } };
   const money = { currency: 'USD', amount: 5_000 };
   const { transaction } = await actOn(t.platform, 'sandboxReceiveUma', { ...announced, ...money });
@@ -208,7 +208,7 @@ test('a platform that answers "later" after the time to decide has not answered'
   expect(await isDeferred()).toBe(true);
 });
 
-test('a quote whose lookup expires while it waits is not made', async () => {
+test('a quote whose lookup expires while it waits is refused', async () => {
   const receiver = await makeScene(t.platform, 0n);
   const umaAddress = await umaAddressOf(t.platform, receiver.customerId);
   const lookup = await lookUp(t.platform, umaAddress);
@@ -229,7 +229,7 @@ test('a quote whose lookup expires while it waits is not made', async () => {
   });
 });
 
-test('a change that repeats the name of a customer undoes no new name, whose identity check is another', async () => {
+test("a change that repeats a customer's name does not undo a concurrent change of it", async () => {
   const { customerId } = scene;
   const { name } = (await holder.query('select name from customer where id = $1', [uuid(customerId)])).rows[0];
   const details = { individual: { fullName: name, nationality: 'FR' } };
@@ -242,7 +242,7 @@ test('a change that repeats the name of a customer undoes no new name, whose ide
   expect(rows).toEqual([{ name: 'Somebody Else', nationality: 'FR', kyc_status: 'REJECTED' }]);
 });
 
-test('the journal of an adjustment that waited for its account is dated after the entries before it', async () => {
+test('an adjustment that waited for its account is dated after the entries before it', async () => {
   const { database } = t.gateway.payments;
   const correction = { accountId: scene.usd, amount: 5n, currency: 'USD' };
   const proposed = await proposeAdjustment(database, correction, { ...tester, reason: 'a test' });
@@ -270,7 +270,7 @@ test('the journal of an adjustment that waited for its account is dated after th
   expect(rows[0].id > rows[1].id).toBe(true);
 });
 
-test('a call waits for the first one with its key, and then has its answer', async () => {
+test('a call waits for the first one with its key, and then gets the same answer', async () => {
   const claim = { operation: 'test', key: `first-${scene.customerId}`, hash: 'aa' };
   const plan: Plan = { claim, result: { type: 'Customer', id: uuid(scene.customerId) } };
   const group = [[{ platformId: t.platform.platformId, plan }]];
@@ -282,7 +282,7 @@ test('a call waits for the first one with its key, and then has its answer', asy
   expect(await second).toEqual(first.map((outcome) => ({ ...outcome, replayed: true })));
 });
 
-test('a plan waits for whoever freezes the account that it debits, and then takes nothing from it', async () => {
+test('a plan waits for the freeze of the account that it debits, and then takes nothing from it', async () => {
   const id = uuid(scene.usd);
   const legs = [
     { account: id, currency: 'USD', amount: -100n },
@@ -291,14 +291,14 @@ test('a plan waits for whoever freezes the account that it debits, and then take
   const plan: Plan = { journals: [{ kind: 'transfer', legs }] };
   const frozen = { code: 'ACCOUNT_FROZEN', kind: 'INTERNAL', id, customerId: uuid(scene.customerId) };
   expect(await refusalAfter('account', id, 'frozen_at = clock_ms()', plan)).toEqual(frozen);
-  // One that credits as much as it debits succeeds: payments under way end.
+  // A plan that credits as much as it debits succeeds: payments in progress end.
   const back = legs.map((leg) => ({ ...leg, amount: -leg.amount }));
   const through: Plan = { journals: [{ kind: 'transfer', legs: back }, ...(plan.journals ?? [])] };
   const [outcome] = await commitGroupsOn(client, [[{ platformId: t.platform.platformId, plan: through }]]);
   expect(outcome).toMatchObject({ kind: 'done' });
 });
 
-test('a deletion waits for whoever credits the customer, and then is refused with its balance', async () => {
+test('a deletion waits for a credit to the customer, and then is refused with the balance', async () => {
   const { customerId, eur } = await makeScene(t.platform, 0n);
   const id = uuid(customerId);
   const plan: Plan = { customers: [{ id, set: { isDeleted: true } }] };
@@ -308,7 +308,7 @@ test('a deletion waits for whoever credits the customer, and then is refused wit
   await holder.query('update account set posted = 0 where id = $1', [uuid(eur)]);
 });
 
-test('a plan waits for whoever has the account that it credits, and then sees its balance', async () => {
+test('a plan waits for other changes of the account that it credits, and then sees its balance', async () => {
   const account = uuid(scene.usd);
   const legs = [
     { system: 'OUTSIDE', currency: 'USD', amount: -maxAmount / 2n },

@@ -7,7 +7,7 @@ import type { Plan } from '../../src/domain/ledger/plan.ts';
 const some = fc.array(fc.record({ id: fc.uuid() }), { maxLength: 3 });
 const one = fc.record({ id: fc.uuid() });
 
-// The compiler finds a field of a plan that these forget.
+// The compiler finds a field of a plan that these lists omit.
 const requireActive = { customers: some, accounts: some, unfrozen: some, lookups: some } satisfies Fields<
   Plan['requireActive']
 >;
@@ -46,7 +46,7 @@ const parts = fc.record(fields, { requiredKeys: [] });
 const { claim: _claim, expected: _expected, spend: _spend, result: _result, otherwise: _otherwise, ...listed } = fields;
 const listedParts = fc.record(listed, { requiredKeys: [] });
 
-/** All that a plan wants, each under the name of its field, in order. */
+/** Returns everything that a plan contains, under the names of its fields, in order. */
 function wants(plan: unknown, name = ''): [string, unknown][] {
   if (Array.isArray(plan)) return plan.map((item) => [name, item]);
   if (name !== '' && Object.keys(singles).includes(name)) return [[name, plan]];
@@ -55,19 +55,19 @@ function wants(plan: unknown, name = ''): [string, unknown][] {
 
 const byField = (all: [string, unknown][]) => Object.groupBy(all, ([field]) => field);
 
-test('a merge has every field of both plans, the first one’s before the other’s, and nothing else', () => {
+test('a merge has exactly the fields of both plans, the first one’s before the other’s', () => {
   fc.assert(
     fc.property(parts, listedParts, fc.boolean(), (whole, partial, isFirst) => {
       const [first, second] = (isFirst ? [whole, partial] : [partial, whole]) as [Plan, Plan];
       const before = structuredClone([first, second]);
       expect(byField(wants(mergePlans(first, second)))).toEqual(byField([...wants(first), ...wants(second)]));
-      // The plans themselves stay as they are.
+      // The plans themselves are unchanged.
       expect([first, second]).toEqual(before);
     }),
   );
 });
 
-test('three plans are merged in any grouping', () => {
+test('three plans are merged alike in any grouping', () => {
   fc.assert(
     fc.property(listedParts, listedParts, listedParts, (...three) => {
       const [a, b, c] = three as [Plan, Plan, Plan];
@@ -76,7 +76,10 @@ test('three plans are merged in any grouping', () => {
   );
 });
 
-test.each(['claim', 'result', 'otherwise'])('of two plans that each have one, no %s is lost in silence', (field) => {
-  const plans = [{ [field]: { id: '1' } }, { [field]: { id: '2' } }] as [Plan, Plan];
-  expect(() => mergePlans(...plans)).toThrow(`cannot merge two plans that both have a ${field}`);
-});
+test.each(['claim', 'result', 'otherwise'])(
+  'two plans that both have one cannot be merged, and neither %s is lost',
+  (field) => {
+    const plans = [{ [field]: { id: '1' } }, { [field]: { id: '2' } }] as [Plan, Plan];
+    expect(() => mergePlans(...plans)).toThrow(`cannot merge two plans that both have a ${field}`);
+  },
+);

@@ -8,7 +8,7 @@ import { pay, quote, usdToEur } from '../setup/acts.ts';
 import { startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
-// What the database accepts and refuses of a plan, right at the edge. Each test is one transaction, which is rolled back.
+// What the database accepts and refuses in a plan, right at the limits. Each test is one transaction, which is rolled back.
 
 let t: TestGateway;
 let scene: Scene;
@@ -34,7 +34,7 @@ async function outcomeOf(plan: Plan): Promise<unknown> {
   return outcome.kind === 'refused' ? outcome.refusal : outcome.kind;
 }
 
-/** Returns the SQLSTATE of the error that a plan ends in. What was before it stays. */
+/** Returns the SQLSTATE of the error that a plan ends with, and undoes the plan. */
 async function errorOf(plan: Plan): Promise<unknown> {
   await client.query('savepoint before');
   const state = await commitPlanOn(client, t.platform.platformId, plan).then(
@@ -45,7 +45,7 @@ async function errorOf(plan: Plan): Promise<unknown> {
   return state;
 }
 
-test('a change of an external account that was made for an earlier version of it is refused', async () => {
+test('a change of an external account based on another version is refused', async () => {
   const id = uuid(scene.outsideUsd);
   const move = (version: number | undefined): Plan => {
     const review: AccountMove = { id, from: ['ACTIVE'], to: 'UNDER_REVIEW', reason: 'looked at' };
@@ -57,11 +57,11 @@ test('a change of an external account that was made for an earlier version of it
   await client.query('savepoint before');
   expect(await outcomeOf(move(2))).toBe('done');
   await client.query('rollback to before');
-  // One that names none is made for any.
+  // A change without a version is based on any.
   expect(await outcomeOf(move(undefined))).toBe('done');
 });
 
-test('a deposit is credited beside a quote that is EXPIRED, and for no other', async () => {
+test('a deposit is credited for an EXPIRED quote, and for no other', async () => {
   const { id } = await quote(t.platform, usdToEur(scene));
   const beside = (quoteId: string): Alternative => ({ expired: [{ id: uuid(quoteId) }] });
   const conflict = (status: string) => ({ code: 'CONFLICT', type: 'Quote', id: uuid(id), status });
@@ -92,7 +92,7 @@ describe('the difference of a payment that a person settles', () => {
     const orderId: string = rows[0].id;
     const order = { platformId, id: orderId, transaction: { id: transactionId } };
     for (const kind of kinds) {
-      // It needs of the payment only the id.
+      // It needs only the id of the payment.
       const about = order as Parameters<typeof noteCase>[1];
       await noteCase(t.gateway.payments.database, about, { kind, said: 'said', stands: 'stands' });
     }
@@ -134,7 +134,7 @@ describe('the difference of a payment that a person settles', () => {
     expect(await outcomeOf(plan)).toEqual({ code: 'CONFLICT', id: transactionId, status: 'CLOSED' });
   });
 
-  test('is booked with no other case beside it', async () => {
+  test('is booked only one case at a time', async () => {
     const [one, other] = [await settling('OTHER_AMOUNT'), await settling('OTHER_AMOUNT')];
     const both = {
       ...one.plan,

@@ -1,4 +1,4 @@
-/** The rows of `columns.test.ts`: an account here and one outside, and a PENDING quote with its payment. */
+/** The rows of `columns.test.ts`: an internal and an external account, and a PENDING quote with its payment. */
 export type Row = 'here' | 'outside' | 'quote' | 'payment';
 
 const most = '9000000000000000';
@@ -9,54 +9,64 @@ const [sent, received] = ['total_sending_amount - 1', 'total_receiving_amount'];
 const refund = (columns: string) => `refund_reference = 'R', ${columns}`;
 const deleted = `is_deleted = true, status = 'INACTIVE'`;
 
-/** Changes of a row as SQL: the last values that are valid, and the first ones beyond that the database refuses. */
+/** Changes of a row as SQL: the last values that are valid, and the first ones beyond, which the database refuses. */
 export const edges: [what: string, row: Row, sound: string, ...broken: string[]][] = [
-  ['an account that holds nothing', 'here', 'posted = 0', 'posted = -1'],
+  ['an account with a balance of zero', 'here', 'posted = 0', 'posted = -1'],
   [
-    'an account here, without anything of one outside',
+    'an internal account without the fields of an external one',
     'here',
     'status = null, is_deleted = false, default_uma_deposit_account = false',
     ...[`status = 'ACTIVE'`, `account_type = 'IBAN'`, `account_info = '{}'`, `identifier = '1'`, `bank = '1'`],
     ...[`beneficiary = '{}'`, 'default_uma_deposit_account = true', 'is_deleted = true'],
   ],
   [
-    'an account outside, with all that one has',
+    'an external account with all of its fields',
     'outside',
     `status = 'PENDING', account_type = 'IBAN', account_info = '{}', identifier = '1'`,
     ...['status = null', 'account_type = null', 'account_info = null', 'identifier = null'],
   ],
-  ['an account outside without a balance', 'outside', 'posted = 0', 'posted = 1'],
+  ['an external account without a balance', 'outside', 'posted = 0', 'posted = 1'],
   [
-    'a deleted account outside that is INACTIVE and no default',
+    'a deleted external account that is INACTIVE and not a default',
     'outside',
     deleted,
     ...['is_deleted = true', `${deleted}, default_uma_deposit_account = true`],
   ],
   [
-    'a quote of the least that is sent, without fees',
+    'a quote of the minimum sent amount, without fees',
     'quote',
     'total_sending_amount = 1, fees_included = 0, platform_fee = 0',
     'total_sending_amount = 0, fees_included = 0, platform_fee = 0',
   ],
-  ['a quote of the most sent', 'quote', `total_sending_amount = ${most}`, `total_sending_amount = ${most} + 1`],
-  ['a quote of the least received', 'quote', 'total_receiving_amount = 1', 'total_receiving_amount = 0'],
-  ['a quote of the most received', 'quote', `total_receiving_amount = ${most}`, `total_receiving_amount = ${most} + 1`],
   [
-    'a quote whose fees are all that is sent',
+    'a quote of the maximum sent amount',
+    'quote',
+    `total_sending_amount = ${most}`,
+    `total_sending_amount = ${most} + 1`,
+  ],
+  ['a quote of the minimum received amount', 'quote', 'total_receiving_amount = 1', 'total_receiving_amount = 0'],
+  [
+    'a quote of the maximum received amount',
+    'quote',
+    `total_receiving_amount = ${most}`,
+    `total_receiving_amount = ${most} + 1`,
+  ],
+  [
+    'a quote whose fees are the whole sent amount',
     'quote',
     'fees_included = total_sending_amount',
     'fees_included = total_sending_amount + 1',
   ],
   ['a quote that earns its platform nothing', 'quote', 'platform_fee = 0', 'platform_fee = -1'],
   [
-    'a quote whose fees are all of its platform',
+    'a quote whose fees all go to its platform',
     'quote',
     'platform_fee = fees_included',
     'platform_fee = fees_included + 1',
   ],
   ['a quote with the smallest rate', 'quote', 'exchange_rate = 1e-15', 'exchange_rate = 0'],
   [
-    'a lock of all that is sent but the fee of the platform, of all that is received, and with a reference',
+    "a lock of the amount sent without the platform's fee, of the amount received, and with a reference",
     'quote',
     locked(sent, received, `'r'`),
     ...[`${sent} - 1`, `${sent} + 1`, 'null'].map((other) => locked(other, received, `'r'`)),
@@ -77,13 +87,13 @@ export const edges: [what: string, row: Row, sound: string, ...broken: string[]]
     `destination_kind = 'UMA_ADDRESS', destination_uma_address = '$a@b.test'`,
     `destination_kind = 'UMA_ADDRESS'`,
   ],
-  ['a payment of the least sent', 'payment', 'sent_amount = 1', 'sent_amount = 0'],
-  ['a payment of the most sent', 'payment', `sent_amount = ${most}`, `sent_amount = ${most} + 1`],
-  ['a payment of the least received', 'payment', 'received_amount = 1', 'received_amount = 0'],
-  ['a payment of the most received', 'payment', `received_amount = ${most}`, `received_amount = ${most} + 1`],
+  ['a payment of the minimum sent amount', 'payment', 'sent_amount = 1', 'sent_amount = 0'],
+  ['a payment of the maximum sent amount', 'payment', `sent_amount = ${most}`, `sent_amount = ${most} + 1`],
+  ['a payment of the minimum received amount', 'payment', 'received_amount = 1', 'received_amount = 0'],
+  ['a payment of the maximum received amount', 'payment', `received_amount = ${most}`, `received_amount = ${most} + 1`],
   ['a payment without fees', 'payment', 'fees = 0', 'fees = -1'],
   [
-    'a payment that sends an amount of a currency, or neither',
+    'a payment that has both a sent amount and its currency, or neither',
     'payment',
     'sent_amount = null, sent_currency = null',
     ...['sent_amount = null', 'sent_currency = null'],
@@ -96,7 +106,7 @@ export const edges: [what: string, row: Row, sound: string, ...broken: string[]]
   ],
   ['a COMPLETED payment with its time', 'payment', `status = 'COMPLETED', settled_at = now()`, `status = 'COMPLETED'`],
   [
-    'a refund with its amount and the time of its beginning',
+    'a refund with its amount and the time when it began',
     'payment',
     refund('refund_amount = 1, refund_initiated_at = now()'),
     ...[refund('refund_amount = 1'), refund('refund_initiated_at = now()')],
@@ -109,7 +119,7 @@ export const edges: [what: string, row: Row, sound: string, ...broken: string[]]
     `status = 'REFUNDED'`,
   ],
   [
-    'a payment that another token has approved than the one that asked for it',
+    'a payment that was approved by a token other than its creator',
     'payment',
     `created_by = 'ApiToken:' || platform_id, decided_by_id = id`,
     `created_by = 'ApiToken:' || id, decided_by_id = id`,

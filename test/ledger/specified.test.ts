@@ -5,7 +5,7 @@ import { execute, quote, usdToEur } from '../setup/acts.ts';
 import { type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// The database follows the lists in the papers. The test reads the lists from the papers, not from the code.
+// The database follows the lists in the documents. The test reads them from the documents, not from the code.
 
 const decisions = readFileSync('docs/decisions.md', 'utf8');
 const specification = readFileSync('docs/interface-specification.md', 'utf8');
@@ -20,7 +20,7 @@ async function rows(text: string, values: unknown[] = []): Promise<Data[]> {
   return (await t.owner.query(text, values)).rows;
 }
 
-/** The text of a decision, or of a section of the specification, up to the next heading. */
+/** Returns the text of a decision, or of a section of the specification, up to the next heading. */
 function partOf(paper: string, heading: string): string {
   const [, after = ''] = paper.split(`\n${heading}\n`);
   const [part = ''] = after.split(/\n#{2,3} /);
@@ -28,7 +28,7 @@ function partOf(paper: string, heading: string): string {
   return part;
 }
 
-/** The cells of the rows of a table whose first cell is a status or empty. */
+/** Returns the cells of those table rows whose first cell is a status or empty. */
 function tableIn(part: string): string[][] {
   const lines = part.split('\n').filter((line) => line.startsWith('|'));
   return lines
@@ -37,7 +37,7 @@ function tableIn(part: string): string[][] {
     .map((cells) => cells.map((cell) => cell.trim()));
 }
 
-describe('the table of moves is that of the papers', () => {
+describe('the table of moves is that of the documents', () => {
   const moves = async (noun: string) =>
     (await rows(`select unnest(status_moves('${noun}')) as move`)).map(({ move }) => move).sort();
   const movesIn = (part: string, to: number) =>
@@ -46,14 +46,14 @@ describe('the table of moves is that of the papers', () => {
       .map((cells) => `${cells[0]} > ${cells[to]}`);
   const unique = (list: readonly string[]) => [...new Set(list)].sort();
 
-  test('a quote has the moves of decision 50, and no others', async () => {
+  test('a quote has exactly the moves of decision 50', async () => {
     const decided = movesIn(partOf(decisions, '### Decision 50'), 2);
     expect(decided.length).toBeGreaterThan(5);
     expect(await moves('quote')).toEqual(unique(decided));
     expect(unique(decided)).toEqual(expect.arrayContaining(movesIn(partOf(specification, '### 3.1 Quote status'), 3)));
   });
 
-  test('a transaction has the moves of decision 57, and no others', async () => {
+  test('a transaction has exactly the moves of decision 57', async () => {
     const decided = movesIn(partOf(decisions, '### Decision 57'), 2);
     expect(decided).toHaveLength(17);
     expect(await moves('transaction')).toEqual(unique(decided));
@@ -62,7 +62,7 @@ describe('the table of moves is that of the papers', () => {
     expect(decided).toEqual(expect.arrayContaining(specified));
   });
 
-  test('an external account has the moves of decision 42, and no others', async () => {
+  test('an external account has exactly the moves of decision 42', async () => {
     const sentences = partOf(decisions, '### Decision 42').matchAll(
       /\b([A-Z_]+) becomes ([A-Z_]+(?:(?:, | or )[A-Z_]+)*)/g,
     );
@@ -72,7 +72,7 @@ describe('the table of moves is that of the papers', () => {
   });
 });
 
-describe('what is stored under an idempotency key', () => {
+describe('the outcome stored under an idempotency key', () => {
   /** The codes with which the functions of the database refuse a plan, as callers get them. */
   const codes = new Set(
     globSync('prisma/functions/*/*.sql')
@@ -91,8 +91,8 @@ describe('what is stored under an idempotency key', () => {
     expect(unstored).toBe('401, 403, 404 and 5xx');
     expect(codes.size).toBeGreaterThan(9);
     for (const code of codes) {
-      // Callers get this one as CONFLICT (decision 37).
-      // What needs an approval is asked for again, and nobody gets this one (decision 109).
+      // Callers get ACCOUNT_EXISTS and OTHER_VERSION as CONFLICT (decision 37). A call that needs an approval is planned again,
+      // and no caller gets that code (decision 109).
       const presented =
         { ACCOUNT_EXISTS: 'CONFLICT', OTHER_VERSION: 'CONFLICT', APPROVAL_REQUIRED: 'FORBIDDEN' }[code] ?? code;
       const status = statuses.get(presented) ?? '';
@@ -108,7 +108,7 @@ describe('what is stored under an idempotency key', () => {
     }
   });
 
-  test('is no refusal for a customer who may not pay yet: the same call succeeds when it may', async () => {
+  test('is not a refusal for a customer who may not pay yet: the same call succeeds later', async () => {
     const scene = await makeScene(t.platform, 10_000n);
     const { id } = await quote(t.platform, usdToEur(scene));
     const become = (status: string) =>

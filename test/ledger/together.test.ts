@@ -15,7 +15,7 @@ import { makeScene, type Scene } from '../setup/scene.ts';
 
 const uuidOf = (id: string) => id.slice(id.indexOf(':') + 1);
 
-/** The number of lists of plans to try; TOGETHER_RUNS sets another. */
+/** The number of lists of plans to try. TOGETHER_RUNS sets another. */
 const runs = Number(process.env.TOGETHER_RUNS ?? 150);
 
 let t: TestGateway;
@@ -44,14 +44,14 @@ beforeAll(async () => {
   }
   const { rows } = await sql.query('select platform_id from transaction limit 1');
   platform = rows[0].platform_id;
-  // The time of one quote is over. What was quoted cannot change, so the triggers that say so are off for it.
+  // One quote has expired. Quoted terms cannot change, so the triggers that enforce this are off for the update.
   await sql.query('set session_replication_role = replica');
   await sql.query("update quote set expires_at = created_at + interval '1 millisecond' where id = $1", [quotes[2]?.id]);
   await sql.query('set session_replication_role = origin');
   const much = collection(1, 4_600_000_000_000_000n, true);
   const { transaction: [made] = [], rail_order: [order] = [] } = much[0]?.plan.insert ?? {};
   coming = { id: made?.id ?? '', order: order?.id ?? '' };
-  // Two policies: a customer's, which some of its payments fill, and one that the payments of both customers share.
+  // Two policies: a customer's, which some of its payments use up, and one that the payments of both customers share.
   const limits = [
     [{ period: 'DAY', currency: 'USD', amount: { units: 400 } }],
     [
@@ -77,7 +77,7 @@ const leg = (account: string, amount: bigint): Leg => ({ account, currency: 'USD
 const clearing = (amount: bigint): Leg => ({ system: 'CLEARING', currency: 'USD', amount });
 const outside = (amount: bigint): Leg => ({ system: 'OUTSIDE', currency: 'USD', amount });
 
-/** A new payment, and its order of the rail. */
+/** Returns the rows of a new payment and of its rail order. */
 function paymentRows(
   type: 'OUTGOING' | 'INCOMING',
   { customerId }: Scene,
@@ -97,7 +97,7 @@ function paymentRows(
   };
 }
 
-/** Pays out, as transferOut does; with policies, where it is `limited`. */
+/** Pays out, as transferOut does, with policies if `limited`. */
 function payout(of: number, amount: bigint, key: string | undefined, limited: boolean): Group {
   const scene = scenes[of] ?? scenes[0];
   const [from, to] = [uuidOf(scene.usd), uuidOf(scene.outsideUsd)];
@@ -124,7 +124,7 @@ function payout(of: number, amount: bigint, key: string | undefined, limited: bo
   ];
 }
 
-/** Collects later: the account must have room for it, or its room is not checked, as where another customer sends. */
+/** Collects later: the account must have room, or its room is not checked, as for a payment from another customer. */
 function collection(of: number, amount: bigint, asks: boolean): Group {
   const scene = scenes[of] ?? scenes[0];
   const [from, to] = [uuidOf(scene.outsideUsd), uuidOf(scene.usd)];
@@ -138,7 +138,7 @@ function collection(of: number, amount: bigint, asks: boolean): Group {
   ];
 }
 
-/** Ends a payment, as settlement does: delivered, or failed with the money back. */
+/** Ends a payment, as settlement does: delivered, or failed and refunded. */
 function outcome(of: number, fails: boolean): Group {
   const { id, order } = payments[of] ?? { id: '', order: '' };
   const back = uuidOf(scenes[0].usd);
@@ -162,7 +162,7 @@ function outcome(of: number, fails: boolean): Group {
   ];
 }
 
-/** Ends a payment that was on its way here, with its order or as a platform rejects it: there is room for another. */
+/** Ends a payment that was on its way here, with its order or by the platform's rejection: there is room for another. */
 const uncollected = (ofRail: boolean): Group => [
   plan({
     ...(ofRail && { orders: [{ id: coming.order, dueInMs: null }] }),
@@ -175,7 +175,7 @@ const uncollected = (ofRail: boolean): Group => [
   }),
 ];
 
-/** Ends a payment that policies have counted, and count no longer. */
+/** Ends a payment that policies have counted, so that they no longer count it. */
 const uncounted = (): Group => [
   plan({
     transactions: [
@@ -187,7 +187,7 @@ const uncounted = (): Group => [
   }),
 ];
 
-/** The rail has said its last word on a payment that stays as it is. */
+/** The rail has given its final report on a payment that stays as it is. */
 const abandoned = (): Group => [plan({ orders: [{ id: coming.order, dueInMs: null }] })];
 
 /** Executes a quote. */
@@ -206,7 +206,7 @@ function execution(of: number): Group {
   ];
 }
 
-/** A deposit for a quote: it executes the quote, or is credited where the quote has expired. */
+/** A deposit for a quote: it executes the quote, or is credited if the quote has expired. */
 function paidIn(of: number, amount: bigint): Group {
   const { id, transaction } = quotes[of] ?? { id: '', transaction: '' };
   const account = uuidOf(scenes[0].usd);
@@ -231,12 +231,12 @@ function paidIn(of: number, amount: bigint): Group {
   ];
 }
 
-/** Ends a quote, and says nothing of its transaction. */
+/** Ends a quote without a word about its transaction. */
 const cancelled = (of: number): Group => [
   plan({ quotes: [{ id: quotes[of]?.id ?? '', from: ['PENDING'], to: 'FAILED', reason: 'cancelled' }] }),
 ];
 
-/** Marks a quote EXPIRED whose time is over. */
+/** Marks an expired quote as EXPIRED. */
 function expiry(of: number): Group {
   const { id, transaction } = quotes[of] ?? { id: '', transaction: '' };
   const ends = { from: ['PENDING'], to: 'EXPIRED', reason: 'its time is over' } as const;
@@ -248,7 +248,7 @@ function expiry(of: number): Group {
   ];
 }
 
-/** Moves money from one account here to the other. */
+/** Moves money from one internal account to the other. */
 function move(of: number, amount: bigint): Group {
   const [from, to] = of === 0 ? scenes : [scenes[1], scenes[0]];
   return [
@@ -267,7 +267,7 @@ const closed = (of: number): Group => [
   }),
 ];
 
-/** Registers a customer under one of two UMA addresses, or gives a customer that address. */
+/** Registers a customer with one of two UMA addresses, or gives a customer that address. */
 const named = (of: number, who: 'new' | 0 | 1): Group => {
   const umaAddress = `$together-${of}@example.com`;
   if (who !== 'new') return [plan({ customers: [{ id: uuidOf(scenes[who].customerId), set: { umaAddress } }] })];
@@ -284,7 +284,7 @@ const named = (of: number, who: 'new' | 0 | 1): Group => {
   ];
 };
 
-/** Registers an account outside, which its owner may have once. */
+/** Registers an external account, which its owner may have once. */
 function registered(of: number): Group {
   const id = randomUUID();
   const account: NewRow<Account> = {
@@ -306,7 +306,7 @@ const checked = (dueInMs: number | null): Group => [
   plan({ checks: [{ accountId: uuidOf(scenes[0].outsideUsd), dueInMs }] }),
 ];
 
-/** Changes nothing, and is answered with an account. */
+/** Changes nothing, and returns an account. */
 const seen = (of: number): Group => [plan({ result: { type: 'Account', id: uuidOf((scenes[of] ?? scenes[0]).usd) } })];
 
 const either = fc.integer({ min: 0, max: 1 });
@@ -334,7 +334,7 @@ const anyGroup = fc.oneof(
       abandoned,
     ),
   },
-  // Payments that policies limit are many enough to reach their limits.
+  // There are enough payments under policies to reach their limits.
   { weight: 8, arbitrary: either.map((of) => () => payout(of, 1n, undefined, true)) },
   { weight: 4, arbitrary: fc.constant(() => uncounted()) },
   { weight: 4, arbitrary: third.map((of) => () => execution(of)) },
@@ -357,7 +357,7 @@ const anyGroup = fc.oneof(
     ]),
   },
   { weight: 1, arbitrary: either.map((of) => () => seen(of)) },
-  // Two sides that happen together or not at all.
+  // Two sides that are committed together or not at all.
   {
     weight: 2,
     arbitrary: fc.tuple(third, fc.boolean(), either, amount).map(([of, fails, to, much]) => () => [
@@ -367,7 +367,7 @@ const anyGroup = fc.oneof(
   },
 );
 
-/** The content of the database, without times and generated values. */
+/** Reads the content of the database, without times and generated values. */
 async function stateNow(): Promise<unknown> {
   const { rows } = await sql.query(`select
     (select jsonb_agg(jsonb_build_array(a.id, a.posted, a.version, a.status) order by a.id) from account a) as accounts,
@@ -399,14 +399,14 @@ const told = (outcome: Outcome) =>
         },
       }
     : outcome.kind === 'refused' && outcome.refusal.code === 'LIMIT_EXCEEDED'
-      ? // When it is free again depends on when it was used.
+      ? // The time when it is free again depends on the time of its use.
         {
           ...outcome,
           refusal: { ...outcome.refusal, freeAt: null, limit: { ...outcome.refusal.limit, renewsAt: null } },
         }
       : outcome;
 
-/** Outcomes and the remaining rows, or the error; nothing of it is kept. */
+/** Returns outcomes and the remaining rows, or the error, and undoes everything. */
 async function attempt(act: () => Promise<Outcome[]>): Promise<unknown> {
   await sql.query('begin');
   try {
@@ -422,7 +422,7 @@ async function attempt(act: () => Promise<Outcome[]>): Promise<unknown> {
 }
 
 test(
-  'plans that share a transaction come to the same as one after another, whatever they have in common',
+  'plans that share a transaction have the same result as one after another, whatever they share',
   async () => {
     let possible = 0;
     await fc.assert(
@@ -439,7 +439,7 @@ test(
       }),
       { numRuns: runs },
     );
-    // Most generated plans could be carried out, so the comparison means something.
+    // Most generated plans could be executed, so the comparison means something.
     expect(possible).toBeGreaterThan(runs / 2);
   },
   60_000 + runs * 500,

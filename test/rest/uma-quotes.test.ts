@@ -26,7 +26,7 @@ const workflow = (lookupId: string) => ({
   senderUserInfo: sender,
 });
 
-test('the UMA workflow’s own form pays from the looking customer’s account of the sending currency', async () => {
+test('the UMA workflow’s own form pays from the customer’s account in the sending currency', async () => {
   const senders = [
     `?platformUserId=${scene.customer.platformCustomerId}`,
     `?customerId=${scene.customer.id}`,

@@ -48,7 +48,7 @@ export const accessBugs: Bugs = {
       file: 'src/infra/database/connections/platform-statement.ts',
       find: ', true)`;',
       put: ', false)`;',
-      test: 'platforms see their own rows alone, and no platform stays behind in a session',
+      test: 'platforms see only their own rows, and no platform stays behind in a session',
     },
   },
   'test/access/same-tick.test.ts': {
@@ -375,12 +375,12 @@ export const accessBugs: Bugs = {
       file: 'prisma/migrations',
       find: "execute format('revoke execute on function %s from public', v_function.name);",
       put: 'null;',
-      test: 'and not either where it may look into the schemas',
+      test: 'cannot do so even with usage of the schemas',
     },
     'a function that a later migration makes is open to every login of the server': {
       file: 'prisma/migrations',
       find: 'alter default privileges revoke execute on functions from public;',
-      test: 'calls no function that a later migration makes, which the two roles may call',
+      test: 'cannot call a function of a later migration, which the two roles may call',
     },
   },
 };

@@ -28,7 +28,7 @@ export const edgeBugs: Bugs = {
       file: 'prisma/functions/commit/check_version.sql',
       find: "    when 'Account' then select version into v_version from account where platform_id = p_platform and id = v_id;",
       put: "    when 'Account' then v_version := (p_expected ->> 'version')::int;",
-      test: 'a change of an external account that was made for an earlier version of it is refused',
+      test: 'a change of an external account based on another version is refused',
     },
     'the end of a case of another amount closes other cases of the payment, too': {
       file: 'prisma/functions/commit/apply_plans.sql',
@@ -49,12 +49,12 @@ export const edgeBugs: Bugs = {
     'a difference closes two cases': {
       file: 'prisma/functions/commit/check_difference.sql',
       find: " or jsonb_array_length(p_plan -> 'cases') <> 1",
-      test: 'is booked with no other case beside it',
+      test: 'is booked only one case at a time',
     },
     'a deposit is credited beside any quote that was not paid': {
       file: 'prisma/functions/commit/check_expired.sql',
       find: " or q.status <> 'EXPIRED'",
-      test: 'a deposit is credited beside a quote that is EXPIRED, and for no other',
+      test: 'a deposit is credited for an EXPIRED quote, and for no other',
     },
   },
   'test/access/ended-tokens.test.ts': {
@@ -122,78 +122,78 @@ export const edgeBugs: Bugs = {
       find: '  v_else.status_reason := old.status_reason;',
       put: `  v_else.status_reason := old.status_reason;
   v_else.lookup_id := old.lookup_id;`,
-      test: 'of a quote but its status',
+      test: 'of a quote except its status',
     },
     'the details of the rate of a payment can change': {
       file: 'prisma/functions/guards/guard_transaction.sql',
       find: 'new.rate_details, new.description)',
       put: 'old.rate_details, new.description)',
-      test: 'of an outgoing payment but what comes of it',
+      test: 'of an outgoing payment except its outcome',
     },
     'an outgoing payment can go to another account': {
       file: 'prisma/functions/guards/guard_transaction.sql',
       find: "old.type = 'OUTGOING' and (new.destination_account_id",
       put: "old.type = 'INCOMING' and (new.destination_account_id",
-      test: 'of an outgoing payment but what comes of it',
+      test: 'of an outgoing payment except its outcome',
     },
     'the amount of an incoming payment can change': {
       file: 'prisma/functions/guards/guard_transaction.sql',
       find: 'new.metadata, new.received_amount,',
       put: 'new.metadata, old.received_amount,',
-      test: 'of an incoming payment but what comes of it, the question to its platform, and the account that it goes to',
+      test: 'of an incoming payment except its outcome, the approval data, and the account that it goes to',
     },
     'the beneficiary of an account can change': {
       file: 'prisma/functions/guards/guard_account.sql',
       find: 'new.identifier, new.bank, new.beneficiary)',
       put: 'new.identifier, new.bank, old.beneficiary)',
-      test: 'of an account, here or outside, but what is noted on it, its checks, its freeze and its end',
+      test: 'of an account, internal or external, except its notes, checks, freeze and deletion',
     },
     'the kind of an account can change': {
       file: 'prisma/functions/guards/guard_account.sql',
       find: 'new.created_at, new.kind,',
       put: 'new.created_at, old.kind,',
-      test: 'of an account, here or outside, but what is noted on it, its checks, its freeze and its end',
+      test: 'of an account, internal or external, except its notes, checks, freeze and deletion',
     },
     'the reason of a proposed adjustment can change': {
       file: 'prisma/functions/guards/guard_adjustment.sql',
       find: 'new.currency, new.reason,',
       put: 'new.currency, old.reason,',
-      test: 'of a proposed adjustment but its decision',
+      test: 'of a proposed adjustment except its decision',
     },
     'an adjustment is decided twice': {
       file: 'prisma/functions/guards/guard_adjustment.sql',
       find: "old.status <> 'PROPOSED' or ",
-      test: 'an adjustment is decided once, and its decision is not taken back',
+      test: 'an adjustment is decided once, and its decision cannot be undone',
     },
     'the decision on an adjustment is taken back': {
       file: 'prisma/functions/guards/guard_adjustment.sql',
       find: " or new.status = 'PROPOSED' then",
       put: ' then',
-      test: 'an adjustment is decided once, and its decision is not taken back',
+      test: 'an adjustment is decided once, and its decision cannot be undone',
     },
     'a refund in suspense is paid again': {
       file: 'prisma/functions/guards/guard_transaction.sql',
       find: ' and old.refund_settled_at is null and new.refund',
       put: ' and new.refund',
-      test: 'a payment that keeps its status changes in nothing but a refund that waited and is paid now',
+      test: 'a payment that keeps its status changes only by the settlement of a waiting refund',
     },
     'the name at the other end of a payment can change': {
       file: 'prisma/functions/guards/guard_transaction.sql',
       find: `    new.destination_name := old.destination_name;
 `,
-      test: 'a name at the other end of a payment stays as it was, whatever an update says',
+      test: 'a name at the other end of a payment keeps its value, whatever an update sets',
     },
     'a payment was settled when an update says so': {
       file: 'prisma/functions/guards/guard_transaction.sql',
       find: '    new.settled_at := new.updated_at;',
       put: '    new.settled_at := coalesce(new.settled_at, new.updated_at);',
-      test: 'when a payment was settled and its refund begun is what the clock of the database said',
+      test: "the times of settlement and refund are those of the database's clock",
     },
     'a refund has begun when an update says so': {
       file: 'prisma/functions/guards/guard_transaction.sql',
       find: `    new.refund_initiated_at := new.updated_at;
 `,
-      test: 'when a payment was settled and its refund begun is what the clock of the database said',
+      test: "the times of settlement and refund are those of the database's clock",
     },
     'an account here is a default deposit account': {
       file: 'prisma/functions/guards/is_sound_account.sql',
@@ -201,7 +201,7 @@ export const edgeBugs: Bugs = {
             and`,
       put: `
             and`,
-      test: 'a row may be %s, and nothing beyond it',
+      test: 'a row may be %s, and nothing beyond that',
     },
     'an account outside has a balance': {
       file: 'prisma/functions/guards/is_sound_account.sql',
@@ -209,73 +209,73 @@ export const edgeBugs: Bugs = {
 `,
       put: `
 `,
-      test: 'a row may be %s, and nothing beyond it',
+      test: 'a row may be %s, and nothing beyond that',
     },
     'a deleted account outside is a default': {
       file: 'prisma/functions/guards/is_sound_account.sql',
       find: ' and not a.default_uma_deposit_account)',
       put: ')',
-      test: 'a row may be %s, and nothing beyond it',
+      test: 'a row may be %s, and nothing beyond that',
     },
     'a quote sends nothing': {
       file: 'prisma/functions/guards/is_sound_quote.sql',
       find: 'return q.total_sending_amount between 1 and',
       put: 'return q.total_sending_amount between 0 and',
-      test: 'a row may be %s, and nothing beyond it',
+      test: 'a row may be %s, and nothing beyond that',
     },
     'a quote receives a unit more than the most': {
       file: 'prisma/functions/guards/is_sound_quote.sql',
       find: 'q.total_receiving_amount between 1 and 9000000000000000',
       put: 'q.total_receiving_amount between 1 and 9000000000000001',
-      test: 'a row may be %s, and nothing beyond it',
+      test: 'a row may be %s, and nothing beyond that',
     },
     'the fees of a quote are more than is sent': {
       file: 'prisma/functions/guards/is_sound_quote.sql',
       find: 'q.fees_included between 0 and q.total_sending_amount',
       put: 'q.fees_included between 0 and q.total_sending_amount + 1',
-      test: 'a row may be %s, and nothing beyond it',
+      test: 'a row may be %s, and nothing beyond that',
     },
     'a platform earns more than the fees of a quote': {
       file: 'prisma/functions/guards/is_sound_quote.sql',
       find: 'q.platform_fee between 0 and q.fees_included',
       put: 'q.platform_fee between 0 and q.fees_included + 1',
-      test: 'a row may be %s, and nothing beyond it',
+      test: 'a row may be %s, and nothing beyond that',
     },
     'a quote has a rate of nothing': {
       file: 'prisma/functions/guards/is_sound_quote.sql',
       find: 'q.exchange_rate > 0',
       put: 'q.exchange_rate >= 0',
-      test: 'a row may be %s, and nothing beyond it',
+      test: 'a row may be %s, and nothing beyond that',
     },
     'a lock takes less than is sent': {
       file: 'prisma/functions/guards/is_sound_quote.sql',
       find: '= q.total_sending_amount - q.platform_fee',
       put: '<= q.total_sending_amount - q.platform_fee',
-      test: 'a row may be %s, and nothing beyond it',
+      test: 'a row may be %s, and nothing beyond that',
     },
     'a payment has negative fees': {
       file: 'prisma/functions/guards/is_sound_transaction.sql',
       find: 't.fees >= 0',
       put: 't.fees >= -1',
-      test: 'a row may be %s, and nothing beyond it',
+      test: 'a row may be %s, and nothing beyond that',
     },
     'a payment is COMPLETED at no time': {
       file: 'prisma/functions/guards/is_sound_transaction.sql',
       find: `
     and (t.status <> 'COMPLETED' or t.settled_at is not null)`,
-      test: 'a row may be %s, and nothing beyond it',
+      test: 'a row may be %s, and nothing beyond that',
     },
     'a payment is REFUNDED without a refund': {
       file: 'prisma/functions/guards/is_sound_transaction.sql',
       find: `
     and (t.status <> 'REFUNDED' or t.refund_reference is not null)`,
-      test: 'a row may be %s, and nothing beyond it',
+      test: 'a row may be %s, and nothing beyond that',
     },
     'a payment is approved by the token that asked for it': {
       file: 'prisma/functions/guards/is_sound_transaction.sql',
       find: `
     and (t.decided_by_id is null or t.status = 'REJECTED' or 'ApiToken:' || t.decided_by_id is distinct from t.created_by)`,
-      test: 'a row may be %s, and nothing beyond it',
+      test: 'a row may be %s, and nothing beyond that',
     },
   },
   'test/ledger/locks.test.ts': {
@@ -285,25 +285,25 @@ export const edgeBugs: Bugs = {
     order by platform_id, id for no key update`,
       put: `plan.adjustments[*].id')))
     order by platform_id, id`,
-      test: 'a plan waits for whoever %s, and is refused for what that has become',
+      test: 'a plan waits for a transaction that %s, and is refused for the new state',
     },
     'a case is settled beside its end': {
       file: 'prisma/functions/commit/lock_plans.sql',
       find: "and order_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.cases[*].order_id')))",
       put: 'and false',
-      test: 'a plan waits for whoever %s, and is refused for what that has become',
+      test: 'a plan waits for a transaction that %s, and is refused for the new state',
     },
     'customers who only take part are not locked beside others that change': {
       file: 'prisma/functions/commit/lock_plans.sql',
       find: 'perform from customer where platform_id = any (v_platforms) and id = any (v_changed || v_active)',
       put: 'perform from customer where platform_id = any (v_platforms) and id = any (v_changed)',
-      test: 'a plan waits for whoever %s, and is refused for what that has become',
+      test: 'a plan waits for a transaction that %s, and is refused for the new state',
     },
     'accounts outside that only take part are not locked beside others that change': {
       file: 'prisma/functions/commit/lock_plans.sql',
       find: "kind = 'EXTERNAL' and id = any (v_changed || v_active)",
       put: "kind = 'EXTERNAL' and id = any (v_changed)",
-      test: 'a plan waits for whoever %s, and is refused for what that has become',
+      test: 'a plan waits for a transaction that %s, and is refused for the new state',
     },
   },
   'test/work/clock.test.ts': {

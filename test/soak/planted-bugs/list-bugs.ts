@@ -143,7 +143,7 @@ export const listBugs: Bugs = {
       file: 'src/infra/database/connections/hosts.ts',
       find: 'values.length > maxParameters',
       put: 'values.length > 10 * maxParameters',
-      test: 'a statement with more parameters than the protocol can count is refused before it is sent, on every way',
+      test: 'a statement with more parameters than the protocol allows is refused before it is sent',
     },
   },
   'test/payments/customers.test.ts': {

@@ -109,13 +109,13 @@ export const operatorBugs: Bugs = {
       file: 'src/infra/database/replicas/replicas.ts',
       find: 'if (replica && (await replica.reach(position))) return { replica, position };',
       put: 'if (replica) return { replica, position: { ...position, lsn: 0n } };',
-      test: 'never reads behind a write, on whichever instance, while the replica falls behind and catches up',
+      test: 'never reads behind a write, on any instance, while the replica falls behind and catches up',
     },
     'reads share the answer to a question that was sent before them': {
       file: 'src/infra/database/replicas/primary-position.ts',
       find: 'if (!this.#current) return this.#begin();',
       put: 'if (!this.#current) return this.#begin();\n    if (this.#last) return this.#current;',
-      test: 'a read shares no question that was sent before it',
+      test: 'a read shares no position query that was sent before it',
     },
     'a token of the far future is believed': {
       file: 'src/infra/database/replicas/replicas.ts',
@@ -126,13 +126,13 @@ export const operatorBugs: Bugs = {
       file: 'src/infra/database/replicas/read-token.ts',
       find: 'const nonce = randomBytes(nonceBytes);',
       put: 'const nonce = Buffer.alloc(nonceBytes);',
-      test: 'what a token names is seen by nobody, also not by comparing two of them',
+      test: 'the position in a token is unreadable, even by comparing two tokens',
     },
     'a token hides what the platform has written through the instance': {
       file: 'src/infra/database/replicas/replicas.ts',
       find: 'lsn: own && own.lsn > lsn ? own.lsn : lsn };',
       put: 'lsn };',
-      test: 'a replica that is behind answers what it has replayed, and never less than the token names',
+      test: 'a lagging replica answers what it has replayed, and never less than the token demands',
     },
     'a page may be older than the page before it': {
       file: 'src/api/graphql/server/replica-reads.ts',

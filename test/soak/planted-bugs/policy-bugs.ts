@@ -2,7 +2,7 @@ import type { Bugs } from './plant.ts';
 
 const check = 'prisma/functions/policies/check_policy.sql';
 const rules = 'allows some %s and no others (%s): %j';
-const together = 'plans that share a transaction come to the same as one after another, whatever they have in common';
+const together = 'plans that share a transaction have the same result as one after another, whatever they share';
 
 /** Bugs in what policies allow, count and give back. */
 export const policyBugs: Bugs = {

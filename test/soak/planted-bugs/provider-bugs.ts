@@ -47,7 +47,7 @@ export const providerBugs: Bugs = {
       file: 'src/infra/database/leases.ts',
       find: 'order by ${dueAt} limit $1',
       put: 'order by ${dueAt} desc limit $1',
-      test: 'rows of $table are leased in the order in which they are due, each to one worker, until its lease ends',
+      test: 'rows of $table are leased in order of their due time, each to one worker, until its lease ends',
     },
   },
   'test/rails/upstream-deposits.test.ts': {

@@ -38,7 +38,7 @@ export const recordBugs: Bugs = {
       file: 'prisma/functions/guards/guard_transaction.sql',
       find: 'new.source_name, new.source_number, new.metadata,',
       put: 'new.source_name, new.source_number, old.metadata,',
-      test: 'of an outgoing payment but what comes of it',
+      test: 'of an outgoing payment except its outcome',
     },
   },
   'test/events/stored-events.test.ts': {

@@ -140,7 +140,7 @@ export const serviceBugs: Bugs = {
       file: 'src/infra/database/migrations/migrate.ts',
       find: 'if (performance.now() >= until)',
       put: 'if (performance.now() < until)',
-      test: 'a migration that needs a lock of another session lets others through, and is tried again until it has it',
+      test: 'a migration that waits for a lock lets others through, and retries until it has it',
     },
   },
   'test/webhooks/secret-box.test.ts': {
@@ -314,13 +314,13 @@ export const serviceBugs: Bugs = {
       file: 'src/infra/database/migrations/wanted-locks.ts',
       find: "kind === 'autovacuum worker' && !",
       put: "kind === '' && !",
-      test: 'gets past an autovacuum, which it names',
+      test: 'gets past an autovacuum, and logs it',
     },
     'a migration that is stopped goes on': {
       file: 'src/infra/database/migrations/migrate.ts',
       find: "signal?.addEventListener('abort', cancel, { once: true });",
       put: '',
-      test: 'is stopped at a wait and at work: what was under way is rolled back, and the next run goes on',
+      test: 'is stopped while it waits and while it works: work is rolled back, and the next run continues',
     },
   },
   'test/database/locked-tables.test.ts': {
@@ -328,7 +328,7 @@ export const serviceBugs: Bugs = {
       file: 'src/domain/ledger/commit.ts',
       find: "(await isTableLocked(database)) ? 'table' : 'account'",
       put: "'account'",
-      test: 'payments while a table is locked are told that the database is busy, and nothing of accounts and keys: %s',
+      test: 'payments while a table is locked get "the database is busy", without accounts or keys: %s',
     },
   },
   'test/http/deadline.test.ts': {
@@ -364,19 +364,19 @@ export const serviceBugs: Bugs = {
       file: 'src/ops/restored.ts',
       find: '  if (!yes) return refuseUnasked(database);\n',
       put: '  void yes;\n',
-      test: 'is warned of a database that is not the one that it was, until the restore is marked',
+      test: 'is warned that the database is a different one until the restore is marked',
     },
     'an order has a new id each time, whatever the idempotency key of its payment': {
       file: 'src/domain/orders/order-ids.ts',
       find: 'keyedOperation(caller, operation), key)',
       put: 'keyedOperation(caller, operation), fresh)',
-      test: 'what is paid again with the same key has the same order, so a provider does not pay twice',
+      test: 'a payment repeated with the same key has the same order, so a provider does not pay twice',
     },
     'a key that is used anew after its retention gets the order of its first use': {
       file: 'prisma/functions/commit/apply_plans.sql',
       find: 'select r.platform_id, free_order_id(r.platform_id, r.id),',
       put: 'select r.platform_id, r.id,',
-      test: 'a key whose record has passed its retention makes a payment of its own, with an order of its own',
+      test: 'a key whose record is past its retention creates a payment and an order of its own',
     },
   },
 };
