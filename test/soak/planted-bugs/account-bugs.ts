@@ -19,7 +19,7 @@ export const accountBugs: Bugs = {
       file: 'src/domain/accounts/account-details.ts',
       find: 'return expiry && expiry <= now ?',
       put: 'return expiry && expiry <= new Date(0) ?',
-      test: 'PRODUCTION refuses it with the field and the character or check digit, in the same words in both APIs',
+      test: 'PRODUCTION refuses it naming the field and the character or check digit, in both APIs alike',
     },
     'a name that the rail carries in other characters is not mentioned': {
       file: 'src/core/carried-text.ts',
