@@ -11,8 +11,8 @@ export const accountBugs: Bugs = {
     },
     'check digits are checked in the canonical spelling, which has the right EIP-55 capitals': {
       file: 'src/domain/accounts/account-details.ts',
-      find: 'details[name] ?? value);',
-      put: 'value);',
+      find: 'details[name] ?? value)',
+      put: 'value)',
       test: 'the sandbox accepts well-formed details, and both APIs warn of what PRODUCTION would refuse',
     },
     'an invoice never expires': {
