@@ -102,7 +102,7 @@ test.each([
   ['Customer', visibleCustomers],
   ['Account', visibleAccounts],
 ] as const)(
-  "the application itself finds no %s of another platform, even without the database's checks",
+  "the application itself finds no foreign %s, even without the database's checks",
   async (noun, visible) => {
     const { database } = t.gateway.payments;
     const platformsOf = async (where: object) =>
@@ -113,7 +113,7 @@ test.each([
   },
 );
 
-test("the application itself finds no WebhookEndpoint of another platform, even without the database's checks", async () => {
+test("the application itself finds no foreign WebhookEndpoint, even without the database's checks", async () => {
   const { prisma } = t.gateway.payments.database;
   const platformsOf = async (where: object) =>
     new Set((await prisma.webhookEndpoint.findMany({ where })).map((row) => row.platformId));

@@ -58,7 +58,7 @@ const ways: Readonly<Record<string, (by: TestPlatform, scene: Scene, rest?: obje
     pay.of(
       await act(by, 'transferInternal', moving(usd, await ownAccount(platform, 'USD'), 1_000, rest), pay.selection),
     ),
-  'a quote executed at once': async (by, scene, rest) =>
+  'a quote executed immediately': async (by, scene, rest) =>
     quoted.of(await act(by, 'createQuote', usdToEur(scene, { immediatelyExecute: true, ...rest }), quoted.selection)),
   'a quote executed later': async (by, scene) => {
     const { id } = await quote(by, usdToEur(scene));

@@ -369,7 +369,7 @@ describe('between customers of one installation', () => {
     expect(await balanceOf(other, receiver.usd)).toBe(0n);
   });
 
-  test('a default deposit account that cannot be paid ends with OFFRAMP_FAILED there, and the money returned', async () => {
+  test('an unpayable default deposit account causes OFFRAMP_FAILED, and the money is returned', async () => {
     const { receiver } = await withDefault('003');
     const { scene, made, incoming } = await send(t.platform, other, receiver.customerId);
     await actOn(other, 'approveTransaction', { transactionId: incoming.id });
@@ -381,7 +381,7 @@ describe('between customers of one installation', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
 
-  test("a payment to another customer's account by its id has its own INCOMING transaction, without approval", async () => {
+  test("a payment to another customer's account has an INCOMING transaction, without approval", async () => {
     const from = await makeScene(t.platform, 50_000n);
     const to = await makeScene(t.platform, 0n);
     const after = await feedEnd(t.platform);

@@ -40,7 +40,7 @@ export const accessBugs: Bugs = {
       find: 'return where(rules.transaction, scope);',
       put: `const { platformId: _platformId, ...rest } = where(rules.transaction, scope);
   return rest;`,
-      test: "the application itself finds no %s of another platform, even without the database's checks",
+      test: "the application itself finds no foreign %s, even without the database's checks",
     },
   },
   'test/database/pooler.test.ts': {

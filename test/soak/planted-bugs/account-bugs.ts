@@ -51,7 +51,7 @@ export const accountBugs: Bugs = {
       file: 'src/domain/customers/customer-changes.ts',
       find: '    const details = input.details ?? undefined;\n',
       put: "    if (!customer) customerNotFound(at('customerId'));\n    const details = input.details ?? undefined;\n",
-      test: 'the new details of a customer are checked before the customer whom they are for, in both APIs',
+      test: 'the new details of a customer are validated before the customer is looked up, in both APIs',
     },
     'a country is any two capital letters': {
       file: 'src/core/countries.ts',
@@ -77,7 +77,7 @@ export const accountBugs: Bugs = {
       file: 'src/core/account-fields.ts',
       find: 'const spaces = String.raw`\\s',
       put: 'const spaces = String.raw` ',
-      test: 'five hundred spellings of fifty accounts, registered by twenty concurrent writers, are fifty accounts',
+      test: 'five hundred spellings of fifty accounts, registered concurrently, are fifty accounts',
     },
     'the index of external accounts ignores the bank': {
       file: 'prisma/migrations',

@@ -32,7 +32,7 @@ export const attackBugs: Bugs = {
       file: 'src/domain/access/visible.ts',
       find: 'return where(rules.ofPlatform, scope);',
       put: "return (scope.bound.kind === 'PLATFORM' ? {} : where(rules.ofPlatform, scope)) as { platformId: string };",
-      test: "the application itself finds no WebhookEndpoint of another platform, even without the database's checks",
+      test: "the application itself finds no foreign WebhookEndpoint, even without the database's checks",
     },
     'an app receives the events of other customers in its streams': {
       file: 'src/domain/access/visible.ts',
@@ -142,7 +142,7 @@ export const attackBugs: Bugs = {
       file: 'src/core/texts.ts',
       find: 'text.length > 2 * maxLength || lengthOf(text) > maxLength',
       put: 'text.length > maxLength',
-      test: 'every text of every REST body is bounded in the document, and refused as the table of strange texts says',
+      test: 'every REST text is bounded in the document, and refused as the table of strange texts says',
     },
     'a joiner is allowed anywhere': {
       file: 'src/core/texts.ts',

@@ -326,7 +326,7 @@ export const ledgerBugs: Bugs = {
       file: 'src/domain/quotes/quote-rows.ts',
       find: 'Math.floor(lock?.validMs ?? Number.POSITIVE_INFINITY)',
       put: 'Number.POSITIVE_INFINITY',
-      test: 'a quote that fixes the %s side is locked upstream first, and its payment executes the upstream quote',
+      test: 'a quote fixing the %s side is locked upstream first, and its payment executes the upstream quote',
     },
     'a rail takes an amount different from its lock, and no case is opened': {
       file: 'src/domain/settlement/cases.ts',
@@ -338,7 +338,7 @@ export const ledgerBugs: Bugs = {
       file: 'src/domain/commands/movements.ts',
       find: ': { currency: flow.sendingCurrency, amount: flow.lockedSent }',
       put: ': { currency: flow.receivingCurrency, amount: flow.received }',
-      test: 'a quote that fixes the %s side is locked upstream first, and its payment executes the upstream quote',
+      test: 'a quote fixing the %s side is locked upstream first, and its payment executes the upstream quote',
     },
     'an order that was executed before a restore waits forever': {
       file: 'src/rails/upstream/upstream-orders.ts',

@@ -49,7 +49,7 @@ export const operatorBugs: Bugs = {
           put: 'if (false)',
         },
       ],
-      test: 'a proposal moves nothing until another person approves it; then balance, event and statement show it',
+      test: 'a proposal moves nothing until another person approves it, and then appears everywhere',
     },
     'the same name in capitals is a different person': {
       file: 'prisma/functions/names/same_person.sql',
@@ -62,7 +62,7 @@ export const operatorBugs: Bugs = {
           put: 'if (false)',
         },
       ],
-      test: 'a proposal moves nothing until another person approves it; then balance, event and statement show it',
+      test: 'a proposal moves nothing until another person approves it, and then appears everywhere',
     },
     'an adjustment moves an amount that differs from the proposal': {
       file: 'prisma/functions/commit/check_adjustment.sql',
@@ -70,7 +70,7 @@ export const operatorBugs: Bugs = {
          jsonb_build_object('system', 'ADJUSTMENTS', 'currency', v_proposed.currency, 'amount', (-v_proposed.amount)::text)`,
       put: `'amount', p_plan #>> '{journals,0,legs,0,amount}'),
          jsonb_build_object('system', 'ADJUSTMENTS', 'currency', v_proposed.currency, 'amount', p_plan #>> '{journals,0,legs,1,amount}')`,
-      test: 'of concurrent approvals one moves the money; the database refuses every other plan that adjusts',
+      test: 'one of several concurrent approvals moves the money; the database refuses any other adjusting plan',
     },
     'an adjustment is approved after its expiry': {
       file: 'prisma/functions/commit/check_adjustment.sql',
