@@ -282,7 +282,7 @@ describe('a requester can never approve', () => {
     return scene;
   };
 
-  test('through a token that descends from its own, or its own from that', async () => {
+  test('through an ancestor or a descendant of its token', async () => {
     const scene = await limited();
     const one = await serverOf(platform, ...everything);
     const child = await serverOf(one, ...everything);
@@ -319,7 +319,7 @@ describe('a requester can never approve', () => {
     expect(await shown(one, transaction.id)).toMatchObject({ createdById: other.tokenId, decidedById: one.tokenId });
   });
 
-  test('and needs APPROVE to decide; APPROVE alone neither pays nor decides incoming payments', async () => {
+  test('a token without APPROVE cannot decide; APPROVE alone neither pays nor decides incoming payments', async () => {
     const scene = await limited();
     const id = await ask(platform, scene);
     const clerk = await serverOf(platform, 'VIEW', 'TRANSACT', 'MANAGE');

@@ -80,7 +80,7 @@ describe('a production platform', () => {
     ['a root', 'bank.com.'],
     ['a name reserved for tests', 'bank.test'],
     ['a name reserved for examples', 'pay.example.com'],
-  ])('is refused %s', async (_what, umaDomain) => {
+  ])('cannot be given %s', async (_what, umaDomain) => {
     expect(await take(live, umaDomain)).toMatchObject({
       status: 400,
       body: { code: 'INVALID_INPUT', details: { field: 'umaDomain' } },

@@ -278,7 +278,7 @@ describe('between customers of one installation', () => {
     return { scene, made, incoming };
   }
 
-  test('of two platforms a payment arrives: OUTGOING and INCOMING, each with its own events and view', async () => {
+  test('on two platforms a payment arrives: OUTGOING and INCOMING, each with its own events and view', async () => {
     const receiver = await makeScene(other, 0n);
     const { scene, made, incoming } = await send(t.platform, other, receiver.customerId, { description: 'rent' });
     expect(incoming).toMatchObject({
@@ -310,7 +310,7 @@ describe('between customers of one installation', () => {
     expect(await transactionOf(t.platform, incoming.id)).toBeNull();
   });
 
-  test('of one platform a payment arrives the same way', async () => {
+  test('on one platform a payment arrives the same way', async () => {
     const receiver = await makeScene(t.platform, 0n);
     const { scene, made, incoming } = await send(t.platform, t.platform, receiver.customerId);
     await actOn(t.platform, 'approveTransaction', { transactionId: incoming.id });

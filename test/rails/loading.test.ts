@@ -174,7 +174,11 @@ test.for<readonly [fault: string, text: string, refusal: string]>([
   ],
   ['an entry without a module', '{"SANDBOX": {}}', 'SANDBOX must name a module, or platforms with their own modules'],
   ['settings without a module', '{"SANDBOX": {"settings": {}}}', 'SANDBOX has settings but no module'],
-  ["a name instead of a platform's id", '{"SANDBOX": {"platforms": {"acme": {"module": "x"}}}}', 'must be the id of a platform'],
+  [
+    "a name instead of a platform's id",
+    '{"SANDBOX": {"platforms": {"acme": {"module": "x"}}}}',
+    'must be the id of a platform',
+  ],
 ])('the setting with %s is refused, with the reason', ([, text, refusal]) => {
   expect(() => readConfig({ RAILS: text })).toThrow(refusal);
 });

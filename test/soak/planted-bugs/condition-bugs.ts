@@ -65,7 +65,7 @@ export const conditionBugs: Bugs = {
       file: 'src/domain/pricing/locked-pricing.ts',
       find: '(lock.fees > listedFixedFee ? lock.fees - listedFixedFee : 0n)',
       put: '(lock.fees - listedFixedFee)',
-      test: 'counts, of rail fees of %s with 10 listed as fixed, %s as fixed',
+      test: 'with rail fees of %s, of which 10 are listed as fixed, counts %s as fixed',
     },
     "the platform's share of a lock is also charged on the rail's fixed fee": {
       file: 'src/domain/pricing/locked-pricing.ts',

@@ -94,13 +94,13 @@ export const policyBugs: Bugs = {
       file: 'prisma/functions/policies/may_approve.sql',
       find: "split_part(t.created_by, ':', 2)::uuid <> all (p_makers) and ",
       put: '',
-      test: 'through a token that descends from its own, or its own from that',
+      test: 'through an ancestor or a descendant of its token',
     },
     'a payment is approved by the token that created its requester': {
       file: 'prisma/functions/policies/may_approve.sql',
       find: 'p_token <> all (makers_of(t.platform_id, t.created_by))',
       put: 'true',
-      test: 'through a token that descends from its own, or its own from that',
+      test: 'through an ancestor or a descendant of its token',
     },
     'a payment is approved by a token that the same policy limits': {
       file: 'prisma/functions/policies/may_approve.sql',
@@ -118,7 +118,7 @@ export const policyBugs: Bugs = {
       file: 'src/domain/approvals/approvals.ts',
       find: "requirePermission(caller, 'APPROVE');",
       put: '',
-      test: 'and needs APPROVE to decide; APPROVE alone neither pays nor decides incoming payments',
+      test: 'a token without APPROVE cannot decide; APPROVE alone neither pays nor decides incoming payments',
     },
     'reserved money is not returned': {
       file: 'src/domain/approvals/requests.ts',

@@ -105,7 +105,7 @@ export const recordBugs: Bugs = {
       file: 'src/domain/orders/scenario.ts',
       find: 'if (requested.approval !== undefined && !approval) {',
       put: 'if (requested.approval !== undefined && !approval && step) {',
-      test: 'is the only payment with an approval: the scenario of any other payment is refused one',
+      test: 'is the only payment whose scenario may decide on an approval',
     },
   },
   'test/payments/external-account-changes.test.ts': {
