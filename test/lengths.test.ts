@@ -8,7 +8,7 @@ test.each([
   ['a function in a constant', (body: string) => `const long = () => {\n${body}\n};\n`, 'long'],
   ['a method', (body: string) => `class A {\n  async long() {\n${body}\n  }\n}\n`, 'long'],
   ['a private method', (body: string) => `class A {\n  #long() {\n${body}\n  }\n}\n`, 'long'],
-  ['a function of an object', (body: string) => `call({\n  long: async () => {\n${body}\n  },\n});\n`, 'long'],
+  ['a method of an object', (body: string) => `call({\n  long: async () => {\n${body}\n  },\n});\n`, 'long'],
   ['a function without a name', (body: string) => `call(() => {\n${body}\n});\n`, 'a function'],
 ])('%s may have a fixed number of lines, counted from its first to its last', (_kind, text, name) => {
   expect(tooLong({ 'a.ts': text(lines(maxFunctionLines - 2)) })).toEqual([]);

@@ -83,7 +83,7 @@ test('no message about a wrong secret shows it', () => {
   }
 });
 
-describe('production, which names the setting that allows it,', () => {
+describe('production', () => {
   const safe = {
     NODE_ENV: 'production',
     DATABASE_URL: 'postgres://gateway@db.internal/payments?sslmode=verify-full',
@@ -106,7 +106,7 @@ describe('production, which names the setting that allows it,', () => {
     ['DATABASE_URL', 'postgres://gateway@db.internal/payments', 'unverified-tls'],
     ['DATABASE_URL', 'postgres://gateway@db.internal/payments?sslmode=no-verify', 'unverified-tls'],
     ['DATABASE_OWNER_URL', 'postgres://owner@db.internal/payments?sslmode=disable', 'unverified-tls'],
-  ])('refuses %s=%s', (name, value, kind) => {
+  ])('refuses %s=%s, and names the setting that allows it', (name, value, kind) => {
     expect(() => start({ [name]: value })).toThrow(new RegExp(`${name}.*ALLOW_UNSAFE=${kind} allows it$`, 's'));
     expect(() => start({ [name]: value, ALLOW_UNSAFE: `owner-login, ${kind}` })).not.toThrow();
     expect(() => refuseUnsafe(readConfig({ [name]: value }), true)).not.toThrow();

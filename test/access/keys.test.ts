@@ -139,7 +139,7 @@ test('a rotated token and its successor are both valid until the overlap ends', 
   expect(revokedId).toBe(second.token.id);
 });
 
-test('of concurrent rotations, one succeeds', async () => {
+test('one of several concurrent rotations succeeds', async () => {
   const { token } = await make(platform, {});
   const tries = Array.from({ length: 4 }, () =>
     act(platform, 'rotateApiToken', { tokenId: token.id }, 'apiToken { id }'),
@@ -148,7 +148,7 @@ test('of concurrent rotations, one succeeds', async () => {
   expect(codes.sort()).toEqual(['CONFLICT', 'CONFLICT', 'CONFLICT', 'DONE']);
 });
 
-test('a token with an expiry is rotated to one that lasts as long, but no longer than the rotating token', async () => {
+test('the successor of a token lasts as long, but no longer than the token that rotated it', async () => {
   const short = await make(platform, { expiresAt: later(10) });
   const { token } = await rotate(platform, short.token.id);
   expect(Math.abs(Date.parse(token.expiresAt) - Date.now() - 36_000_000)).toBeLessThan(60_000);

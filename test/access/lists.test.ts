@@ -101,19 +101,16 @@ test.each([
   ['Quote', visibleQuotes],
   ['Customer', visibleCustomers],
   ['Account', visibleAccounts],
-] as const)(
-  "the application itself finds no %s of another platform, even without the database's checks",
-  async (noun, visible) => {
-    const { database } = t.gateway.payments;
-    const platformsOf = async (where: object) =>
-      new Set((await readRows(database, noun, { where })).map((row) => row.platformId));
-    const { platformId } = platforms[0];
-    expect(await platformsOf({})).toEqual(new Set(platforms.map((platform) => platform.platformId)));
-    expect(await platformsOf(visible({ platformId, bound: { kind: 'PLATFORM' } }))).toEqual(new Set([platformId]));
-  },
-);
+] as const)("the application itself finds no foreign %s, even without the database's checks", async (noun, visible) => {
+  const { database } = t.gateway.payments;
+  const platformsOf = async (where: object) =>
+    new Set((await readRows(database, noun, { where })).map((row) => row.platformId));
+  const { platformId } = platforms[0];
+  expect(await platformsOf({})).toEqual(new Set(platforms.map((platform) => platform.platformId)));
+  expect(await platformsOf(visible({ platformId, bound: { kind: 'PLATFORM' } }))).toEqual(new Set([platformId]));
+});
 
-test("the application itself finds no WebhookEndpoint of another platform, even without the database's checks", async () => {
+test("the application itself finds no foreign WebhookEndpoint, even without the database's checks", async () => {
   const { prisma } = t.gateway.payments.database;
   const platformsOf = async (where: object) =>
     new Set((await prisma.webhookEndpoint.findMany({ where })).map((row) => row.platformId));

@@ -168,7 +168,7 @@ describe.each(Object.entries(revocations))('over %s', (_api, revoke) => {
     await good(second);
   });
 
-  test('of two tokens that concurrently revoke each other, or themselves, one survives', async () => {
+  test('one of two tokens that concurrently revoke each other, or themselves, survives', async () => {
     for (let round = 0; round < 6; round++) {
       const one = await newPlatform();
       const two = await server(one);

@@ -206,7 +206,7 @@ test('every text of every mutation is refused or stored as the table of strange 
   expect(wrong).toEqual([]);
 });
 
-test('every text of every REST body is bounded in the document, and refused as the table of strange texts says', async () => {
+test('every REST text is bounded in the document, and refused as the table of strange texts says', async () => {
   const wrong: string[] = [];
   let texts = 0;
   const tasks = Object.entries<Data>(rest.document.paths).flatMap(([path, methods]) =>

@@ -101,7 +101,7 @@ test('acts are found by operator, command, row, platform and time, and are print
   expect(await ops('acts', '--platform', 'nobody')).toMatchObject({ code: 1 });
 });
 
-test("without a name an act is attributed to the machine's login; commands that change nothing are not acts", async () => {
+test("an act without a name belongs to the machine's login; commands without changes are not acts", async () => {
   const before = (await acts()).length;
   await answer('platform', 'limits', 'acme');
   await answer('account', 'freeze', scene.eur, ...by);

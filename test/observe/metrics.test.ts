@@ -35,7 +35,7 @@ test('the port of the APIs serves no metrics', async () => {
 
 test.each<[string, string, () => Promise<unknown>]>([
   [
-    'a command that is done',
+    'a successful command',
     'payments_commands_total{operation="transferOut",outcome="done"}',
     () => succeed(t.platform, 'transferOut', transfer(100)),
   ],
@@ -85,7 +85,7 @@ test.each<[string, string, () => Promise<unknown>]>([
     () => rest(`/customers/${scene.customerId}`),
   ],
   [
-    'one for nothing, without its path',
+    'a request for an unknown path, without the path',
     'payments_request_seconds_count{operation="GET none",code="404",api="rest"}',
     () => rest('/of-a-stranger/4711'),
   ],

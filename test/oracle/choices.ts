@@ -1,4 +1,7 @@
-/** Choices made from numbers, which a shrinker can make fewer and smaller; after the last one each choice is the first. */
+/**
+ * Choices made from numbers, which a shrinker can reduce in number and size; when they run out, each choice is the
+ * first option.
+ */
 export class Choices {
   readonly #numbers: readonly number[];
   #at = 0;
@@ -7,7 +10,7 @@ export class Choices {
     this.#numbers = numbers;
   }
 
-  /** A number from 0, below `options`. */
+  /** Returns a number from 0, below `options`. */
   below(options: number): number {
     const number = this.#numbers[this.#at] ?? 0;
     this.#at += 1;

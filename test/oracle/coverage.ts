@@ -15,7 +15,7 @@ import { type DrawnDocument, moving } from './documents.ts';
 import type { Material } from './material.ts';
 import { valueFor } from './values.ts';
 
-/** The fields that have no value on a platform on which nothing moves, and why. */
+/** The fields without a value on a platform on which nothing moves, with the reason. */
 const withoutValue: Readonly<Record<string, string>> = {
   ...each('no currency of this service requires any', [
     'PlatformCurrency.requiredCounterpartyFields',
@@ -55,7 +55,10 @@ export function fieldsToSee(schema: GraphQLSchema): readonly string[] {
   );
 }
 
-/** The entries of the lists of exceptions that are none: the field has been seen with a value, or is not there. */
+/**
+ * Returns the entries in the lists of exceptions that are no longer needed: the field was seen with a value, or does
+ * not exist.
+ */
 export function needlessExceptions(schema: GraphQLSchema, seen: ReadonlySet<string>): readonly string[] {
   return [...Object.keys(withoutValue), ...moving].filter((name) => {
     const [typeName = '', field = ''] = name.split('.');
@@ -65,13 +68,16 @@ export function needlessExceptions(schema: GraphQLSchema, seen: ReadonlySet<stri
 }
 
 type Field = GraphQLField<unknown, unknown>;
-/** The fields that lead to a type, each with the type of the object that it is taken of. */
+/** The fields that lead to a type, each with the type of the object that has it. */
 type Way = readonly { readonly field: Field; readonly on: GraphQLObjectType }[];
 
-/** How many ways to a type are tried. */
+/** How many paths to a type are tried. */
 const mostWays = 8;
 
-/** The ways from the query to each type, the shortest first; those through lists before those to one thing. */
+/**
+ * Returns the paths from the query to each type, the shortest first; paths through lists before those to a single
+ * object.
+ */
 function waysTo(schema: GraphQLSchema): ReadonlyMap<GraphQLObjectType, readonly Way[]> {
   const query = schema.getQueryType();
   if (!query) throw new Error('the schema has no query');
@@ -98,8 +104,8 @@ function waysTo(schema: GraphQLSchema): ReadonlyMap<GraphQLObjectType, readonly 
 const isMany = ({ name, args }: Field) => name === 'nodes' || args.some((arg) => arg.name === 'first');
 
 /**
- * Writes documents that select the missing fields, by each path to their types: first without optional arguments, later with
- * any of them. The caller may remove seen fields from `missing` in the meantime.
+ * Writes documents that select the missing fields, by each path to their types: first without optional arguments, later
+ * with any of them. The caller may remove seen fields from `missing` in the meantime.
  */
 export function* directedDocuments(
   schema: GraphQLSchema,
@@ -175,7 +181,7 @@ class DirectedWriter {
   #value(owner: string, name: string, type: GraphQLInputType, next: GraphQLObjectType | undefined): unknown {
     const ids = next && this.#material.ids[next.name];
     if (name === 'ids' && ids) {
-      // All of them may cost more than an operation may: some others each time.
+      // All of them may cost more than an operation may: a different part each time.
       const from = this.#isPlain ? 0 : this.#choices.below(ids.length);
       return [...ids.slice(from), ...ids.slice(0, from)].slice(0, this.#isPlain ? 100 : 20);
     }

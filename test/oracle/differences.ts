@@ -1,15 +1,15 @@
 import type { Answer } from '../setup/gateway.ts';
 
-/** An error by what clients act on. */
+/** The members of an error that clients act on. */
 interface KnownError {
   readonly path: readonly (string | number)[];
   readonly code: string;
 }
 
 /**
- * Returns where an answer differs from the expected one, or undefined. `data` must be equal to the byte. The specification requires
- * only one of the errors below one null: where one answer has an error, the other has one for the same null, and at the same path
- * the same one.
+ * Returns where an answer differs from the expected one, or undefined. `data` must be identical byte for byte. The
+ * specification requires only one of the errors below a null: if one answer has an error, the other must have one for
+ * the same null, and the same one if it has the same path.
  */
 export function differenceOf(expected: Partial<Answer>, answer: Partial<Answer>): string | undefined {
   const [wanted, met] = [errorsOf(expected), errorsOf(answer)];
@@ -31,7 +31,7 @@ const errorsOf = ({ errors = [] }: Partial<Answer>): KnownError[] =>
 
 const isAtSamePath = (one: KnownError, other: KnownError) => JSON.stringify(one.path) === JSON.stringify(other.path);
 
-/** Where on the way to a path the data is null. */
+/** Returns at which point on a path the data is null. */
 function nulled(data: unknown, path: readonly (string | number)[]): readonly (string | number)[] {
   let at = data;
   for (const [length, key] of path.entries()) {
@@ -41,7 +41,7 @@ function nulled(data: unknown, path: readonly (string | number)[]): readonly (st
   return path;
 }
 
-/** The path of the first difference, with the values of both sides. The order of fields counts. */
+/** Returns the path of the first difference, with the values of both sides. The order of fields matters. */
 function unlikeAt(expected: unknown, actual: unknown, path = ''): string | undefined {
   if (expected === actual) return undefined;
   if (!isObject(expected) || !isObject(actual)) {

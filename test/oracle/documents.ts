@@ -35,14 +35,14 @@ export interface DrawnDocument {
   readonly roots: readonly string[];
 }
 
-/** What changes while one reads: when a token was last used, and the moment at which a rate was read. */
+/** Values that change while one reads: when a token was last used, and the moment at which a rate was read. */
 export const moving: ReadonlySet<string> = new Set([
   'ApiToken.lastUsedAt',
   'ExchangeRate.updatedAt',
   'Viewer.serverTime',
 ]);
 
-/** How often each field of the query is chosen, in relation to the others. */
+/** How often each field of the query is chosen, relative to the others. */
 const rootWeights: Readonly<Record<string, number>> = {
   transactions: 6,
   customers: 6,
@@ -71,7 +71,7 @@ const roots = Object.entries(rootWeights).flatMap(([name, weight]) => Array.from
 /** Below the service's budget for a document (graphql/limits/budget.ts), since some fields cost more there. */
 const budget = { fields: 60, aliases: 18, directives: 12, cost: 900, depth: 12, price: 22_000 };
 
-/** Writes the document that choices make: the same choices make the same document, zeros the simplest. */
+/** Writes the document for these choices: the same choices give the same document, zeros the simplest. */
 export function drawDocument(schema: GraphQLSchema, choices: Choices, material: Material): DrawnDocument {
   const drawn = new Writer(schema, choices, material).document();
   const document = parse(drawn.query);
@@ -81,13 +81,16 @@ export function drawDocument(schema: GraphQLSchema, choices: Choices, material: 
   return isTooCostly ? tooCostly : drawn;
 }
 
-/** What the service takes for a field that reads all rows: the committed schema does not say how it is read. */
+/**
+ * Returns the price that the service charges for a field that reads all rows: the committed schema does not say how it
+ * is read.
+ */
 function priceIn(owner: string, { name }: Field): number {
   const { price = 1 } = servedField(owner, name)?.extensions ?? {};
   return price >= 1_000 ? price : 0;
 }
 
-/** What the service takes at most for the arguments that say which rows a list has. */
+/** Returns the highest price that the service charges for the arguments that select the rows of a list. */
 function searchPriceIn(owner: string, { name }: Field): number {
   return servedField(owner, name)?.extensions.search?.price ?? 0;
 }
@@ -97,7 +100,7 @@ function servedField(owner: string, name: string) {
   return isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
 }
 
-/** In the place of a document that filters by what no index has, and so is refused. */
+/** Replaces a document that filters without an index, and would be refused. */
 const tooCostly: DrawnDocument = {
   query: '{ currencies { code } }',
   operationName: undefined,
@@ -111,7 +114,7 @@ interface Fragment {
   readonly name: string;
   readonly on: string;
   readonly depth: number;
-  /** What one spread of it costs. */
+  /** The cost of one spread of it. */
   readonly fields: number;
   readonly aliases: number;
   readonly cost: number;
@@ -119,7 +122,7 @@ interface Fragment {
 
 interface Written {
   readonly text: string;
-  /** The values that it can have; none for an omitted variable. */
+  /** Its possible values; none for an omitted variable. */
   readonly values: readonly unknown[];
 }
 
@@ -127,7 +130,7 @@ interface Written {
 interface Place {
   readonly scope: SelectionScope;
   readonly depth: number;
-  /** How many rows there are at most, for each of which it is answered. */
+  /** The maximum number of rows, for each of which it is answered. */
   readonly times: number;
 }
 
@@ -149,7 +152,7 @@ class Writer {
   }
 
   document(): DrawnDocument {
-    // Documents with conditions are executed in another way than those without.
+    // Documents with conditions are executed differently from those without.
     if (!this.#choices.oneIn(3)) this.#left.directives = 0;
     const place = { scope: new SelectionScope(), depth: 1, times: 1 };
     const query = this.#schema.getQueryType()?.getFields() ?? {};
@@ -177,7 +180,7 @@ class Writer {
     };
   }
 
-  /** A field with all that is below it, or undefined where it would not fit. */
+  /** Writes a field with everything below it; returns undefined if it would not fit. */
   #field(owner: string, field: Field, place: Place): string | undefined {
     const { scope, depth, times } = place;
     const price = times * priceIn(owner, field);
@@ -198,7 +201,7 @@ class Writer {
     return `${head}${directive} ${this.#selection(type, inner)}`;
   }
 
-  /** The name under which a field is answered: its own, or an alias where that is taken or wanted. */
+  /** Returns the name under which a field is answered: its own, or an alias if that is taken or desired. */
   #key(field: Field, call: string, scope: SelectionScope): string | undefined {
     const shape = shapeOf(field);
     const wanted = this.#choices.oneIn(7)
@@ -257,7 +260,7 @@ class Writer {
     if (!isObjectType(type) && !isInterfaceType(type)) return [];
     const fields = Object.values(type.getFields()).filter(({ name }) => !moving.has(`${type.name}.${name}`));
     const chosen: Field[] = [];
-    // The way to the rows is nearly always taken, or most documents would stop before them.
+    // The path to the rows is nearly always taken, or most documents would end before them.
     const way = fields.find(({ name }) => name === 'edges' || (name === 'node' && type.name.endsWith('Edge')));
     if (way && !this.#choices.oneIn(10)) chosen.push(way);
     const isDeep = place.depth > budget.depth - 4;
@@ -269,7 +272,7 @@ class Writer {
     return chosen.flatMap((field) => this.#field(type.name, field, place) ?? []);
   }
 
-  /** A fragment on a type, inline or named; nothing where nothing of it fits. */
+  /** Writes a fragment on a type, inline or named; returns nothing if none of it fits. */
   #fragment(type: GraphQLNamedType, place: Place): string[] {
     const before = { ...this.#left };
     const isFirst = place.scope.isEmpty;
@@ -293,7 +296,7 @@ class Writer {
     return [`...${name}${directive}`];
   }
 
-  /** Spreads a fragment that was written before, as all of a selection. */
+  /** Spreads an earlier fragment, as the whole selection. */
   #spreadAgain(type: GraphQLNamedType, { scope, depth, times }: Place): string | undefined {
     if (!scope.isEmpty || !this.#choices.oneIn(6)) return undefined;
     const fitting = this.#fragments.filter(
@@ -323,7 +326,7 @@ class Writer {
     return ` @${name}(if: ${this.#variable('Boolean!', draw, false)})`;
   }
 
-  /** The arguments of a field, and how many rows it answers at most. */
+  /** Writes the arguments of a field, and returns the maximum number of rows in its answer. */
   #arguments(owner: string, field: Field, times: number): { readonly text: string; readonly rows: number } {
     if (field.args.length === 0) return { text: '', rows: 1 };
     const written: string[] = [];
@@ -356,7 +359,7 @@ class Writer {
     return { text: written.length > 0 ? `(${written.join(', ')})` : '', rows };
   }
 
-  /** Which paging arguments are given. Below rows there is always a size, or a page could be too large for the budget. */
+  /** Chooses the paging arguments. Below rows there is always a size, or a page could be too large for the budget. */
   #pageArguments(isNested: boolean): string[] {
     if (this.#choices.oneIn(40)) {
       return ['first', 'last', 'after', 'before'].filter(
@@ -368,7 +371,7 @@ class Writer {
     return [...(hasSize ? [size] : []), ...(this.#choices.oneIn(3) ? [cursor] : [])];
   }
 
-  /** The value of an argument or input field: a literal or a variable, or a literal with variables in it. */
+  /** Writes the value of an argument or input field: a literal or a variable, or a literal with variables in it. */
   #written(coordinate: string, { name, type }: GraphQLArgument | GraphQLInputField): Written {
     const isNullable = !isNonNullType(type);
     const inner = isNonNullType(type) ? type.ofType : type;
@@ -419,13 +422,13 @@ class Writer {
   }
 }
 
-/** Fields may be answered under one name only if this is the same. */
+/** Returns the shape of a field: only fields of the same shape may share a name. */
 function shapeOf({ type }: Field): string {
   const named = getNamedType(type);
   return isCompositeType(named) ? String(type).replace(named.name, '{}') : String(type);
 }
 
-/** A value as it is written in a document. */
+/** Writes a value as a literal in a document. */
 function literal(value: unknown, type: GraphQLInputType): string {
   if (value === null) return 'null';
   const inner = isNonNullType(type) ? type.ofType : type;

@@ -1,7 +1,7 @@
 import { cursors } from '../setup/cursors.ts';
 import type { Data, TestPlatform } from '../setup/gateway.ts';
 
-/** What documents name: ids, cursors and values of one platform, as the service itself has answered them. */
+/** The ids, cursors and values of one platform that documents name, as the service itself returned them. */
 export interface Material {
   /** Public ids by type. */
   readonly ids: Readonly<Record<string, readonly string[]>>;
@@ -11,7 +11,7 @@ export interface Material {
   readonly platformCustomerIds: readonly string[];
   readonly references: readonly string[];
   readonly names: readonly string[];
-  /** Moments at which something was made or changed. */
+  /** Times at which something was created or changed. */
   readonly moments: readonly string[];
   readonly keys: readonly (readonly [operation: string, key: string])[];
 }
@@ -85,7 +85,7 @@ export async function readMaterial(
   };
 }
 
-/** The cursor of a row in the order of last changes. */
+/** Returns the cursor of a row in the order of the last changes. */
 function changeCursor(list: string, platformId: string, { id, updatedAt }: Data): string {
   return cursors.write(list, platformId, `${Date.parse(updatedAt)}:${id.split(':')[1]}`);
 }

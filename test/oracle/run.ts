@@ -10,21 +10,23 @@ import { SeenFields } from './seen.ts';
 import { smallerDocuments } from './smaller.ts';
 import type { Operation, OracleWorld, RawAnswer } from './world.ts';
 
-/** What a run came to. */
+/** The figures of a run. */
 export interface Figures {
   documents: number;
-  /** Documents that some caller was answered with rows. */
+  /** Documents whose answer to some caller had rows. */
   withRows: number;
-  /** First answers to a caller, and those of them that had rows, had errors, or were refused before they were executed. */
+  /** First answers to a caller, and how many of them had rows, had errors, or were refused before execution. */
   answers: number;
   answersWithRows: number;
   answersWithErrors: number;
   refused: number;
-  /** All requests, repeats among them. */
+  /** All requests, including repeats. */
   requests: number;
   /** The fields that were compared with a value, as `Type.field`. */
   readonly seen: Set<string>;
-  /** Of documents with one root field, by that field: how many were counted, and their statements, all and at most. */
+  /**
+   * For documents with one root field, by that field: how many were counted, and their statements, total and maximum.
+   */
   readonly statements: Map<string, { documents: number; statements: number; most: number }>;
 }
 
@@ -42,14 +44,14 @@ function newFigures(): Figures {
   };
 }
 
-/** How long a document that shows a difference is made smaller. */
+/** How long a document that shows a difference is shrunk. */
 const shrinkMs = 40_000;
 
 const numbers = fc.array(fc.nat(0x7fffffff), { minLength: 30, maxLength: 300, size: 'max' });
 
 /**
- * Sends random documents and compares the service's answers with those of the stock way to read.
- * @param seed gives the same documents again; `ORACLE_SEED` in the environment gives it to a run
+ * Sends random documents and compares the service's answers with those of the stock execution.
+ * @param seed gives the same documents again; `ORACLE_SEED` in the environment sets it for a run
  * @throws Error for the first difference, shrunk to a small document: with seed, document, caller and both answers
  */
 export async function runOracle(world: OracleWorld, documents: number): Promise<Figures> {
@@ -58,7 +60,7 @@ export async function runOracle(world: OracleWorld, documents: number): Promise<
   let failed: Failed | undefined;
   let until = Number.POSITIVE_INFINITY;
   const one = async (drawn: readonly number[]) => {
-    // What is still smaller when the time for it is over is not looked for.
+    // Anything still smaller is not looked for once the time is over.
     if (performance.now() > until) return;
     const asked = drawCase(world, new Choices(drawn));
     try {
@@ -117,10 +119,10 @@ async function seeTheRest(world: OracleWorld, figures: Figures): Promise<void> {
   );
 }
 
-/** A document with its viewers: in turn, each with the next values of its variables. */
+/** A document with its viewers, in turn, each with the next values of its variables. */
 interface Case extends DrawnDocument {
   readonly callers: readonly Caller[];
-  /** Whether it is sent often enough to be answered by each way of execution that the service has. */
+  /** Whether it is sent often enough to be answered by each kind of execution that the service has. */
   readonly isRepeated: boolean;
 }
 
@@ -139,11 +141,11 @@ function drawCase(world: OracleWorld, choices: Choices): Case {
   return { ...drawDocument(world.schema, choices, world.material[home]), callers, isRepeated };
 }
 
-/** Takes parts out of a document for as long as the answers differ without them. */
+/** Removes parts of a document for as long as the answers differ without them. */
 async function smaller(world: OracleWorld, failed: Failed, until: number): Promise<Failed> {
   for (const query of smallerDocuments(world.schema, failed.asked.query)) {
     if (performance.now() > until) break;
-    // A smaller document is new to the service: what goes wrong only with one that it knows takes repeats.
+    // A smaller document is new to the service: a fault that needs a known document needs repeats.
     const asked = { ...failed.asked, query, isRepeated: true };
     try {
       await check(world, asked, newFigures());
@@ -156,11 +158,11 @@ async function smaller(world: OracleWorld, failed: Failed, until: number): Promi
 
 let checks = 0;
 
-/** @throws Error where the service answers a caller something else than the stock way */
+/** @throws Error if the service's answer to a caller differs from the stock one */
 async function check(world: OracleWorld, asked: Case, figures: Figures): Promise<void> {
   const { operationName, variables, roots, callers, isRepeated } = asked;
   checks += 1;
-  // New to the service, so that what went wrong before is not what goes wrong now.
+  // New to the service, so that an earlier fault does not show again.
   const query = `${asked.query}\n# ${checks}`;
   figures.documents += 1;
   const firsts: Asked[] = [];
@@ -176,7 +178,7 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
     const difference = isRefused ? undefined : differenceOf(expected.json(), answer);
     if (difference !== undefined) throw different(difference, caller.name, operation, expected, result);
     const seen = new SeenFields(world.schema, query, operationName, answer.data);
-    // What an error has nulled was not compared.
+    // Fields that an error has nulled were not compared.
     if (!isRefused && !answer.errors) for (const field of seen.fields) figures.seen.add(field);
     firsts.push({ caller, operation, answer: result });
     hasRows ||= seen.rows > 0;
@@ -204,13 +206,13 @@ async function check(world: OracleWorld, asked: Case, figures: Figures): Promise
     throw different(`asked again, ${difference}`, turns, operation, expected, answer);
   };
   for (let round = Math.ceil(often / callers.length); round > 0; round--) {
-    // In turns, and all at once.
+    // In turns, or all concurrently.
     if (round % 2 === 0) for (const one of firsts) await again(one);
     else await Promise.all(firsts.map(again));
   }
 }
 
-/** @throws Error where callers of both platforms who ask at once are answered, the stock way, something else than each alone */
+/** @throws Error if the stock answers to concurrent callers of both platforms differ from those to each alone */
 async function checkTogether(world: OracleWorld, firsts: readonly Asked[]): Promise<void> {
   const together = await Promise.all(firsts.map(({ operation, caller }) => world.ask(operation, caller, true)));
   for (const [at, { operation, caller, answer }] of firsts.entries()) {
@@ -224,7 +226,7 @@ async function checkTogether(world: OracleWorld, firsts: readonly Asked[]): Prom
 
 const isOverBudget = ({ errors }: Answer) => errors?.[0]?.extensions?.code === 'COST_LIMIT_EXCEEDED';
 
-/** What a caller was answered the first time. */
+/** The first answer to a caller. */
 interface Asked {
   readonly caller: Caller;
   readonly operation: Operation;

@@ -20,7 +20,7 @@ import { externalAccount, fund, internalAccount, makeScene, type Scene } from '.
 import { createEndpoint, endpointUntil } from '../webhooks/endpoint.ts';
 import { answer, startReceiver } from '../webhooks/receiver.ts';
 
-/** Who asks. */
+/** A caller. */
 export interface Caller {
   readonly name: string;
   readonly authorization: string;
@@ -31,7 +31,7 @@ export interface Caller {
   readonly platform: 0 | 1;
 }
 
-/** A database with two platforms on which nothing moves any more, and everybody who may ask about them. */
+/** A database with two platforms on which nothing moves any longer, and everyone who may query them. */
 export interface QuietScene {
   readonly databaseUrl: string;
   readonly callers: readonly Caller[];
@@ -43,11 +43,11 @@ export interface QuietScene {
 /** So late that it does not happen while a test reads. */
 const neverMs = 3_600_000;
 
-/** Makes the scene with a gateway of its own, waits until nothing is under way, and stops that gateway. */
+/** Creates the scene with its own gateway, waits until nothing is under way, and stops that gateway. */
 export async function makeQuietScene(): Promise<QuietScene> {
   const database = await freshDatabase();
   const maker = await startTestGateway({ SANDBOX_PACE_MS: 5, PAYMENT_APPROVAL_MS: neverMs }, database.url);
-  // Quotes that are made here, and times for approval, are over at once; the maker's workers carry that out.
+  // Quotes created here, and approval periods, expire immediately; the maker's workers process that.
   const late = await startTestGateway(
     { ROLE: 'serve', SANDBOX_QUOTE_SECONDS: 0, PAYMENT_APPROVAL_MS: 1 },
     database.url,
@@ -97,11 +97,11 @@ const usedKeys: readonly (readonly [string, string])[] = [
   ['transferOut', 'never-used'],
 ];
 
-/** An entry of metadata. */
+/** Returns an entry of metadata. */
 const noted = (key: string, value: string) => ({ key, value });
 
 interface Customers {
-  /** Two who pay. */
+  /** The two customers who pay. */
   readonly payers: readonly [Scene, Scene];
   readonly all: readonly string[];
 }
@@ -158,7 +158,9 @@ async function makeCustomers(platform: TestPlatform): Promise<Customers> {
   return { payers, all };
 }
 
-/** Payments of every kind and outcome. Returns the objects, besides customers, that client tokens are bound to. */
+/**
+ * Makes payments of every kind and outcome. Returns the objects, besides customers, that client tokens are bound to.
+ */
 async function makePayments(platform: TestPlatform, { payers, all }: Customers, lateUrl: string): Promise<object[]> {
   const [one, two] = payers;
   const ends: Promise<unknown>[] = [];
@@ -306,7 +308,7 @@ async function makePayments(platform: TestPlatform, { payers, all }: Customers, 
   ];
 }
 
-/** UMA payments from one platform's customer to the other's: one arrives, one is rejected, one waits. */
+/** Makes UMA payments from one platform's customer to the other's: one arrives, one is rejected, one waits. */
 async function payBetween(from: TestPlatform, sender: Customers, to: TestPlatform, receiver: Customers): Promise<void> {
   const umaAddress = await umaAddressOf(to, receiver.payers[1].customerId);
   for (const decision of ['approveTransaction', 'rejectTransaction', undefined] as const) {
@@ -325,7 +327,7 @@ const address = { line1: 'Weg 1', postalCode: '10115', country: 'DE' };
 const owner = { individual: { fullName: 'Grace Hopper', birthDate: '1986-12-09', nationality: 'US', address } };
 const company = { business: { legalName: 'Acme GmbH', registrationNumber: 'HRB 1', taxId: 'DE1', address } };
 
-/** Accounts outside of every kind, lookups, and what else one platform has that the other lacks. */
+/** Creates external accounts of every kind, lookups, and whatever else one platform has that the other lacks. */
 async function moreOfEverything(platform: TestPlatform, { payers, all }: Customers): Promise<void> {
   const [one] = payers;
   const evm = '0x52908400098527886E0F7030069857D2E4169EE7';
@@ -437,7 +439,7 @@ async function callersOf(
     add(name, authorization, tokenId);
     return connect(url, platformId, authorization);
   };
-  // The last one is deleted: it has no tokens.
+  // The last one is deleted and has no tokens.
   const customers = platform === 0 ? all.slice(0, -1) : all.slice(0, 2);
   for (const [at, customerId] of customers.entries()) {
     const app = await addApp(`app of customer ${at}`, {
@@ -459,7 +461,7 @@ async function callersOf(
   return callers;
 }
 
-/** What the operator, a receiver and a platform have ended. */
+/** Ends objects, as an operator, a receiver or a platform does. */
 async function endSome({ gateway }: TestGateway, platform: TestPlatform, { all }: Customers): Promise<void> {
   const [, , business = '', person = ''] = all;
   const freezing = { reason: 'under investigation', by: 'Ada', frozen: true };
@@ -484,7 +486,7 @@ async function endSome({ gateway }: TestGateway, platform: TestPlatform, { all }
   await gone.stop();
 }
 
-/** Sets policies: of a customer, who then pays, of its app, and of the platform, which pays nothing any more. */
+/** Sets policies: for a customer, who then pays, for its app, and for the platform, which no longer pays. */
 async function limitSome(platform: TestPlatform, { payers }: Customers, callers: readonly Caller[]): Promise<void> {
   const [payer] = payers;
   const subjectId = callers.find(({ tokenId }) => tokenId)?.tokenId;
@@ -519,7 +521,7 @@ async function limitSome(platform: TestPlatform, { payers }: Customers, callers:
   });
 }
 
-/** Waits until everything that happened has its place in the feed and at the webhooks, and nothing is due soon. */
+/** Waits until everything that happened has reached the feed and the webhooks, and nothing is due soon. */
 async function untilQuiet({ gateway }: TestGateway): Promise<void> {
   const { pool } = gateway.payments.database;
   for (;;) {

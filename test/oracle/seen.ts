@@ -20,7 +20,10 @@ interface Selected {
 
 /** Finds the fields that have a value in the answers to a document. */
 export class SeenFields {
-  /** As `Type.field`; of a list, one with at least one element. Of a variant only where no other variant has the same key. */
+  /**
+   * As `Type.field`; for a list, one with at least one element; for a variant, only if no other variant has the same
+   * key.
+   */
   readonly fields = new Set<string>();
   /** How many rows of lists and nodes were found. */
   rows = 0;
@@ -55,7 +58,7 @@ export class SeenFields {
     }
   }
 
-  /** The fields of a selection, those of its fragments among them. */
+  /** Returns the fields of a selection, including those of its fragments. */
   #selected(type: GraphQLNamedType, { selections }: SelectionSetNode): Selected[] {
     return selections.flatMap((one): Selected[] => {
       if (one.kind === Kind.FIELD) return [{ on: type, field: one }];

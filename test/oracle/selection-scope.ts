@@ -1,8 +1,8 @@
 /**
- * The selections at one place of an answer, such that no two contradict each other (GraphQL's specification, 5.3.2): selections
- * of the same object under one name are the same field with the same arguments, and those of other types under that name have
- * the same shape. A scope of an abstract type has one for each of its types: those exclude each other, and all share the
- * selections of the abstract type itself.
+ * The selections at one place of an answer, such that no two conflict (GraphQL's specification, 5.3.2): selections of
+ * the same object under one name are the same field with the same arguments, and those of other types under that name
+ * have the same shape. The scope of an abstract type has one for each of its types: those exclude each other, and all
+ * share the selections of the abstract type itself.
  */
 export class SelectionScope {
   readonly #parent: SelectionScope | undefined;
@@ -16,14 +16,14 @@ export class SelectionScope {
     this.#parent = parent;
   }
 
-  /** The scope of one type where several are possible. */
+  /** Returns the scope of one of several possible types. */
   ofType(name: string): SelectionScope {
     const known = this.#ofTypes.get(name) ?? new SelectionScope(this);
     this.#ofTypes.set(name, known);
     return known;
   }
 
-  /** The scope of the selection below a field. */
+  /** Returns the scope of the selection below a field. */
   below(key: string): SelectionScope {
     const known = this.#below.get(key);
     if (known) return known;
@@ -43,14 +43,14 @@ export class SelectionScope {
     return true;
   }
 
-  /** Whether nothing is selected here of any type. */
+  /** Whether nothing is selected here for any type. */
   get isEmpty(): boolean {
     return this.#top()
       .#everything()
       .every((scope) => scope.#calls.size === 0 && !scope.#closed);
   }
 
-  /** Lets nothing more be selected here. */
+  /** Prevents further selections here. */
   close(): void {
     this.#closed = true;
   }
@@ -65,7 +65,7 @@ export class SelectionScope {
     return this.#parent ? this.#parent.#top() : this;
   }
 
-  /** The scopes of the same object: this one, those of more general types and those of more special ones. */
+  /** Returns the scopes of the same object: this one, those of more general types and those of more specific ones. */
   #related(): SelectionScope[] {
     const general: SelectionScope[] = [];
     for (let scope = this.#parent; scope; scope = scope.#parent) general.push(scope);

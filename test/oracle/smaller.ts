@@ -11,8 +11,8 @@ import {
 } from 'graphql';
 
 /**
- * The documents that are smaller than this one by a field, a fragment, an argument or a directive, each valid; the largest
- * steps first.
+ * Generates the documents that are smaller than this one by a field, a fragment, an argument or a directive, each
+ * valid; the largest steps first.
  */
 export function* smallerDocuments(schema: GraphQLSchema, query: string): Generator<string> {
   const document = parse(query);
@@ -30,7 +30,7 @@ export function* smallerDocuments(schema: GraphQLSchema, query: string): Generat
   }
 }
 
-/** Without selections that are empty now, and fragments and variables that nothing uses; undefined where nothing is left. */
+/** Removes empty selections, and unused fragments and variables; returns undefined if nothing is left. */
 function tidied(document: DocumentNode): DocumentNode | undefined {
   let rest = document;
   for (;;) {

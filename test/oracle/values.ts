@@ -5,8 +5,8 @@ import type { Choices } from './choices.ts';
 import type { Material } from './material.ts';
 
 /**
- * A value for an argument or an input field, as JSON: mostly one that finds something, sometimes one that finds nothing or is
- * refused.
+ * Draws a value for an argument or an input field, as JSON: mostly one that finds something, sometimes one that finds
+ * nothing or is refused.
  * @param owner the field or input type that it belongs to
  */
 export function valueFor(
@@ -40,7 +40,7 @@ type Draw = (choices: Choices, material: Material, owner: string) => unknown;
 
 const nobody = '019a0000-0000-7000-8000-000000000000';
 
-/** An id of one of these types; sometimes of nothing, or malformed. */
+/** Draws an id of one of these types, sometimes an unknown or malformed one. */
 const idOf =
   (...types: readonly string[]): Draw =>
   (choices, { ids }) => {
@@ -86,7 +86,7 @@ const idsOfFields: Readonly<Record<string, Draw>> = {
   'Query.transaction': idOf('Transaction'),
 };
 
-/** Which rows the cursors of a field's list are of. */
+/** Returns which rows the cursors of a field's list point to. */
 function rowsOf(owner: string): string {
   const name = owner.slice(owner.indexOf('.') + 1);
   if (name === 'deliveries') return 'WebhookDelivery';

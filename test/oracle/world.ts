@@ -8,7 +8,7 @@ import { Statements } from '../setup/statements.ts';
 import { type Material, readMaterial } from './material.ts';
 import { type Caller, makeQuietScene, type QuietScene } from './scene.ts';
 
-/** An answer as it came: the text is compared first, since it is nearly always the same as before. */
+/** An answer as received: the text is compared first, since it is nearly always unchanged. */
 export interface RawAnswer {
   readonly text: string;
   readonly json: () => Answer;
@@ -20,7 +20,7 @@ export interface Operation {
   readonly variables?: Readonly<Record<string, unknown>>;
 }
 
-/** The quiet scene, a gateway that serves it, and the oracle: a gateway that reads it the stock way. */
+/** The quiet scene, a gateway that serves it, and the oracle: a gateway that reads it with the stock libraries. */
 export class OracleWorld {
   readonly callers: readonly Caller[];
   /** The committed schema. */
@@ -30,7 +30,7 @@ export class OracleWorld {
   /** Statements of that gateway. */
   readonly statements: Statements;
   readonly gateway: TestGateway;
-  /** A gateway on the same rows, where graphql-js and Prisma read alone. */
+  /** A gateway on the same rows that reads with graphql-js and Prisma alone. */
   readonly stock: TestGateway;
   readonly #scene: QuietScene;
   readonly #http: Pool;
@@ -53,7 +53,7 @@ export class OracleWorld {
 
   static async open(): Promise<OracleWorld> {
     const scene = await makeQuietScene();
-    // It serves and does nothing else, so nothing changes.
+    // It only serves, so nothing changes.
     const gateway = await startTestGateway({ ROLE: 'serve', ...unlimited }, scene.databaseUrl);
     const stock = await startTestGateway({ ROLE: 'serve', STOCK_READS: true, ...unlimited }, scene.databaseUrl);
     const reader = async (platform: number) => {
@@ -70,7 +70,7 @@ export class OracleWorld {
     return new OracleWorld(scene, [gateway, stock], material);
   }
 
-  /** Asks the service over HTTP; `isStock`: the gateway that reads the stock way. */
+  /** Queries the service over HTTP; with `isStock`, the gateway with the stock libraries. */
   async ask(
     { query, variables, operationName }: Operation,
     { authorization }: Caller,

@@ -26,7 +26,7 @@ const propose = (...amount: string[]) =>
   answer('adjust', 'propose', scene.usd, '--currency', 'USD', ...amount, ...maker);
 const balance = () => balanceOf(t.platform, scene.usd);
 
-test('a proposal moves nothing until another person approves it; then balance, event and statement show it', async () => {
+test('a proposal moves nothing until another person approves it, and then appears everywhere', async () => {
   const before = await balance();
   const made = await propose('--credit', '12.50');
   expect(made).toMatchObject({ status: 'PROPOSED', amount: '12.50 USD', proposedBy: 'Ada Lovelace', decidedBy: null });
@@ -137,7 +137,7 @@ test('an invalid proposal is refused, and the refusal names the fault', async ()
   expect((await ops('adjust', 'approve', unknown, ...checker)).err).toBe(`there is no ${unknown}`);
 });
 
-test('of concurrent approvals one moves the money; the database refuses every other plan that adjusts', async () => {
+test('one of several concurrent approvals moves the money; the database refuses any other adjusting plan', async () => {
   const { database } = t.gateway.payments;
   const before = await balance();
   const { adjustment } = await propose('--credit', '2');

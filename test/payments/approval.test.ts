@@ -86,14 +86,14 @@ describe('an incoming payment', () => {
     });
   });
 
-  test('is approved by a scenario as by its platform: it fails if requested information is missing', async () => {
+  test('fails if requested information is missing, whether its scenario or its platform approves it', async () => {
     const asked = { requestedReceiverFields: ['TAX_ID'], sandboxScenario: { approval: 'APPROVE' } };
     const { transaction } = await receive(t, asked);
     const end = await ended(t.platform, transaction.id);
     expect(end).toMatchObject({ status: 'FAILED', failureReason: 'MISSING_MANDATORY_PAYEE_DATA' });
   });
 
-  test('is the only payment with an approval: the scenario of any other payment is refused one', async () => {
+  test('is the only payment whose scenario may decide on an approval', async () => {
     const { usd, outsideUsd } = await makeScene(t.platform, 1_000n);
     const input = { sourceAccountId: usd, destinationAccountId: outsideUsd, amount: 1 };
     const refused = await actOn(t.platform, 'transferOut', { ...input, sandboxScenario: { approval: 'APPROVE' } });

@@ -48,7 +48,7 @@ test('a quote that was executed or paid cannot be cancelled', async () => {
   expect((await cancel(funded.quoteId)).code).toBe('CONFLICT');
 });
 
-test('of a concurrent cancellation and execution, one is refused', async () => {
+test('either a cancellation or a concurrent execution is refused', async () => {
   for (let round = 0; round < 6; round++) {
     const made = await quote(platform, usdToEur(scene));
     const [cancelled, executed] = await Promise.all([cancel(made.id), execute(platform, made.id)]);

@@ -196,7 +196,7 @@ describe('a concurrent deletion', () => {
 
   const deposit = (scene: Scene) => () => act(platform, 'sandboxFundAccount', { accountId: scene.usd, amount: 700 });
 
-  test('is refused if a deposit comes first; a deposit that comes second is refused', async () => {
+  test('is refused if a deposit comes first, and refuses a deposit that comes second', async () => {
     const scene = await makeScene(platform, 0n);
     const late = await makeScene(platform, 0n);
     const [, refused] = await withAccountLocked(scene.usd, deposit(scene), () => remove(scene.customerId));

@@ -248,7 +248,7 @@ describe('the default deposit account', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(700n);
   });
 
-  test('2.9 that ceases to be ACTIVE before the approval does so too, even for a payment from this installation', async () => {
+  test('2.9 that ceases to be ACTIVE before the approval does too, even for an internal payment', async () => {
     const from = await makeScene(t.platform, 50_000n);
     const { scene, account } = await receiver();
     const after = await feedEnd(t.platform);

@@ -321,7 +321,7 @@ describe('the default account for incoming UMA payments', () => {
   const isDefault = { defaultUmaDepositAccount: true };
   const defaults = (owner: string) => defaultAccounts(platform, owner);
 
-  test('is replaced by the next default, and does not affect ordinary accounts', async () => {
+  test('is replaced by the next default, and not by an ordinary account', async () => {
     const owner = await newCustomer(platform);
     const add = async (accountNumber: string, defaultUmaDepositAccount: boolean) =>
       (await register(usInput(accountNumber, { customerId: owner, defaultUmaDepositAccount }))).account.id;

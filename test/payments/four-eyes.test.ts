@@ -58,7 +58,7 @@ const ways: Readonly<Record<string, (by: TestPlatform, scene: Scene, rest?: obje
     pay.of(
       await act(by, 'transferInternal', moving(usd, await ownAccount(platform, 'USD'), 1_000, rest), pay.selection),
     ),
-  'a quote executed at once': async (by, scene, rest) =>
+  'a quote executed immediately': async (by, scene, rest) =>
     quoted.of(await act(by, 'createQuote', usdToEur(scene, { immediatelyExecute: true, ...rest }), quoted.selection)),
   'a quote executed later': async (by, scene) => {
     const { id } = await quote(by, usdToEur(scene));
@@ -282,7 +282,7 @@ describe('a requester can never approve', () => {
     return scene;
   };
 
-  test('through a token that descends from its own, or its own from that', async () => {
+  test('through an ancestor or a descendant of its token', async () => {
     const scene = await limited();
     const one = await serverOf(platform, ...everything);
     const child = await serverOf(one, ...everything);
@@ -319,7 +319,7 @@ describe('a requester can never approve', () => {
     expect(await shown(one, transaction.id)).toMatchObject({ createdById: other.tokenId, decidedById: one.tokenId });
   });
 
-  test('and needs APPROVE to decide; APPROVE alone neither pays nor decides incoming payments', async () => {
+  test('a token without APPROVE cannot decide; APPROVE alone neither pays nor decides incoming payments', async () => {
     const scene = await limited();
     const id = await ask(platform, scene);
     const clerk = await serverOf(platform, 'VIEW', 'TRANSACT', 'MANAGE');

@@ -101,7 +101,7 @@ describe('the price of a lock', () => {
     [9n, 9n],
     [10n, 10n],
     [11n, 10n],
-  ])('counts, of rail fees of %s with 10 listed as fixed, %s as fixed', (fees, fixed) => {
+  ])('with rail fees of %s, of which 10 are listed as fixed, counts %s as fixed', (fees, fixed) => {
     const of = request({ platformFee }, { serviceFixedFee: 10n });
     const price = priceByLock(of, priced(of), lock({ sent: 975n, fees }));
     expect(price).toMatchObject({ feesIncluded: fees + 25n, fixedFees: fixed + 25n });

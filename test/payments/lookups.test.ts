@@ -51,7 +51,7 @@ test('a repeat returns the first answer without calling the rail', async () => {
   ).rejects.toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
 });
 
-test('of concurrent calls with one key, one makes the lookup and all return it', async () => {
+test('one of several concurrent calls with one key makes the lookup, and all return it', async () => {
   const before = await database.prisma.lookup.count();
   const all = await Promise.all(
     Array.from({ length: 5 }, () => lookUpReceiver(payments, caller, input, 'lookup-at-once')),

@@ -159,10 +159,10 @@ test('the limits are 20 entries, keys of 40 and values of 500 characters', async
 test.each([
   ['21 entries', many(21), []],
   ['a key of 41 characters', [entry('fine', ''), entry(key(41), '')], [1]],
-  ['a key without characters', [entry('', '')], [0]],
+  ['an empty key', [entry('', '')], [0]],
   ['a key with a space', [entry('my key', '')], [0]],
   ['a key that begins with an underscore', [entry('_x', 'x')], [0]],
-  ['a key that means something else to JavaScript', [entry('fine', ''), entry('__proto__', 'x')], [1]],
+  ['a key with a special meaning in JavaScript', [entry('fine', ''), entry('__proto__', 'x')], [1]],
   ['a value of 501 characters', [entry('fine', ''), entry('long', 'x'.repeat(501))], [1]],
   ['a value that cannot be stored', [entry('zero', 'a\u0000b')], [0]],
 ])('%s: refused with the path of the entry, in both APIs', async (_what, metadata, at) => {

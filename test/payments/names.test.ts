@@ -31,11 +31,11 @@ describe('the display name of an account', () => {
   const names = async (id: string): Promise<Data> =>
     (await t.platform.ask('query ($id: ID!) { account(id: $id) { displayName maskedNumber } }', { id })).account;
 
-  test('on this installation is its currency, and the end of its id', async () => {
+  test('is the currency and the end of the id for an internal account', async () => {
     expect(await names(payer.usd)).toEqual({ displayName: 'USD account', maskedNumber: end(payer.usd) });
   });
 
-  test('outside is its owner, and the end of its number', async () => {
+  test('is the owner and the end of the number for an external account', async () => {
     const { account } = await t.platform.ask(
       'query ($id: ID!) { account(id: $id) { ... on ExternalAccount { accountInfo { ... on UsAccountInfo { accountNumber } } } } }',
       { id: payer.outsideUsd },
@@ -55,7 +55,7 @@ describe('the display name of an account', () => {
     expect(await names(id)).toEqual({ displayName: 'Grace Hopper', maskedNumber: `•••• ${shown}` });
   });
 
-  test('of a wallet is its network and type; a mutation and a query agree', async () => {
+  test('is the network and type for a wallet; a mutation and a query agree', async () => {
     const solanaWallet = { address: '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU' };
     const fields = 'displayName maskedNumber accountInfo { accountType maskedNumber }';
     const input = { customerId: payer.customerId, currency: 'USDC', accountInfo: { solanaWallet } };

@@ -110,7 +110,7 @@ describe.each(Object.entries(places))('%s', (_what, send) => {
   });
 });
 
-test('the new details of a customer are checked before the customer whom they are for, in both APIs', async () => {
+test('the new details of a customer are validated before the customer is looked up, in both APIs', async () => {
   const { customer } = await act(
     platform,
     'createCustomer',

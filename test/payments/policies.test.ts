@@ -91,7 +91,7 @@ describe('a policy', () => {
       act(by, 'transferInternal', moving(scene.usd, await ownAccount(platform, 'USD'), 1)),
     QUOTE: (by) => act(by, 'createQuote', usdToEur(scene, { immediatelyExecute: true })),
     'a quote executed later': async (by) => execute(by, (await quote(by, usdToEur(scene))).id),
-    'a quote for a deposit': (by) => act(by, 'createQuote', fundedIn('USD', scene, 1_000)),
+    'a quote funded by a deposit': (by) => act(by, 'createQuote', fundedIn('USD', scene, 1_000)),
     'a quote to a UMA address': async (by) =>
       act(by, 'createQuote', {
         ...{
@@ -103,7 +103,7 @@ describe('a policy', () => {
       }),
     'to a stranger': (by) => outside(by, stranger.outsideUsd),
   };
-  const quotes = ['QUOTE', 'a quote executed later', 'a quote for a deposit', 'a quote to a UMA address'];
+  const quotes = ['QUOTE', 'a quote executed later', 'a quote funded by a deposit', 'a quote to a UMA address'];
   const toUsd = ['TRANSFER_OUT', 'to a stranger'];
   const all = Object.keys(ways);
   test.each([

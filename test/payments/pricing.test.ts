@@ -201,7 +201,7 @@ describe('for every pair, amount and fee', () => {
     });
   });
 
-  it('with SENDING locked, the rate law holds within half a receiving unit, plus half a sending unit per variable fee', () => {
+  it('with SENDING locked, the rate law holds within half a unit, plus half a unit per variable fee', () => {
     everyQuote(quoteRequests('SENDING'), (asked, quote) => {
       const { rate, platformFee } = asked;
       const fees = [rate.serviceVariableFeeRate, platformFee.variableFeeRate].filter(
@@ -223,7 +223,7 @@ describe('for every pair, amount and fee', () => {
     expect(toDecimal(off, 3)).toBe('1.69');
   });
 
-  it('with one variable fee, or with RECEIVING locked, it holds within one smallest unit of either currency', () => {
+  it('with one variable fee, or RECEIVING locked, it holds within one unit of either currency', () => {
     fc.assert(
       fc.property(quoteRequests(), fc.boolean(), (given, isPlatformFree) => {
         const asked =
@@ -255,7 +255,7 @@ describe('for every pair, amount and fee', () => {
     });
   });
 
-  it('the service takes an extra unit only with RECEIVING locked, and only if over one of each would remain', () => {
+  it('the service takes an extra unit only with RECEIVING locked, if over one of each would remain', () => {
     everyQuote(quoteRequests(), (asked, quote) => {
       const taken = takesSurplus(quote) ? 1n : 0n;
       const kept = whole(quote.totalSendingAmount - quote.feesIncluded + taken);

@@ -212,7 +212,7 @@ test('reactivating an account conflicts with the same account, and not with one 
   });
 });
 
-test('five hundred spellings of fifty accounts, registered by twenty concurrent writers, are fifty accounts', async () => {
+test('five hundred spellings of fifty accounts, registered concurrently, are fifty accounts', async () => {
   const customerId = await newCustomer(platform, 'Grace Hopper');
   const accounts = distinctAccounts(50);
   const spellings = accounts.flatMap((account, number) =>

@@ -112,7 +112,7 @@ describe('money in suspense', () => {
     }
   });
 
-  test('is required: a completed payment, one already refunded and an unknown one are refused', async () => {
+  test('cannot be released for a completed, an already refunded or an unknown payment', async () => {
     const scene = await makeScene(t.platform, 50_000n);
     const send = async (sandboxScenario: object) => {
       const { id } = await transfer(t.platform, 'transferOut', scene, 10_000, { sandboxScenario });

@@ -27,7 +27,7 @@ async function arrivalOf({ id, reconciliationReference }: Data): Promise<Data> {
 test.each([
   ['a customer to the platform', () => scene.usd, () => own],
   ['the platform to a customer', () => own, () => other.usd],
-  ['a customer to another', () => scene.usd, () => other.usd],
+  ['a customer to another customer', () => scene.usd, () => other.usd],
 ])('from %s money moves immediately, with a payment on each side', async (_what, from, to) => {
   const before = [await balanceOf(platform, from()), await balanceOf(platform, to())];
   const { transaction } = await send(from(), to(), { amount: 40, description: 'closing' });

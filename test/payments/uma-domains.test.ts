@@ -68,19 +68,19 @@ describe('a production platform', () => {
   test.each([
     ['a bare host', 'bank'],
     ['a machine', 'localhost'],
-    ['a machine of a network', 'bank.local'],
+    ['a host name of a local network', 'bank.local'],
     ['an internal name', 'pay.bank.internal'],
     ['an address', '192.0.2.7'],
-    ['an address in disguise', '0x7f.1'],
+    ['a disguised IP address', '0x7f.1'],
     ['an IPv6 address', '[::1]'],
     ['a port', 'bank.com:8080'],
     ['a path', 'bank.com/pay'],
     ['an escaped name', 'b%61nk.com'],
     ['an empty label', 'bank..com'],
     ['a root', 'bank.com.'],
-    ['a name for tests', 'bank.test'],
-    ['a name for examples', 'pay.example.com'],
-  ])('is refused %s', async (_what, umaDomain) => {
+    ['a name reserved for tests', 'bank.test'],
+    ['a name reserved for examples', 'pay.example.com'],
+  ])('cannot be given %s', async (_what, umaDomain) => {
     expect(await take(live, umaDomain)).toMatchObject({
       status: 400,
       body: { code: 'INVALID_INPUT', details: { field: 'umaDomain' } },

@@ -278,7 +278,7 @@ describe('between customers of one installation', () => {
     return { scene, made, incoming };
   }
 
-  test('of two platforms a payment arrives: OUTGOING and INCOMING, each with its own events and view', async () => {
+  test('on two platforms a payment arrives: OUTGOING and INCOMING, each with its own events and view', async () => {
     const receiver = await makeScene(other, 0n);
     const { scene, made, incoming } = await send(t.platform, other, receiver.customerId, { description: 'rent' });
     expect(incoming).toMatchObject({
@@ -310,7 +310,7 @@ describe('between customers of one installation', () => {
     expect(await transactionOf(t.platform, incoming.id)).toBeNull();
   });
 
-  test('of one platform a payment arrives the same way', async () => {
+  test('on one platform a payment arrives the same way', async () => {
     const receiver = await makeScene(t.platform, 0n);
     const { scene, made, incoming } = await send(t.platform, t.platform, receiver.customerId);
     await actOn(t.platform, 'approveTransaction', { transactionId: incoming.id });
@@ -369,7 +369,7 @@ describe('between customers of one installation', () => {
     expect(await balanceOf(other, receiver.usd)).toBe(0n);
   });
 
-  test('a default deposit account that cannot be paid ends with OFFRAMP_FAILED there, and the money returned', async () => {
+  test('an unpayable default deposit account causes OFFRAMP_FAILED, and the money is returned', async () => {
     const { receiver } = await withDefault('003');
     const { scene, made, incoming } = await send(t.platform, other, receiver.customerId);
     await actOn(other, 'approveTransaction', { transactionId: incoming.id });
@@ -381,7 +381,7 @@ describe('between customers of one installation', () => {
     expect(await balanceOf(t.platform, scene.usd)).toBe(50_000n);
   });
 
-  test("a payment to another customer's account by its id has its own INCOMING transaction, without approval", async () => {
+  test("a payment to another customer's account has an INCOMING transaction, without approval", async () => {
     const from = await makeScene(t.platform, 50_000n);
     const to = await makeScene(t.platform, 0n);
     const after = await feedEnd(t.platform);

@@ -13,15 +13,15 @@ import { canonicalText, foldedText, lengthOf, textFault } from '../../src/core/t
 import { checkAccountInfo } from '../../src/domain/accounts/account-details.ts';
 import { type GeneratedAccount, generatedAccount, respelled } from '../setup/generated-accounts.ts';
 
-// Accounts and texts of people, generated: the libraries of the numbers are the oracles. ACCOUNT_RUNS sets how many, and
-// ACCOUNT_SEED plays those of a failure again.
+// Generated accounts and human-readable texts; the libraries for account numbers are the oracles. ACCOUNT_RUNS sets how
+// many, and ACCOUNT_SEED repeats those of a failure.
 
 const options = {
   numRuns: Number(process.env.ACCOUNT_RUNS ?? 4_000),
   ...(process.env.ACCOUNT_SEED && { seed: Number(process.env.ACCOUNT_SEED) }),
 };
 
-/** A hundred thousand runs take minutes, however busy the machine is. */
+/** A hundred thousand runs take minutes on a busy machine. */
 const timeout = 3_600_000;
 
 const now = new Date();
@@ -31,7 +31,7 @@ function checked({ accountType, details }: GeneratedAccount) {
   return checkAccountInfo({ accountType, details, currency: currencies[0] ?? '' }, 'PRODUCTION', now);
 }
 
-test('an account of any type, in any spelling of print, is taken in PRODUCTION and stored as its one canonical spelling', {
+test('an account of any type, in any printed spelling, is accepted in PRODUCTION and stored canonically', {
   timeout,
 }, () => {
   const both = generatedAccount.chain((account) => respelled(account).map((spelled) => ({ account, spelled })));
@@ -39,11 +39,11 @@ test('an account of any type, in any spelling of print, is taken in PRODUCTION a
     fc.property(both, ({ account, spelled }) => {
       const { info, identity } = checked(spelled);
       expect(identity).toEqual(identityOf(account.accountType, account.details));
-      // The name of a bank is stored as it is written, and compared without regard to that.
+      // The name of a bank is stored as written, and ignored in comparisons.
       const { bankName: _given, ...stored } = info;
       const { bankName: _made, ...canonical } = account.details;
       expect(stored).toEqual(canonical);
-      // What is stored can be given again.
+      // The stored details are accepted as input.
       expect(checked({ ...account, details: info })).toEqual({ info, identity });
     }),
     options,
@@ -59,7 +59,7 @@ const decodes = (decode: () => unknown) => {
 };
 const allZeros = (value: string) => /^[0-]+$/.test(value);
 const isBase58 = (value: string) => decodes(() => base58.decode(value));
-/** What the libraries say of a field with check digits, in canonical form; undefined where no library knows it. */
+/** Returns a library's result for a field with check digits, in canonical form; undefined if no library knows it. */
 const oracles: Readonly<
   Record<string, (value: string, details: Readonly<Record<string, string>>) => boolean | undefined>
 > = {
@@ -78,7 +78,7 @@ const ofAddress: Readonly<Record<string, (value: string) => boolean>> = {
     decodes(() => createBase58check(sha256).decode(value)) && createBase58check(sha256).decode(value)[0] === 0x41,
 };
 
-/** An account with one character of one detail replaced by another of its kind. */
+/** An account with one character of one detail replaced by another of its class. */
 const mistyped = generatedAccount.chain(({ accountType, details }) => {
   const names = Object.keys(details).filter(
     (name) => name in oracles || (name === 'address' && accountType in ofAddress),
@@ -97,7 +97,7 @@ const mistyped = generatedAccount.chain(({ accountType, details }) => {
     });
 });
 
-test('an account with one character mistyped is refused by its field, unless its library takes it as well', {
+test('an account with a typing error is refused, naming the field, unless its library accepts it too', {
   timeout,
 }, () => {
   let refusals = 0;
@@ -114,7 +114,7 @@ test('an account with one character mistyped is refused by its field, unless its
         refusal = error;
         refusals += 1;
       }
-      // A country outside SEPA needs a BIC, which is missing then.
+      // A country outside SEPA needs a BIC, which is then missing.
       const isOther = refusal instanceof Refusal && refusal.details.path?.at(-1) !== name;
       if (isRight) expect(refusal === undefined || isOther).toBe(true);
       else expect(refusal).toMatchObject({ code: 'INVALID_BANK_ACCOUNT' });
@@ -124,7 +124,7 @@ test('an account with one character mistyped is refused by its field, unless its
   expect(refusals).toBeGreaterThan(options.numRuns / 10);
 });
 
-test('a text is the same text composed or not, spaces around it change nothing, and its capitals fold to one form', {
+test('composition, surrounding spaces and case folding do not change the identity of a text', {
   timeout,
 }, () => {
   const texts = fc.string({ unit: 'binary', maxLength: 40 });
@@ -141,7 +141,7 @@ test('a text is the same text composed or not, spaces around it change nothing, 
       expect(/[\p{L}\p{N}\p{P}\p{S}]/u.test(canonical)).toBe(true);
       const folded = foldedText(canonical);
       expect(foldedText(folded)).toBe(folded);
-      // The dotless ı has the capital of i, and is another letter (Unicode's CaseFolding.txt).
+      // The dotless ı has the same capital as i, but is a different letter (Unicode's CaseFolding.txt).
       if (!/ı/.test(canonical)) {
         expect(foldedText(canonical.toUpperCase())).toBe(folded);
         expect(foldedText(canonical.toLowerCase())).toBe(folded);

@@ -9,8 +9,8 @@ import { Definitions, integer, type Value } from './smt.ts';
 import { convertedFee, quotes, roundings, wrongRoundings } from './theorems.ts';
 
 /**
- * The theorems about prices are about a model (pricing.smt2). Here the model is compared with the source: the text that the
- * solver reads is evaluated with the results of the real functions. test/soak/proofs.soak.ts proves the theorems.
+ * The theorems about prices are about a model (pricing.smt2). Here the model is compared with the source: the text that
+ * the solver reads is evaluated with the results of the real functions. test/soak/proofs.soak.ts proves the theorems.
  */
 
 const text = readFileSync(join(import.meta.dirname, 'pricing.smt2'), 'utf8');
@@ -24,7 +24,7 @@ describe('the model of the roundings', () => {
     ['round_down', roundDown],
     ['round_up', roundUp],
     ['round_half_up', roundHalfUp],
-  ] as const)('%s says what the source computes', (name, round) => {
+  ] as const)('%s matches what the source computes', (name, round) => {
     fc.assert(
       fc.property(anyInteger, anyPositive, (n, d) => {
         const values = { n: integer(n), d: integer(d) };
@@ -34,7 +34,7 @@ describe('the model of the roundings', () => {
     );
   });
 
-  it('fractions are added, multiplied, divided and compared by the formulas of the theorems', () => {
+  it('fractions are added, multiplied, divided and compared by the formulas in the theorems', () => {
     fc.assert(
       fc.property(anyInteger, anyPositive, anyInteger, anyPositive, (a, b, c, d) => {
         const [x, y] = [
@@ -50,7 +50,7 @@ describe('the model of the roundings', () => {
   });
 });
 
-/** Leaves out the variable fee that a theorem is without. */
+/** Removes the variable fee that a theorem excludes. */
 function withoutFee(request: PricingRequest, theorem: string): PricingRequest {
   if (theorem.includes("without the platform's"))
     return { ...request, platformFee: { ...request.platformFee, variableFeeRate: '0' } };
@@ -59,14 +59,14 @@ function withoutFee(request: PricingRequest, theorem: string): PricingRequest {
   return request;
 }
 
-/** What makes a price up. One unit more or less of any of them must not satisfy the model. */
+/** The numbers that make up a price. One unit more or less in any of them must not satisfy the model. */
 const computed = {
   SENDING: ['receive', 'platform_part', 'service_part', 'fees'],
   RECEIVING: ['send', 'fees', 'taken'],
 };
 
 describe.each(['SENDING', 'RECEIVING'] as const)('the model of a quote, %s locked', (side) => {
-  it('says what priceQuote computes, and nothing else', () => {
+  it('accepts exactly what priceQuote computes', () => {
     const given = quotes.find(({ locked, alike }) => locked === side && !alike)?.given ?? [];
     const holds = (values: Record<string, Value>) => given.every((each) => model.evaluate(each, values) === true);
     fc.assert(
@@ -112,7 +112,7 @@ describe.each(['SENDING', 'RECEIVING'] as const)('the model of a quote, %s locke
   });
 });
 
-it("the model of the counterparty's fee says what enters the fixed fees", () => {
+it("the model of the counterparty's fee gives the amount that enters the fixed fees", () => {
   fc.assert(
     fc.property(requests('SENDING'), (request) => {
       const { fixedFees, unitsBought } = readTerms(request);
@@ -136,7 +136,7 @@ it('half a unit is rounded up, in the model as in the source', () => {
   );
 });
 
-it('the wrong roundings of the soak can be planted: each text occurs once in the model and once in the source', () => {
+it("the soak's wrong roundings can be planted: each text occurs once in model and source", () => {
   for (const { find, source } of wrongRoundings) {
     expect(text.split(find), find).toHaveLength(2);
     expect(readFileSync(source.file, 'utf8').split(source.find), source.find).toHaveLength(2);

@@ -6,7 +6,7 @@ import { type Pricing, priceQuote } from '../../src/domain/pricing/pricing.ts';
 import { type PricingRequest, readTerms } from '../../src/domain/pricing/pricing-terms.ts';
 import type { Value } from './smt.ts';
 
-/** Quotes as priceQuote makes them, with the names that the model gives to their numbers. */
+/** Quotes from priceQuote, with the names that the model gives to their numbers. */
 
 const amounts = fc.oneof(
   fc.bigInt(1n, 200n),
@@ -14,7 +14,7 @@ const amounts = fc.oneof(
   fc.bigInt(1n, maxAmount),
   fc.constantFrom(1n, 2n, maxAmount - 1n, maxAmount),
 );
-/** At most 15 significant digits, and 18 after the point. */
+/** At most 15 significant digits, and 18 decimal places. */
 const rates = fc
   .tuple(fc.bigInt(1n, 10n ** 6n), fc.integer({ min: -8, max: 6 }))
   .map(([digits, exponent]) => (exponent >= 0 ? `${digits}${'0'.repeat(exponent)}` : decimal(digits, -exponent)));
@@ -30,7 +30,7 @@ function decimal(digits: bigint, places: number): string {
   return `${text.slice(0, -places)}.${text.slice(-places)}`;
 }
 
-/** Any request: of all currencies, with amounts and rates from one end of their ranges to the other. */
+/** Any request: in all currencies, with amounts and rates over their whole ranges. */
 export const requests = (lockedSide: 'SENDING' | 'RECEIVING'): fc.Arbitrary<PricingRequest> =>
   fc.record({
     sending: currency,
@@ -49,13 +49,13 @@ export const requests = (lockedSide: 'SENDING' | 'RECEIVING'): fc.Arbitrary<Pric
     platformFee: fc.record({ fixedFee: fixedFees, variableFeeRate: feeRates }),
   });
 
-/** Prices a request, or returns undefined where there is no price. */
+/** Prices a request, or returns undefined if there is no price. */
 export function priced(request: PricingRequest): Pricing | undefined {
   const price = priceQuote(request);
   return 'code' in price ? undefined : price;
 }
 
-/** Names the numbers of a quote as the model does. */
+/** Names the numbers of a quote like the model. */
 export function numbersOf(request: PricingRequest, price: Pricing): Record<string, Value> {
   const { fixedFees: fixed, unitsBought, platformRate, serviceRate } = readTerms(request);
   return {
@@ -72,7 +72,7 @@ export function numbersOf(request: PricingRequest, price: Pricing): Record<strin
   };
 }
 
-/** Names the numbers of the other quote of a theorem. */
+/** Names the numbers of the second quote of a theorem. */
 export function numbersOfOther(request: PricingRequest, price: Pricing): Record<string, Value> {
   return Object.fromEntries(Object.entries(numbersOf(request, price)).map(([name, value]) => [`${name}2`, value]));
 }

@@ -1,5 +1,6 @@
 /**
- * Reads definitions in SMT-LIB and evaluates them, exactly, with given numbers. So the solver and the tests use the same text.
+ * Reads definitions in SMT-LIB and evaluates them, exactly, with given numbers. So the solver and the tests use the
+ * same text.
  */
 
 /** An S-expression: an atom, or a list. */
@@ -65,7 +66,7 @@ export class Definitions {
   }
 }
 
-/** Reads the values that a solver names, as `((n 3) (x (/ 1.0 3.0)))`. */
+/** Reads the values that a solver prints, such as `((n 3) (x (/ 1.0 3.0)))`. */
 export function readValues(text: string): Record<string, Value> {
   const none = new Definitions('');
   const [pairs] = parse(text);
@@ -167,7 +168,7 @@ function inverse({ numerator, denominator }: Rational): Rational {
     : { numerator: -denominator, denominator: -numerator };
 }
 
-/** The floor, by a way of its own: not that of src/core/fraction.ts, which it checks. */
+/** Returns the floor, independently of src/core/fraction.ts, which it checks. */
 function floor({ numerator, denominator }: Rational): bigint {
   const rest = ((numerator % denominator) + denominator) % denominator;
   return (numerator - rest) / denominator;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { readValues, type Value } from './smt.ts';
 import type { Theorem } from './theorems.ts';
 
-/** The SMT solver z3, where it is installed. */
+/** The SMT solver z3, if it is installed. */
 
-/** The definitions that the theorems speak of. */
+/** The definitions that the theorems use. */
 export const pricingModel = readFileSync(join(import.meta.dirname, 'pricing.smt2'), 'utf8');
 
 /** Returns whether a program can be run. */
@@ -14,12 +14,12 @@ export function isInstalled(program: string): boolean {
   return spawnSync(program, ['--version']).error === undefined;
 }
 
-/** Tells the same of a program that knows no such option. */
+/** Does the same for a program without such an option. */
 export function isOnPath(program: string): boolean {
   return spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 }
 
-/** The solver's answer: whether there are numbers that satisfy all conditions, and on request which. */
+/** The solver's answer: whether there are numbers that satisfy all conditions, and on request those numbers. */
 export interface Satisfiable {
   readonly answer: string;
   readonly values: Readonly<Record<string, Value>>;

@@ -3,17 +3,19 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The model checker Spin, where it and a C compiler are installed. */
+/** The model checker Spin, if it and a C compiler are installed. */
 
 const source = join(import.meta.dirname, 'payments.pml');
 
-/** The size of a model, as constants of payments.pml: { QUOTES: 1 }. A constant that is only defined is an empty text. */
+/**
+ * The size of a model, as constants of payments.pml: { QUOTES: 1 }. A constant that is only defined is an empty text.
+ */
 export type Size = Readonly<Record<string, number | ''>>;
 
 const defines = (size: Size) =>
   Object.entries(size).map(([name, value]) => `-D${name}${value === '' ? '' : `=${value}`}`);
 
-/** What a verification found. */
+/** The result of a verification. */
 export interface Verified {
   readonly errors: number;
   readonly states: number;
@@ -45,14 +47,14 @@ export function verify(size: Size, property: 'states' | 'sound' | 'answers' | 'e
   }
 }
 
-/** A run of the model: which actor went at each step, and from which point, and what came of it. */
+/** A run of the model: which actor ran at each step and from which point, and the result. */
 export interface Run {
   readonly steps: readonly string[];
   readonly status: string;
   readonly answers: readonly string[];
 }
 
-/** Simulates one run of the model of a size, which a seed decides. */
+/** Simulates the run of a model of this size that a seed decides. */
 export function simulate(size: Size, seed: number): Run {
   const folder = mkdtempSync(join(tmpdir(), 'spin-'));
   try {

@@ -12,7 +12,7 @@ export interface Theorem {
   readonly claim: string;
 }
 
-/** A theorem about a quote. `alike`: the other quote that it speaks of, with the same terms (its names end with 2). */
+/** A theorem about a quote. `alike`: the second quote in it, with the same terms (its names end in 2). */
 export interface QuoteTheorem extends Theorem {
   readonly locked: 'SENDING' | 'RECEIVING';
   readonly alike?: 'MORE' | 'BACK';
@@ -24,7 +24,7 @@ const greatestAmount = '9000000000000000';
 
 const fraction = { whole: ['n', 'd'], real: [], given: ['(> d 0)'] };
 
-/** Of n and d: what src/core/fraction.ts computes is the rounding that its name says. */
+/** For n and d: src/core/fraction.ts computes the rounding that its name says. */
 export const roundings: readonly Theorem[] = [
   {
     ...fraction,
@@ -46,7 +46,7 @@ export const roundings: readonly Theorem[] = [
 const bridge = { whole: [], real: ['n', 'd', 'w', 'x'] };
 const value = ['(> d 0)', '(= (* x d) n)'];
 
-/** From whole numerators and denominators to exact values, so that the other theorems may speak of these alone. */
+/** From whole numerators and denominators to exact values, so that the other theorems only need these. */
 export const bridges: readonly Theorem[] = [
   {
     ...bridge,
@@ -117,14 +117,16 @@ const receiving = {
   ],
 } as const;
 
-/** Makes the amounts of a theorem whole: most of them hold without it, and the solver is faster with real numbers. */
+/**
+ * Makes the amounts of a theorem whole: most theorems hold without that, and the solver is faster with real numbers.
+ */
 function wholeAmounts<T extends Theorem>(theorem: T): T {
   const amounts = theorem.real.filter((name) => !['units_bought', 'platform', 'service'].includes(name));
   return { ...theorem, whole: amounts, real: theorem.real.filter((name) => !amounts.includes(name)) };
 }
 
 const exactReceive = '(* (- send fixed) (- 1 platform service) units_bought)';
-/** Half a receiving unit's worth, before variable fees. */
+/** The value of half a receiving unit, before variable fees. */
 const halfUnit = '(/ 1 (* 2 units_bought (- 1 platform service)))';
 const allIsPaid = `(and (>= platform_part 0) (>= service_part 0) (>= (- send fees) 0) (<= fees ${greatestAmount}))`;
 

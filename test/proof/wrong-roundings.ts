@@ -9,7 +9,9 @@ import type { Value } from './smt.ts';
 import { pricingModel, type Satisfiable, solve } from './solver.ts';
 import { type QuoteTheorem, quotes, type WrongRounding } from './theorems.ts';
 
-/** Wrong roundings: the solver finds the quote that shows one, and the source with the same fault then computes it. */
+/**
+ * Wrong roundings: the solver finds a quote that shows the fault, and the source with the same fault then computes it.
+ */
 
 type PriceQuote = typeof priceQuote;
 
@@ -20,7 +22,7 @@ export function brokenBy({ breaks }: WrongRounding): QuoteTheorem {
   return theorem;
 }
 
-/** Has the solver find a quote for which the theorem is false, with rates that a rail may give, in thousandths. */
+/** Makes the solver find a quote for which the theorem is false, with rates that a rail may give, in thousandths. */
 export function counterexampleOf(bug: WrongRounding): Promise<Satisfiable> {
   const theorem = brokenBy(bug);
   const amounts = theorem.real.filter((name) => !['units_bought', 'platform', 'service'].includes(name));
@@ -29,7 +31,7 @@ export function counterexampleOf(bug: WrongRounding): Promise<Satisfiable> {
   return solve(
     { ...theorem, whole: [...new Set(whole)], real },
     [
-      // Large enough that the right rounding has a price, too.
+      // Large enough that the right rounding also has a price.
       '(and (<= fixed 5) (<= send 200) (>= receive 2))',
       '(and (>= rate_thousandths 1) (<= rate_thousandths 4000) (= (* units_bought rate_thousandths) 1000))',
       ...['platform', 'service'].map((name) => `(= (* 1000 ${name}) ${name}_thousandths)`),
@@ -39,7 +41,7 @@ export function counterexampleOf(bug: WrongRounding): Promise<Satisfiable> {
   );
 }
 
-/** Makes the request of a quote that the solver has found. */
+/** Builds the request of a quote that the solver has found. */
 export function requestOf({ locked }: QuoteTheorem, values: Readonly<Record<string, Value>>): PricingRequest {
   const number = (name: string) => {
     const value = values[name];

@@ -163,7 +163,7 @@ test.each(cases)('an order that is %s in our books, with %o at the provider: %o'
   expect(found).toMatchObject({ orders: 1, movements: there.length });
 });
 
-test('an order belongs to the period in which it was created: from its first moment to the last before its end', async () => {
+test('an order belongs to the period of its creation, from the first moment to the last before its end', async () => {
   const paid = orderOf('paid');
   pages = [];
   for (const [from, found] of [
@@ -190,7 +190,7 @@ test('a provider is asked for all pages, and for an hour after the period', asyn
   ]);
 });
 
-test('a deposit is compared like an order once credited, and is no difference before', async () => {
+test('a deposit is compared like an order once credited, and is not a difference before', async () => {
   const { rows } = await t.owner.query('select id from transaction where reference is not null limit 1');
   await insertDeposit(tenant.platformId, 'credited', 'CREDITED', rows[0].id);
   await insertDeposit(tenant.platformId, 'open', 'UNATTRIBUTED');
@@ -228,15 +228,15 @@ test('payments under way, and those that failed within the last minute, may coun
     });
   const payOut = async (rest: object) => ended(platform, (await pay(platform, own, 100, rest)).id);
   const steps: readonly (readonly [string, () => Promise<unknown>, booked: bigint, spread: bigint])[] = [
-    ['a transfer here', within, 0n, 0n],
+    ['an internal transfer', within, 0n, 0n],
     ['a payout that has ended', () => payOut({}), -100n, 0n],
     ['a payout that waits', () => pay(platform, own, 100, later), 0n, 100n],
     ['a transfer from outside that waits', () => succeed(platform, 'transferIn', pulling), 0n, -100n],
     ['a pull that waits', () => pull(platform, own), 0n, -100n],
-    ['a deposit that is closed', () => insertDeposit(platformId, 'closed', 'CLOSED'), 0n, 0n],
-    ['a deposit that is new', () => insertDeposit(platformId, 'new', 'RECEIVED'), 0n, -100n],
-    ['a deposit that nobody has', () => insertDeposit(platformId, 'open', 'UNATTRIBUTED'), 0n, -100n],
-    ['a payout that has failed', () => payOut({ sandboxScenario: { failureReason: 'OFFRAMP_FAILED' } }), 0n, 100n],
+    ['a closed deposit', () => insertDeposit(platformId, 'closed', 'CLOSED'), 0n, 0n],
+    ['a new deposit', () => insertDeposit(platformId, 'new', 'RECEIVED'), 0n, -100n],
+    ['an unassigned deposit', () => insertDeposit(platformId, 'open', 'UNATTRIBUTED'), 0n, -100n],
+    ['a failed payout', () => payOut({ sandboxScenario: { failureReason: 'OFFRAMP_FAILED' } }), 0n, 100n],
   ];
   for (const [what, run, booked, spread] of steps) {
     const before = await read();

@@ -65,7 +65,7 @@ const stored = async (reference: string) =>
 
 const long = 'r'.repeat(197);
 test.each<[string, Partial<RailDeposit>, Partial<RailDeposit>]>([
-  ['of a unit', { amount: 1n }, { amount: 0n }],
+  ['of one unit', { amount: 1n }, { amount: 0n }],
   ['of the maximum balance', { amount: maxAmount }, { amount: maxAmount + 1n }],
   ['whose reference has 200 characters', { reference: `${long}one` }, { reference: `${long}more` }],
   ['whose account at the provider has 200 characters', { heldAt: `${long}one` }, { heldAt: `${long}more` }],

@@ -115,7 +115,7 @@ test.for<readonly [fault: string, module: string, refusal: string]>([
     'is for version 2 of the port; this gateway has version 1',
   ],
   ['no name', 'export default { railPort: 1, open() {} };', 'has no name'],
-  ['nothing to open it', 'export default { railPort: 1, name: "mine" };', 'has no function named open'],
+  ['no open function', 'export default { railPort: 1, name: "mine" };', 'has no function named open'],
   [
     'wrong settings',
     'export default { railPort: 1, name: "mine", open() { throw new Error("apiKey must be set"); } };',
@@ -173,8 +173,12 @@ test.for<readonly [fault: string, text: string, refusal: string]>([
     'has the unknown field TEST; it takes SANDBOX and PRODUCTION',
   ],
   ['an entry without a module', '{"SANDBOX": {}}', 'SANDBOX must name a module, or platforms with their own modules'],
-  ['settings of no module', '{"SANDBOX": {"settings": {}}}', 'SANDBOX has settings but no module'],
-  ['a name for a platform', '{"SANDBOX": {"platforms": {"acme": {"module": "x"}}}}', 'must be the id of a platform'],
+  ['settings without a module', '{"SANDBOX": {"settings": {}}}', 'SANDBOX has settings but no module'],
+  [
+    "a name instead of a platform's id",
+    '{"SANDBOX": {"platforms": {"acme": {"module": "x"}}}}',
+    'must be the id of a platform',
+  ],
 ])('the setting with %s is refused, with the reason', ([, text, refusal]) => {
   expect(() => readConfig({ RAILS: text })).toThrow(refusal);
 });

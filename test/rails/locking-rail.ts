@@ -4,14 +4,14 @@ import { sandboxRail } from '../../src/rails/sandbox/sandbox-rail.ts';
 
 /** The wrong locks of the provider. Which one a quote gets depends on the amount to lock. */
 export const wrongLocks: Readonly<Record<string, { readonly lock?: Partial<RateLock>; readonly validMs?: number }>> = {
-  'more than was asked for': { lock: { sent: 5_001n } },
+  'more than requested': { lock: { sent: 5_001n } },
   'nothing to deliver': { lock: { received: 0n } },
   'fees of all that is sent': { lock: { fees: 5_003n } },
   'a negative fee': { lock: { fees: -1n } },
-  'a rate that is no number': { lock: { rate: 'two' } },
+  'a rate that is not a number': { lock: { rate: 'two' } },
   'no reference': { lock: { reference: '' } },
   'no time': { validMs: 0 },
-  'no number of milliseconds': { validMs: Number.NaN },
+  'a duration that is not a number': { validMs: Number.NaN },
 };
 
 /** Returns the amount whose lock is wrong in this way. */

@@ -37,8 +37,8 @@ test.each([
 });
 
 test.each([
-  ['a unit less than nothing', -1n],
-  ['a unit more than an account may hold', 9_000_000_000_000_001n],
+  ['minus one unit', -1n],
+  ['one unit above the maximum balance', 9_000_000_000_000_001n],
 ])('a payout that took %s is not settled: such an amount needs investigation', async (_what, taken) => {
   await expect(settled(taken)).rejects.toThrow('That cannot be the amount that it moved');
 });

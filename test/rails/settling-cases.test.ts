@@ -46,7 +46,7 @@ const ways: Readonly<Record<string, (amount: number) => Promise<Data>>> = {
   'a collection': (amount) => move('transferIn', amount),
   'a conversion that leaves': (amount) => quoted(scene.usd, scene.outsideEur, amount),
   'a conversion that stays': (amount) => quoted(scene.usd, scene.eur, amount),
-  'a conversion for somebody else here': (amount) => quoted(scene.usd, other.eur, amount),
+  'a conversion for another customer here': (amount) => quoted(scene.usd, other.eur, amount),
   'a pull and its payout': (amount) => quoted(scene.outsideUsd, scene.outsideEur, amount),
 };
 

@@ -76,7 +76,7 @@ async function expectReconciled(): Promise<void> {
 }
 
 test.for(['SENDING', 'RECEIVING'] as const)(
-  'a quote that fixes the %s side is locked upstream first, and its payment executes the upstream quote',
+  'a quote fixing the %s side is locked upstream first, and its payment executes the upstream quote',
   async (side) => {
     const before = await held();
     const made = await quote(platform, usdToEur(scene, { lockedCurrencySide: side, lockedCurrencyAmount: 20_000 }));
@@ -352,7 +352,7 @@ test('docs/rails.md, followed to the letter, puts a gateway in front of an upstr
   }
 });
 
-test('a payment for which upstream took more is settled by command as promised, and both books agree again', async () => {
+test('a payment for which upstream took more is settled as promised, and both books agree again', async () => {
   const before = await balanceOf(platform, scene.usd);
   const { differences } = await compared();
   const beyond = async () => (await balances()).map(({ held: there, booked }) => (there ?? 0n) - booked);

@@ -328,7 +328,7 @@ async function upstreamTrial(proxy: UpstreamProxy): Promise<RailTrial> {
   };
 }
 
-test('the rail passes the conformance suite with upstream behind a proxy that loses, delays and contradicts', async () => {
+test('the rail passes the conformance suite with upstream behind a faulty proxy', async () => {
   await fund(account, await ownAccount(account, 'USD'), 1_000_000n);
   const proxy = await startUpstreamProxy(upstream.url);
   try {

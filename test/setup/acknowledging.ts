@@ -9,7 +9,7 @@ interface Cuts {
   readonly clients: number;
   readonly customers: number;
   readonly seconds: number;
-  /** Changes a second. */
+  /** Changes per second. */
   readonly rate: number;
 }
 
@@ -18,7 +18,7 @@ interface Message {
   readonly mayRepeat: boolean;
 }
 
-/** What an app writes: no cursor anywhere. */
+/** The app's whole query, without any cursor. */
 const query = 'subscription Follow($filter: EventFilter) { events(filter: $filter) { id } }';
 
 /**
@@ -35,7 +35,7 @@ export async function acknowledging(
   const ids = await makeCustomers(one.platform, customers);
   const start: string = (await one.platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor;
   const followers = Array.from({ length: clients }, (_, at) =>
-    // A few watch everything, the others a customer each.
+    // A few watch everything, the others one customer each.
     follow(one, two, at % 10 === 0 ? undefined : ids[at % ids.length]),
   );
   const begun = async () => (await one.owner.query('select from resume_point where position is not null')).rowCount;
@@ -50,7 +50,7 @@ export async function acknowledging(
   });
   const began = performance.now();
   const { platformId } = one.platform;
-  // On a busy machine longer: until each has gone on where another connection was.
+  // Longer on a busy machine: until each has resumed after another connection.
   const isWritten = () =>
     performance.now() > began + seconds * 1_000 && followers.every((follower) => connectionsOf(follower) > 1);
   const writers = Array.from({ length: 4 }, () => writeUntil(isWritten, one.databaseUrl, platformId, ids, rate / 4));
@@ -76,13 +76,13 @@ export async function acknowledging(
   const repeats = checked.map(({ expected, connections }) => countRepeats(expected, connections));
   return {
     changes,
-    /** Changes a second while they were written. */
+    /** Changes per second while they were written. */
     perSecond,
     messages: sumOf(followers, ({ received }) => received.count),
-    /** Messages that a client had had before, and those that were marked as possible repeats. */
+    /** Messages that a client already had, and those that were marked as possible repeats. */
     repeated: sumOf(repeats, ({ repeated }) => repeated),
     marked: sumOf(repeats, ({ marked }) => marked),
-    /** The fewest connections with messages that a client had, one after the other. */
+    /** The smallest number of successive connections of a client that had messages. */
     fewestConnections: Math.min(...followers.map(connectionsOf)),
   };
 }
@@ -105,7 +105,7 @@ function follow(one: TestGateway, two: { readonly url: string }, customerId: str
     connectionParams: { authorization: one.platform.authorization, resume: true },
     retryAttempts: Number.POSITIVE_INFINITY,
     retryWait: () => delay(20),
-    // An instance that is killed while a socket opens: an error of the connection, which is tried again as any other.
+    // An instance that is killed while a socket opens is an error of the connection, which is retried like any other.
     shouldRetry: () => true,
   });
   client.subscribe<Data, Data>(
@@ -135,7 +135,7 @@ function hasLast(expected: readonly string[], connections: readonly (readonly Me
   return last === undefined || connections.some((messages) => messages.at(-1)?.id === last);
 }
 
-/** Checks that a client had every change in order, and that only marked ones came twice. */
+/** Checks that a client received every change in order, and that only marked ones came twice. */
 function countRepeats(expected: readonly string[], connections: readonly (readonly Message[])[]) {
   const places = new Map(expected.map((id, place) => [id, place]));
   let next = 0;

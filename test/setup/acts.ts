@@ -4,9 +4,9 @@ import { mutationDocument, mutationVariables } from './documents.ts';
 import type { Data, TestPlatform } from './gateway.ts';
 import type { Scene } from './scene.ts';
 
-/** The commands of a payment's life for tests, and functions that wait for their results. */
+/** The commands in a payment's lifecycle for tests, and functions that wait for their results. */
 
-/** The fields of every transaction that a test looks at. */
+/** The fields of a transaction that tests examine. */
 export const transactionFields = `
   id status type failureReason sentAmount { amount } receivedAmount { amount currency { code } }
   source { __typename ... on AccountSource { accountId } ... on UmaSource { umaAddress } }
@@ -15,22 +15,22 @@ export const transactionFields = `
   timeline { status reason } ledgerEntries { amount { amount currency { code } } account { id } system }
   expectedSettlementAt settledAt description requestedReceiverInformation { name mandatory } approvalDueAt reconciliationReference`;
 
-/** Runs a mutation and answers its result: the success with `selection`, or the refusal. */
+/** Runs a mutation and returns its result: the success with `selection`, or the refusal. */
 export async function act(platform: TestPlatform, name: Operation, input: object, selection = ''): Promise<Data> {
   return (await platform.ask(mutationDocument(name, selection), mutationVariables(name, input)))[name];
 }
 
-/** Runs a mutation that must succeed, and answers its success with `selection`. */
+/** Runs a mutation that must succeed, and returns its success with `selection`. */
 export async function succeed(platform: TestPlatform, name: Operation, input: object, selection = ''): Promise<Data> {
   const result = await act(platform, name, input, selection);
   if (!result.__typename.endsWith('Success')) throw new Error(`${name}: ${result.code}: ${result.message}`);
   return result;
 }
 
-/** What is asserted of a refusal: its code, and the place in the input. */
+/** Returns the expected members of a refusal: its code, and the path in the input. */
 export const refusal = (code: string, ...path: readonly string[]) => ({ code, path: ['input', ...path] });
 
-/** Runs a mutation that answers a transaction. */
+/** Runs a mutation that returns a transaction. */
 export async function actOn(platform: TestPlatform, name: Operation, input: object): Promise<Data> {
   return act(
     platform,
@@ -40,7 +40,7 @@ export async function actOn(platform: TestPlatform, name: Operation, input: obje
   );
 }
 
-/** Pays from the scene's account here to its account outside, in USD (smallest units), and answers the transaction. */
+/** Pays from the scene's internal account to its external one, in USD (smallest units), and returns the transaction. */
 export async function pay(
   platform: TestPlatform,
   { usd, outsideUsd }: Scene,
@@ -51,12 +51,15 @@ export async function pay(
   return (await succeed(platform, 'transferOut', input, 'transaction { id status }')).transaction;
 }
 
-/** The input of a transfer between two accounts (smallest units). */
+/** Builds the input of a transfer between two accounts (smallest units). */
 export function moving(sourceAccountId: string, destinationAccountId: string, amount: number | bigint, rest = {}) {
   return { sourceAccountId, destinationAccountId, amount: { units: amount }, ...rest };
 }
 
-/** Lets USD (smallest units) go from the scene's account here to its account outside, or come in. Answers it, or the refusal. */
+/**
+ * Transfers USD (smallest units) from the scene's internal account to its external one, or in. Returns the result, or
+ * the refusal.
+ */
 export async function transfer(
   platform: TestPlatform,
   way: 'transferIn' | 'transferOut',
@@ -69,20 +72,25 @@ export async function transfer(
   return made.transaction ?? made;
 }
 
-/** Lets USD (smallest units) come in from the scene's account outside, and waits until they are here. */
+/** Transfers USD (smallest units) in from the scene's external account, and waits until they arrive. */
 export async function bringIn(platform: TestPlatform, scene: Scene, amount: number | bigint): Promise<void> {
   const { id } = await transfer(platform, 'transferIn', scene, amount);
   expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
 }
 
-/** Pays USD (smallest units) to the scene's account outside, waits until it is there, and answers the id of the payment. */
+/**
+ * Pays USD (smallest units) to the scene's external account, waits until they arrive, and returns the id of the
+ * payment.
+ */
 export async function payOut(platform: TestPlatform, scene: Scene, amount: number | bigint): Promise<string> {
   const { id } = await transfer(platform, 'transferOut', scene, amount);
   expect(await ended(platform, id)).toMatchObject({ status: 'COMPLETED' });
   return id;
 }
 
-/** Lets a sender elsewhere announce a UMA payment in USD (smallest units) to a customer. Answers it, or the refusal. */
+/**
+ * Makes an external sender announce a UMA payment in USD (smallest units) to a customer. Returns it, or the refusal.
+ */
 export async function announce(
   platform: TestPlatform,
   customerId: string,
@@ -97,7 +105,9 @@ export async function announce(
   return made.transaction ?? made;
 }
 
-/** The input of a quote between two accounts: `amount` is sent (smallest units), unless `rest` says otherwise. */
+/**
+ * Builds the input of a quote between two accounts: `amount` is sent (smallest units), unless `rest` says otherwise.
+ */
 export function between(from: string, to: string, amount: number | bigint, rest: object = {}): object {
   return {
     source: { account: { accountId: from } },
@@ -108,10 +118,16 @@ export function between(from: string, to: string, amount: number | bigint, rest:
   };
 }
 
-/** The input of a quote from the scene's USD to its EUR outside: 10 dollars, unless `rest` says otherwise. */
+/**
+ * Builds the input of a quote from the scene's USD to its external EUR account: 10 dollars, unless `rest` says
+ * otherwise.
+ */
 export const usdToEur = ({ usd, outsideEur }: Scene, rest?: object) => between(usd, outsideEur, 1_000, rest);
 
-/** The input of a quote that the customer pays in a currency, to its account outside in EUR: `amount` is sent (smallest units). */
+/**
+ * Builds the input of a quote that the customer pays in a currency, to its external EUR account: `amount` is sent
+ * (smallest units).
+ */
 export function fundedIn(
   currency: string,
   { customerId, outsideEur }: Scene,
@@ -121,7 +137,7 @@ export function fundedIn(
   return between('', outsideEur, amount, { source: { realtimeFunding: { customerId, currency } }, ...rest });
 }
 
-/** The input of a client token: of the id that it is bound to, and whatever else it says. */
+/** Builds the input of a client token from the id that it is bound to and other fields. */
 export function tokenInput(input: object): object {
   const { customerId, quoteId, transactionId, ...rest }: Record<'customerId' | 'quoteId' | 'transactionId', unknown> = {
     customerId: undefined,
@@ -132,12 +148,12 @@ export function tokenInput(input: object): object {
   return { boundTo: { customerId, quoteId, transactionId }, ...rest };
 }
 
-/** Makes a client token, and answers it with its id and its end. */
+/** Creates a client token, and returns it with its id and its expiry. */
 export async function mint(platform: TestPlatform, input: object): Promise<Data> {
   return succeed(platform, 'createClientToken', tokenInput(input), 'token tokenId expiresAt');
 }
 
-/** Creates a quote and answers it, or the refusal. */
+/** Creates a quote and returns it, or the refusal. */
 export async function quote(platform: TestPlatform, input: object): Promise<Data> {
   const made = await act(
     platform,
@@ -153,32 +169,32 @@ export async function execute(platform: TestPlatform, quoteId: string, rest: obj
   return act(platform, 'executeQuote', { quoteId, ...rest }, 'quote { id status }');
 }
 
-/** Reads fields of the thing with this id, by the field of the query. */
+/** Reads fields of the object with this id, through a field of the query. */
 export async function fieldsOf(platform: TestPlatform, field: Getter, id: string, fields: string): Promise<Data> {
   return (await platform.ask(`query ($id: ID!) { ${field}(id: $id) { ${fields} } }`, { id }))[field];
 }
 
 type Getter = 'account' | 'customer' | 'node' | 'quote' | 'transaction';
 
-/** A transaction with everything that explains it. */
+/** Reads a transaction with everything that explains it. */
 export const transactionOf = (platform: TestPlatform, id: string): Promise<Data> =>
   fieldsOf(platform, 'transaction', id, transactionFields);
 
-/** The timeline of a transaction that has had these statuses. */
+/** Builds the timeline of a transaction that has had these statuses. */
 export const went = (...statuses: readonly string[]) => statuses.map((status) => ({ status }));
 
-/** What a system account has of a transaction, in smallest units. */
+/** Returns the balance of a system account in a transaction, in smallest units. */
 export function left(transaction: Data, system: string): bigint {
   return transaction.ledgerEntries
     .filter((entry: Data) => entry.system === system)
     .reduce((sum: bigint, entry: Data) => sum + BigInt(entry.amount.amount), 0n);
 }
 
-/** What the entries of a transaction do to an account, in smallest units. */
+/** Returns what the entries of a transaction change on an account, in smallest units. */
 export const onAccount = ({ ledgerEntries }: Data, id: string): bigint[] =>
   ledgerEntries.filter(({ account }: Data) => account?.id === id).map(({ amount }: Data) => BigInt(amount.amount));
 
-/** The statuses of a transaction from now to its end, which is waited for. */
+/** Waits until a transaction ends, and returns its statuses from now on. */
 export async function statusesOf(platform: TestPlatform, id: string): Promise<string[]> {
   const statuses: string[] = [];
   const updates = 'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { status } }';
@@ -186,13 +202,13 @@ export async function statusesOf(platform: TestPlatform, id: string): Promise<st
   return statuses;
 }
 
-/** Waits until a transaction has this status, which it may get after its end. */
+/** Waits until a transaction has this status, which it may reach after its end. */
 export async function untilStatus(platform: TestPlatform, id: string, status: string): Promise<void> {
   const updates = 'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }, until: FINAL) { status } }';
   for await (const { data } of platform.watch(updates, { id })) if (data.transactionUpdates.status === status) return;
 }
 
-/** Waits until a transaction has come to its end, and answers it. */
+/** Waits until a transaction has ended, and returns it. */
 export async function ended(platform: TestPlatform, id: string): Promise<Data> {
   const stream = platform.watch(
     'subscription ($id: ID!) { transactionUpdates(of: { transactionId: $id }) { terminal } }',
@@ -207,7 +223,7 @@ export async function ended(platform: TestPlatform, id: string): Promise<Data> {
   return transactionOf(platform, id);
 }
 
-/** Waits until one of the platform's transactions, known by the filter, has the status, and answers it. */
+/** Waits until one of the platform's transactions that match the filter has the status, and returns it. */
 export async function seen(
   platform: TestPlatform,
   after: string,
@@ -229,12 +245,12 @@ export async function seen(
 export const setAccountStatus = (platform: TestPlatform, accountId: string, input: object): Promise<Data> =>
   act(platform, 'sandboxSetExternalAccountStatus', { accountId, ...input }, 'account { id status version }');
 
-/** The present end of the platform's feed. */
+/** Returns the current end of the platform's feed. */
 export async function feedEnd(platform: TestPlatform): Promise<string> {
   return (await platform.ask('{ viewer { feedCursor } }')).viewer.feedCursor;
 }
 
-/** Looks a receiver up and answers the lookup, or the refusal. */
+/** Looks up a receiver and returns the lookup, or the refusal. */
 export async function lookUp(platform: TestPlatform, umaAddress: string, rest: object = {}): Promise<Data> {
   const made = await act(
     platform,
@@ -251,7 +267,7 @@ export const sender = [
   { name: 'BIRTH_DATE', value: '1986-12-09' },
 ];
 
-/** A quote from an account to a UMA address, with its lookup. */
+/** Creates a quote from an account to a UMA address, with its lookup. */
 export async function umaQuote(
   platform: TestPlatform,
   from: string,
@@ -270,7 +286,7 @@ export async function umaQuote(
   });
 }
 
-/** The UMA address of a customer. */
+/** Returns the UMA address of a customer. */
 export async function umaAddressOf(platform: TestPlatform, customerId: string): Promise<string> {
   return (await fieldsOf(platform, 'customer', customerId, 'umaAddress')).umaAddress;
 }

@@ -18,21 +18,21 @@ import {
 import type { Data, TestPlatform } from './gateway.ts';
 import type { RestClient } from './rest.ts';
 
-/** What came of a call: the record in REST's form, or the code and the field of the refusal. */
+/** The result of a call: the record in REST's form, or the code and the field of the refusal. */
 export type Outcome =
   | { readonly record: Data; readonly replayed: boolean }
   | { readonly code: string; readonly field: string };
 
-/** One call in the words of both APIs. */
+/** One call in the form of both APIs. */
 export interface Call {
   readonly rest: { readonly method?: 'PATCH' | 'DELETE'; readonly path: string; readonly body?: object };
   readonly mutation: Operation;
   readonly input: object;
-  /** The field of the success that has the record, the fields to ask it for, and its form in REST. */
+  /** The field of the success that has the record, the fields to select, and its form in REST. */
   readonly result: { readonly name: string; readonly fields: string; readonly asRest: (record: Data) => Data };
 }
 
-/** The records in the answers of calls, as GraphQL selects them and as REST has them. */
+/** The records in the results of calls, as GraphQL selects them and as REST returns them. */
 export const results = {
   quote: { name: 'quote', fields: quoteFields, asRest: quoteAsRest },
   transaction: { name: 'transaction', fields: transactionFields, asRest: transactionAsRest },
@@ -41,7 +41,9 @@ export const results = {
   externalAccount: { name: 'account', fields: externalAccountFields, asRest: externalAccountAsRest },
 } as const;
 
-/** Makes the call over one API and then, with the same key, over the other: one effect, one outcome, equal in both. */
+/**
+ * Makes the call over one API and then, with the same key, over the other: one effect, and the same outcome in both.
+ */
 export async function madeOnBoth(
   { platform, rest }: { readonly platform: TestPlatform; readonly rest: RestClient },
   call: Call,
@@ -85,11 +87,11 @@ interface Entry {
   readonly value: string;
 }
 
-/** Metadata as GraphQL's inputs have it: REST has a map. */
+/** Converts metadata to the form of GraphQL's inputs: REST has a map. */
 export const entriesOf = (metadata: Readonly<Record<string, string>> | undefined): Entry[] | undefined =>
   metadata && Object.entries(metadata).map(([key, value]) => ({ key, value }));
 
-/** Metadata for calls of both APIs: none, some, an empty map, and maps with something wrong. */
+/** Metadata for calls of both APIs: none, some, an empty map, and invalid maps. */
 export const anyMetadata = fc.constantFrom<Readonly<Record<string, string>> | undefined>(
   undefined,
   undefined,
@@ -98,13 +100,13 @@ export const anyMetadata = fc.constantFrom<Readonly<Record<string, string>> | un
   { 7: 'seven', __proto: 'x' },
 );
 
-/** The names that the specification has for fields of the sandbox's inputs. */
+/** The specification's names for fields of the sandbox's inputs. */
 const namesInRest: { readonly [Name in Operation]?: Readonly<Record<string, string>> } = {
   sandboxSend: { amount: 'currencyAmount', currency: 'currencyCode' },
   sandboxReceiveUma: { amount: 'receivingCurrencyAmount', currency: 'receivingCurrencyCode' },
 };
 
-/** Where REST keeps what GraphQL's inputs name otherwise. */
+/** Returns where REST has a field that GraphQL's inputs name differently. */
 function asRestField(
   mutation: Operation,
   [, first = '', ...path]: readonly string[],

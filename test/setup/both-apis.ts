@@ -1,6 +1,9 @@
 import type { Data } from './gateway.ts';
 
-/** GraphQL's fragments of every field that REST has, and their answers in REST's form: written apart from the service. */
+/**
+ * GraphQL's fragments of every field that REST has, and their results in REST's form: written independently of the
+ * service.
+ */
 
 const money = '{ amount currency { code name symbol decimals } }';
 const rateDetails =
@@ -57,7 +60,7 @@ export const externalAccountFields = `id status statusReason currency { code } c
   beneficiary { __typename ... on IndividualBeneficiary { fullName birthDate nationality address ${address} }
     ... on BusinessBeneficiary { legalName registrationNumber taxId address ${address} } }`;
 
-/** Without nulls at any depth: REST omits them. */
+/** Removes nulls at any depth: REST omits them. */
 function bare(value: Data): Data {
   if (Array.isArray(value)) return value.map(bare);
   if (typeof value !== 'object' || value === null) return value;
@@ -76,7 +79,7 @@ const rateDetailsOf = (value: Data) =>
     Object.entries<Data>(value).map(([key, field]) => [key, field === null ? null : Number(field.amount ?? field)]),
   );
 
-/** What REST shows flat (specification 2.4). */
+/** The fields that REST flattens (specification 2.4). */
 const shownFlat: Readonly<Record<string, readonly string[]>> = {
   US_ACCOUNT: ['accountNumber', 'routingNumber', 'bankName'],
   LAYER2_WALLET: ['address', 'invoice'],
@@ -108,7 +111,7 @@ function destinationOf({ __typename, umaAddress, currency, accountId }: Data) {
     : { destinationType: 'ACCOUNT', accountId, currency: currency.code };
 }
 
-/** What was noted, as a map; null for nothing. */
+/** Converts metadata to a map; null if there is none. */
 const mapOf = (entries: Data[]) =>
   entries.length > 0 ? Object.fromEntries(entries.map(({ key, value }) => [key, value])) : null;
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { startBrowser } from './browser.ts';
 import { type ChildGateway, startChildGateway, temporaryDataDirectory } from './child-gateway.ts';
 
-/** Starts a sandbox and a browser before the tests of a suite, and stops them after. They are there when the first test runs. */
+/** Starts a sandbox and a browser before the tests of a suite, and stops them afterwards. */
 export function sandboxInBrowser(environment: Readonly<Record<string, string>> = {}) {
   const started = {} as { gateway: ChildGateway; browser: Browser };
   let data: Awaited<ReturnType<typeof temporaryDataDirectory>>;

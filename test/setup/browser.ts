@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-/** The browser of tests. Undefined where none is installed: such tests are reported as skipped. */
+/** The browser for tests, or undefined if none is installed: such tests are reported as skipped. */
 export const browserPath = [
   process.env.CHROMIUM_PATH,
   '/usr/bin/chromium',
@@ -22,12 +22,12 @@ const args = [
   '--disable-sync',
 ];
 
-/** Starts the browser, without a window. */
+/** Starts the browser, headless. */
 export function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: browserPath ?? '', args });
 }
 
-/** Stores a picture of a page where SCREENSHOTS names a folder, for whoever wants to see it. */
+/** Stores a screenshot of a page if SCREENSHOTS names a folder. */
 export async function screenshot(page: Page, name: string, options: { readonly fullPage?: true } = {}): Promise<void> {
   const folder = process.env.SCREENSHOTS;
   if (!folder) return;

@@ -1,4 +1,7 @@
-/** A certificate of its own for pay.bank.com, valid until 2120, and its key: for an HTTPS server on this machine, and nothing else. */
+/**
+ * A self-signed certificate for pay.bank.com, valid until 2120, and its key: for an HTTPS server on this machine, and
+ * nothing else.
+ */
 export const certificate = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgF4Lv8lgXT417U+9R

@@ -5,17 +5,18 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 
-/** A gateway in a process of its own. */
+/** A gateway in a separate process. */
 export type ChildGateway = Awaited<ReturnType<typeof startChildGateway>>;
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** What `npm start` runs. */
+/** The command of `npm start`. */
 const program = [process.execPath, '--disable-warning=ExperimentalWarning', 'src/main.ts'];
 
 /**
- * Starts a gateway on a free port, by default this project's, and waits until its banner says that it is ready. DATABASE_URL is
- * the address of the owner of the tables: the gateway uses it for migrations, and serves with a login that owns nothing.
+ * Starts a gateway on a free port, by default this project's, and waits until its banner says that it is ready.
+ * DATABASE_URL is the URL of the owner of the tables: the gateway uses it for migrations, and serves with a login that
+ * owns nothing.
  */
 export async function startChildGateway(
   environment: Readonly<Record<string, string>>,
@@ -53,10 +54,10 @@ export async function startChildGateway(
   });
   return {
     url,
-    /** All that it has printed. */
+    /** Returns everything that it has printed. */
     output: () => output,
     process: child,
-    /** Sends a signal and waits for the end of the process; answers its exit code, or the signal that ended it. */
+    /** Sends a signal and waits until the process exits; returns its exit code, or the signal that ended it. */
     async end(signal: NodeJS.Signals) {
       child.kill(signal);
       return exited;
@@ -64,7 +65,7 @@ export async function startChildGateway(
   };
 }
 
-/** A data directory of the test's own, which the user who runs Postgres in place of root can enter. */
+/** Creates a data directory for the test, which the user who runs Postgres instead of root can enter. */
 export async function temporaryDataDirectory(): Promise<{ path: string; remove(): Promise<void> }> {
   const directory = await mkdtemp(path.join(tmpdir(), 'gateway-'));
   await chmod(directory, 0o711);

@@ -1,19 +1,19 @@
 import { query } from './embedded-servers.ts';
 
-/** Changes that nothing of the service makes, all or none of them. Rows that are in use are waited for. */
+/** Makes all or none of these changes, which the service itself never makes. Waits for rows that are locked. */
 async function change(databaseUrl: string, changes: readonly string[]): Promise<void> {
   for (;;) {
     try {
       await query(databaseUrl, ['set session_replication_role = replica', ...changes].join('; '));
       return;
     } catch (error) {
-      // The service locks rows in another order.
+      // The service locks rows in a different order.
       if (!(error instanceof Error && 'code' in error && error.code === '40P01')) throw error;
     }
   }
 }
 
-/** The stored times, shifted as if the clock had just been set by this much. */
+/** Returns the stored times, shifted as if the clock had just been set by this much. */
 const shifted = (by: string) => [
   // It may not have been read for a moment.
   `update clock_reading set seen_at = greatest(seen_at, clock_timestamp()) + ${by}`,

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { expect, vi } from 'vitest';
 import type { TestGateway } from './gateway.ts';
 
-/** Does something on a connection of its own, as the owner of the tables. */
+/** Calls `work` with a separate connection as the owner of the tables. */
 async function connected<T>(config: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client(config);
   await client.connect();
@@ -13,12 +13,12 @@ async function connected<T>(config: pg.ClientConfig, work: (client: pg.Client) =
   }
 }
 
-/** Does something on a connection that may change what triggers keep. */
+/** Calls `work` with a connection that may change what triggers protect. */
 export function withoutTriggers<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   return connected({ connectionString, options: '-c session_replication_role=replica' }, work);
 }
 
-/** Does something while another connection has the rows that the statement locks, and lets go of them in the end. */
+/** Calls `work` while another connection has locked the rows of the statement, and then releases them. */
 export function whileLocked<T>(
   connectionString: string,
   [text, ...values]: readonly [text: string, ...values: unknown[]],
@@ -33,7 +33,10 @@ export function whileLocked<T>(
   });
 }
 
-/** Runs a statement as a role, or as the owner of the tables, and takes it back: how many rows it has had, or the code of its error. */
+/**
+ * Runs a statement as a role, or as the owner of the tables, and rolls it back. Returns how many rows it had, or the
+ * code of its error.
+ */
 export function triedAs({ databaseUrl }: TestGateway, role: string, text: string): Promise<unknown> {
   return connected({ connectionString: databaseUrl }, async (client) => {
     await client.query('begin');
@@ -45,10 +48,10 @@ export function triedAs({ databaseUrl }: TestGateway, role: string, text: string
   });
 }
 
-/** Waits until a statement of the owner of the tables answers such rows. */
+/** Waits until a statement of the owner of the tables returns such rows. */
 export async function untilRows({ owner }: TestGateway, wanted: readonly object[], text: string, ...values: unknown[]) {
   await vi.waitFor(async () => expect((await owner.query(text, values)).rows).toMatchObject(wanted), 20_000);
 }
 
-/** The uuid in a public id. */
+/** Returns the uuid in a public id. */
 export const uuidIn = (id: string): string => id.slice(id.indexOf(':') + 1);

@@ -5,16 +5,16 @@ import { listen } from './free-port.ts';
 /** A Postgres that can be cut off from its clients, in the ways in which networks do that. */
 export type DatabaseProxy = Awaited<ReturnType<typeof databaseProxy>>;
 
-/** The statement that commits the plan with this idempotency key. */
+/** Matches the statement that commits the plan with this idempotency key. */
 export const planWithKey = (key: string) => new RegExp(`"key":"${key}"`);
 
-/** The end of a transaction, as plain records have it. */
+/** Matches the end of a transaction, as plain records have it. */
 export const commit = /Q....commit\0/s;
 
-/** Whatever commits: a plan, or plain records. */
+/** Matches any commit: of a plan, or of plain records. */
 export const anyCommit = new RegExp(`commit_batches|${commit.source}`, 's');
 
-/** What Postgres ends every answer with, outside of a transaction and inside one. */
+/** The end of every answer of Postgres outside and inside a transaction. */
 const readyForQuery = Buffer.from('Z\0\0\0\u0005');
 
 interface Rule {
@@ -27,7 +27,7 @@ interface Pair {
   readonly client: Socket;
   readonly server: Socket;
   frozen: boolean;
-  /** What has been stalled. */
+  /** The data held back while stalled. */
   held: Buffer | undefined;
 }
 
@@ -90,22 +90,25 @@ export async function databaseProxy(databaseUrl: string) {
   url.hostname = '127.0.0.1';
   url.port = String(await listen(listener));
   return {
-    /** The database's address through the proxy. */
+    /** The database's URL through the proxy. */
     url: url.href,
-    /** How many connections are open. */
+    /** The number of open connections. */
     get connections() {
       return pairs.size;
     },
-    /** How many of the frozen connections their clients have given up. */
+    /** The number of frozen connections that their clients have given up. */
     get givenUp() {
       return givenUp;
     },
-    /** Passes nothing on the connections that are open now, both ways; new ones are good. Answers how many it froze. */
+    /**
+     * Forwards nothing on the currently open connections, in either direction; new ones work. Returns how many it
+     * froze.
+     */
     freeze() {
       for (const pair of pairs) pair.frozen = true;
       return pairs.size;
     },
-    /** Lets nothing through on the connections that are open now, both ways, until `goOn`; then nothing is missing. */
+    /** Holds everything on the currently open connections, in both directions, until `goOn`, which loses nothing. */
     stall() {
       for (const { client, server } of pairs) for (const socket of [client, server]) socket.pause();
     },
@@ -117,11 +120,11 @@ export async function databaseProxy(databaseUrl: string) {
         for (const socket of [pair.client, pair.server]) socket.resume();
       }
     },
-    /** Lets nothing through on each connection on which a message matches, from that message on; until `goOn`. */
+    /** Holds everything on each connection on which a message matches, from that message on, until `goOn`. */
     stallOn(message: RegExp) {
       stalling = message;
     },
-    /** Accepts no connection any more, and cuts those that are open; until `reopen`. */
+    /** Accepts no further connections, and cuts the open ones, until `reopen`. */
     shut() {
       isShut = true;
       for (const pair of pairs) cut(pair);
@@ -130,7 +133,9 @@ export async function databaseProxy(databaseUrl: string) {
       isShut = false;
       rule = undefined;
     },
-    /** Refuses every connection, and cuts those that are open, as the machine of a stopped server does; until `startListening`. */
+    /**
+     * Refuses every connection, and cuts the open ones, like the machine of a stopped server, until `startListening`.
+     */
     async stopListening() {
       const closed = once(listener, 'close');
       listener.close();
@@ -143,7 +148,7 @@ export async function databaseProxy(databaseUrl: string) {
     },
     /**
      * Loses the answer to the next statement whose message matches: it is executed, and then its connection is cut.
-     * @param andAfter later requests on any connection are cut, too, unanswered
+     * @param andAfter cut later requests on any connection too, unanswered
      */
     loseAnswer(to: RegExp, andAfter = false) {
       told = Promise.withResolvers();

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Operation } from '../../src/domain/access/operations.ts';
 
-/** The name of a mutation as the enum MutationName has it: createQuote is CREATE_QUOTE. */
+/** Returns the name of a mutation in the enum MutationName: createQuote is CREATE_QUOTE. */
 export const mutationName = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
 /** The mutations that take a scenario of the sandbox besides their input. */
 const withScenario: ReadonlySet<Operation> = new Set(['createQuote', 'executeQuote', 'transferOut', 'transferIn']);
 
 /**
- * The document of a mutation: it selects the success with `selection`, or the refusal. Its variables are those of
+ * Returns the document of a mutation: it selects the success with `selection`, or the refusal. Its variables come from
  * `mutationVariables`. Every test that is not about documents sends mutations in this form.
  */
 export function mutationDocument(name: Operation, selection = ''): string {
@@ -27,8 +27,8 @@ const needsKey: ReadonlySet<Operation> = new Set(['transferOut', 'transferIn', '
 const amounts: ReadonlySet<string> = new Set(['amount', 'lockedCurrencyAmount']);
 
 /**
- * The variables of a mutation's document. A number is an amount in smallest units. An input that needs an idempotency key and has none
- * gets one. A scenario is separate from the input of the mutations of production.
+ * Returns the variables of a mutation's document. A number is an amount in smallest units. An input that needs an
+ * idempotency key and has none gets one. A scenario is separate from the input of the mutations of production.
  */
 export function mutationVariables(name: Operation, input: object): object {
   const { sandboxScenario, ...rest }: { sandboxScenario?: object | null } = input;

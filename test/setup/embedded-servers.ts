@@ -13,7 +13,9 @@ import {
   startEmbeddedPostgres,
 } from '../../src/infra/database/embedded/embedded.ts';
 
-/** Gives each test of a file a data directory of its own; after the test all that it started is stopped and removed. */
+/**
+ * Gives each test of a file its own data directory; after the test everything that it started is stopped and removed.
+ */
 export class EmbeddedServers {
   /** A folder that every user may enter. */
   parent = '';
@@ -39,8 +41,8 @@ export class EmbeddedServers {
   }
 
   /**
-   * Uses the embedded server from a process of its own, which leads a process group like a program in a terminal. Returns the
-   * process, the server's address and process, and the printed warnings.
+   * Uses the embedded server from a separate process, which leads a process group like a program in a terminal. Returns
+   * the process, the server's URL and process, and the printed warnings.
    * @param wrapper a command that runs its arguments
    */
   async startInProcess(wrapper: readonly string[] = []) {
@@ -57,7 +59,7 @@ export class EmbeddedServers {
     return { process: child, warnings, url, pid };
   }
 
-  /** Kills the process after the test if it is still there. */
+  /** Kills the process after the test if it is still running. */
   remember(child: ChildProcess): void {
     this.#processes.push(child);
   }
@@ -69,7 +71,7 @@ export class EmbeddedServers {
         await once(child, 'exit');
       }
     }
-    // A process that was killed may have left a server behind: whoever uses it last stops it.
+    // A killed process may have left a server running, which its last user stops.
     if (this.#usedElsewhere) await this.start();
     this.#usedElsewhere = false;
     const started = this.#servers.splice(0);
@@ -79,10 +81,10 @@ export class EmbeddedServers {
   }
 }
 
-/** Runs one statement on a connection of its own and answers its rows. */
+/** Runs one statement on a separate connection and returns its rows. */
 export async function query<Row extends object = Record<string, unknown>>(url: string, sql: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  // The server may end the connection at any moment; the statement's own error reports it.
+  // The server may end the connection at any time; the statement's own error reports it.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -92,15 +94,17 @@ export async function query<Row extends object = Record<string, unknown>>(url: s
   }
 }
 
-/** Expects that nothing listens there any more. */
+/** Expects that nothing listens at this URL any longer. */
 export const isDown = (url: string) => expect(query(url, 'select 1')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 
-/** Whether this user may mount a file system in a namespace of its own. */
+/** Returns whether this user may mount a file system in a separate namespace. */
 export function canMount(): boolean {
   return spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
 }
 
-/** A command that runs its arguments with an empty disk in memory as the folder, which no other process sees. */
+/**
+ * Returns a command that runs its arguments with an empty in-memory disk as the folder, which no other process sees.
+ */
 export function onDiskOfItsOwn(folder: string, options: string): string[] {
   const mount = `mount -t tmpfs -o ${options} none "$0" && exec "$@"`;
   return ['unshare', '-m', 'sh', '-c', mount, folder];

@@ -7,7 +7,7 @@ import { internalAccount, type Scene } from './scene.ts';
 export interface FundedQuote {
   readonly quoteId: string;
   readonly transactionId: string;
-  /** What is to be paid, in smallest units. */
+  /** The amount due, in smallest units. */
   readonly due: bigint;
   /** The customer's account in the funding currency. */
   readonly account: string;
@@ -16,7 +16,7 @@ export interface FundedQuote {
   readonly expiresAt: number;
 }
 
-/** Makes a quote that the customer pays in `currency`, for 50 euro at the receiver. */
+/** Creates a quote that the customer pays in `currency`, for 50 euro at the receiver. */
 export async function fundedQuote(platform: TestPlatform, of: Scene, currency = 'USDC'): Promise<FundedQuote> {
   const input = {
     source: { realtimeFunding: { customerId: of.customerId, currency } },
@@ -45,7 +45,7 @@ export async function fundedQuote(platform: TestPlatform, of: Scene, currency = 
   };
 }
 
-/** Lets a deposit for the quote arrive, and answers the success or the refusal. */
+/** Simulates a deposit for the quote, and returns the success or the refusal. */
 export async function sendDeposit(platform: TestPlatform, quote: FundedQuote, more: object = {}): Promise<Data> {
   const input = { quoteId: quote.quoteId, currency: quote.currency, ...more };
   return act(platform, 'sandboxSend', input, 'transaction { id status failureReason }');

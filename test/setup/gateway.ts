@@ -28,17 +28,17 @@ export interface Answer {
   }[];
 }
 
-/** A platform of the test's own, and ways to talk to a gateway as it. */
+/** A platform for the test, and ways to call a gateway as it. */
 export interface TestPlatform {
-  /** The address of the gateway. */
+  /** The URL of the gateway. */
   readonly url: string;
   readonly platformId: string;
   readonly authorization: string;
-  /** Sends a body as JSON, or a text as it is, and answers the response as it comes. */
+  /** Sends an object as JSON, or a text unchanged, and returns the raw response. */
   post(body: object | string, headers?: Readonly<Record<string, string>>, path?: string): Promise<Response>;
-  /** Sends a document and answers all of it. */
+  /** Sends a document and returns the whole answer. */
   send(query: string, variables?: object): Promise<Answer>;
-  /** Sends a document that must succeed and answers its data. */
+  /** Sends a document that must succeed and returns its data. */
   ask(query: string, variables?: object): Promise<Data>;
   /** A graphql-transport-ws client. */
   socket(): SocketClient;
@@ -50,16 +50,16 @@ export interface TestGateway {
   readonly url: string;
   /** Connects the owner of the tables. */
   readonly databaseUrl: string;
-  /** Connections of the owner of the tables, for acts that the gateway's roles are denied. */
+  /** Connections of the owner of the tables, for operations that the gateway's roles are denied. */
   readonly owner: pg.Pool;
   readonly gateway: Gateway;
   readonly platform: TestPlatform;
   newPlatform(name: string, environment?: 'SANDBOX' | 'PRODUCTION'): Promise<TestPlatform>;
-  /** Stops everything, then proves the ledger. `broken`: the rules that the test itself has broken, and no others. */
+  /** Stops everything, then audits the ledger. `broken`: exactly the rules that the test itself has broken. */
   stop(broken?: readonly RegExp[]): Promise<void>;
 }
 
-/** A gateway on a database of its own, on a free port, with a quick sandbox. Every test's teardown audits the ledger. */
+/** Starts a gateway with its own database, on a free port, with a fast sandbox. Stopping it audits the ledger. */
 export async function startTestGateway(
   overrides: Partial<GatewaySettings> = {},
   databaseUrl?: string,
@@ -87,7 +87,7 @@ export async function startTestGateway(
     config,
     log,
     ...parts,
-    // A machine that is slow to run tests refuses nothing for it, and a stop waits for no client.
+    // A slow machine must not cause refusals, and a stop does not wait for clients.
     pace: { slowMs: Number.POSITIVE_INFINITY, idleMs: 0, ...parts.pace },
   });
   const address = gateway.url ?? '';
@@ -116,20 +116,20 @@ export async function startTestGateway(
   };
 }
 
-/** Starts a gateway that all tests of a file share. After them it is stopped: of several, the last one first. */
+/** Starts a gateway that all tests of a file share, and stops it afterwards: of several, the last one first. */
 export async function testGateway(...options: Parameters<typeof startTestGateway>): Promise<TestGateway> {
   const t = await startTestGateway(...options);
   afterAll(() => t.stop());
   return t;
 }
 
-/** The domain of a gateway, with these parts of its sandbox's rail in place of its own. */
+/** Returns the domain of a gateway, with these parts of its sandbox's rail replaced. */
 export function withRail({ gateway }: TestGateway, parts: Partial<Rail>): Payments {
   const { payments } = gateway;
   return { ...payments, rails: { SANDBOX: Object.assign(Object.create(sandboxOf(payments)), parts) } };
 }
 
-/** The rail of the sandbox. */
+/** Returns the rail of the sandbox. */
 export function sandboxOf({ rails: { SANDBOX } }: Payments): Rail {
   if (!SANDBOX) throw new Error('no sandbox');
   return SANDBOX;
@@ -143,7 +143,8 @@ export async function ownGateway(...options: Parameters<typeof startTestGateway>
 }
 
 /**
- * A socket that may be terminated while it opens: the client then no longer handles its error, which would end the process.
+ * A socket that may be terminated while it opens: the client then no longer handles its error, which would end the
+ * process.
  */
 class CuttableSocket extends WebSocket {
   constructor(...options: ConstructorParameters<typeof WebSocket>) {
@@ -152,7 +153,7 @@ class CuttableSocket extends WebSocket {
   }
 }
 
-/** Ways to talk to the gateway at `address` with these credentials. */
+/** Returns ways to call the gateway at `address` with these credentials. */
 export function connect(address: string, platformId: string, authorization: string): TestPlatform {
   const textOf = (body: object) =>
     JSON.stringify(body, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));

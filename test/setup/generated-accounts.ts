@@ -11,9 +11,9 @@ import { type AccountType, accountTypes } from '../../src/core/account-types.ts'
 import { eip55 } from '../../src/core/wallet-fields.ts';
 import type { ExternalAccountType } from '../../src/infra/database/generated/client/client.ts';
 
-// Accounts as the libraries of their numbers make them, and the spellings that print and people have for them.
+// Accounts from the libraries for their numbers, and their spellings in print and by people.
 
-/** An account with right check digits, in the canonical spelling. */
+/** An account with valid check digits, in the canonical spelling. */
 export interface GeneratedAccount {
   readonly accountType: ExternalAccountType;
   readonly details: Readonly<Record<string, string>>;
@@ -115,7 +115,7 @@ const generators: Readonly<Record<ExternalAccountType, fc.Arbitrary<AccountDetai
 /** Accounts of all types. */
 export const generatedAccount: fc.Arbitrary<GeneratedAccount> = fc.oneof(
   ...Object.entries(generators).map(([accountType, made]) =>
-    // Each generator makes the details of its type; those of Lightning leave two of three out.
+    // Each generator creates the details of its type; those of Lightning omit two of three.
     made.map((details) => ({ accountType, details }) as GeneratedAccount),
   ),
 );
@@ -123,7 +123,7 @@ export const generatedAccount: fc.Arbitrary<GeneratedAccount> = fc.oneof(
 const spaces = ['', '', ' ', '\u00a0', '\u2009', '  '] as const;
 const dashes = ['-', '\u2010', '\u2013', '\u2212'] as const;
 
-/** Another spelling of an account, within what its declaration says that spellings differ in. */
+/** Generates a different spelling of an account, within what its declaration allows spellings to differ in. */
 export const respelled = ({ accountType, details }: GeneratedAccount): fc.Arbitrary<GeneratedAccount> => {
   const { fields }: AccountType = accountTypes[accountType];
   const spelled = Object.fromEntries(
@@ -135,7 +135,7 @@ export const respelled = ({ accountType, details }: GeneratedAccount): fc.Arbitr
   return fc.record(spelled).map((again) => ({ accountType, details: again }));
 };
 
-/** What spellings differ in, as the declaration says: of a Pix key it depends on its type. */
+/** Returns what spellings differ in, according to the declaration: for a Pix key it depends on the key's type. */
 function differences(accountType: string, name: string, details: AccountDetails, differIn = ''): string {
   if (accountType !== 'PIX' || name !== 'pixKey') return differIn;
   const ofType: Readonly<Record<string, string>> = {

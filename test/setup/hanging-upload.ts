@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** A request whose head has been read, and whose body does not come. */
+/** A request whose head has been read, and whose body does not arrive. */
 export type HangingUpload = Awaited<ReturnType<typeof hangingUpload>>;
 
 /** Begins a request of 50 bytes at the gateway, sends the first of them, and waits until the gateway has read that. */
@@ -17,16 +17,16 @@ export async function hangingUpload(
   socket.setEncoding('utf8').on('data', (data: string) => {
     answer += data;
   });
-  // What is pipelined behind a request has been read when that one is answered.
+  // A request pipelined behind another one has been read once the other one is answered.
   const ping = ['GET /health/live HTTP/1.1', 'Host: localhost', '', ''].join('\r\n');
   socket.write(`${ping}${[...head, 'Host: localhost', 'Content-Length: 50', '', '{'].join('\r\n')}`);
   while (!answer.endsWith('\r\n0\r\n\r\n')) await once(socket, 'data');
   answer = '';
   return {
     socket,
-    /** All that was answered to it so far. */
+    /** Returns the response so far. */
     answer: () => answer,
-    /** Breaks it off, and waits until the server knows. */
+    /** Aborts it, and waits until the server notices. */
     async breakOff() {
       const closed = once(socket, 'close');
       socket.end();

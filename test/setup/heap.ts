@@ -1,4 +1,4 @@
-/** Bytes of this process's heap in use, after everything unused is collected. The soak runs with `--expose-gc`. */
+/** Returns the bytes of this process's heap in use, after a garbage collection. The soak runs with `--expose-gc`. */
 export function heapInUse(): number {
   if (!globalThis.gc) throw new Error('run with --expose-gc');
   globalThis.gc();

@@ -4,10 +4,13 @@ import type { Data, TestGateway } from './gateway.ts';
 import { waitForLocks } from './locks.ts';
 import { makeScene } from './scene.ts';
 
-/** The limits of a gateway whose statements wait as long as a test lets them, however slow the machine is. */
+/** The limits of a gateway whose statements wait for as long as a test wants, however slow the machine is. */
 export const patient = { lockMs: 60_000, statementMs: 60_000, operationMs: 60_000 } as const;
 
-/** Holds up a transfer of the gateway inside the database until the returned function is called, which answers its transaction. */
+/**
+ * Holds up a transfer of the gateway inside the database until the returned function is called, which returns its
+ * transaction.
+ */
 export async function heldTransfer(of: TestGateway): Promise<() => Promise<Data>> {
   const scene = await makeScene(of.platform, 10_000n);
   const holder = new pg.Client({ connectionString: of.databaseUrl });

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 
-/** What a receiver of webhooks answers to a request: its status, or that it has cut the connection. */
+/** A webhook receiver's response to a request: its status, or that it cut the connection. */
 export type Answered = number | 'CUT';
 
-/** The headers of a webhook that is signed with a secret. */
+/** Returns the headers of a webhook that is signed with a secret. */
 export function signedHeaders(secret: string, body: string, at = new Date()): Record<string, string> {
   const id = 'Event:019a0000-0000-7000-8000-000000000001';
   const timestamp = String(Math.floor(at.getTime() / 1000));
@@ -18,7 +18,7 @@ export function signedHeaders(secret: string, body: string, at = new Date()): Re
 
 const event = '{"type":"OUTGOING_PAYMENT","transaction":{"id":"Transaction:forged","status":"COMPLETED"}}';
 
-/** Webhooks that no receiver may accept, by their fault: headers and a body. */
+/** Returns webhooks that no receiver may accept, by their fault: headers and a body. */
 export function forgeries(secret: string): Readonly<Record<string, readonly [Record<string, string>, string]>> {
   const good = signedHeaders(secret, event);
   const at = (year: number) => new Date(Date.UTC(year, 0, 1));
@@ -28,7 +28,7 @@ export function forgeries(secret: string): Readonly<Record<string, readonly [Rec
     'no body, with a signature': [good, ''],
     'the signature of another secret': [signedHeaders(`whsec_${btoa('another secret')}`, event), event],
     'the signature of another body': [good, event.replace('forged', 'changed')],
-    'a signature that is none': [{ ...good, 'webhook-signature': 'v1' }, event],
+    'a malformed signature': [{ ...good, 'webhook-signature': 'v1' }, event],
     'no time': [{ ...good, 'webhook-timestamp': 'now' }, event],
     'a time of 2001': [signedHeaders(secret, event, at(2001)), event],
     'a time of 2099': [signedHeaders(secret, event, at(2099)), event],
@@ -37,7 +37,7 @@ export function forgeries(secret: string): Readonly<Record<string, readonly [Rec
   };
 }
 
-/** Sends forged webhooks to a receiver, and returns its answer to each. */
+/** Sends forged webhooks to a receiver, and returns its response to each. */
 export async function attackReceiver(url: string, secret: string): Promise<Record<string, Answered>> {
   const send = (to: string, init: RequestInit): Promise<Answered> =>
     fetch(to, init).then(
@@ -55,7 +55,7 @@ export async function attackReceiver(url: string, secret: string): Promise<Recor
   return answers;
 }
 
-/** Begins a request, and breaks the connection off. */
+/** Begins a request, and aborts the connection. */
 async function goAway(url: string): Promise<void> {
   const { hostname, port, pathname } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -1,11 +1,14 @@
 import { Agent, request } from 'node:http';
 
-/** What came of a request. */
+/** The result of a request. */
 type Exchange =
   | { readonly status: number; readonly body: string; readonly close: boolean }
   | { readonly error: string };
 
-/** Makes a client that keeps one connection, for as long as the server lets it, and sends these headers with each request. */
+/**
+ * Creates a client that keeps one connection for as long as the server lets it, and sends these headers with each
+ * request.
+ */
 export function keepAliveClient(url: string, headers: Readonly<Record<string, string>>) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   return {
@@ -29,7 +32,7 @@ export function keepAliveClient(url: string, headers: Readonly<Record<string, st
   };
 }
 
-/** Makes a client read from the database repeatedly over its one connection, until `isLast` of an answer. */
+/** Makes a client read from the database repeatedly over its one connection, until `isLast` accepts an answer. */
 export function busyClient(client: ReturnType<typeof keepAliveClient>, isLast: (exchange: Exchange) => boolean) {
   let count = 0;
   const waiting = new Set<() => void>();
@@ -43,9 +46,9 @@ export function busyClient(client: ReturnType<typeof keepAliveClient>, isLast: (
     }
   };
   return {
-    /** What came of the last request. */
+    /** The result of the last request. */
     last: run().finally(() => client.end()),
-    /** Resolves when this number of requests have been answered. */
+    /** Resolves once this number of requests have been answered. */
     answered: (wanted: number) =>
       new Promise<void>((resolve) => {
         const look = () => {

@@ -5,7 +5,7 @@ import { screenshot } from './browser.ts';
 /** The lab, as a person uses it. */
 export function labOf(page: Page) {
   onTestFailed(() => screenshot(page, 'failed'));
-  // The lines that are in sight; the editor has hidden copies of its text, too.
+  // The visible lines; the editor also has hidden copies of its text.
   const result = page.locator('.result-window .view-lines');
   const events = page.locator('.lab-events li');
   const tab = (title: string) => page.getByRole('tab', { name: new RegExp(`^\\d+ ${title}$`) });
@@ -16,7 +16,7 @@ export function labOf(page: Page) {
     result,
     events,
     event: (text: string) => events.filter({ hasText: text }),
-    /** The event of the payment that an answer names. */
+    /** Returns the event of the payment that an answer names. */
     eventOf(answer: string, status: string) {
       const [id] = /Transaction:[\s\S]*?(?=")/.exec(answer) ?? [];
       return page.locator(`.lab-events li[data-transaction="${id?.replaceAll(/\s/g, '')}"]`, {
@@ -25,7 +25,7 @@ export function labOf(page: Page) {
     },
     isOpen,
     state: (state: string) => page.locator(`.lab-state[data-state=${state}]`).waitFor(),
-    /** Clicks once, where the tab is when the mouse comes down. */
+    /** Clicks once, wherever the tab is at that moment. */
     async open(title: string): Promise<void> {
       const box = await tab(title).boundingBox();
       if (!box) throw new Error(`there is no tab ${title}`);

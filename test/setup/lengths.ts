@@ -1,20 +1,20 @@
 import { globSync, readFileSync } from 'node:fs';
 import { parseSync } from '@swc/core';
 
-/** No file of src has more lines than this, and no function. */
+/** The maximum number of lines of a file of src, and of a function in it. */
 export const maxFileLines = 400;
 export const maxFunctionLines = 80;
 
-/** What is longer still, with the lines that it may have: these become shorter, and the list with them. */
+/** Items that are still longer, with the lines that each may have: the list is meant to shrink. */
 const longer: Readonly<Record<string, number>> = {};
 
-/** A file or a function, and how many lines it has, from its first to its last. */
+/** A file or a function, and its number of lines, from its first to its last. */
 export interface Length {
   readonly name: string;
   readonly lines: number;
 }
 
-/** The files of `sources`, and the functions in them, that have too many lines. */
+/** Returns the files of `sources`, and the functions in them, that have too many lines. */
 export function tooLong(sources: Readonly<Record<string, string>>): Length[] {
   return Object.entries(sources).flatMap(([file, text]) => [
     ...[{ name: file, lines: text.trimEnd().split('\n').length }].filter(({ lines }) => lines > maxFileLines),
@@ -31,7 +31,7 @@ function functionsIn(text: string): Length[] {
   // The parser's offsets continue from earlier texts: the preceding statement shows where this text begins.
   const front = '0;\n';
   const bytes = Buffer.from(text);
-  // The first line of a program may name its interpreter, which the parser takes at the very beginning only.
+  // The first line of a program may name its interpreter, which the parser accepts only at the very beginning.
   const module = parseSync(front + text.replace(/^#!/, '//'), { syntax: 'typescript' });
   const start = module.span.start + front.length;
   const found: Length[] = [];
@@ -53,13 +53,13 @@ function functionsIn(text: string): Length[] {
   return found;
 }
 
-/** Whether a function has one: a method's is that of the function within it; a signature has none. */
+/** Returns whether a function has a body: a method's is that of the function within it; a signature has none. */
 function hasBody(parts: object): boolean {
   if ('function' in parts) return true;
   return 'body' in parts && parts.body !== null;
 }
 
-/** What a declaration, a property or a method is called. */
+/** Returns the name of a declaration, a property or a method. */
 function nameOf(parts: object): string | undefined {
   for (const key of ['identifier', 'id', 'key']) {
     const named: unknown = key in parts ? (parts as Readonly<Record<string, unknown>>)[key] : undefined;
@@ -68,7 +68,9 @@ function nameOf(parts: object): string | undefined {
   return undefined;
 }
 
-/** The functions and files that are too long, except allowed ones, and the allowances that are no longer needed. */
+/**
+ * Returns the functions and files that are too long, except allowed ones, and the allowances that are no longer needed.
+ */
 export function faultsIn(found: readonly Length[], allowed: Readonly<Record<string, number>>): string[] {
   const tooMany = found.filter(({ name, lines }) => lines > (allowed[name] ?? 0));
   const gone = Object.keys(allowed).filter((known) => !found.some(({ name }) => name === known));

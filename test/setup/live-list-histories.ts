@@ -77,7 +77,7 @@ export const history = fc.record({
 });
 export type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
 
-/** Plays a history on a platform of its own. After each of its rounds, each followed list equals a new read of it. */
+/** Plays a history on its own platform. After each of its rounds, each followed list equals a new read of it. */
 export async function play(t: TestGateway, { follow, rounds }: History): Promise<void> {
   numbers += 1;
   const platform = await t.newPlatform(`lists ${numbers}`);
@@ -113,7 +113,7 @@ interface World {
   readonly quotes: string[];
 }
 
-/** Takes a step. One that is refused, as the execution of an expired quote, changes nothing. */
+/** Takes a step. A refused one, such as the execution of an expired quote, changes nothing. */
 async function take({ platform, scene, customers, quotes }: World, { act: what, at }: Step): Promise<void> {
   const customerId = customers[at % customers.length] ?? '';
   numbers += 1;
@@ -137,7 +137,7 @@ async function take({ platform, scene, customers, quotes }: World, { act: what, 
       await act(platform, 'sandboxFundAccount', { accountId: scene.usd, amount: 100 });
       return;
     case 'customer':
-      // Some are checked at length, some are refused.
+      // Some checks take long, some end in a refusal.
       customers.push(await newCustomer(platform, `Grace Hopper 00${at % 3}`));
       return;
     case 'rename':

@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import type { Data, TestPlatform } from './gateway.ts';
 
-/** A list that a client maintains by its changes, for comparison with a new read of the list. */
+/** A list that a client maintains through its changes, for comparison with a new read of the list. */
 
 export type ListName = 'transactions' | 'quotes' | 'accounts' | 'customers';
 
@@ -76,7 +76,7 @@ export class LiveList {
     await promise;
   }
 
-  /** Breaks the connection; later messages come by `follow`. */
+  /** Cuts the connection; later messages arrive after `follow`. */
   cut(): void {
     this.#cut();
   }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, connect as dial, type Socket } from 'node:net';
 import { listen } from './free-port.ts';
 
-/** A load balancer for TCP in front of instances: what clients of a service with several of them connect to. */
+/** A TCP load balancer in front of instances, to which the clients of a service connect. */
 export type LoadBalancer = Awaited<ReturnType<typeof startLoadBalancer>>;
 
 export async function startLoadBalancer() {
@@ -31,11 +31,11 @@ export async function startLoadBalancer() {
   });
   return {
     url: `http://127.0.0.1:${await listen(listener)}`,
-    /** Takes an instance in. New connections go to the instances in turn. */
+    /** Adds an instance. New connections go to the instances in turn. */
     add: (url: string) => void instances.push(url),
-    /** Takes an instance out: its open connections stay. */
+    /** Removes an instance: its open connections stay. */
     remove: (url: string) => void instances.splice(instances.indexOf(url), 1),
-    /** Breaks all open connections, with the requests under way on them. */
+    /** Cuts all open connections, with the requests under way on them. */
     cut() {
       for (const socket of open) socket.resetAndDestroy();
     },

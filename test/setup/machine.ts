@@ -8,7 +8,7 @@ import { vi } from 'vitest';
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** Why no machine can be made here; undefined where one can. */
+/** Returns why no machine can be created here, or undefined if one can. */
 export function machineTrouble(): string | undefined {
   if (process.getuid?.() !== 0) return 'it needs root';
   const missing = ['debootstrap', 'systemd-nspawn', 'nsenter'].filter((program) => {
@@ -27,10 +27,13 @@ export function machineTrouble(): string | undefined {
 /** A new Debian machine in a container, with systemd, on the network of this one. */
 export type Machine = Awaited<ReturnType<typeof startMachine>>;
 
-/** The certificates that this machine trusts: the new one gets them, since a network may have an authority of its own. */
+/** The certificates that this machine trusts: the new one gets them, since a network may have its own authority. */
 const trusted = '/etc/ssl/certs/ca-certificates.crt';
 
-/** Makes a machine of the Debian release, and boots it. The script finds the last commit of this repository at `$REPOSITORY`. */
+/**
+ * Creates a machine of the Debian release, and boots it. The script finds the last commit of this repository at
+ * `$REPOSITORY`.
+ */
 export async function startMachine(release: string) {
   const folder = await mkdtemp('/var/tmp/machine-');
   // It becomes the root of the machine, which all its users enter.
@@ -68,7 +71,7 @@ export async function startMachine(release: string) {
       if (!first) throw new Error('the machine has not begun to boot');
       const inside = ['-t', first, '-m', '-u', '-i', '-p', '-C', '--', 'sh', '-eu'];
       const running = run('nsenter', inside, { env: environment, maxBuffer: 64 * 1024 ** 2 });
-      // What ends before it has read its script says why by its exit code.
+      // A process that exits before it has read its script is reported by its exit code.
       running.child.stdin?.on('error', () => undefined);
       running.child.stdin?.end(script);
       const { stdout } = await running.catch((error: Error & { stdout?: string; stderr?: string }) => {
@@ -82,7 +85,7 @@ export async function startMachine(release: string) {
       await machine.run('systemctl poweroff --force').catch(() => undefined);
       const first = leader();
       const timer = setTimeout(() => {
-        // Ends all that runs in the machine.
+        // Ends everything that runs in the machine.
         if (first) process.kill(Number(first), 'SIGKILL');
         container.kill('SIGKILL');
       }, 20_000);

@@ -8,7 +8,7 @@ export interface Bearer extends TestPlatform {
   readonly tokenId: string;
 }
 
-/** Makes an API token with these permissions. */
+/** Creates an API token with these permissions. */
 export async function serverOf(platform: TestPlatform, ...permissions: readonly string[]): Promise<Bearer> {
   const input = { name: 'made', permissions };
   const { apiToken, secret } = await succeed(platform, 'createApiToken', input, 'secret apiToken { id clientId }');
@@ -16,17 +16,17 @@ export async function serverOf(platform: TestPlatform, ...permissions: readonly 
   return { ...connect(platform.url, platform.platformId, basicAuthorization({ clientId, secret })), tokenId };
 }
 
-/** Makes a client token. */
+/** Creates a client token. */
 export async function appOf(platform: TestPlatform, input: object): Promise<Bearer> {
   const { token, tokenId } = await mint(platform, input);
   return { ...connect(platform.url, platform.platformId, `Bearer ${token}`), tokenId };
 }
 
-/** Makes the token of an app that pays: of a customer, or of a payment. */
+/** Creates the token of an app that pays: for a customer, or for a payment. */
 export const payingApp = (platform: TestPlatform, bound: object): Promise<Bearer> =>
   appOf(platform, { permissions: ['VIEW', 'TRANSACT'], ...bound });
 
-/** The platform with a token of its own, which was used just now: a gateway remembers it for a second from then on. */
+/** Returns the platform with a new token that has just been used: a gateway remembers it for a second from then on. */
 export async function withNewCredentials(platform: TestPlatform, url: string): Promise<TestPlatform> {
   const renewed = await serverOf({ ...platform, url }, 'VIEW', 'TRANSACT', 'MANAGE');
   await renewed.ask('{ viewer { kind } }');

@@ -1,2 +1,2 @@
-/** How often to ask a query that it is planned, and then answered with the plan that was kept. */
+/** How often to send a query so that it is planned, and then answered with the cached plan. */
 export const often = 3;

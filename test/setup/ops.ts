@@ -3,14 +3,17 @@ import { runCommands } from '../../src/commands.ts';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import type { Data } from './gateway.ts';
 
-/** What a command line of operators printed, and its exit code. */
+/** The output of an operator's command line, and its exit code. */
 export interface OpsResult {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-/** Runs a command line of operators on a database, as `npm run ops --` does, in this process: another takes most of a second. */
+/**
+ * Runs an operator's command line on a database, like `npm run ops --`, but in this process: a separate one takes most
+ * of a second.
+ */
 export async function runOps(
   databaseUrl: string,
   args: readonly string[],
@@ -32,7 +35,7 @@ export async function runOps(
   return { code, out: out.join('\n'), err: err.join('\n') };
 }
 
-/** Runs a command line of operators that must succeed, and answers its JSON. */
+/** Runs an operator's command line that must succeed, and returns its JSON. */
 export async function askOps(...[databaseUrl, args, environment]: Parameters<typeof runOps>): Promise<Data> {
   const { code, out, err } = await runOps(databaseUrl, ['--json', ...args], environment);
   expect({ args, code, err }).toEqual({ args, code: 0, err: '' });

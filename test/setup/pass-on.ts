@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 
-/** An answer that was passed on. */
+/** A response that was forwarded. */
 export interface PassedOn {
   readonly status: number;
   readonly type: string;
   readonly text: string;
 }
 
-/** The headers of one connection, which are not forwarded. */
+/** The connection-specific headers, which are not forwarded. */
 const ofConnection: ReadonlySet<string> = new Set([
   ...['host', 'connection', 'content-length', 'transfer-encoding', 'keep-alive', 'expect', 'accept-encoding'],
 ]);
@@ -19,7 +19,7 @@ export async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Sends a request on to the service at `target`, and reads its answer. */
+/** Forwards a request to the service at `target`, and reads its response. */
 export async function passOn(
   target: string,
   { url, method, headers }: IncomingMessage,

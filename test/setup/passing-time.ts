@@ -31,13 +31,13 @@ export function until(moment: number): Promise<void> {
   return delay(Math.max(0, moment - Date.now()));
 }
 
-/** Lets a PENDING quote be over. */
+/** Makes a PENDING quote expire. */
 export function passExpiry(gateway: TestGateway, quoteId: string): Promise<void> {
   const text = `update quote set expires_at = clock_timestamp() where id = $1 and status = 'PENDING'`;
   return change(gateway, text, quoteId);
 }
 
-/** Lets the hour be over that the sandbox's scenario has a payment wait, before its end or before its return. */
+/** Makes the hour pass for which the sandbox's scenario holds a payment, before its end or before its return. */
 export function passDelay(gateway: TestGateway, transactionId: string): Promise<void> {
   // A worker's lease lasts two seconds: rows due later are not leased.
   const text = `update rail_order set created_at = created_at - interval '1 day', due_at = clock_timestamp()
@@ -54,7 +54,7 @@ export function timeZoneAtNoon(): string {
   return `Etc/GMT${hoursAhead() > 0 ? '-' : '+'}${Math.abs(hoursAhead())}`;
 }
 
-/** Lets hours pass for all that policies have counted. */
+/** Makes hours pass for everything that policies have counted. */
 export function passHours({ databaseUrl }: TestGateway, hours: number): Promise<void> {
   return withoutTriggers(databaseUrl, async (client) => {
     const by = `interval '${hours} hours'`;
@@ -66,7 +66,7 @@ export function passHours({ databaseUrl }: TestGateway, hours: number): Promise<
   });
 }
 
-/** Lets the time be over in which a payment can be approved. */
+/** Makes the time pass in which a payment can be approved. */
 export async function passApproval({ databaseUrl }: TestGateway, transactionId: string): Promise<void> {
   await withoutTriggers(databaseUrl, (client) =>
     client.query(

@@ -6,7 +6,7 @@ import { type PersistedExchangeOptions, persistedExchange } from '@urql/exchange
 import { type DocumentNode, parse } from 'graphql';
 import type { Data } from './gateway.ts';
 
-/** Libraries as an app uses them, which send the hashes of documents. */
+/** Libraries used as in an app, which send the hashes of documents. */
 
 /** The members of a request that replace its document, or accompany it. */
 export interface SentForm {
@@ -22,11 +22,11 @@ interface Served {
 
 export interface AutomaticClient {
   readonly name: string;
-  /** Sends a query repeatedly, past any cache, and returns the requests. */
+  /** Sends a query repeatedly, bypassing any cache, and returns the requests. */
   sends(served: Served, query: string, times: number): Promise<SentForm[]>;
 }
 
-/** Returns what `fetch` does, and notes the form of each request. */
+/** Returns a `fetch` that records the form of each request. */
 function noting(forms: SentForm[]): typeof fetch {
   return (url, init) => {
     const { method = 'GET', body } = init ?? {};
@@ -38,7 +38,7 @@ function noting(forms: SentForm[]): typeof fetch {
   };
 }
 
-/** Makes a client of urql with its persisted exchange. */
+/** Creates a client of urql with its persisted exchange. */
 export function urqlClient({ url, authorization }: Served, forms: SentForm[], options?: PersistedExchangeOptions) {
   return new UrqlClient({
     url: `${url}/graphql`,

@@ -10,16 +10,16 @@ import { freePort } from './free-port.ts';
 /** A PgBouncer in transaction mode in front of a database. */
 export type PgBouncer = Awaited<ReturnType<typeof startPgBouncer>>;
 
-/** The program: Debian's package `pgbouncer`, or another one that PGBOUNCER_PATH names. */
+/** The program: Debian's package `pgbouncer`, or the one that PGBOUNCER_PATH names. */
 const program = process.env.PGBOUNCER_PATH ?? 'pgbouncer';
 
-/** Returns the version of the installed PgBouncer; undefined where there is none. */
+/** Returns the version of the installed PgBouncer, or undefined if there is none. */
 export function pgBouncerVersion(): string | undefined {
   const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8', env: withSystemPrograms() });
   return /PgBouncer (\S+)/.exec(stdout ?? '')?.[1];
 }
 
-/** @param poolSize the most sessions of the server that its clients share */
+/** @param poolSize the maximum number of server sessions that its clients share */
 export async function startPgBouncer(databaseUrl: string, poolSize: number) {
   const { hostname, port, password, pathname } = new URL(databaseUrl);
   const folder = await mkdtemp(path.join(tmpdir(), 'pgbouncer-'));
@@ -39,7 +39,7 @@ export async function startPgBouncer(databaseUrl: string, poolSize: number) {
     'pool_mode = transaction',
     `default_pool_size = ${poolSize}`,
     'max_client_conn = 1000',
-    // After a crash of the server it is tried again at once: faults follow each other quickly.
+    // After a crash of the server it retries immediately: faults follow each other quickly.
     'server_login_retry = 1',
     '',
   ];
@@ -70,9 +70,9 @@ export async function startPgBouncer(databaseUrl: string, poolSize: number) {
   };
   await start();
   return {
-    /** The database's address through it. */
+    /** The database's URL through it. */
     url: url.href,
-    /** Ends it without a word, with all connections of its clients. */
+    /** Kills it, with all connections of its clients. */
     kill: () => end('SIGKILL'),
     /** Starts it again, at the same address. */
     start,
@@ -83,7 +83,7 @@ export async function startPgBouncer(databaseUrl: string, poolSize: number) {
   };
 }
 
-/** Debian has it where only root's PATH looks. */
+/** Debian installs it in a folder that is only in root's PATH. */
 function withSystemPrograms(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
 }

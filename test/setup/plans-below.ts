@@ -17,7 +17,7 @@ export interface ListBelow {
   readonly parent: keyof Parents;
   readonly field: string;
   readonly args: readonly GraphQLArgument[];
-  /** Whether it comes in pages: what else takes a filter sums its rows. */
+  /** Whether it is paged: any other field that takes a filter sums its rows. */
   readonly isPaged: boolean;
   readonly table: FilledTable;
 }
@@ -31,7 +31,7 @@ const tables: Readonly<Record<string, FilledTable>> = {
   transactionTotals: 'transaction',
 };
 
-/** Every list of the schema below a parent: its fields that come in pages, or take a filter. */
+/** Every list of the schema below a parent: its fields that are paged or take a filter. */
 export const listsBelow: readonly ListBelow[] = Object.values(schema.getTypeMap())
   .filter((type) => isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node'))
   .flatMap((type) => (isObjectType(type) ? Object.values(type.getFields()).map((field) => ({ type, field })) : []))
@@ -40,17 +40,17 @@ export const listsBelow: readonly ListBelow[] = Object.values(schema.getTypeMap(
     const table = tables[name];
     if (!table) throw new Error(`test/setup/plans-below.ts knows no table of ${type.name}.${name}`);
     const isPaged = args.some(({ name: arg }) => arg === 'first');
-    // The read shows that a parent has another type.
+    // Reading it shows that a parent has a different type.
     return { name: `${type.name}.${name}`, parent: type.name as keyof Parents, field: name, args, isPaged, table };
   });
 
-/** The fields of the filter that a list takes. */
+/** Returns the fields of the filter that a list takes. */
 function filterFieldsOf(args: readonly GraphQLArgument[]): readonly GraphQLInputField[] {
   const type = getNamedType(args.find(({ name }) => name === 'filter')?.type);
   return isInputObjectType(type) ? Object.values(type.getFields()) : [];
 }
 
-/** For each field of the filters whose values are no enum's, a value that few rows have, or none. */
+/** For each filter field that is not an enum, a value that few rows have, or none. */
 const filterValues = ({ Customer, InternalAccount }: Parents): Readonly<Record<string, string>> => ({
   accountId: `"${InternalAccount}"`,
   amount: '{ currency: "USD", min: 500, max: 503 }',
@@ -73,7 +73,7 @@ const filterValues = ({ Customer, InternalAccount }: Parents): Readonly<Record<s
   updatedBefore: '"2001-01-01T00:00:00Z"',
 });
 
-/** The arguments to try for a list; `isWhole`: their page may need all rows of the parent. */
+/** Returns the arguments to try for a list; `isWhole`: their page may need all rows of the parent. */
 function argumentsOf({ args, isPaged }: ListBelow, other: Parents, cursor: string | undefined) {
   const has = (name: string) => args.some((arg) => arg.name === name);
   const inPages = isPaged ? ['first: 5', 'last: 5', 'first: 5, sortOrder: ASC', 'last: 5, sortOrder: ASC'] : [];
@@ -94,7 +94,7 @@ function argumentsOf({ args, isPaged }: ListBelow, other: Parents, cursor: strin
   ];
 }
 
-/** Returns two values of the field's enum, of which one is rare, each in a list where the field takes one. */
+/** Returns two values of the field's enum, of which one is rare, each in a list if the field takes one. */
 function enumValuesOf({ type }: GraphQLInputField): readonly string[] | undefined {
   const named = getNamedType(type);
   if (!isEnumType(named)) return undefined;
@@ -104,7 +104,10 @@ function enumValuesOf({ type }: GraphQLInputField): readonly string[] | undefine
 
 const page = '{ edges { node { id } cursor } pageInfo { hasNextPage hasPreviousPage } }';
 
-/** Returns for which arguments a list reads more rows than its page has or, where it must look at them, than its parent has; or is planned too often. */
+/**
+ * Returns the arguments for which a list reads more rows than its page or, if it must examine them all, than its parent
+ * has; or for which it is planned too often.
+ */
 export async function readsTooMuch(
   t: TestGateway,
   list: ListBelow,
@@ -126,7 +129,8 @@ export async function readsTooMuch(
       { id },
       true,
     );
-    // Two ways to find rows, each with a page of 5, one more, and a look at the other side of the cursor; the parent's own accounts.
+    // Two ways to find rows, each with a page of 5, one more, and a look at the other side of the cursor; the parent's
+    // own accounts.
     const most = 30 + (isWhole ? 2 * known : 0);
     if (!isPlannedAnew && !isPlannedOnce) found.push(`${size}, ${text}: planned as Postgres estimates`);
     if (rowsRead === undefined || rowsRead > most) found.push(`${size}, ${text}: ${rowsRead} rows`);
@@ -134,7 +138,7 @@ export async function readsTooMuch(
   return found;
 }
 
-/** For each field of a filter that names an owner: the parent with that name, or a name that no parent has. */
+/** For each filter field that names an owner: the parent with that name, or a name that no parent has. */
 const naming: Readonly<Record<string, keyof Parents | 'filler-17' | '$nobody@nobody.example'>> = {
   accountId: 'InternalAccount',
   customerId: 'Customer',
@@ -149,7 +153,7 @@ const naming: Readonly<Record<string, keyof Parents | 'filler-17' | '$nobody@nob
   umaAddress: '$nobody@nobody.example',
 };
 
-/** The lists of the query whose filters name what rows belong to, and those of REST with the same. */
+/** The lists of the query whose filters name the owner of rows, and the equivalent lists of REST. */
 const rootLists = [
   { field: 'transactions', table: 'transaction', rest: '/transactions' },
   { field: 'quotes', table: 'quote', rest: '/quotes' },
@@ -157,7 +161,7 @@ const rootLists = [
   { field: 'accounts', table: 'account', rest: '/customers/external-accounts' },
 ] as const;
 
-/** Returns which lists read more rows than those of what their filter names. */
+/** Returns the lists that read more rows than those of the owner that their filter names. */
 export async function readsTooMuchByName(
   t: TestGateway,
   { parents }: Templates,

@@ -17,18 +17,18 @@ const filledTables = ['transaction', 'quote', 'customer', 'account', 'webhook_de
 export interface PlanCase {
   readonly name: string;
   readonly table: FilledTable;
-  /** The document, with `$id` where it names a thing. */
+  /** The document, with `$id` if it names an object. */
   readonly query: string;
   readonly id?: 'account' | 'endpoint';
   /** All of these must be in the plan. */
   readonly indexes: readonly string[];
-  /** Whether values are so frequent or rare that the plan must be made for them. */
+  /** Whether values are so frequent or so rare that the plan must be made for them. */
   readonly isPlannedAnew: boolean;
 }
 
 const list = (field: string, args: string) => `{ ${field}(${args}) { edges { node { id } } } }`;
 
-/** Of each filter and order of lists, a value that few rows have. */
+/** A value that few rows have, for each filter and order of lists. */
 export const planCases: readonly PlanCase[] = [
   ...(
     [
@@ -141,14 +141,14 @@ export interface Templates {
   readonly parents: Readonly<Record<Size, Parents>>;
 }
 
-/** What queries of lists name, and rows to copy. */
+/** The objects that queries of lists name, and rows to copy. */
 export interface PlanScene {
   readonly ids: Readonly<Record<'account' | 'endpoint', string>>;
   readonly templates: Templates;
   close(): Promise<void>;
 }
 
-/** Makes one row of each kind that the lists have, and the parents of rows. */
+/** Creates one row of each kind that the lists have, and the parents of rows. */
 export async function makePlanScene({ platform }: TestGateway): Promise<PlanScene> {
   const receiver = await startReceiver();
   const made = async (size: Size): Promise<Parents> => {
@@ -185,26 +185,29 @@ export async function makePlanScene({ platform }: TestGateway): Promise<PlanScen
 
 const uuid = (id: string) => id.slice(id.indexOf(':') + 1);
 
-/** Rows of a table: which row is copied, and what differs from it, in SQL of the number `i`. Of `:rare` rows one is rare. */
+/**
+ * Rows of a table: which row is copied, and which columns differ from it, in SQL over the number `i`. One in `:rare`
+ * rows is rare.
+ */
 interface Filling {
   readonly table: FilledTable;
   readonly copied: string;
   readonly columns: Readonly<Record<string, string>>;
 }
 
-/** The column by which the filling of a table is found again. */
+/** The column that identifies a table's filler rows. */
 const keyOf = (table: FilledTable) => (table === 'posting' ? 'journal_id' : 'id');
 
 const rareOr = (at: number, rare: string, other: string) =>
   `case when i % :rare = ${at} then ${rare} else ${other} end`;
 const changedAt = `now() - (i::bigint * 7919 % 1000003) * interval '1 second'`;
 
-/** @param step every so manieth row is one of the parents with many */
+/** @param step one in this many rows belongs to the parents with many */
 function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, step: number): readonly Filling[] {
-  /** The parent of a row, of this type: the oldest three are of the one with few. */
+  /** Returns the parent of a row, of this type: the oldest three belong to the one with few. */
   const parent = (type: keyof Parents, other = `'${uuid(parents.most[type])}'`) =>
     `case when i <= 3 then '${uuid(parents.few[type])}' when i % ${step} = 0 then '${uuid(parents.many[type])}' else ${other} end`;
-  // Every other one pays from outside in.
+  // Every other one is an incoming payment.
   const isIncoming = `i / ${step} % 2 = 1 or i = 2`;
   const source = `case when ${isIncoming} then (${parent('ExternalAccount')}) else (${parent('InternalAccount')}) end`;
   const destination = `case when ${isIncoming} then (${parent('InternalAccount')}) else (${parent('ExternalAccount')}) end`;
@@ -230,7 +233,7 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
         refund_settled_at: 'now()',
         source_account_id: rareOr(8, 'null', source),
         destination_account_id: destination,
-        // Each of them changed at another time, in an order of its own.
+        // Each of them changed at a different time, in a different order.
         updated_at: changedAt,
         description: `'filler'`,
       },
@@ -288,18 +291,18 @@ function fillingsOf({ transactionId, quoteId, deliveryId, parents }: Templates, 
   ];
 }
 
-/** Ids of the year 2000, which no row of a test has: by them the filling is found again. */
+/** Ids from the year 2000, which no row of a test has: they identify the filler rows. */
 export const fillerId = `('00dc' || lpad(to_hex(i), 8, '0') || '7000' || '8000' || lpad(to_hex(i), 12, '0'))::uuid`;
 const isFiller = (table: FilledTable) => `${keyOf(table)} < '00dd0000-0000-0000-0000-000000000000'`;
 
-/** The number of rows of the largest parents, where the tables have that many. */
+/** Returns the number of rows of the largest parents, if the tables have that many. */
 export const manyOf = (rows: number) => Math.min(rows / 10, 2_000);
 
 /**
- * Fills the tables of lists with copies of rows, of which few have a rare value, and brings the planner's statistics up to
- * date. Triggers and foreign keys rest meanwhile.
+ * Fills the tables of lists with copies of rows, of which few have a rare value, and updates the planner's statistics.
+ * Triggers and foreign keys are disabled meanwhile.
  * @param rows how many rows each table gets
- * @param as how many rows the planner shall believe in, if not those
+ * @param as how many rows the planner should assume, if different
  * @param others columns that have other values than for the tests of plans, by table
  */
 export async function fillTables(
@@ -332,7 +335,7 @@ export async function fillTables(
   }
 }
 
-/** Says of each index how many bytes it takes for a row of its table. */
+/** Returns for each index how many bytes it takes per row of its table. */
 export async function indexSizes({ owner }: TestGateway, rows: number): Promise<string[]> {
   const { rows: sizes } = await owner.query<{ name: string; bytes: string }>(
     `select indexrelid::regclass::text as name, pg_relation_size(indexrelid)::text as bytes from pg_index
@@ -343,14 +346,14 @@ export async function indexSizes({ owner }: TestGateway, rows: number): Promise<
   return sizes.map(({ name, bytes }) => `${name}: ${(Number(bytes) / rows).toFixed(1)} bytes a row`);
 }
 
-/** Deletes what `fillTables` has written, so that the auditor finds the ledger as it was. */
+/** Deletes the rows that `fillTables` has written, so that the auditor finds the ledger as it was. */
 export async function emptyTables(t: TestGateway): Promise<void> {
   await filling(t.owner, async (client) => {
     for (const table of filledTables) await client.query(`delete from ${table} where ${isFiller(table)}`);
   });
 }
 
-/** Writes rows of tables while triggers and foreign keys rest. */
+/** Writes rows of tables while triggers and foreign keys are disabled. */
 export async function filling(owner: pg.Pool, work: (client: pg.PoolClient) => Promise<void>): Promise<void> {
   const client = await owner.connect();
   try {
@@ -366,7 +369,7 @@ export async function filling(owner: pg.Pool, work: (client: pg.PoolClient) => P
 export interface Plan {
   /** The indexes that it reads. */
   readonly indexes: readonly string[];
-  /** How many rows it reads of the table, those among them that a filter removes; undefined where it was not carried out. */
+  /** How many rows it reads of the table, including those that a filter removes; undefined if it was not executed. */
   readonly rowsRead: number | undefined;
   /** Whether the statement was sent without a name, and so is planned each time. */
   readonly isPlannedAnew: boolean;
@@ -382,7 +385,10 @@ interface Sent {
   readonly isPlannedOnce?: boolean;
 }
 
-/** Sends a query, or a path of REST, to the gateway twice, and has the statement that answered it explained as the gateway's role. */
+/**
+ * Sends a query, or a REST path, to the gateway twice, and returns the plan, in the gateway's role, of the statement
+ * that answered it.
+ */
 export async function planOf(
   t: TestGateway,
   { query, table }: Pick<PlanCase, 'query' | 'table'>,
@@ -408,7 +414,7 @@ export async function planOf(
   };
   serving.pool.on('acquire', listen);
   try {
-    // A text gets its name when it comes for the second time.
+    // A text gets its name when it is sent for the second time.
     await ask();
     sent.length = 0;
     await ask();
@@ -418,7 +424,7 @@ export async function planOf(
   }
   const statement = sent.find(({ text }) => text.includes(`"${table}"`));
   if (!statement) throw new Error(`no statement reads ${table}`);
-  // What has a name is, or may be, planned for any values.
+  // A named statement is, or may be, planned for any values.
   const isPlannedAnew = (statement.name ?? '') === '';
   const mode = `set local plan_cache_mode = force_${isPlannedAnew ? 'custom' : 'generic'}_plan`;
   const literals = statement.values.map((value) =>

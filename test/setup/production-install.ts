@@ -7,16 +7,15 @@ import { startEmbeddedPostgres } from '../../src/infra/database/embedded/embedde
 import { makeServingLogin } from '../../src/infra/database/embedded/serving-login.ts';
 import { type ChildGateway, startChildGateway, temporaryDataDirectory } from './child-gateway.ts';
 
-// `npm run check:production`: the files of the repository alone, in a new folder and with a new home, are installed and started,
-// in two ways. The gateway must answer that it is ready, and stop on SIGTERM.
+// `npm run check:production`: installs and starts the files of the repository alone, in a new folder and with a new
+// home, in two ways. The gateway must report that it is ready, and stop on SIGTERM.
 //
-// 1. As the README says: without the packages of development, with the embedded Postgres.
-// 2. As the image does (deploy/install.sh), for a Postgres elsewhere, in production: by a user without rights, in a folder that
-//    nobody may write.
+// 1. As in the README: without development packages, with the embedded Postgres. 2. As in the image
+// (deploy/install.sh), for an external Postgres, in production: by a user without rights, in a read-only folder.
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** What a clone has not. `.gitignore` names folders only. */
+/** The files that a clone does not have. `.gitignore` names folders only. */
 const ignored = ['.git', ...readFileSync(path.join(root, '.gitignore'), 'utf8').split('\n').filter(Boolean)].map(
   (name) => path.join(path.sep, name).replace(/\/$/, ''),
 );
@@ -37,13 +36,13 @@ async function check(gateway: ChildGateway, how: string): Promise<void> {
   if (seconds > 10) throw new Error(`${how} took ${seconds} s to stop: Docker kills after 10`);
 }
 
-/** Runs a program to its end, and throws its output when it fails. */
+/** Runs a program until it exits, and throws its output if it fails. */
 function run([command = '', ...args]: readonly string[], cwd: string, environment: NodeJS.ProcessEnv): void {
   const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8', env: environment });
   if (status !== 0) throw error ?? new Error(`${command} ${args.join(' ')} ended with ${status}:\n${stdout}${stderr}`);
 }
 
-/** Installs as the README says, and starts the sandbox. */
+/** Installs as in the README, and starts the sandbox. */
 async function checkSandbox(folder: string, environment: Readonly<Record<string, string>>): Promise<void> {
   const project = path.join(folder, 'sandbox');
   await copyProject(project);
@@ -53,11 +52,11 @@ async function checkSandbox(folder: string, environment: Readonly<Record<string,
   console.log('A production install starts, is ready, and stops.');
 }
 
-/** Installs as the image does, makes the tables, and starts an instance that may write nothing. */
+/** Installs as in the image, creates the tables, and starts an instance that cannot write to its folder. */
 async function checkImage(folder: string, environment: Readonly<Record<string, string>>): Promise<void> {
   const project = path.join(folder, 'image');
   await copyProject(project);
-  // The image has the Node that runs this, and no other.
+  // The image has only the Node version that runs this.
   const PATH = `${path.dirname(process.execPath)}${path.delimiter}${environment.PATH}`;
   run(['sh', 'deploy/install.sh'], project, { ...process.env, ...environment, PATH });
   if (existsSync(path.join(project, 'node_modules/prisma'))) throw new Error('the image has tools of development');
@@ -91,7 +90,7 @@ const folder = await temporaryDataDirectory();
 try {
   const home = path.join(folder.path, 'home');
   await mkdir(home);
-  // The path of this process begins with this project's own programs, its Node among them.
+  // The PATH of this process begins with this project's own programs, including its Node.
   const own = path.join(root, 'node_modules', '.bin');
   const PATH = (process.env.PATH ?? '').split(path.delimiter).filter((entry) => entry !== own);
   const environment = { HOME: home, PATH: PATH.join(path.delimiter) };

@@ -5,7 +5,10 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect } from 'vitest';
 
-/** A folder for packages from npm and the programs that use them: what a test installs there is no dependency of the project. */
+/**
+ * A folder for packages from npm and the programs that use them: packages that a test installs there are not
+ * dependencies of the project.
+ */
 export class ProgramFolder {
   readonly path = mkdtempSync(path.join(tmpdir(), 'programs-'));
 
@@ -20,18 +23,18 @@ export class ProgramFolder {
     writeFileSync(file, text);
   }
 
-  /** Installs packages, with what compiles and runs programs. */
+  /** Installs packages, with the tools that compile and run programs. */
   install(...packages: string[]): Promise<string> {
     const options = ['--no-audit', '--no-fund', '--ignore-scripts'];
     return this.#run('npm', 'install', ...options, ...packages, 'typescript@5', '@types/node@24', 'tsx@4');
   }
 
-  /** Runs a program of a package; what it prints fails the test where it fails. */
+  /** Runs a program of a package; its output is in the test's failure if it fails. */
   bin(name: string, ...args: string[]): Promise<string> {
     return this.#run(path.join(this.path, 'node_modules/.bin', name), ...args);
   }
 
-  /** Compiles a program under strict options and runs it. Returns what it has printed. */
+  /** Compiles a program under strict options and runs it. Returns its output. */
   async compileAndRun(file: string, program: string): Promise<string> {
     this.write(file, program);
     const options = ['--strict', '--noEmit', '--skipLibCheck', '--allowImportingTsExtensions', '--target', 'esnext'];

@@ -14,15 +14,15 @@ export interface Endpoint {
   readonly method: string;
   readonly path: string;
   readonly parameters: readonly Data[];
-  /** The fields that its body must have; undefined where it has no body. */
+  /** The required fields of its body; undefined if it has no body. */
   readonly required: readonly string[] | undefined;
   /** Every field that its body may have, with the values that choose between its variants. */
   readonly variants: readonly { readonly chosen: Data; readonly fields: readonly string[] }[];
-  /** Whether a body that it takes may be left out. */
+  /** Whether its body may be omitted. */
   readonly bodyIsOptional: boolean;
   /** Whether it takes an idempotency key. */
   readonly keyed: boolean;
-  /** The statuses that its answers can have. */
+  /** The statuses that its responses can have. */
   readonly statuses: readonly number[];
 }
 
@@ -37,12 +37,12 @@ export type Catalog = Awaited<ReturnType<typeof openCatalog>>;
 
 /** Starts a gateway and reads its document. */
 export async function openCatalog() {
-  // Each endpoint is called with wrong credentials, too.
+  // Each endpoint is also called with wrong credentials.
   const t = await startTestGateway({ WRONG_CREDENTIALS_PER_MINUTE: 100_000 });
   const rest = await restClient(t.url, t.platform.authorization);
   const other = await restClient(t.url, (await t.newPlatform('other')).authorization);
   const scene = await restScene(rest);
-  // It takes every event, and leaves the approval of payments to the tests.
+  // It accepts every event, and leaves the approval of payments to the tests.
   const receiver = await startReceiver(answer(202));
   await rest.ask('PATCH', '/config', { webhookEndpoint: receiver.url });
   const requests = goodRequests(rest, scene, receiver);
@@ -58,7 +58,7 @@ export async function openCatalog() {
     other,
     scene,
     quoteId: quoteId as string,
-    /** Credentials of tokens that may do one thing only. */
+    /** Credentials of tokens with a single permission. */
     viewOnly: await tokenWith(t, 'VIEW'),
     transactOnly: await tokenWith(t, 'TRANSACT'),
     endpoints: endpointsOf(rest.document, {
@@ -69,9 +69,9 @@ export async function openCatalog() {
       tokenId: token.id,
       receiverUmaAddress: encodeURIComponent(scene.customer.umaAddress),
     }),
-    /** The commands that have a good request here: an endpoint that has none fails the tests. */
+    /** The commands that have a valid request here: an endpoint without one fails the tests. */
     commands: Object.keys(requests),
-    /** A good request of a command, another one each time. */
+    /** Returns a valid request of a command, a different one each time. */
     async good(id: string) {
       const make = requests[id];
       if (!make) throw new Error(`no good request of ${id} is known here`);
@@ -108,7 +108,7 @@ function next(): number {
   return made;
 }
 
-/** A quote from the scene's USD to EUR outside. */
+/** Builds a quote from the scene's USD to its external EUR account. */
 export const quoteBody = (scene: RestScene) => restQuote(scene.usd.id, scene.outsideEur.id, 1_000 + next());
 
 function goodRequests(
@@ -122,7 +122,7 @@ function goodRequests(
     const body = { currency: 'USD', accountInfo: usAccount(), customerId: scene.customer.id };
     return (await rest.make('/customers/external-accounts', body)).id;
   };
-  /** A payment that waits for its platform's word. */
+  /** Builds a payment that waits for its platform's decision. */
   const announcement = () => ({
     senderUmaAddress: '$sender@example.com',
     customerId: scene.customer.id,
@@ -223,7 +223,7 @@ function goodRequests(
         }
       }
     },
-    // Each time to an endpoint of another URL, or it would be the same request.
+    // Each time to an endpoint with a different URL, or it would be the same request.
     testWebhook: async () => {
       const url = `${receiver.url}/${next()}`;
       await rest.ask('PATCH', '/config', { webhookEndpoint: null });
@@ -261,7 +261,7 @@ function variantsOf(document: Data, schema: Data): Endpoint['variants'] {
   return [{ chosen, fields: Object.keys(schema.properties).filter((name) => !(name in chosen)) }];
 }
 
-/** What every variant of a schema requires; where several sets of fields do, the first of them. */
+/** Returns the fields that every variant of a schema requires; if several sets of fields do, the first of them. */
 function requiredOf(document: Data, schema: Data): string[] {
   if (schema.$ref) return requiredOf(document, document.components.schemas[schema.$ref.split('/').at(-1)]);
   if (schema.oneOf) return [schema.discriminator.propertyName];

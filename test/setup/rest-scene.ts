@@ -2,12 +2,12 @@ import { composeIBAN } from 'ibantools';
 import type { Data } from './gateway.ts';
 import type { RestClient } from './rest.ts';
 
-/** A customer made over REST alone, with accounts here and outside. */
+/** A customer created over REST alone, with internal and external accounts. */
 export type RestScene = Awaited<ReturnType<typeof restScene>>;
 
 let made = 0;
 
-/** Account details that no other account has. */
+/** Returns account details that no other account has. */
 export function usAccount(suffix = '000') {
   made += 1;
   return {
@@ -25,7 +25,9 @@ export function usAccount(suffix = '000') {
   };
 }
 
-/** The body of a quote between two accounts: so much is sent (smallest units), unless `rest` says otherwise. */
+/**
+ * Builds the body of a quote between two accounts: this amount is sent (smallest units), unless `rest` says otherwise.
+ */
 export const restQuote = (from: string, to: string, lockedCurrencyAmount: number, rest: object = {}) => ({
   source: { sourceType: 'ACCOUNT', accountId: from },
   destination: { destinationType: 'ACCOUNT', accountId: to },
@@ -34,14 +36,14 @@ export const restQuote = (from: string, to: string, lockedCurrencyAmount: number
   ...rest,
 });
 
-/** The body of a transfer between two accounts (smallest units). */
+/** Builds the body of a transfer between two accounts (smallest units). */
 export const restTransfer = (from: string, to: string, amount: number) => ({
   source: { accountId: from },
   destination: { accountId: to },
   amount,
 });
 
-/** Makes a customer whose USD account holds `balance` (smallest units). */
+/** Creates a customer whose USD account holds `balance` (smallest units). */
 export async function restScene(rest: RestClient, balance = 1_000_000, fullName = 'Grace Hopper') {
   made += 1;
   const customer = await rest.make('/customers', {
@@ -72,7 +74,7 @@ export async function restScene(rest: RestClient, balance = 1_000_000, fullName 
   };
 }
 
-/** A customer's internal account in a currency, as it is now. */
+/** Reads a customer's internal account in a currency. */
 export async function restAccount(rest: RestClient, customerId: string, currency: string): Promise<Data> {
   const page = await rest.ask('GET', `/customers/internal-accounts?customerId=${customerId}&currency=${currency}`);
   return page.data[0];

@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import { expect } from 'vitest';
 import type { Data } from './gateway.ts';
 
-/** An answer of the REST API: its JSON, and the bytes that it came in. */
+/** A response of the REST API: its JSON, and its raw bytes. */
 export interface RestAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -13,7 +13,7 @@ export interface RestAnswer {
 
 export interface RestClient {
   readonly document: Data;
-  /** Sends a request; its answer must be as the document says. */
+  /** Sends a request; its response must match the document. */
   call(
     method: string,
     path: string,
@@ -24,18 +24,18 @@ export interface RestClient {
       raw?: string | Uint8Array<ArrayBuffer>;
     },
   ): Promise<RestAnswer>;
-  /** `call` whose answer must have this status; answers its body. */
+  /** Like `call`, but requires this status and returns the body. */
   ask(method: string, path: string, body?: unknown, status?: number): Promise<Data>;
-  /** Returns what is wrong with the body of a webhook, by the OpenAPI document. */
+  /** Returns the faults in the body of a webhook, by the OpenAPI document. */
   wrongIn(webhook: Data): string | undefined;
-  /** `ask` for a POST that makes something (201). */
+  /** Like `ask` for a POST that creates something (201). */
   make(path: string, body: unknown): Promise<Data>;
 }
 
 /** The base of every path. */
 export const base = '/2025-10-13';
 
-/** A client of the REST API that holds every answer against the served OpenAPI document. */
+/** Creates a client of the REST API that validates every response against the served OpenAPI document. */
 export async function restClient(url: string, authorization: string): Promise<RestClient> {
   const { document, validators } = knownDocument(await (await fetch(`${url}${base}/openapi.json`)).text());
 
@@ -56,7 +56,7 @@ export async function restClient(url: string, authorization: string): Promise<Re
       status: response.status,
       headers: response.headers,
       text,
-      // An export is text of another type.
+      // An export is text of a different type.
       body: isJson(response) ? (JSON.parse(text) as Data) : text === '' ? undefined : text,
     };
     const wrong = validators.ofAnswer(method, path.split('?', 1)[0] ?? '', answer, options.body);
@@ -97,7 +97,8 @@ function knownDocument(text: string): KnownDocument {
 const isJson = (response: Response) => response.headers.get('content-type')?.startsWith('application/json') ?? false;
 
 /**
- * Returns what is wrong with an answer, by the OpenAPI document; an error on an unknown path or method must be the error body.
+ * Returns the faults of a response, by the OpenAPI document; an error on an unknown path or method must have the error
+ * body.
  */
 function responseValidators(document: Data) {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -113,7 +114,7 @@ function responseValidators(document: Data) {
     path,
     form: new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^/]+').replace(/[.$]/g, '\\$&')}$`),
   }));
-  // Fixed paths first, as the router has it.
+  // Fixed paths first, as in the router.
   paths.sort((a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')));
 
   const fault = (pointer: string, value: unknown) => {
@@ -130,7 +131,7 @@ function responseValidators(document: Data) {
         .map((part) => encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1')))
         .join('/');
     const place = (...parts: readonly string[]) => placeOf('application/json', ...parts);
-    // What the service takes, the document must allow too.
+    // The document must also allow what the service accepts.
     if (operation?.requestBody && answer.status < 300 && sent !== undefined) {
       const takes = validator(place('requestBody'));
       if (!takes(sent)) return `the document does not allow this body: ${ajv.errorsText(takes.errors)}`;
@@ -144,7 +145,7 @@ function responseValidators(document: Data) {
   return { ofAnswer, fault };
 }
 
-/** The document with every object closed: a field that it does not name is a difference too. */
+/** Closes every object of the document: an undocumented field counts as a difference. */
 function closed(value: Data): Data {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;

@@ -2,7 +2,7 @@ import { composeIBAN } from 'ibantools';
 import { succeed } from './acts.ts';
 import type { Data, TestGateway, TestPlatform } from './gateway.ts';
 
-/** A customer with money in USD and accounts outside, as most tests need it. Ids are public ids. */
+/** A customer with money in USD and external accounts, as most tests need it. Ids are public ids. */
 export interface Scene {
   readonly customerId: string;
   readonly usd: string;
@@ -14,7 +14,7 @@ export interface Scene {
 let scenes = 0;
 let customers = 0;
 
-/** Makes a customer whose USD account holds `balance` (smallest units). */
+/** Creates a customer whose USD account holds `balance` (smallest units). */
 export async function makeScene(platform: TestPlatform, balance = 1_000_000n, suffix = '000'): Promise<Scene> {
   scenes += 1;
   const number = String(1_000_000 + scenes);
@@ -35,14 +35,14 @@ export async function makeScene(platform: TestPlatform, balance = 1_000_000n, su
   };
 }
 
-/** Makes a customer, and answers its id. */
+/** Creates a customer, and returns its id. */
 export async function newCustomer(platform: TestPlatform, fullName = 'Grace Hopper'): Promise<string> {
   customers += 1;
   const input = { platformCustomerId: `customer-${customers}`, details: { individual: { fullName } } };
   return (await succeed(platform, 'createCustomer', input, 'customer { id }')).customer.id;
 }
 
-/** The id of a customer's internal account in a currency. */
+/** Returns the id of a customer's internal account in a currency. */
 export async function internalAccount(platform: TestPlatform, customerId: string, currency: string): Promise<string> {
   const { accounts } = await platform.ask(
     'query ($customerId: ID!, $currency: CurrencyCode!) { accounts(filter: { kind: INTERNAL, customerId: $customerId, currency: $currency }) { edges { node { id } } } }',
@@ -51,12 +51,12 @@ export async function internalAccount(platform: TestPlatform, customerId: string
   return accounts.edges[0].node.id;
 }
 
-/** The details of an account in the United States. */
+/** Returns the details of an account in the United States. */
 export const usAccount = (accountNumber: string, routingNumber = '021000021') => ({
   usAccount: { accountNumber, routingNumber, accountCategory: 'CHECKING' },
 });
 
-/** Registers an account outside of a customer, or of the platform itself, and answers its id. */
+/** Registers an external account of a customer, or of the platform itself, and returns its id. */
 export async function externalAccount(
   platform: TestPlatform,
   customerId: string | undefined,
@@ -69,7 +69,7 @@ export async function externalAccount(
   return (await succeed(platform, 'createExternalAccount', input, 'account { id }')).account.id;
 }
 
-/** The ids of a customer's external accounts that are its default for incoming UMA payments. */
+/** Returns the ids of a customer's external accounts that are its default for incoming UMA payments. */
 export async function defaultAccounts(platform: TestPlatform, customerId: string): Promise<string[]> {
   const { accounts } = await platform.ask(
     'query ($id: ID!) { accounts(filter: { kind: EXTERNAL, customerId: $id }, first: 100) { edges { node { id ... on ExternalAccount { defaultUmaDepositAccount } } } } }',
@@ -78,12 +78,12 @@ export async function defaultAccounts(platform: TestPlatform, customerId: string
   return accounts.edges.flatMap(({ node }: Data) => (node.defaultUmaDepositAccount ? [node.id] : []));
 }
 
-/** Lets money (smallest units) arrive in an internal account. */
+/** Credits money (smallest units) to an internal account. */
 export async function fund(platform: TestPlatform, accountId: string, amount: bigint): Promise<void> {
   await succeed(platform, 'sandboxFundAccount', { accountId, amount });
 }
 
-/** What an internal account can spend, in smallest units. */
+/** Returns what an internal account can spend, in smallest units. */
 export async function balanceOf(platform: TestPlatform, accountId: string): Promise<bigint> {
   const { account } = await platform.ask(
     'query ($id: ID!) { account(id: $id) { ... on InternalAccount { balance { amount } } } }',
@@ -92,7 +92,7 @@ export async function balanceOf(platform: TestPlatform, accountId: string): Prom
   return BigInt(account.balance.amount);
 }
 
-/** Lets the platform charge fees on amounts sent in USD. */
+/** Makes the platform charge fees on amounts sent in USD. */
 export async function chargeFees(
   { gateway }: TestGateway,
   { platformId }: TestPlatform,
@@ -108,7 +108,7 @@ export async function chargeFees(
   });
 }
 
-/** The id of the platform's own internal account in a currency. */
+/** Returns the id of the platform's own internal account in a currency. */
 export async function ownAccount(platform: TestPlatform, currency: string): Promise<string> {
   const { accounts } = await platform.ask(
     'query ($currency: CurrencyCode!) { accounts(filter: { kind: INTERNAL, platformOwned: true, currency: $currency }) { edges { node { id } } } }',

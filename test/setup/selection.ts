@@ -11,7 +11,7 @@ import { schema } from '../../src/api/graphql/server/schema.ts';
 /** Writes a selection of everything that needs no arguments, `depth` objects deep. */
 export function selection(type: GraphQLOutputType, depth: number): string {
   const named = getNamedType(type);
-  // A node is selected by its id: its fields may lead on without end.
+  // A node is selected by its id: its fields may lead on endlessly.
   if (isInterfaceType(named) && named.getFields().id) return '{ __typename id }';
   if (isAbstractType(named)) {
     if (depth === 0) return '{ __typename }';
@@ -24,7 +24,8 @@ export function selection(type: GraphQLOutputType, depth: number): string {
   }
   if (!isObjectType(named)) return '';
   const fields = Object.values(named.getFields())
-    // The rows of a connection are in its edges, too; and of a customer, the counts of all lists would exceed the limit of cost.
+    // The rows of a connection are also in its edges; and for a customer, the counts of all lists would exceed the cost
+    // limit.
     .filter((field) => !['nodes', 'totalCount'].includes(field.name) || !named.name.endsWith('Connection'))
     .filter((field) => !field.args.some(isRequiredArgument))
     .filter((field) => depth > 0 || !isObjectType(getNamedType(field.type)))

@@ -1,7 +1,7 @@
-/** The part of `semver` that is used here; the package has no types of its own. */
+/** The part of `semver` that is used here; the package has no types. */
 declare module 'semver' {
   interface Semver {
-    /** Whether a version lies in a range, as npm reads both. */
+    /** Returns whether a version lies in a range, as npm reads both. */
     satisfies(version: string, range: string): boolean;
   }
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Starts two processes that do nothing but sequence a database's feed, and waits until each has made a step. */
+/** Starts two processes that only sequence a database's feed, and waits until each has made a step. */
 export async function startSequencers(databaseUrl: string) {
   const start = async () => {
     const child = fork(new URL('../events/sequencer-process.ts', import.meta.url), {
@@ -13,7 +13,10 @@ export async function startSequencers(databaseUrl: string) {
   };
   let [one, other] = await Promise.all([start(), start()]);
   return {
-    /** Kills one without a word and waits until the other has made a step; then replaces it. Answers how many ms the step took. */
+    /**
+     * Kills one with SIGKILL and waits until the other has made a step; then replaces it. Returns how many ms the step
+     * took.
+     */
     async kill() {
       const killed = performance.now();
       one.kill('SIGKILL');
@@ -22,7 +25,7 @@ export async function startSequencers(databaseUrl: string) {
       [one, other] = [other, await start()];
       return taken;
     },
-    /** Pauses one, calls `meanwhile`, and lets it go on; then the same with the other. */
+    /** Pauses one, calls `meanwhile`, and resumes it; then does the same with the other. */
     async freezeEach(meanwhile: () => Promise<void>) {
       for (const child of [one, other]) {
         child.kill('SIGSTOP');
@@ -41,7 +44,7 @@ export async function startSequencers(databaseUrl: string) {
   };
 }
 
-/** Waits until a process has made a step that began after this. */
+/** Waits until a process has made a step that began after the call. */
 async function nextStep(child: ChildProcess): Promise<void> {
   const answer = once(child, 'message');
   child.send('step');

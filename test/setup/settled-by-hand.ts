@@ -6,7 +6,7 @@ import type { TestGateway, TestPlatform } from './gateway.ts';
 import type { Scene } from './scene.ts';
 import { tester } from './tester.ts';
 
-/** Makes a payment of 1000 units whose provider takes five more, and which a person settles. Answers its id. */
+/** Makes a payment of 1000 units whose provider takes five more, and which a person settles. Returns its id. */
 export async function settledByHand({ gateway }: TestGateway, platform: TestPlatform, scene: Scene): Promise<string> {
   const { payments } = gateway;
   const { SANDBOX } = payments.rails;

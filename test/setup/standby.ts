@@ -9,7 +9,7 @@ import { query } from './embedded-servers.ts';
 export type ReplicatedServers = Awaited<ReturnType<typeof startReplicated>>;
 export type Standby = ReturnType<typeof standbyOf>;
 
-/** Copies a stopped server to another folder, where it follows the first one. */
+/** Copies a stopped server to another folder, where it follows the original. */
 async function makeStandby(of: EmbeddedPostgres, to: string): Promise<void> {
   await mkdir(path.dirname(to), { recursive: true });
   await cp(of.dataDirectory, to, { recursive: true });
@@ -66,7 +66,7 @@ function standbyOf(server: EmbeddedPostgres) {
     server,
     /** Connects the login of gateways. */
     url: servingUrl(server.url),
-    /** Lets it fall behind: it gets the log, and replays none of it. */
+    /** Makes it fall behind: it receives the log, but does not replay it. */
     pause: async () => void (await query(server.url, 'select pg_wal_replay_pause()')),
     resume: async () => void (await query(server.url, 'select pg_wal_replay_resume()')),
     /** Delays its replay of each commit by this time, in milliseconds; 0 ends that. */

@@ -10,13 +10,13 @@ const ofNoRequest: ReadonlySet<string> = new Set([
   'set_platform',
 ]);
 
-/** Records the statements sent on a pool's connections, by any sender: none is missed. */
+/** Records all statements sent on a pool's connections, by any sender. */
 export class Statements {
   readonly #readers = new Set<string[]>();
 
   constructor(pool: pg.Pool) {
     const known = new WeakSet<pg.PoolClient>();
-    // The pool emits this before anybody is given the connection.
+    // The pool emits this before the connection is handed out.
     pool.on('acquire', (client) => {
       if (known.has(client)) return;
       known.add(client);
@@ -28,7 +28,7 @@ export class Statements {
     });
   }
 
-  /** Does the work, and answers its result with the texts of the statements that were sent meanwhile. */
+  /** Does the work, and returns its result with the texts of the statements sent meanwhile. */
   async during<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly statements: readonly string[] }> {
     const statements: string[] = [];
     this.#readers.add(statements);
@@ -54,9 +54,7 @@ function partsOf(statement: unknown): { readonly name?: string; readonly text: s
 /** A gateway whose statements are those of its requests. */
 export type CountedGateway = Awaited<ReturnType<typeof countedGateway>>;
 
-/**
- * Starts a second gateway on the database of another: it serves and does no other work, so that nothing else is counted.
- */
+/** Starts a second gateway on the database of another: it only serves, so that nothing else is counted. */
 export async function countedGateway(beside: TestGateway, overrides: Parameters<typeof startTestGateway>[0] = {}) {
   const { url, gateway, stop } = await startTestGateway({ ROLE: 'serve', ...overrides }, beside.databaseUrl);
   const { platformId, authorization } = beside.platform;

@@ -22,21 +22,21 @@ import { browserPath, startBrowser } from './browser.ts';
 import { listen } from './free-port.ts';
 import type { Data } from './gateway.ts';
 
-/** Libraries as an app uses them, each following the events of one customer. */
+/** Libraries used as in an app, each following the events of one customer. */
 
 export interface Followed {
   readonly url: string;
   readonly authorization: string;
   readonly customerId: string;
-  /** Called with the id of each event that the app is given. */
+  /** Called with the id of each event that the app receives. */
   readonly note: (id: string) => void;
 }
 
 export interface StockClient {
   readonly name: string;
-  /** What the app writes so that it resumes. */
+  /** The code in the app that makes it resume. */
   readonly code: string;
-  /** Follows until the function that it returns is called. */
+  /** Follows until the returned function is called. */
   follow(followed: Followed): Promise<() => unknown>;
 }
 
@@ -66,7 +66,7 @@ const sink = (note: (id: string) => void) => ({
   complete: () => undefined,
 });
 
-/** What Relay's compiler makes of the document. */
+/** Relay's compiled form of the document. */
 const relayRequest: ConcreteRequest = (() => {
   const selections = [
     {
@@ -219,7 +219,7 @@ const inBrowsers: readonly StockClient[] = [
   },
 ];
 
-/** All of them that can run here: browsers need Debian's chromium, or CHROMIUM_PATH. */
+/** All clients that can run here: browsers need Debian's chromium, or CHROMIUM_PATH. */
 export const stockClients: readonly StockClient[] = [
   ...overSockets,
   ...overEventStreams,

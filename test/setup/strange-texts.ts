@@ -1,10 +1,10 @@
-/** A text that a client may send, and its stored form: null where it is refused. */
+/** A text that a client may send, and its stored form: null if it is refused. */
 export interface StrangeText {
   readonly what: string;
   readonly given: string;
   /** As a text that people read. */
   readonly text: string | null;
-  /** As a key that programs compare, where that differs. */
+  /** As a key that programs compare, if that is different. */
   readonly key?: string | null;
 }
 
@@ -16,7 +16,7 @@ const taken = (what: string, given: string, text = given, key: string | null = t
 });
 const refused = (what: string, given: string): StrangeText => ({ what, given, text: null, key: null });
 
-/** The one table of strange texts: every text field of every API is held to it. */
+/** The one table of strange texts: every text field of every API is tested against it. */
 export const strangeTexts: readonly StrangeText[] = [
   taken('a name', 'Ana'),
   taken('spaces around', ' Ana\u00a0', 'Ana'),
@@ -67,7 +67,7 @@ export const strangeTexts: readonly StrangeText[] = [
   refused('half a character', 'Ana\ud800'),
 ];
 
-/** Texts of just the length that is taken, and of one character more: characters are counted, not UTF-16 units. */
+/** Texts of exactly the maximum length, and of one character more: characters are counted, not UTF-16 units. */
 export const longTexts = (most: number): readonly StrangeText[] => [
   taken('as many characters as there may be', '𠮷'.repeat(most)),
   taken('as many characters as there may be, when composed', 'e\u0301'.repeat(most), 'é'.repeat(most)),

@@ -8,7 +8,7 @@ export interface ServerEvent {
   readonly data: Data;
 }
 
-/** An event stream that the test reads and cuts when it likes. */
+/** An event stream that the test reads, and can cut at any time. */
 export interface EventStream {
   readonly status: number;
   readonly headers: Headers;
@@ -54,18 +54,18 @@ async function* serverEvents(response: Response): AsyncGenerator<ServerEvent, vo
   }
 }
 
-/** The next message of a stream, which must have one. */
+/** Returns the next message of a stream, which must have one. */
 export async function nextOf<T>(stream: AsyncIterator<T, unknown>): Promise<T> {
   const { done, value } = await stream.next();
   if (done) throw new Error('the stream has ended');
   return value as T;
 }
 
-/** A graphql-transport-ws connection without a client library: to misbehave on. */
+/** A graphql-transport-ws connection without a client library, for protocol violations. */
 export interface RawSocket {
   readonly socket: WebSocket;
   send(message: object): void;
-  /** The next message of this type. */
+  /** Returns the next message of this type. */
   receive(type: string): Promise<Data>;
   readonly closed: Promise<{ code: number; reason: string }>;
 }

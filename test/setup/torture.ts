@@ -11,20 +11,20 @@ interface Torture {
   readonly subscribers: number;
   readonly customers: number;
   readonly seconds: number;
-  /** Changes a second. */
+  /** Changes per second. */
   readonly rate: number;
-  /** How often the process that sequences is killed. */
+  /** How often the sequencing process is killed. */
   readonly kills: number;
 }
 
 interface Subscriber {
-  /** Undefined: everything. */
+  /** The customer to follow; undefined for everything. */
   readonly customerId: string | undefined;
   readonly seen: string[];
   cursor: string;
   sockets: number;
   eventStreams: number;
-  /** Sockets that were left without a word. */
+  /** Sockets that were abandoned without closing them. */
   halfOpened: number;
 }
 
@@ -32,9 +32,9 @@ const query =
   'subscription ($after: String, $filter: EventFilter) { events(after: $after, filter: $filter) { id cursor } }';
 
 /**
- * Subscribers that are cut, half-opened and reconnected repeatedly, on two instances and both transports, while changes are
- * committed out of order and the sequencing process is killed. In the end each must have seen every change of its objects
- * exactly once and in order, compared with the database.
+ * Subscribers that are cut, half-opened and reconnected repeatedly, on two instances and both transports, while changes
+ * are committed out of order and the sequencing process is killed. In the end each must have seen every change of its
+ * objects exactly once and in order, compared with the database.
  */
 export async function torture({ subscribers, customers, seconds, rate, kills }: Torture) {
   const one = await startTestGateway({ ROLE: 'serve' }, undefined, { pace: { keepAliveMs: 1_000 } });
@@ -49,7 +49,7 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
   const all = Array.from(
     { length: subscribers },
     (_, at): Subscriber => ({
-      // A few watch everything, the others a customer each.
+      // A few watch everything, the others one customer each.
       customerId: at % 50 === 0 ? undefined : ids[at % ids.length],
       seen: [],
       cursor: start,
@@ -88,7 +88,7 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
     }),
   );
   const expected = (subscriber: Subscriber) => expectedOf.get(subscriber) ?? [];
-  // All that is left to come comes; then a little more, in which nothing may come twice.
+  // Everything still missing arrives; then a little longer, in which nothing may arrive twice.
   await until(
     () => all.every((subscriber) => subscriber.seen.length >= expected(subscriber).length),
     () => all.reduce((sum, subscriber) => sum + subscriber.seen.length, 0),
@@ -108,14 +108,14 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
   const sum = (of: (subscriber: Subscriber) => number) => all.reduce((total, subscriber) => total + of(subscriber), 0);
   return {
     changes: written,
-    /** Changes a second while they were written. */
+    /** Changes per second while they were written. */
     perSecond,
     /** Messages that all subscribers together received. */
     messages: sum(({ seen }) => seen.length),
     sockets: sum(({ sockets }) => sockets),
     eventStreams: sum(({ eventStreams }) => eventStreams),
     halfOpened: sum(({ halfOpened }) => halfOpened),
-    /** The fewest connections that a subscriber had, one after the other. */
+    /** The smallest number of successive connections of a subscriber. */
     fewestConnections,
     kills,
     /** The longest time without a sequenced event. */
@@ -123,7 +123,7 @@ export async function torture({ subscribers, customers, seconds, rate, kills }: 
   };
 }
 
-/** One connection's life: resumed after the last cursor, and ended in one of the ways in which connections end. */
+/** One connection's lifetime: resumed after the last cursor, and ended in one of the ways in which connections end. */
 async function readForAWhile(url: string, authorization: string, subscriber: Subscriber, ms: number): Promise<void> {
   const variables = {
     after: subscriber.cursor,
@@ -142,7 +142,7 @@ async function readForAWhile(url: string, authorization: string, subscriber: Sub
       timer = setTimeout(() => open.cut(), ms);
       for await (const message of open.events) take(message.data);
     } catch (error) {
-      // Cut, by us or (what fetch calls a TypeError) by the server: either way it comes back.
+      // Cut, by us or (what fetch calls a TypeError) by the server: it reconnects either way.
       if (!(error instanceof Error) || !['AbortError', 'TypeError'].includes(error.name)) throw error;
     } finally {
       clearTimeout(timer);
@@ -169,7 +169,7 @@ async function readForAWhile(url: string, authorization: string, subscriber: Sub
   }
 }
 
-/** Waits until all that is committed is in the feed, and returns what lies there after a cursor. */
+/** Waits until everything committed is in the feed, and returns what lies there after a cursor. */
 export async function changesAfter(databaseUrl: string, platformId: string, cursor: string) {
   const check = new pg.Client(databaseUrl);
   await check.connect();
@@ -222,7 +222,7 @@ export async function makeCustomers(platform: TestPlatform, count: number): Prom
   for (let at = 0; at < count; at += 1) {
     ids.push(await newCustomer(platform));
   }
-  // Their own events are in the feed before anybody watches.
+  // The events of the setup are in the feed before anyone subscribes.
   await until(async () => {
     const { events } = await platform.ask('{ events(last: 100, filter: { types: [KYC_STATUS] }) { totalCount } }');
     return events.totalCount >= count;
@@ -230,7 +230,7 @@ export async function makeCustomers(platform: TestPlatform, count: number): Prom
   return ids;
 }
 
-/** Waits for as long as there is progress: a busy machine is slow, which is no fault. */
+/** Waits for as long as there is progress: a slow machine is not a fault. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   progress: () => number = () => 0,

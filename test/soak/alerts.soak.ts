@@ -15,8 +15,9 @@ import { freePort } from '../setup/free-port.ts';
 import { connect } from '../setup/gateway.ts';
 import { runOps } from '../setup/ops.ts';
 
-// Each fault of test/alerts, one after the other, on two instances while clients move money; those of a front and of a replica on
-// two others, which have one. A real Prometheus asks them, with the rules of deploy/prometheus and shorter times. ALERT_FAULTS names the wanted faults.
+// Injects each fault of test/alerts, one after the other, into two instances while clients move money; faults of a
+// replica into two others, which have one. A real Prometheus scrapes them, with the rules of deploy/prometheus and
+// shorter times. ALERT_FAULTS selects faults.
 
 const isInstalled = hasPrometheus();
 if (!isInstalled) console.warn('Skipped: the alerts in a real Prometheus. Install the package prometheus for them.');
@@ -25,10 +26,10 @@ const seed = Number(process.env.FAULT_SEED ?? randomInt(1_000_000));
 const wanted = new RegExp(process.env.ALERT_FAULTS ?? '');
 /** The longest that an alert may take to fire, and to be resolved. */
 const patienceMs = 120_000;
-/** So many commands are acknowledged until the service counts as answering. */
+/** The service counts as answering again after this many acknowledged commands. */
 const answering = 5;
 
-/** What was measured of a fault, in milliseconds: from its beginning until its alerts fired, and from its end on. */
+/** The measurements of a fault, in milliseconds: from its beginning until its alerts fired, and from its end on. */
 interface Measured {
   readonly name: string;
   readonly fault: StagedFault;
@@ -120,7 +121,7 @@ async function measureAll(
   return measured;
 }
 
-/** Stages a fault until its alerts fire, ends it, and waits until they do not and commands are acknowledged. */
+/** Injects a fault until its alerts fire, ends it, and waits until they are resolved and commands are acknowledged. */
 async function measure(prometheus: Prometheus, stage: Stage, name: string, fault: StagedFault): Promise<Measured> {
   const { load } = stage;
   await until(async () => (await prometheus.firing()).size === 0, `before ${name} alerts fire`);
@@ -167,7 +168,7 @@ async function until(holds: () => Promise<boolean>, otherwise: string): Promise<
   }
 }
 
-/** Makes what runs commands of operators with the keys of the instances. */
+/** Returns a function that runs operator's commands with the keys of the instances. */
 function operatorOn(databaseUrl: string): Stage['ops'] {
   const keys = {
     SECRET_KEY: settingsOf({}).SECRET_KEY ?? '',
@@ -186,7 +187,7 @@ function lineOf(measured: Measured | undefined): string {
   return `${name}: ${when}; resolved ${seconds(resolvedMs)} s, answers ${seconds(answersMs)} s after its end`;
 }
 
-/** The table of docs/faults.md. */
+/** Builds the table of docs/faults.md. */
 function tableOf(all: readonly Measured[], count: (kind: 'lost' | 'doubled', name: string) => number): string {
   const rows = all
     .filter(({ seen }) => seen !== undefined)

@@ -12,20 +12,23 @@ import { type Asked, askedFields } from './cost/documents.ts';
 import { emptyPlatform, fillPlatform } from './cost/many-rows.ts';
 import { processorTime } from './cost/processor.ts';
 
-// What is compared, and why so:
+// What is compared, and why:
 //
-// - The time is that of Postgres' processes on a processor. While they wait for one it does not pass.
+// - The time is the processor time of Postgres' processes, without waits for a processor.
 // - The price is what the limits count: whole requests (docs/limits.md).
-// - The time of a document is the median of five runs, after seven: Postgres has planned its statement by then, and keeps the plan.
-//   Beyond the limit it is measured again: then the median of fifteen counts, whether it is less or more.
-// - The median of all documents is that of the fields without filters, each once. Combinations of filters are far more, and
-//   priced for the worst rows: the more of them were written, the lower their median would be, and it would say nothing.
-// - Rows are so many that whoever looks at all of them takes some twenty milliseconds, a hundred times what a page takes. Each of them has the values of
-//   one half (cost/halves.ts): filters leave many rows, and two filters none.
+// - The time of a document is the median of five runs, after seven: Postgres has planned its statement by then, and keeps
+//   the plan. Beyond the limit it is measured again: then the median of fifteen counts, whether it is lower or higher.
+// - The median of all documents is that of the fields without filters, each once. Combinations of filters are far more
+//   numerous, and priced for the worst rows: the more of them were included, the lower and the less meaningful their median.
+// - There are so many rows that examining all of them takes some twenty milliseconds, a hundred times what a page takes.
+//   Each of them has the values of one half (cost/halves.ts): one filter leaves many rows, and two filters none.
 
-/** How many payments, quotes, customers, accounts, deliveries and events the platform has, and one account entries. */
+/**
+ * The number of payments, quotes, customers, accounts, deliveries and events of the platform, and of entries of one
+ * account.
+ */
 const rows = Number(process.env.COST_ROWS ?? 30_000);
-/** How many times the median one may take for its price. */
+/** How many times the median a document may take for its price. */
 const limit = 5;
 
 let world: OracleWorld;
@@ -54,7 +57,7 @@ interface Measured {
 const costOf = (query: string) => measureDocument({ schema, document: parse(query) }).size.cost;
 
 /**
- * Writes a document so that the field's cost outweighs the request's: as often as allowed, of twenty rows where possible.
+ * Writes a document so that the field's cost outweighs the request's: as often as allowed, of twenty rows if possible.
  */
 function largest({ document }: Asked): string {
   for (const of of [20, 2, 1])
@@ -76,7 +79,7 @@ function middle(values: readonly number[]): number {
 
 const forPrice = ({ time, cost }: Measured) => time / requestsForCost(cost);
 
-test('no field of the schema, and no filters of a list, cost Postgres more than five times as much for their price as the median', async () => {
+test('no field or filter costs Postgres more than five times the median for its price', async () => {
   const measured: Measured[] = [];
   const refused: string[] = [];
   for (const asked of askedFields(schema, world.material[0], parents)) {

@@ -7,10 +7,10 @@ import { newCustomer } from '../setup/scene.ts';
 
 const t = await testGateway();
 
-/** MB: where nothing is bounded, each of these tests leaves more. */
+/** MB: if anything is unbounded, each of these tests retains more. */
 const little = 5;
 
-/** The memory retained after this number of acts, in MB. */
+/** Returns the memory retained after this number of acts, in MB. */
 async function leftBehind(acts: number, act: (turn: number) => Promise<void>): Promise<number> {
   const before = heapInUse();
   for (let turn = 0; turn < acts; turn += 1) await act(turn);
@@ -24,7 +24,7 @@ async function sendAsStranger(query: string): Promise<number> {
   return response.status;
 }
 
-/** A document of some 1,500 tokens that is like no other. */
+/** A unique document of some 1,500 tokens. */
 const large = (turn: number) =>
   `query Q${turn} { customers(first: 1) { edges { node { ${'id accounts(first: 1) { edges { node { id } } } '.repeat(95)} } } } }`;
 
@@ -33,14 +33,14 @@ test.each([
   ['documents of many tokens', 401, 200, (word: string) => `{ viewer { ${'kind '.repeat(450)} } } # ${word}`],
   ['long malformed documents', 400, 200, (word: string) => `{ viewer { kind } # ${word.padEnd(90_000, 'x')}`],
   ['short malformed documents', 400, 1_500, (word: string) => `{ viewer { kind } # ${word}`],
-])('strangers who send many %s leave little behind', async (_what, status, count, document) => {
+])('strangers who send many %s retain little memory', async (_what, status, count, document) => {
   const send = async () => expect(await sendAsStranger(document(String(Math.random())))).toBe(status);
   // The caches of such documents are full then.
   await leftBehind(count, send);
   expect(await leftBehind(count, send)).toBeLessThan(little);
 });
 
-test('documents that never come again leave little behind, though each is planned and asked again', async () => {
+test('unique documents retain little memory, though each is planned and repeated', async () => {
   const ask = async (turn: number) => {
     for (let time = 0; time < often; time += 1) await t.platform.ask(large(turn));
   };
@@ -48,7 +48,7 @@ test('documents that never come again leave little behind, though each is planne
   expect(await leftBehind(150, (turn) => ask(100 + turn))).toBeLessThan(little);
 });
 
-test('what comes with documents does not stay with them', async () => {
+test('data sent along with documents is not retained', async () => {
   const ask = async (turn: number) => {
     for (let time = 0; time < often; time += 1) {
       await t.platform.ask(`query Q${turn} { viewer { kind } currencies { code } }`, {
@@ -60,7 +60,7 @@ test('what comes with documents does not stay with them', async () => {
   expect(await leftBehind(100, (turn) => ask(100 + turn))).toBeLessThan(little);
 });
 
-test('a document that many customers ask leaves little behind of each', async () => {
+test('a document that many customers send retains little for each', async () => {
   const lists = Array.from(
     { length: 19 },
     (_, n) => `a${n}: transactions(first: ${n + 1}, filter: { reference: "${n}" }) { edges { node { id status } } }`,
@@ -71,7 +71,7 @@ test('a document that many customers ask leaves little behind of each', async ()
     const { token } = await mint(t.platform, { customerId: await newCustomer(t.platform), permissions: ['VIEW'] });
     apps.push(connect(t.url, t.platform.platformId, `Bearer ${token}`));
   }
-  // Compiled, and with the plans of as many as are kept.
+  // Compiled, and with as many plans as are cached.
   for (const app of apps.slice(0, 100)) await app.ask(document);
   expect(await leftBehind(100, async (turn) => void (await apps[100 + turn]?.ask(document)))).toBeLessThan(little);
 });

@@ -4,24 +4,24 @@ import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ownGateway, type TestGateway } from '../setup/gateway.ts';
 
-// What the fan-out costs in Postgres, and how long it takes, where the subscribers of all instances follow the whole feed of one
-// platform at a steady rate of changes. The figures are on the page about streams.
+// Measures the cost of the fan-out in Postgres, and how long it takes, when subscribers on all instances follow the
+// whole feed of one platform at a steady rate of changes. The figures are on the page about streams.
 
 const perSecond = Number(process.env.FAN_OUT_PER_SECOND ?? 500);
 const seconds = Number(process.env.FAN_OUT_SECONDS ?? 30);
 const instances = Number(process.env.FAN_OUT_INSTANCES ?? 3);
 
-/** What a whole change carries: as large as the row of a payment. */
+/** The contents of a change, as large as the row of a payment. */
 const snapshot = JSON.stringify({ text: Array.from({ length: 28 }, () => crypto.randomUUID()).join(' ') });
-/** How many milliseconds lie between two transactions that write changes. */
+/** The time between two transactions that write changes, in milliseconds. */
 const tickMs = 10;
-/** How many milliseconds a tick of the kernel's clock for processes has (`getconf CLK_TCK` is 100 on Linux). */
+/** The length of a tick of the kernel's clock for processes, in milliseconds (`getconf CLK_TCK` is 100 on Linux). */
 const clockTickMs = 10;
 
 const writeWhole = `insert into outbox (platform_id, event_id, type, occurred_at, version, snapshot)
   select $1, id, 'TEST', now(), 1, $3::jsonb from unnest($2::uuid[]) id`;
 
-test(`${instances} instances fan ${perSecond} changes a second out, each once and in order`, async () => {
+test(`${instances} instances fan out ${perSecond} changes a second, each once and in order`, async () => {
   const first = await ownGateway();
   const gateways = [first];
   while (gateways.length < instances) gateways.push(await ownGateway({}, first.databaseUrl));
@@ -78,12 +78,12 @@ async function measure(gateways: readonly TestGateway[], platformId: string, wri
     ...timesOf(seen, committedAt, announcedAt),
     cpuMsPerSecond: Object.fromEntries(cpu),
     notifications: announcedAt.length,
-    /** How many events the instances have read for live subscribers, all together. */
+    /** The number of events that all instances together have read for live subscribers. */
     read: read - readBefore,
   };
 }
 
-/** Returns what writes changes, and answers their ids. */
+/** Returns a function that writes changes and returns their ids. */
 function writerOf(platformId: string, writer: pg.Client) {
   return async (count: number): Promise<string[]> => {
     const ids = Array.from({ length: count }, () => crypto.randomUUID());
@@ -112,7 +112,7 @@ async function headOf(writer: pg.Client, platformId: string): Promise<bigint> {
   return BigInt(rows[0]?.sequence ?? 0);
 }
 
-/** Waits until everything that was written has been seen. */
+/** Waits until everything written has been received. */
 async function settled(seen: readonly { sequence: bigint }[][], writer: pg.Client, platformId: string): Promise<void> {
   await vi.waitFor(
     async () => {
@@ -124,7 +124,7 @@ async function settled(seen: readonly { sequence: bigint }[][], writer: pg.Clien
   );
 }
 
-/** Returns the milliseconds of CPU that were taken: by the server's connections, and by this process. */
+/** Returns the CPU time in milliseconds: of the server's connections, and of this process. */
 async function cpuByUse(writer: pg.Client): Promise<Record<string, number>> {
   const { rows } = await writer.query<{ pid: number; name: string }>(
     `select pid, application_name as name from pg_stat_activity where datname = current_database()`,
@@ -162,7 +162,7 @@ function timesOf(
   };
 }
 
-/** Returns milliseconds at shares of times, to a tenth. */
+/** Returns percentiles of times in milliseconds, to a tenth. */
 function percentiles(times: readonly number[]) {
   const sorted = [...times].sort((one, other) => one - other);
   const at = (share: number) => Math.round((sorted[Math.floor(sorted.length * share)] ?? Number.NaN) * 10) / 10;

@@ -4,7 +4,7 @@ import { findViolations, type Survival, survive } from '../faults/survive.ts';
 
 /** A count from a setting, so that a run can be shorter or longer than the usual one. */
 const setting = (name: string, usual: number) => Number(process.env[name] ?? usual);
-/** Decides the order of the faults and what each client does; FAULT_SEED repeats it, as far as time lets it. */
+/** Decides the order of the faults and what each client does; FAULT_SEED repeats it, as far as timing allows. */
 const seed = setting('FAULT_SEED', randomInt(1_000_000));
 const kills = setting('FAULT_KILLS', 1_000);
 const crashes = setting('FAULT_CRASHES', 200);
@@ -14,7 +14,7 @@ const share = (count: number, part: number) => Math.ceil(count * part);
 const usual = { seed, clients: 8, followers: 4, commandsBetween: 5 } satisfies Partial<Survival>;
 const timeout = 7_200_000;
 
-test('three instances that are killed, restarted and paused lose nothing and double nothing', { timeout }, () =>
+test('three instances that are killed, restarted and paused lose and duplicate nothing', { timeout }, () =>
   survive({
     ...usual,
     instances: 3,
@@ -27,7 +27,7 @@ test('three instances that are killed, restarted and paused lose nothing and dou
   }),
 );
 
-test('a Postgres that crashes or is cut off from two instances loses nothing and doubles nothing', { timeout }, () =>
+test('a Postgres that crashes or is cut off from two instances loses and duplicates nothing', { timeout }, () =>
   survive({
     ...usual,
     instances: 2,
@@ -51,7 +51,7 @@ test('a rolling restart of two instances fails no command', { timeout }, () =>
   }),
 );
 
-test('a disk that is full or read-only, and a clock that jumps, lose nothing and double nothing', { timeout }, () =>
+test('a full or read-only disk and a jumping clock lose and duplicate nothing', { timeout }, () =>
   survive({
     ...usual,
     instances: 2,
@@ -64,7 +64,7 @@ test('a disk that is full or read-only, and a clock that jumps, lose nothing and
   }),
 );
 
-test('a Postgres that acknowledges what it has not written is found out', { timeout }, async () => {
+test('a Postgres that acknowledges unwritten commits is detected', { timeout }, async () => {
   const violations = await findViolations({
     ...usual,
     instances: 2,

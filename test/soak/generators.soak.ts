@@ -4,8 +4,9 @@ import { ProgramFolder } from '../setup/programs.ts';
 import { base, restClient } from '../setup/rest.ts';
 import { restScene } from '../setup/rest-scene.ts';
 
-// Clients that three generators make of the OpenAPI document: they compile under the strictest options, have a type for each body, and
-// work. The generators come from npm into a folder of their own: with the older TypeScript that they need they have 110 MB.
+// Clients that three generators create from the OpenAPI document compile under the strictest options, have a type for
+// each body, and work. The generators are installed from npm into a separate folder: with the older TypeScript that
+// they need, they take 110 MB.
 
 const packages = ['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0', 'orval@8.38.0', '@hey-api/openapi-ts@0.99.0'];
 const folder = new ProgramFolder();
@@ -14,7 +15,7 @@ const t = await testGateway({ PUBLIC_CONTRACT: true });
 const { authorization } = t.platform;
 const rest = await restClient(t.url, authorization);
 const scene = await restScene(rest, 100_000);
-/** The operations with a body, and how many parameters their paths have. */
+/** The operations with a body, and the number of parameters in their paths. */
 const withBodies = Object.entries<Data>(rest.document.paths).flatMap(([at, methods]) =>
   Object.values<Data>(methods)
     .filter(({ requestBody }) => requestBody)

@@ -6,15 +6,15 @@ import { testGateway } from '../setup/gateway.ts';
 import { ProgramFolder } from '../setup/programs.ts';
 import { makeScene } from '../setup/scene.ts';
 
-// What tools for GraphQL make of schema.graphql and of the operations of the client package: Relay's compiler, GraphQL Code Generator
-// (client preset, strict scalars) and gql.tada take them without a complaint, and an app with their types compiles and works. The
-// tools come from npm into a folder of their own.
+// GraphQL tools process schema.graphql and the operations of the client package: Relay's compiler, GraphQL Code
+// Generator (client preset, strict scalars) and gql.tada accept them without complaint, and an app with their types
+// compiles and works. The tools are installed from npm into a separate folder.
 
 const folder = new ProgramFolder();
 const t = await testGateway();
 const scene = await makeScene(t.platform);
 
-/** The types of the scalars, as each tool is told them. */
+/** The types of the scalars, as configured for each tool. */
 const scalars = {
   ...{ BigInt: 'string', Decimal: 'string', DateTime: 'string', Date: 'string', CurrencyCode: 'string' },
   PathSegment: 'string | number',
@@ -72,7 +72,7 @@ const relay = ['relay-compiler@21', 'relay-runtime@21', '@types/relay-runtime@20
 const codegen = ['@graphql-codegen/cli@7', '@graphql-codegen/client-preset@6', 'graphql@16'];
 await folder.install(...relay, ...codegen, 'gql.tada@1.11');
 
-test('GraphQL Code Generator makes types under strict scalars, and an app that has them works', async () => {
+test('GraphQL Code Generator generates types with strict scalars, and an app with them works', async () => {
   const config = { strictScalars: true, useTypeImports: true, scalars: { ...scalars, ID: 'string' } };
   const generates = { './codegen/': { preset: 'client', config } };
   const all = { schema: './schema.graphql', documents: ['operations/**/*.graphql'], generates };
@@ -82,7 +82,7 @@ test('GraphQL Code Generator makes types under strict scalars, and an app that h
   expect(await quotingWith('codegen-app.ts', types)).toBe('PENDING 1000');
 });
 
-test('gql.tada makes types, and an app that has them works', async () => {
+test('gql.tada generates types, and an app with them works', async () => {
   const plugin = { name: 'gql.tada/ts-plugin', schema: './schema.graphql', tadaOutputLocation: './tada-env.d.ts' };
   folder.write('tsconfig.json', JSON.stringify({ compilerOptions: { plugins: [plugin] } }));
   await folder.bin('gql.tada', 'generate-output');
@@ -97,7 +97,7 @@ test('gql.tada makes types, and an app that has them works', async () => {
   expect(await quotingWith('tada-app.ts', program)).toBe('PENDING 1000');
 });
 
-test("Relay's compiler takes the schema and every operation, and an app with its types works", async () => {
+test("Relay's compiler accepts the schema and every operation, and an app with its types works", async () => {
   for (const file of globSync(path.join(folder.path, 'operations/**/*.graphql')))
     for (const definition of parse(readFileSync(file, 'utf8')).definitions) writeRelayModule(definition);
   const config = { src: './relay-app', schema: './schema.graphql', artifactDirectory: './relay-app/types' };
@@ -109,7 +109,10 @@ test("Relay's compiler takes the schema and every operation, and an app with its
   expect(await quotingWith('relay-app.ts', types)).toBe('PENDING 1000');
 });
 
-/** Writes a definition as Relay wants it: in a module after which it is named, and with fragments that may not match under an alias. */
+/**
+ * Writes a definition as Relay wants it: in a module with a matching name, and with fragments that may not match under
+ * an alias.
+ */
 function writeRelayModule(definition: DefinitionNode): void {
   if (definition.kind !== Kind.OPERATION_DEFINITION && definition.kind !== Kind.FRAGMENT_DEFINITION)
     throw new Error(`operations have no ${definition.kind}`);

@@ -4,10 +4,10 @@ import { HostileWorld } from '../attack/hostile/run.ts';
 const world = await HostileWorld.open();
 afterAll(() => world.close());
 
-/** Fewer or more of them; `ATTACK_SEED` sends the same ones again. */
+/** The number of probes; `ATTACK_SEED` repeats a run. */
 const probes = Number(process.env.ATTACK_PROBES ?? 100_000);
 
-test(`${probes} random requests, good and bad, over all transports meet no fault, no leak and no bound that does not hold`, async () => {
+test(`${probes} random requests, good and bad, over all transports meet no fault, leak or broken bound`, async () => {
   const figures = await world.run(probes, 8, Date.now() & 0x7fffffff);
   console.log(figures);
   expect(figures.probes).toBeGreaterThanOrEqual(probes);

@@ -7,7 +7,7 @@ import { openMatrix } from '../attack/matrix/world.ts';
 const world = await openMatrix();
 afterAll(() => world.close());
 
-test('whatever a stranger names, on whatever transport, is as unknown as what never was', async () => {
+test('every object that a stranger names, over any transport, looks as if it never existed', async () => {
   const figures: Figures = { tried: 0, lost: [] };
   for (const stranger of world.strangers)
     await tryStranger(world, stranger, ['JSON', 'event stream', 'socket'], figures);

@@ -12,7 +12,7 @@ import { createEndpoint } from '../webhooks/endpoint.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
 
 const minute = 60_000;
-/** How long it lasts: SOAK_SECONDS, half an hour without. */
+/** The duration: SOAK_SECONDS, by default half an hour. */
 const seconds = Number(process.env.SOAK_SECONDS ?? 1_800);
 const clients = 8;
 /** A client pauses this long after each act: the soak looks for leaks, not for throughput. */
@@ -26,11 +26,11 @@ interface Held {
 }
 
 test(
-  `a process that reads, moves money, streams and sends webhooks for ${seconds} s holds no more at the end than early on`,
+  `a process that reads, pays, streams and sends webhooks for ${seconds} s retains nothing`,
   async () => {
     const t = await startTestGateway({ ROLE: 'serve' });
     const receiver = await startReceiver();
-    // Production but for the loopback receiver: GraphiQL and introspection are off, and what only tests need is not there.
+    // Production settings except for the loopback receiver: GraphiQL, introspection and everything for tests are off.
     const child = await startChildGateway({
       DATABASE_URL: t.databaseUrl,
       NODE_ENV: 'production',
@@ -88,7 +88,7 @@ async function keepBusy(
       platform.ask(
         '{ customers(first: 5) { edges { node { id accounts(first: 3) { edges { node { id } } } transactions(first: 3) { edges { node { id } } } } } } }',
       ),
-    // No document is like another: nothing may be kept of each forever.
+    // Every document is unique: nothing may be retained of each forever.
     unique: (turn) => platform.ask(`{ a${turn}: viewer { kind } b${turn}: currencies { code } }`),
     refused: () => platform.send('{ nonsense }'),
     rest: async () => (await fetch(`${url}/2025-10-13/transactions?limit=5`, { headers })).json(),
@@ -113,7 +113,7 @@ async function keepBusy(
   }
 }
 
-/** Opens a socket, sees the current state of an account, and goes. */
+/** Opens a socket, receives the current state of an account, and disconnects. */
 async function watchOnce(platform: TestPlatform, scene: Scene): Promise<void> {
   const query = 'subscription ($id: ID!) { accountUpdates(of: { accountId: $id }) { cursor } }';
   for await (const { data } of platform.watch(query, { id: scene.usd })) {
@@ -130,7 +130,7 @@ async function heldBy(pid: number, database: pg.Client): Promise<Held> {
   return { memory, files: readdirSync(`/proc/${pid}/fd`).length, connections: rows[0]?.connections ?? 0 };
 }
 
-/** Medians of the second and of the last quarter: the first is for warming up. */
+/** Returns medians of the second and of the last quarter: the first is for warming up. */
 function summary(held: readonly Held[]): { readonly early: Held; readonly late: Held } {
   const quarter = Math.floor(held.length / 4);
   const median = (part: readonly Held[], of: keyof Held) =>

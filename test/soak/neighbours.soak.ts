@@ -17,25 +17,28 @@ import { watchProcessors } from './neighbours/machine.ts';
 import { accountQuery, expensive, type Kind, kinds, payment, type Storm } from './neighbours/storms.ts';
 
 /**
- * Measures what a storm of 300 connections of one platform costs another platform. Three situations alternate: the platform is
- * alone; the other platform sends as much as its limit allows, so that nothing is refused; the other platform storms against
- * this limit as fast as it gets answers. Each round has a p99. The medians of these are compared: the storm against the
- * situation without it, alone or beside the polite sender. So a calm platform, which notices every request of others, pays for
- * the requests that the limit allows, but not for the storm. Odd and even rounds of the platform alone differ by noise. Rounds
- * in which other processes were busy are discarded and repeated.
+ * Measures what a storm of 300 connections of one platform costs another platform. Three situations alternate: the
+ * platform is alone; the other platform sends as much as its limit allows, so that nothing is refused; the other
+ * platform storms against this limit as fast as it gets answers. Each round has a p99. The medians of these are
+ * compared: the storm against the situation without it, alone or beside the polite sender. So a calm platform, which
+ * notices every request of others, pays for the requests that the limit allows, but not for the storm. Odd and even
+ * rounds of the platform alone differ by noise. Rounds in which other processes were busy are discarded and repeated.
  */
 
 const connections = 300;
-/** Rounds of each kind. */
+/** The number of rounds of each kind. */
 const cycles = Number(process.env.NEIGHBOUR_ROUNDS ?? 10);
 const roundMs = 4_000;
-/** So many follow each other: a storm that lasts is begun less often. */
+/** The number of consecutive rounds: a longer storm is started less often. */
 const roundsInTurn = 2;
-/** A polite sender begins so long before its round, and a round begins so long after a storm. */
+/** A polite sender begins this long before its round, and a round begins this long after a storm. */
 const leadMs = 1_000;
-/** A storm begins so long before its round: longer than a refusal waits, so that all that it sends was refused before. */
+/**
+ * A storm begins this long before its round: longer than a refusal waits, so that everything that it sends was refused
+ * before.
+ */
 const stormLeadMs = 13_000;
-/** The most of one processor that others may use in a round. */
+/** The maximum part of one processor that others may use in a round. */
 const mostOfOthers = Number(process.env.NEIGHBOUR_OTHERS ?? 0.05);
 /** The promise: the greatest ratio of the p99 beside a storm to the p99 without one, under the same limit. */
 const most = 1.2;
@@ -43,16 +46,20 @@ const most = 1.2;
 const wrongPerMinute = 100;
 
 /**
- * The limit of the platform that storms, in requests a second: a twentieth of the payments that such a machine makes, or a hundredth.
- * What is refused costs the same beside both; beside the higher one, a polite sender may cost as much, and hide it.
+ * The limit of the platform that storms, in requests a second: a twentieth of the payments that such a machine makes,
+ * or a hundredth. Refused requests cost the same in both cases; beside the higher limit, a polite sender may cost as
+ * much as the storm, and hide it.
  */
 const ways = { 'against its limit': 50, 'against a low limit': 10, 'without a limit': undefined } as const;
 type Way = keyof typeof ways;
 
-/** What the platform that is measured sends in a second. */
+/** The rate at which the measured platform sends, per second. */
 const neighbours = {
   calm: { readsPerSecond: 200, paymentsPerSecond: 0 },
-  /** It keeps a third of two processors busy itself. With twice as much, its p99 differs between rounds by ten times without any storm. */
+  /**
+   * It keeps a third of two processors busy by itself. At twice the rate, its p99 varies between rounds by a factor of
+   * ten without any storm.
+   */
   busy: { readsPerSecond: 150, paymentsPerSecond: 50 },
 } as const;
 type Neighbour = keyof typeof neighbours;
@@ -82,7 +89,7 @@ const requestsOf = (neighbour: Neighbour): Omit<Calm, 'ms'> => {
   const payments = { body: { query: payment, variables: { input } }, perSecond: paymentsPerSecond };
   return { url: child.url, authorization: t.platform.authorization, requests: [reads, payments] };
 };
-/** Runs a program on separate processors: a real storm takes no processor time from the service. Linux only. */
+/** Runs a program on idle processors only: a real storm takes no processor time from the service. Linux only. */
 const whenIdle = ['chrt', '--idle', '0'];
 const storm = start('storm.ts', whenIdle);
 const calmClient = start('calm.ts');
@@ -91,7 +98,7 @@ afterAll(async () => {
   expect(await child.end('SIGTERM')).toBe(0);
 });
 
-/** Starts a program as the leader of a session of its own, so that it may have a priority of its own. */
+/** Starts a program as the leader of a separate session, so that it may have its own priority. */
 function start(file: string, runner: readonly string[] = []): ChildProcess {
   const isThere = runner.length > 0 && spawnSync(runner[0] ?? '', ['--version']).status === 0;
   const [execPath = process.execPath, ...execArgv] = [...(isThere ? runner : []), process.execPath];
@@ -102,14 +109,14 @@ function start(file: string, runner: readonly string[] = []): ChildProcess {
   });
 }
 
-/** Lets the neighbour send for one round. */
+/** Makes the neighbour send for one round. */
 async function round(neighbour: Neighbour, ms = roundMs): Promise<Measured> {
   calmClient.send({ ...requestsOf(neighbour), ms } satisfies Calm);
   const [measured] = (await once(calmClient, 'message')) as [Measured];
   return measured;
 }
 
-/** The latency in milliseconds that such a part of the values does not exceed. */
+/** Returns the latency in milliseconds that this part of the values does not exceed. */
 function quantile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return Number((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN).toFixed(2));
@@ -117,7 +124,7 @@ function quantile(values: readonly number[], part: number): number {
 const p99 = ({ took }: Measured) => quantile(took, 0.99);
 const median = (values: readonly number[]) => quantile(values, 0.5);
 
-/** The median of the rounds' p99, and its spread. */
+/** Returns the median of the rounds' p99, and its spread. */
 const summary = (rounds: readonly Measured[]) => {
   const each = rounds.map(p99);
   return {
@@ -132,11 +139,11 @@ const summary = (rounds: readonly Measured[]) => {
 };
 
 /**
- * Returns how often a second a storm's act is within the limit. A document counts as several requests, and a socket as two: its
- * opening and its query. Wrong credentials have a limit of their own, of each address and minute.
+ * Returns how many acts of a storm per second are within the limit. A document counts as several requests, and a socket
+ * as two: its opening and its query. Wrong credentials have their own limit, per address and minute.
  */
 function politeRate(kind: Kind, perSecond: number): number {
-  // Each takes several at one moment: a little less often, none is refused.
+  // Each takes several at one moment: at a slightly lower rate, none is refused.
   if (kind === 'documents') return (0.95 * perSecond) / documentRequests;
   if (kind === 'sockets') return perSecond / 2;
   return kind === 'wrong credentials' ? wrongPerMinute / 60 : perSecond;
@@ -144,14 +151,14 @@ function politeRate(kind: Kind, perSecond: number): number {
 
 type Answers = Record<string, number>;
 
-/** Does something while a storm blows. Returns what came of the storm's acts. */
+/** Does something during a storm. Returns the results of the storm's acts. */
 async function beside(job: Storm, work: () => Promise<void>): Promise<Answers> {
   storm.send(job);
   await delay(job.perSecond === undefined ? stormLeadMs : leadMs);
   await work();
   storm.send('end');
   const [answers] = (await once(storm, 'message')) as [Answers];
-  // What it has left behind, such as payments under way and memory to be freed, is done.
+  // Its remains, such as payments under way and memory to be freed, are processed first.
   await delay(leadMs);
   return answers;
 }
@@ -173,7 +180,7 @@ async function measure(neighbour: Neighbour, kind: Kind, way: Way) {
   const { authorization } = stormy;
   const { usd: from, outsideUsd: to } = scene;
   const storming: Storm = { url: child.url, authorization, connections, kind, perSecond: undefined, from, to };
-  // What is compiled with the first use is not the storm's fault; and instances remember old limits for two seconds.
+  // Compilation at the first use is not the storm's fault; and instances remember old limits for two seconds.
   await round(neighbour, 3_000);
   const rounds = (): Rounds => ({ measured: [], used: [] });
   const all = { alone: rounds(), polite: rounds(), storm: rounds() };

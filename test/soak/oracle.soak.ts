@@ -8,10 +8,10 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-/** Fewer or more of them, where several processes share the work: each draws a seed of its own. */
+/** The number of documents, smaller if several processes share the work: each draws its own seed. */
 const documents = Number(process.env.ORACLE_DOCUMENTS ?? 100_000);
 
-test(`${documents} random documents are answered as a plain execution answers them`, async () => {
+test(`${documents} random documents get the same answers as from a plain execution`, async () => {
   const figures = await runOracle(world, documents);
   console.log(figures);
   expect(figures.withRows).toBeGreaterThan(figures.documents / 2);

@@ -12,16 +12,16 @@ afterAll(async () => {
   await emptyTables(t);
   await scene.close();
 }, 1_800_000);
-test.each(planCases)('of a million rows, an index finds $name', async (one) => {
+test.each(planCases)('among a million rows, an index finds $name', async (one) => {
   const plan = await planOf(t, one, { id: one.id && scene.ids[one.id] }, true);
   expect(plan.indexes).toEqual(expect.arrayContaining([...one.indexes]));
-  // A hundred of a million rows have the value: all are read where the index has another order than the list.
+  // A hundred of a million rows have the value: all are read if the index has a different order from the list.
   expect(plan.rowsRead).toBeLessThan(250);
 });
 
 test.each(
   listsBelow.flatMap((list) => (['many', 'few', 'none'] as const).map((size) => ({ name: list.name, size, list }))),
-)('of a million rows, $name of a parent with $size reads those of its parent alone', async ({ list, size }) => {
+)('among a million rows, $name of a parent with $size reads only those of its parent', async ({ list, size }) => {
   expect(await readsTooMuch(t, list, scene.templates, size, rows)).toEqual([]);
 });
 
@@ -32,6 +32,6 @@ test.each(['many', 'few', 'none'] as const)(
   },
 );
 
-test('says what each index costs', async () => {
+test('the cost of each index is reported', async () => {
   for (const line of await indexSizes(t, rows)) console.log(line);
 });

@@ -5,8 +5,8 @@ import { planted, type TestName } from './planted-bugs/plant.ts';
 import { standsFor } from './planted-bugs/titles.ts';
 
 /**
- * Plants each bug of the list alone, in a copy of the checkout, and runs the test that is named beside it: it must fail.
- * Before that, all these tests pass in the same copy without a bug.
+ * Plants each bug of the list separately, in a copy of the checkout, and runs the test that is named beside it: it must
+ * fail. Before that, all these tests must pass in the same copy without a bug.
  */
 
 const sound = new Set<TestName>();
@@ -25,7 +25,7 @@ afterAll(() => {
 
 const named = ({ title }: TestName, ran: readonly string[]) => ran.some((other) => standsFor(title, other));
 
-/** Runs the tests without a bug, and notes those that pass. */
+/** Runs the tests without a bug, and records those that pass. */
 async function findSound(tests: readonly TestName[]): Promise<string> {
   const { passed, failed, output } = await copy.run(tests);
   for (const each of tests) if (named(each, passed) && !named(each, failed)) sound.add(each);

@@ -10,7 +10,7 @@ import { startTestGateway, type TestPlatform } from '../setup/gateway.ts';
 import { pgBouncerVersion, startPgBouncer } from '../setup/pgbouncer.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 
-// A real PgBouncer in transaction mode: Debian's package `pgbouncer`, or another one that PGBOUNCER_PATH names.
+// A real PgBouncer in transaction mode: Debian's package `pgbouncer`, or the one that PGBOUNCER_PATH names.
 
 const version = pgBouncerVersion();
 if (version === undefined) console.log('skipped: no pgbouncer is installed, and PGBOUNCER_PATH names none');
@@ -18,7 +18,7 @@ else console.log({ pgbouncer: version });
 const here = test.runIf(version !== undefined);
 
 const [major = 0, minor = 0] = (version ?? '').split('.').map(Number);
-/** Versions 1.21 to 1.23 prepare only on request; this uses their defaults. */
+/** Versions 1.21 to 1.23 support prepared statements only on request; this test uses their defaults. */
 const prepares = major > 1 || minor >= 24;
 
 /** How often each of four callers reads; every fourth time it pays. */
@@ -33,7 +33,7 @@ here('two instances share one session of the server, and no platform sees a row 
   const pooledUrl = servingUrl(bouncer.url);
   await expect(findPooler(pooledUrl, url)).rejects.toThrow('lack the settings role');
   await prepareLogin(pooledUrl, url);
-  // What an operator does with RECONNECT.
+  // The equivalent of an operator's RECONNECT.
   await bouncer.kill();
   await bouncer.start();
   const pooler = await findPooler(pooledUrl, url);

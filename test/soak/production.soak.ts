@@ -8,7 +8,8 @@ import { connect, type Data, type TestPlatform } from '../setup/gateway.ts';
 import { type Machine, machineTrouble, startMachine } from '../setup/machine.ts';
 import { fund, makeScene, type Scene } from '../setup/scene.ts';
 
-// docs/production.md, followed to the letter on a new Debian machine, which then loses one part after the other under load.
+// docs/production.md, followed to the letter on a new Debian machine, which then loses one part after the other under
+// load.
 
 const trouble = machineTrouble();
 if (trouble) console.log(`skipped: ${trouble}`);
@@ -29,10 +30,10 @@ const steps = page
 const scriptOf = (heading: string) =>
   steps.find(({ name }) => name.endsWith(heading))?.script ?? expect.fail(`the page has no step "${heading}"`);
 
-/** The steps that are done under load. */
+/** The steps to carry out under load. */
 const underLoad = ['Upgrade', 'Fail over to the replica'];
 
-/** What the page sets for the commands of operators. */
+/** The page's settings for operator's commands. */
 const operator = [
   'cd /opt/payments-gateway',
   ...(scriptOf('Create the first platform').match(/^export .*$/gm) ?? []),
@@ -41,7 +42,7 @@ const operator = [
 let machine: Machine;
 let platform: TestPlatform;
 let scene: Scene;
-/** Another platform, whose payments share the connections of the first. */
+/** A second platform, whose payments share the connections of the first. */
 let other: TestPlatform;
 
 async function requireFreePort(port: number): Promise<void> {
@@ -55,7 +56,7 @@ async function requireFreePort(port: number): Promise<void> {
 
 const fetchJson = async (url: string): Promise<Data> => (await fetch(url)).json();
 
-/** The alerts whose expressions hold now, whether or not for long enough to notify. */
+/** Returns the alerts whose expressions hold now, whether or not for long enough to notify. */
 async function alerts(): Promise<string[]> {
   const { data } = await fetchJson('http://127.0.0.1:9090/api/v1/alerts');
   return data.alerts.map(({ labels }: Data) => labels.alertname);
@@ -74,7 +75,7 @@ class Load {
   readonly acknowledged: Command[] = [];
   readonly codes = new Map<string, number>();
   failed = 0;
-  /** Refusals for now that do not say when to try again. */
+  /** Temporary refusals that do not say when to try again. */
   readonly unhelpful: string[] = [];
   longestMs = 0;
   #last = performance.now();
@@ -172,7 +173,7 @@ describe.runIf(trouble === undefined)('a new machine', { timeout: 1_800_000 }, (
     await Promise.all(funding.flat());
   });
 
-  test('is watched: both instances answer Prometheus, and no alert is there', async () => {
+  test('is monitored: both instances answer Prometheus, and no alert fires', async () => {
     await vi.waitFor(
       async () => {
         const { data } = await fetchJson('http://127.0.0.1:9090/api/v1/query?query=sum(up%7Bjob%3D%22payments%22%7D)');
@@ -183,7 +184,7 @@ describe.runIf(trouble === undefined)('a new machine', { timeout: 1_800_000 }, (
     expect(await alerts()).toEqual([]);
   });
 
-  test('loses one part after the other: payments go on, none is lost or doubled', async () => {
+  test('loses one part after the other: payments continue, and none is lost or duplicated', async () => {
     await fund(platform, scene.usd, 100_000_000n);
     const load = new Load(8);
     const faults: readonly (readonly [string, string, number, string])[] = [

@@ -11,7 +11,7 @@ import { connect } from '../setup/gateway.ts';
 import { makeScene } from '../setup/scene.ts';
 import { startReplicated } from '../setup/standby.ts';
 
-// A primary with a standby by streaming replication. The gateway has the addresses of both, the standby's first.
+// A primary with a standby by streaming replication. The gateway has the URLs of both, the standby's first.
 
 const servers = await startReplicated(1);
 const { primary, standbys } = servers;
@@ -37,7 +37,7 @@ const pay = async (scene: Awaited<ReturnType<typeof makeScene>>) => {
   return (await ended(platform, transaction.id)).status;
 };
 
-test('of two servers the one that can be written is used, and after a promotion the other one; nothing is lost', async () => {
+test('the writable one of two servers is used, and after a promotion the other; nothing is lost', async () => {
   const scene = await makeScene(platform, 50_000n);
   expect(await pay(scene)).toBe('COMPLETED');
   const ready = await fetch(`${gateway.url}/health/ready`);
@@ -53,7 +53,8 @@ test('of two servers the one that can be written is used, and after a promotion 
   await vi.waitFor(async () => expect((await fetch(`${gateway.url}/health/ready`)).status).toBe(200), 10_000);
   expect(await audit({ url })).toEqual([]);
   expect((await standby.query('select count(*)::int as count from platform')).rows).toEqual([{ count: 1 }]);
-  // The standby may have lacked the last transactions: the feed has begun a new epoch, which an operator has yet to mark.
+  // The standby may have lacked the last transactions: the feed has begun a new epoch, which an operator has yet to
+  // mark.
   const epochs = 'select epoch, marked_at is not null as marked from feed_epoch order by id';
   expect((await standby.query(epochs)).rows).toEqual([
     { epoch: null, marked: true },

@@ -33,14 +33,14 @@ describe.skipIf(!hasSolver)('the rounding laws of prices', () => {
   });
 });
 
-describe.skipIf(!hasSolver)('a wrong rounding is found', () => {
+describe.skipIf(!hasSolver)('a wrong rounding is detected', () => {
   const model = new Definitions(pricingModel);
 
   test.each(wrongRoundings)('$wrong', async (bug) => {
     const theorem = brokenBy(bug);
     const { answer, values } = await counterexampleOf(bug);
     expect(answer).toBe('sat');
-    // The quote that the solver has found: the source keeps the theorem, and with the same fault it does not.
+    // The quote that the solver has found: the source satisfies the theorem, and with the same fault it does not.
     const request = requestOf(theorem, values);
     const keeps = (price: ReturnType<typeof priceQuote>) => {
       if ('code' in price) throw new Error(price.reason);
@@ -59,10 +59,10 @@ describe.skipIf(!hasChecker)('every order of the steps of the model', () => {
     ['two lanes, three commands, a crash and the expiry', { WORKERS: 0, SEQUENCERS: 0 }, 'sound'],
     ['a crash, the expiry, two workers and the end of a lease', { ...small, SEQUENCERS: 0 }, 'sound'],
     ['the expiry, two workers and two sequencers', { ...small, CRASHES: 0 }, 'sound'],
-    ['the same: nobody is stuck', { ...small, CRASHES: 0 }, 'states'],
+    ['the same: no process is stuck', { ...small, CRASHES: 0 }, 'states'],
     ['each command is answered', { ...small, SEQUENCERS: 0, WORKERS: 0 }, 'answers'],
     ['each quote ends', { ...small, SEQUENCERS: 0, WORKERS: 1, LEASE_ENDS: 0 }, 'ends'],
-    ['the feed comes to its end', { ...small, CRASHES: 0, WORKERS: 1, LEASE_ENDS: 0 }, 'tells'],
+    ['the feed ends', { ...small, CRASHES: 0, WORKERS: 1, LEASE_ENDS: 0 }, 'tells'],
   ] as const)('%s', (name, size, property) => {
     const { errors, states, output } = verify(size, property);
     verified.push(`${name} (${property}): ${states} states, ${errors} errors`);
@@ -88,12 +88,12 @@ const replayed: Size = {
 };
 
 describe.skipIf(!hasChecker)('the real functions', () => {
-  test(`come to the same end as the model, in ${replays} runs of it`, async () => {
+  test(`give the same result as the model, in ${replays} runs of it`, async () => {
     const world = await World.open();
     for (let seed = 1; seed <= replays; seed += 1) {
       const { steps, status, answers } = simulate(replayed, seed);
       const actors = steps.map((step) => step.slice(0, step.indexOf(':')));
-      // The actor that the model names next must be able to go. A name that is not there is no choice of this race.
+      // The actor that the model names next must be able to run. A missing name is not a choice in this race.
       const choose = (decision: number, ready: readonly string[]) => {
         const position = ready.indexOf(actors[decision] ?? '');
         if (position === -1)

@@ -5,8 +5,8 @@ import { NoProgress } from '../schedules/scheduler.ts';
 import { World } from '../schedules/world.ts';
 
 /**
- * The important races, each through its share of interleavings: the first half depth first, the others by seeds. SCHEDULES sets
- * how many there are in all. SCHEDULE_SEED replays one seed, which a failure named.
+ * The important races, each through its share of interleavings: the first half depth first, the others by seeds.
+ * SCHEDULES sets the total number. SCHEDULE_SEED replays one seed, which a failure named.
  */
 
 const all = Number(process.env.SCHEDULES ?? 10_000);
@@ -67,7 +67,7 @@ describe('a planted bug is caught by a schedule', () => {
         },
       ],
     },
-    // The table of moves refuses it then, which an error of the expiry shows.
+    // The table of transitions then refuses it, which causes an error of the expiry.
     {
       bug: 'the expiry also takes a quote and a transaction that are PROCESSING',
       race: 'an execution against the expiry of its quote',
@@ -110,7 +110,7 @@ describe('a planted bug is caught by a schedule', () => {
       );
     }
     console.log(`${bug}: caught by schedule ${schedules}`);
-    // The bug itself is seen, and not only that nothing goes on; without it the same schedules pass.
+    // The bug itself is seen, and not only a lack of progress; without it the same schedules pass.
     expect(String(failure)).toContain(`SCHEDULE_SEED=${schedules}`);
     expect((failure as Error).cause).not.toBeInstanceOf(NoProgress);
     await exploreSeeds(
@@ -118,7 +118,7 @@ describe('a planted bug is caught by a schedule', () => {
       race,
       Array.from({ length: schedules }, (_, at) => at + 1),
     );
-    // What the bug has left need not be sound, and its actors may wait for each other: nothing of it is used again.
+    // The bug may have left inconsistent rows and deadlocked actors, so this database is not reused.
     await broken.abandon();
   });
 });

@@ -10,12 +10,12 @@ import { changesAfter, until, writeUntil } from '../setup/torture.ts';
 
 /** Stock clients behind a load balancer with two instances, while these are killed, cut off, frozen and restarted. */
 
-/** Changes a second. */
+/** Changes per second. */
 const rate = 50;
-/** How often each disturbance comes. */
+/** How often each disturbance occurs. */
 const rounds = Number(process.env.SOAK_ROUNDS ?? 5);
 
-/** Instances that serve, in processes of their own, behind a load balancer. */
+/** Serving instances, in separate processes, behind a load balancer. */
 class Fleet {
   readonly #one: TestGateway;
   readonly #balancer: LoadBalancer;
@@ -47,7 +47,7 @@ class Fleet {
     await this.start();
   }
 
-  /** Stops the oldest instance for a while, as a paused machine stops it; its connections stay open. */
+  /** Stops the oldest instance for a while, like a paused machine; its connections stay open. */
   async freeze(ms: number): Promise<void> {
     const [instance] = this.#instances;
     instance?.process.kill('SIGSTOP');
@@ -77,7 +77,7 @@ interface Following {
   readonly end: () => unknown;
 }
 
-test('stock clients lose nothing and reorder nothing while instances are killed, cut off, frozen and restarted', async () => {
+test('stock clients lose and reorder nothing while instances are killed, cut off, frozen and restarted', async () => {
   const one = await ownGateway({ CORS_ORIGINS: ['*'] });
   const balancer = await startLoadBalancer();
   const fleet = new Fleet(one, balancer);
@@ -109,7 +109,7 @@ test('stock clients lose nothing and reorder nothing while instances are killed,
     await all(({ seen }) => seen.length > 0);
     for (let round = 0; round < rounds; round += 1) {
       await disturb(fleet, balancer);
-      // Until each is back.
+      // Until each has reconnected.
       const newest = (await changesAfter(one.databaseUrl, platformId, start)).at(-1)?.id ?? '';
       await all(({ seen }) => seen.includes(newest));
     }

@@ -6,28 +6,29 @@ import { heapInUse } from '../setup/heap.ts';
 import { torture } from '../setup/torture.ts';
 
 const minutes = 60_000;
-/** How long the torture lasts: SOAK_SECONDS, five minutes without. */
+/** The duration of the torture: SOAK_SECONDS, by default five minutes. */
 const seconds = Number(process.env.SOAK_SECONDS ?? 300);
 
 test(
-  '200 subscribers that are cut and come back for minutes at 500 changes a second have each seen every change once and in order',
+  '200 subscribers that reconnect for minutes at 500 changes a second each see every change once and in order',
   async () => {
     const tortured = await torture({ subscribers: 200, customers: 50, seconds, rate: 500, kills: 20 });
     console.log(
       `${seconds} s of torture: ${JSON.stringify(tortured, (_key, value) => (typeof value === 'number' ? Math.round(value) : value))}`,
     );
     expect(tortured.slowestTakeoverMs).toBeLessThan(2_000);
-    // Each reconnects every 0.2 to 2 s: a machine that is too slow for that, or for the rate, has shown nothing.
+    // Each reconnects every 0.2 to 2 s: on a machine that is too slow for that, or for the rate, the result proves
+    // nothing.
     expect(tortured.perSecond).toBeGreaterThan(450);
     expect(tortured.fewestConnections).toBeGreaterThan(seconds / 6);
     expect(tortured.halfOpened).toBeGreaterThan(tortured.sockets / 5);
   },
-  // The writing takes five; how long the reading goes on behind it is up to the machine.
+  // The writing takes five; how much longer the reading takes is up to the machine.
   25 * minutes,
 );
 
 test(
-  '10,000 subscriptions opened and dropped leave memory and listeners where they began',
+  '10,000 subscriptions opened and dropped leave memory and listeners as they were',
   async () => {
     const t = await ownGateway();
     const { gateway, platform, url } = t;
@@ -52,7 +53,7 @@ test(
       await expect.poll(() => gateway.sessions.size, { timeout: minutes }).toBe(0);
       return held;
     };
-    // What is loaded and compiled with the first use is not a leak.
+    // Code that is loaded and compiled at the first use is not a leak.
     await round(100);
     const before = heapInUse();
     const held = await round(500);

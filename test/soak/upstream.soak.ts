@@ -15,7 +15,7 @@ const trial = {
   oneIn: 20,
 };
 
-test('of payments through an upstream service nothing is lost and nothing doubled, and every difference is named', {
+test('payments through an upstream service are neither lost nor duplicated, and every difference is reported', {
   timeout: 10_800_000,
 }, async () => {
   const result = await tryUpstream(trial);

@@ -7,7 +7,7 @@ import { type Receiver, startReceiver } from '../webhooks/receiver.ts';
 const events = 400;
 const rounds = 7;
 
-/** Events per second that a receiver gets while it is sent all of them again. */
+/** Returns the events per second that a receiver gets while all of them are sent to it again. */
 async function rate(t: TestGateway, receiver: Receiver, endpointId: string, after: string): Promise<number> {
   const before = receiver.received.length;
   const started = performance.now();
@@ -18,7 +18,7 @@ async function rate(t: TestGateway, receiver: Receiver, endpointId: string, afte
 
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
-test('endpoints that hang cost another’s rate of delivery no more than 5 %', { timeout: 600_000 }, async () => {
+test('hanging endpoints reduce another endpoint’s delivery rate by at most 5 %', { timeout: 600_000 }, async () => {
   const t = await ownGateway();
   const scene = await makeScene(t.platform, 0n);
   const { cursor } = (await t.platform.ask('{ viewer { cursor: feedCursor } }')).viewer;

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.stop());
 
-test('settlement and expiry wait for nothing until there is an order or a quote, and then until it is due', async () => {
+test("settlement and expiry have no due time without orders or quotes, and otherwise the next one's", async () => {
   const { payments } = t.gateway;
   // Zero would mean "now": an idle gateway would query the database endlessly.
   expect([await nextOrderDue(payments.database.pool), await nextQuoteExpiry(payments)]).toEqual([undefined, undefined]);

@@ -23,7 +23,7 @@ import { valueFor } from '../../oracle/values.ts';
 import type { Parents } from '../../setup/plans.ts';
 import { halves } from './halves.ts';
 
-/** A field of the schema, and how to ask for it several times in one document. */
+/** A field of the schema, and how to request it several times in one document. */
 export interface Asked {
   readonly name: string;
   /**
@@ -35,8 +35,8 @@ export interface Asked {
 type Field = GraphQLField<unknown, unknown>;
 
 /**
- * Writes documents that select each field of each type, on the shortest path, and each list by each filter; at the root also by
- * two filters and by three. A list below a parent is read for the parent that has all rows.
+ * Writes documents that select each field of each type, on the shortest path, and each list with each filter; at the
+ * root also with two and three filters. A list below a parent is read for the parent that has all rows.
  */
 export function askedFields(schema: GraphQLSchema, material: Material, parents: Parents): Asked[] {
   const asked: Asked[] = [];
@@ -63,12 +63,12 @@ export function askedFields(schema: GraphQLSchema, material: Material, parents: 
 /** Writes the document around a field: ROWS is replaced by the size of the first list; those below it have 2. */
 type Around = (inner: string) => string;
 
-/** Finds the shortest way to each object type, over lists where there are any. */
+/** Finds the shortest path to each object type, through lists if there are any. */
 function waysToTypes(schema: GraphQLSchema, material: Material): Map<GraphQLObjectType, Around> {
   const query = schema.getQueryType();
   if (!query) throw new Error('no query');
   const ways = new Map<GraphQLObjectType, Around>([[query, (inner) => `{ ${inner} }`]]);
-  // What is found by an id alone comes last.
+  // Objects that are found only by an id come last.
   for (const isById of [false, true, false])
     for (const [type, around] of ways) {
       for (const field of Object.values(type.getFields())) {
@@ -88,7 +88,9 @@ function waysToTypes(schema: GraphQLSchema, material: Material): Map<GraphQLObje
   return ways;
 }
 
-/** The ways to call a field: with its required arguments, and a list also with filters and in each order. */
+/**
+ * Generates the ways to call a field: with its required arguments, and for a list also with filters and in each order.
+ */
 function* waysToCall(type: GraphQLObjectType, field: Field, material: Material, parents: Parents) {
   const wayOf = (given?: string) => ({
     name: given === undefined ? '' : `(${given})`,
@@ -103,7 +105,10 @@ function* waysToCall(type: GraphQLObjectType, field: Field, material: Material, 
     yield wayOf(`filter: ${literal(filterType, values)}`);
 }
 
-/** Writes filters by one field each, by two values of it, and by two fields and three: the values are those of both halves by turns. */
+/**
+ * Writes filters on one field each, with two values of it, and on two fields and three: the values alternate between
+ * both halves.
+ */
 function* filtersOf(type: GraphQLInputObjectType, isRoot: boolean, material: Material, parents: Parents) {
   const fields = Object.values(type.getFields());
   const known: Readonly<Record<string, unknown>> = { customerId: parents.Customer, accountId: parents.ExternalAccount };
@@ -126,7 +131,10 @@ function* filtersOf(type: GraphQLInputObjectType, isRoot: boolean, material: Mat
   }
 }
 
-/** Writes the arguments of a field: those that it requires, the size of its page, and what makes this call differ from others. */
+/**
+ * Writes the arguments of a field: the required ones, the size of its page, and one that makes this call differ from
+ * others.
+ */
 function writeArguments(
   owner: string,
   field: Field,
@@ -162,7 +170,7 @@ function argumentOf(
   return valueFor(`${owner}.${field.name}`, name, type, new Choices([]), material);
 }
 
-/** A value that finds something; of an input, one for each of its fields. */
+/** Returns a value that finds something; for an input, one for each of its fields. */
 function example(owner: string, name: string, type: GraphQLInputType, material: Material): unknown {
   const nullable = getNullableType(type);
   if (!isInputObjectType(nullable)) return valueFor(owner, name, type, new Choices([]), material);

@@ -2,8 +2,8 @@
 type Halves = readonly [older: unknown, newer: unknown];
 
 /**
- * The values of filters, by their type and field, which `fillPlatform` gives to rows. Each leaves half of the rows, so that
- * Postgres expects a match soon, and no row has those of both halves: a filter by two of them examines all rows.
+ * The values of filters, by their type and field, which `fillPlatform` gives to rows. Each leaves half of the rows, so
+ * that Postgres expects a match soon, and no row has values of both halves: a filter on two of them examines all rows.
  */
 export const halves: Readonly<Record<string, Readonly<Record<string, Halves>>>> = {
   TransactionFilter: {

@@ -24,7 +24,7 @@ export async function fillPlatform(t: TestGateway, platform: TestPlatform, rows:
     WebhookEndpoint: endpoint[0].id,
   };
   const templates = {
-    // The payment of a quote has a reference to it, which is there once.
+    // The payment of a quote has a reference to it, which is unique.
     transactionId: payment.find(({ quote }: Data) => quote === null).id,
     quoteId: quote[0].id,
     deliveryId: endpoint[0].deliveries.edges[0].node.id,
@@ -32,9 +32,9 @@ export async function fillPlatform(t: TestGateway, platform: TestPlatform, rows:
   };
   await fillTables(t, templates, rows, undefined, columnsOf(rows));
   await fillFeed(t, platform, rows);
-  // Of every table: with no statistics of the small ones, Postgres would read them whole.
+  // Every table: without statistics of the small ones, Postgres would read them whole.
   await t.owner.query('vacuum analyze');
-  // What parallel workers take would be counted nowhere.
+  // The time of parallel workers would not be counted.
   await t.owner.query(`do $$ begin
     execute format('alter database %I set max_parallel_workers_per_gather = 0', current_database());
   end $$`);
@@ -68,7 +68,7 @@ function columnsOf(rows: number) {
   };
 }
 
-/** Puts events before the first one of the feed: copies of a change of a customer. */
+/** Inserts events before the first one of the feed: copies of a change of a customer. */
 async function fillFeed(t: TestGateway, { platformId }: TestPlatform, rows: number): Promise<void> {
   await filling(t.owner, async (client) => {
     await client.query(
@@ -81,7 +81,7 @@ async function fillFeed(t: TestGateway, { platformId }: TestPlatform, rows: numb
   });
 }
 
-/** Takes away what `fillPlatform` has written, so that the auditor finds the ledger as it was. */
+/** Deletes the rows that `fillPlatform` has written, so that the auditor finds the ledger as it was. */
 export async function emptyPlatform(t: TestGateway): Promise<void> {
   await emptyTables(t);
   await filling(t.owner, (client) => client.query('delete from stored_event where sequence < 0').then(() => undefined));

@@ -17,14 +17,14 @@ export interface Calm {
   readonly ms: number;
 }
 
-/** What came of a round. */
+/** The measurements of a round. */
 export interface Measured {
   /** The latency of each request, in milliseconds. */
   readonly took: readonly number[];
   readonly refused: number;
 }
 
-// A process of its own, before all others where it may: its own waits for a processor are not the service's.
+// A separate process, before all others if permitted: its own waits for a processor are not the service's.
 setPriorityOfSession(-10);
 
 let pool: Pool | undefined;
@@ -55,7 +55,7 @@ async function measure({ url, authorization, requests, ms }: Calm): Promise<Meas
   return { took, refused };
 }
 
-/** Writes a body; a command has a key of its own each time. */
+/** Writes a body; a command gets a new key each time. */
 function textOf({ query, variables }: Requests['body']): string {
   const input = variables && { ...variables.input, idempotencyKey: randomUUID() };
   return JSON.stringify({ query, ...(input && { variables: { input } }) });

@@ -12,7 +12,7 @@ interface Ticks {
 export interface Used {
   /** By measured part: the service and its database. */
   readonly service: number;
-  /** By processes that have nothing to do with it. */
+  /** By unrelated processes. */
   readonly others: number;
 }
 
@@ -20,9 +20,9 @@ export interface Used {
 const ticksPerSecond = 100;
 
 /**
- * Sets the priority of this process, which leads a session of its own, where it may: only root may raise it. Linux may share the
- * processors among sessions first (autogroup, see sched(7)), and each connection of Postgres is a session: a priority alone would
- * count among the processes of one session only.
+ * Sets the priority of this process, which leads a separate session, if permitted: only root may raise it. Linux may
+ * share the processors among sessions first (autogroup, see sched(7)), and each connection of Postgres is a session: a
+ * priority alone would count among the processes of one session only.
  */
 export function setPriorityOfSession(priority: number): void {
   for (const set of [() => setPriority(priority), () => writeFileSync('/proc/self/autogroup', String(priority))]) {
@@ -35,10 +35,10 @@ export function setPriorityOfSession(priority: number): void {
 }
 
 /**
- * Measures how much processor time others use during a measurement, since that affects the latencies. Works only on Linux;
- * elsewhere it is 0.
+ * Measures how much processor time others use during a measurement, since that affects the latencies. Works only on
+ * Linux; elsewhere it is 0.
  * @param clients the processes that only measure
- * @returns the function that returns it, since the last call
+ * @returns a function that returns the use since its last call
  */
 export function watchProcessors(clients: readonly (number | undefined)[]): () => Used {
   const root = testRunner();
@@ -63,7 +63,7 @@ interface Process {
   readonly name: string;
 }
 
-/** Reads a process; undefined where it has ended meanwhile. */
+/** Reads a process; returns undefined if it has ended meanwhile. */
 function processOf(pid: number | 'self'): Process | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -75,7 +75,7 @@ function processOf(pid: number | 'self'): Process | undefined {
   }
 }
 
-/** The first process of the test runner: all that is measured, the databases too, are its children. */
+/** Returns the first process of the test runner: everything measured, including the databases, is its descendant. */
 function testRunner(): number {
   let pid = process.pid;
   for (let next = processOf(pid); next?.name.includes('vitest'); next = processOf(pid)) pid = next.parent;

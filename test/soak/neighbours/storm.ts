@@ -2,13 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setPriorityOfSession } from './machine.ts';
 import { connection, type Storm } from './storms.ts';
 
-// A storm in a process of its own, of the lowest priority: it begins and ends on a message, and returns the counts of its acts
-// at each end.
+// A storm in a separate process, with the lowest priority: it begins and ends on a message, and returns the counts of
+// its acts at each end.
 setPriorityOfSession(19);
 
 let goesOn = false;
 
-/** Acts on one connection until the storm ends. Those of a rate follow each other evenly, so that a limit of this rate refuses none. */
+/**
+ * Acts on one connection until the storm ends. Acts at a rate are evenly spaced, so that a limit of this rate refuses
+ * none.
+ */
 async function rage(storm: Storm, connectionAt: number, statuses: Map<string, number>): Promise<void> {
   const own = connection(storm);
   const everyMs = storm.perSecond === undefined ? 0 : (storm.connections * 1_000) / storm.perSecond;

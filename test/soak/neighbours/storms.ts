@@ -16,7 +16,7 @@ export const kinds = [
 ] as const;
 export type Kind = (typeof kinds)[number];
 
-/** What the connections of a storm send, and where. */
+/** The requests of a storm's connections, and their target. */
 export interface Storm {
   readonly url: string;
   readonly authorization: string;
@@ -31,12 +31,12 @@ export interface Storm {
 
 /** One connection of a storm. */
 export interface Raging {
-  /** Does its act once. Returns what came of it: a status, or the code with which a socket was closed. */
+  /** Does its act once. Returns the result: a status, or the code with which a socket was closed. */
   act(): Promise<string>;
   close(): Promise<void>;
 }
 
-/** The document with which one account is read. */
+/** Returns the document that reads one account. */
 export function accountQuery(id: string): string {
   return `{ account(id: "${id}") { id currency { code } ... on InternalAccount { balance { amount } } } }`;
 }
@@ -44,7 +44,7 @@ export function accountQuery(id: string): string {
 /** A payment out. */
 export const payment = `mutation ($input: TransferOutInput!) { transferOut(input: $input) { __typename } }`;
 
-/** An expensive document: fifty payments, of each its history, its legs, and the accounts of its customer. */
+/** An expensive document: fifty payments, each with its history, its legs, and the accounts of its customer. */
 export const expensive = `{ transactions(first: 50) { edges { node { id status sentAmount { amount } timeline { status reason }
   ledgerEntries { amount { amount currency { code } } account { id } system }
   customer { id platformCustomerId accounts(first: 3) { edges { node { id displayName } } } } } } } }`;
@@ -112,7 +112,7 @@ function upload({ url, authorization }: Storm): Promise<string> {
   return promise;
 }
 
-/** Opens an event stream, and goes away after its first message: the current state. */
+/** Opens an event stream, and disconnects after its first message: the current state. */
 function openStream({ url, authorization, from }: Storm): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const headers = { authorization, 'content-type': 'application/json', accept: 'text/event-stream' };
@@ -128,7 +128,7 @@ function openStream({ url, authorization, from }: Storm): Promise<string> {
   return promise;
 }
 
-/** Opens a socket, asks a query on it, and closes it. */
+/** Opens a socket, sends a query on it, and closes it. */
 function openSocket({ url, authorization, from }: Storm): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');

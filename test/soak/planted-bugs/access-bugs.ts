@@ -3,13 +3,13 @@ import type { Bugs } from './plant.ts';
 /** Bugs in who sees and does what, and in the pages of lists. */
 export const accessBugs: Bugs = {
   'test/graphql/trusted-documents.test.ts': {
-    'a token for registered documents sends any': {
+    'a token for registered documents can send any document': {
       file: 'src/api/graphql/server/operations.ts',
       find: 'if (context.viewer.trustedDocumentsOnly)',
       put: "if (context.viewer.trustedDocumentsOnly && query === '')",
       test: 'a token for registered documents only can send no other, by text or by hash',
     },
-    'a document is registered under a hash that is not its own': {
+    'a document is registered under a different hash': {
       file: 'src/api/graphql/documents/manifest.ts',
       find: "return algorithm !== undefined && digest(algorithm, text, 'hex') === hash;",
       put: 'return algorithm !== undefined;',
@@ -40,11 +40,11 @@ export const accessBugs: Bugs = {
       find: 'return where(rules.transaction, scope);',
       put: `const { platformId: _platformId, ...rest } = where(rules.transaction, scope);
   return rest;`,
-      test: "the application itself finds no %s of another platform, even without the database's checks",
+      test: "the application itself finds no foreign %s, even without the database's checks",
     },
   },
   'test/database/pooler.test.ts': {
-    'behind a connection pooler the platform of a request stays in the session': {
+    'behind a connection pooler the platform of a request remains in the session': {
       file: 'src/infra/database/connections/platform-statement.ts',
       find: ', true)`;',
       put: ', false)`;',
@@ -52,13 +52,13 @@ export const accessBugs: Bugs = {
     },
   },
   'test/access/same-tick.test.ts': {
-    'the settings of two platforms are read by one statement, in the name of the first one': {
+    'the settings of two platforms are read in one statement, as the first one': {
       file: 'src/domain/platforms/platforms.ts',
       find: 'return payments.database.prisma.platform.findFirstOrThrow({',
       put: 'return payments.database.prisma.platform.findUniqueOrThrow({',
       test: 'every REST read returns the same to a platform, whoever else asks in the same tick',
     },
-    "a query of Prisma's client runs in the name of whoever awaits it": {
+    "a query of Prisma's client runs for the platform that awaits it": {
       file: 'src/infra/database/connections/platform-scope.ts',
       find: "=== '[object PrismaPromise]'",
       put: "=== '[object Promise]'",
@@ -92,7 +92,7 @@ export const accessBugs: Bugs = {
       put: 'return { platformId: scope.platformId };',
       test: 'an app lists only the events of objects that its token can see',
     },
-    'an app hears all events of its platform in its streams': {
+    'an app receives all events of its platform in its streams': {
       file: 'src/domain/access/visible.ts',
       find: "return event.platformId === scope.platformId && maySee('event', scope, event);",
       put: 'return event.platformId === scope.platformId;',
@@ -107,19 +107,19 @@ export const accessBugs: Bugs = {
     },
   },
   'test/access/client-tokens.test.ts': {
-    'an app sees everything of what its token shows nothing of': {
+    'an app sees types that its token does not show': {
       file: 'src/domain/access/visible.ts',
       find: '...(field === null ? matchesNothing : equal',
       put: '...(field === null ? {} : equal',
       test: 'a token of one quote shows that quote and its transaction, without names or accounts',
     },
-    'a client token may do what only servers may': {
+    'a client token may run server-only operations': {
       file: 'src/domain/access/operations.ts',
       find: "if (caller.kind === 'CLIENT' && !('client' in operation)) {",
       put: "if (caller.kind === 'CLIENT' && !(name in operations)) {",
       test: 'an app cannot run server-only operations, whatever its permissions',
     },
-    'a revoked client token is good until it expires': {
+    'a revoked client token is valid until it expires': {
       file: 'src/domain/access/tokens/client-tokens.ts',
       find: ' and t.revoked_at is null and',
       put: ' and',
@@ -131,7 +131,7 @@ export const accessBugs: Bugs = {
       put: "return keySpace !== '' ? operation :",
       test: 'idempotency keys of one app are independent of those of other apps and of the platform',
     },
-    'whatever the key of client tokens has signed is one': {
+    'anything signed with the client-token key is a client token': {
       file: 'src/domain/access/tokens/client-tokens.ts',
       find: "if (!('iss' in claims) || claims.iss !== issuer) return undefined;",
       test: 'a revoked or forged client token is treated like a missing one',
@@ -160,13 +160,13 @@ export const accessBugs: Bugs = {
     },
   },
   'test/payments/names.test.ts': {
-    'a customer whom the viewer may not see is called the platform': {
+    'a hidden customer is shown as the platform': {
       file: 'src/api/graphql/schema/values/people.ts',
       find: "? 'CUSTOMER' : 'HIDDEN'",
       put: "? 'CUSTOMER' : 'PLATFORM'",
       test: 'a payment whose customer is null states whether it is the platform’s or a hidden customer’s',
     },
-    'an app sees the end of the number of a stranger': {
+    "an app sees the last digits of a stranger's account number": {
       file: 'src/api/graphql/schema/payments/parties.ts',
       find: "account && maySee('account', viewer, account) ? number : null",
       put: "account && viewer.bound.kind !== 'PAYMENT' ? number : null",
@@ -174,13 +174,13 @@ export const accessBugs: Bugs = {
     },
   },
   'test/graphql/refusals.test.ts': {
-    'a decimal is another input than the same smallest units': {
+    'a decimal and the same amount in smallest units are different inputs': {
       file: 'src/domain/commands/command.ts',
       find: 'input: await comparableInput(command)',
       put: 'input: command.input',
       test: 'in either form is the same input: a repeat gets the same answer, another amount is refused',
     },
-    'a refusal tells a balance to who may not view': {
+    'a refusal reveals a balance to a caller without VIEW': {
       file: 'src/domain/commands/plan-refusals.ts',
       find: " && caller.permissions.includes('VIEW')) return undefined;",
       put: ') return undefined;',
@@ -188,7 +188,7 @@ export const accessBugs: Bugs = {
     },
   },
   'test/access/hidden.test.ts': {
-    'a refusal tells the app of a payment what the account holds': {
+    "a refusal reveals the account's balance to the app of a payment": {
       file: 'src/domain/commands/plan-refusals.ts',
       find: `if (seesAny('account', caller) && caller.permissions.includes('VIEW')) return undefined;
       return { code, message: 'the account does not hold enough' };`,
@@ -197,17 +197,17 @@ export const accessBugs: Bugs = {
     },
   },
   'test/access/expected-versions.test.ts': {
-    'a payment or a customer changes, whatever version the caller has seen': {
+    'a payment or a customer changes, whatever version the caller expects': {
       file: 'prisma/functions/commit/check_plan.sql',
       find: "    case when p_plan ? 'expected' then check_version(p_platform, p_plan -> 'expected') end,\n",
       test: 'succeeds once of twenty calls with the same version, and the others get the current record',
     },
-    'an endpoint changes, whatever version the caller has seen': {
+    'an endpoint changes, whatever version the caller expects': {
       file: 'src/api/webhooks/endpoints/endpoint-queries.ts',
       find: "  checkVersion(expecting, publicId('WebhookEndpoint', id), endpoint.version);\n",
       test: 'changes nothing for an earlier or a later version',
     },
-    'the settings change, whatever version the caller has seen': {
+    'the settings change, whatever version the caller expects': {
       file: 'src/domain/platforms/platforms.ts',
       find: "  checkVersion(settings, publicId('Platform', before.id), before.version);\n",
       test: 'a change that would change nothing is refused as well',
@@ -218,49 +218,49 @@ export const accessBugs: Bugs = {
       put: "cancelQuote: { permission: 'TRANSACT', client: true }",
       test: 'every mutation that changes a record accepts the version that its caller has read',
     },
-    'a failing delivery is a change of its endpoint': {
+    'a failing delivery changes the version of its endpoint': {
       file: 'prisma/migrations',
       find: "old.description, old.status = 'DISABLED', old.secret",
       put: "old.description, old.status = 'FAILING', old.secret",
       test: "the service's own notes on an endpoint do not change its version",
     },
-    'a weak entity tag is as good as a strong one': {
+    'a weak entity tag is accepted like a strong one': {
       file: 'src/api/rest/entity-tags.ts',
       find: "return '';",
       put: `return field.replaceAll(/^W\\/|"/g, '');`,
       test: '%s %s takes effect only with the current entity tag',
     },
-    'the entity tag of the settings leaves out their endpoint': {
+    'the entity tag of the settings ignores their endpoint': {
       file: 'src/api/rest/endpoints/config.ts',
       find: '          if (demanded !== undefined) await checkConfigEndpoint(transaction, viewer, state);\n',
       test: 'the settings have one entity tag, which changes with any of them through either API',
     },
   },
   'test/access/cursors.test.ts': {
-    'a cursor shows what it names': {
+    'a cursor reveals what it names': {
       file: 'src/core/cursors.ts',
       find: 'return cipher.update(bytesOf(position))',
       put: 'return bytesOf(position)',
       test: 'a cursor is short, and reveals nothing about what it names',
     },
-    'each instance has cursors of its own': {
+    'each instance has its own cursors': {
       file: 'src/server/gateway.ts',
       find: 'new Cursors(config.SECRET_KEY ? [',
       put: 'new Cursors(config.SECRET_KEY ? [Buffer.from(crypto.getRandomValues(new Uint8Array(32))), ',
       test: 'the same position has the same cursor in all lists and streams, on every instance',
     },
-    'another spelling of a cursor is accepted': {
+    'a different spelling of a cursor is accepted': {
       file: 'src/core/cursors.ts',
       find: " || bytes.toString('base64url') !== cursor",
       test: '%s refuses what is not a cursor of its list and platform, naming the argument',
     },
-    'a cursor of another order is read as one of this order': {
+    'a cursor of a different order is read as one of this order': {
       file: 'src/core/paging.ts',
       find: 'keyOf: (position) => (position.length === 36 ? position : undefined)',
       put: 'keyOf: (position) => position.slice(-36)',
       test: 'a cursor of a different order of its list is refused',
     },
-    'the cursors of a key that is replaced end with the swap': {
+    'the cursors of a replaced key become invalid with the rotation': {
       file: 'src/core/cursors.ts',
       find: 'for (const key of this.#keys) {',
       put: 'for (const key of this.#keys.slice(0, 1)) {',
@@ -290,7 +290,7 @@ export const accessBugs: Bugs = {
     },
   },
   'test/graphql/connections.test.ts': {
-    'a page between two cursors leaves the second one out of account': {
+    'a page between two cursors ignores the second one': {
       file: 'src/api/graphql/paging.ts',
       find: '...(lt !== undefined && { lt })',
       put: '...(lt !== undefined && gt === undefined && { lt })',
@@ -298,25 +298,25 @@ export const accessBugs: Bugs = {
     },
   },
   'test/access/rights-that-end.test.ts': {
-    'a socket goes on with what the token that renews it may not do': {
+    'a socket continues streams that its renewed token may not open': {
       file: 'src/domain/access/tokens/sessions.ts',
       find: 'for (const couldBegin of open.underWay) if (!(await couldBegin(viewer))) return false;',
       test: 'ends when it is renewed by %s',
     },
-    'a stream opens though its socket was renewed with a lesser token meanwhile': {
+    'a stream opens although its socket was meanwhile renewed with a lesser token': {
       file: 'src/domain/access/tokens/sessions.ts',
       find: 'if (await couldBegin(open.viewer)) return',
       put: 'if (open.underWay.size > 0) return',
       test: 'a stream still opening when a lesser token renews its socket does not open',
     },
-    'a socket takes credentials that nobody has looked up': {
+    'a socket accepts credentials that were not looked up': {
       file: 'src/api/graphql/transports/socket-sessions.ts',
       find: 'if (viewer === null) return;',
       put: `if (viewer === null) extra.authorization = authorization;
   if (viewer === null) return;`,
       test: 'a socket rejects credentials that could not be looked up, and continues with its own',
     },
-    'a stream goes on with a document that its token may not send any more': {
+    'a stream continues with a document that its token may no longer send': {
       file: 'src/api/graphql/server/supervise-stream.ts',
       find: '(!viewer.trustedDocumentsOnly || sent.isRegistered(viewer, args.document))',
       put: 'sent !== undefined',
@@ -324,25 +324,25 @@ export const accessBugs: Bugs = {
     },
   },
   'test/access/token-parents.test.ts': {
-    'a webhook endpoint outlives the token that made it': {
+    'a webhook endpoint outlives the token that created it': {
       file: 'src/domain/access/tokens/revoke-tokens.ts',
       find: "and token_id in (select id from family) and $5 and status <> 'DISABLED'",
       put: "and token_id in (select id from family) and not $5 and status <> 'DISABLED'",
       test: 'a revoked token disables the endpoints that it or a descendant created, redirected or enabled',
     },
-    'what waits for an endpoint that ends with its token waits for ever': {
+    'deliveries to an endpoint that ends with its token wait forever': {
       file: 'src/domain/access/tokens/revoke-tokens.ts',
       find: 'for (const endpointId of endpoints) await dropPending(on, caller.platformId, endpointId);',
       put: 'if (endpoints.length > 20) await dropPending(on, caller.platformId, id);',
       test: 'a revoked token disables the endpoints that it or a descendant created, redirected or enabled',
     },
-    'an endpoint does not end with the token that has redirected it': {
+    'an endpoint does not end with the token that redirected it': {
       file: 'src/api/webhooks/endpoints/endpoint-changes.ts',
       find: '...(takesOver && { tokenId }),',
       put: '...(enables && { tokenId }),',
       test: 'a revoked token disables the endpoints that it or a descendant created, redirected or enabled',
     },
-    'a revoked token makes a webhook endpoint while a gateway remembers it': {
+    'a revoked token creates a webhook endpoint while a gateway remembers it': {
       file: 'src/api/webhooks/endpoints/endpoint-changes.ts',
       find: `await lockPlatform(client, caller);
   const tokenId = await lockMaker(client, caller);`,
@@ -352,18 +352,18 @@ export const accessBugs: Bugs = {
     },
   },
   'test/access/permissions.test.ts': {
-    'a token that only manages reads events by a webhook endpoint': {
+    'a token with MANAGE only reads events through a webhook endpoint': {
       file: 'src/domain/access/operations.ts',
       find: "if ('reads' in operation) requirePermission(caller, 'VIEW');",
       test: 'granting access to events, or reading them through an endpoint, needs VIEW on both APIs',
     },
-    'a token that approves no payments makes an endpoint that does': {
+    'a token that cannot approve payments creates an endpoint that can': {
       file: 'src/api/webhooks/endpoints/endpoint-changes.ts',
       find: `  requireMayApprove(caller, fields.eventTypes);
 `,
       test: 'creating or redirecting an endpoint whose answers approve payments needs TRANSACT on both APIs',
     },
-    'a token that approves no payments moves an endpoint that does': {
+    'a token that cannot approve payments redirects an endpoint that can': {
       file: 'src/api/webhooks/endpoints/endpoint-changes.ts',
       find: 'if (takesOver) requireMayApprove',
       put: 'if (approves) requireMayApprove',
@@ -371,13 +371,13 @@ export const accessBugs: Bugs = {
     },
   },
   'test/database/closed-to-public.test.ts': {
-    'functions with the rights of the owner are open to every login of the server': {
+    "every login of the server may execute functions with the owner's rights": {
       file: 'prisma/migrations',
       find: "execute format('revoke execute on function %s from public', v_function.name);",
       put: 'null;',
       test: 'cannot do so even with usage of the schemas',
     },
-    'a function that a later migration makes is open to every login of the server': {
+    'every login of the server may execute a function of a later migration': {
       file: 'prisma/migrations',
       find: 'alter default privileges revoke execute on functions from public;',
       test: 'cannot call a function of a later migration, which the two roles may call',

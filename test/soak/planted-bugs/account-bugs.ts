@@ -1,18 +1,18 @@
 import type { Bugs } from './plant.ts';
 
-/** Bugs in what identifies accounts and customers, and in fields that few documents reach. */
+/** Bugs in the identity of accounts and customers, and in fields that few documents reach. */
 export const accountBugs: Bugs = {
   'test/payments/account-types.test.ts': {
-    'nobody looks at the check digits of an IBAN': {
+    'the check digits of an IBAN are not checked': {
       file: 'src/core/account-types.ts',
       find: 'iban: ibanField(ibanFault),',
       put: 'iban: ibanField(() => undefined),',
       test: 'PRODUCTION refuses it naming the field and the character or check digit, in both APIs alike',
     },
-    'check digits are looked at in the canonical spelling, which has the right capitals of EIP-55': {
+    'check digits are checked in the canonical spelling, which has the right EIP-55 capitals': {
       file: 'src/domain/accounts/account-details.ts',
-      find: 'details[name] ?? value);',
-      put: 'value);',
+      find: 'details[name] ?? value)',
+      put: 'value)',
       test: 'the sandbox accepts well-formed details, and both APIs warn of what PRODUCTION would refuse',
     },
     'an invoice never expires': {
@@ -21,13 +21,13 @@ export const accountBugs: Bugs = {
       put: 'return expiry && expiry <= new Date(0) ?',
       test: 'PRODUCTION refuses it naming the field and the character or check digit, in both APIs alike',
     },
-    'a name that the rail carries in other characters is not mentioned': {
+    'no warning is given of a name that the rail transmits in other characters': {
       file: 'src/core/carried-text.ts',
       find: 'if (cut === name) return { text: cut };',
       put: 'if (cut !== "") return { text: cut };',
       test: "registering an account warns that %s transmits its owner's name in other characters",
     },
-    'a rail gets the name as it is in place of what it carries': {
+    'a rail gets the original name instead of the one that it transmits': {
       file: 'src/domain/accounts/beneficiary.ts',
       find: 'return name === undefined || !characters ? name : carriedName(name, characters).text;',
       put: 'return name;',
@@ -51,7 +51,7 @@ export const accountBugs: Bugs = {
       file: 'src/domain/customers/customer-changes.ts',
       find: '    const details = input.details ?? undefined;\n',
       put: "    if (!customer) customerNotFound(at('customerId'));\n    const details = input.details ?? undefined;\n",
-      test: 'the new details of a customer are checked before the customer whom they are for, in both APIs',
+      test: 'the new details of a customer are validated before the customer is looked up, in both APIs',
     },
     'a country is any two capital letters': {
       file: 'src/core/countries.ts',
@@ -67,31 +67,31 @@ export const accountBugs: Bugs = {
       put: 'and a.identifier = n.identifier limit 1',
       test: 'is one account in every spelling, and a different one at each other bank',
     },
-    'a refusal names an account to somebody who may not view it': {
+    'a refusal names an account to a caller who may not view it': {
       file: 'src/domain/commands/plan-refusals.ts',
       find: "      return { code: 'CONFLICT', message: 'this account already exists' };",
       put: '      return undefined;',
       test: 'a caller without VIEW learns that the account exists, but not which it is',
     },
-    'a narrow space of print makes another account': {
+    'a narrow no-break space makes a different account': {
       file: 'src/core/account-fields.ts',
       find: 'const spaces = String.raw`\\s',
       put: 'const spaces = String.raw` ',
-      test: 'five hundred spellings of fifty accounts, registered by twenty concurrent writers, are fifty accounts',
+      test: 'five hundred spellings of fifty accounts, registered concurrently, are fifty accounts',
     },
-    'the index of external accounts knows no banks': {
+    'the index of external accounts ignores the bank': {
       file: 'prisma/migrations',
       find: 'account_type, bank, identifier) nulls not distinct',
       put: 'account_type, identifier) nulls not distinct',
       test: 'is one account in every spelling, and a different one at each other bank',
     },
-    'dashes make another account': {
+    'dashes make a different account': {
       file: 'src/core/account-fields.ts',
       find: "const bare = (value: string) => value.replace(gap, '');",
       put: "const bare = (value: string) => value.replace(/\\s/g, '');",
       test: 'is one account in every spelling, and a different one at each other bank',
     },
-    'an account is not ACTIVE again where the same number is at another bank': {
+    'an account cannot become ACTIVE again if the same number exists at another bank': {
       file: 'prisma/functions/commit/check_accounts.sql',
       find: 'and a.bank is not distinct from v_account.bank limit 1',
       put: 'limit 1',
@@ -99,7 +99,7 @@ export const accountBugs: Bugs = {
     },
   },
   'test/rails/upstream.test.ts': {
-    'an account is found upstream by its number, at whatever bank': {
+    'an account is found upstream by its number, regardless of the bank': {
       file: 'src/rails/upstream/upstream-accounts.ts',
       find: 'JSON.stringify([type, bank, identifier])',
       put: 'JSON.stringify([type, bank && null, identifier])',
@@ -107,7 +107,7 @@ export const accountBugs: Bugs = {
     },
   },
   'test/rest/receivers.test.ts': {
-    'of several customers with one platform id, any of them pays': {
+    'any of several customers with one platform id pays': {
       file: 'src/api/rest/endpoints/receivers.ts',
       find: 'take: 2',
       put: 'take: 1',
@@ -123,34 +123,34 @@ export const accountBugs: Bugs = {
     },
   },
   'test/graphql/oracle.test.ts': {
-    'what is computed of a row gets numbers as they are in JSON': {
+    "computed fields get a row's numbers as JSON has them": {
       file: 'src/api/graphql/reading/computed.ts',
       find: 'if (row[name] !== null) row[name] = revive(row[name]);',
       put: 'if (row[name] === undefined) row[name] = revive(row[name]);',
       test: '${documents} random documents, repeated by every caller, are answered as by standard execution',
     },
-    'the oracle is asked nothing that has a certain field': {
+    "a field of the schema has no value in the oracle's scene": {
       file: 'test/oracle/scene.ts',
       find: "taxId: 'QQ123456C', ",
       test: '${documents} random documents, repeated by every caller, are answered as by standard execution',
     },
   },
   'test/proof/accounts.test.ts': {
-    'nobody looks at the check digits of a CNPJ': {
+    'the check digits of a CNPJ are not checked': {
       file: 'src/core/account-fields.ts',
       find: 'cnpjs.isValid(value)',
       put: 'value !== ""',
-      test: 'an account with one character mistyped is refused by its field, unless its library takes it as well',
+      test: 'an account with a typing error is refused, naming the field, unless its library accepts it too',
     },
     'a BIC keeps the XXX of its head office': {
       file: 'src/core/account-fields.ts',
       find: "replace(/^(.{8})XXX$/, '$1')",
       put: 'trim()',
-      test: 'an account of any type, in any spelling of print, is taken in PRODUCTION and stored as its one canonical spelling',
+      test: 'an account of any type, in any printed spelling, is accepted in PRODUCTION and stored canonically',
     },
   },
   'test/payments/external-accounts.test.ts': {
-    'nobody says which names were compared': {
+    'the compared names are not reported': {
       file: 'src/domain/accounts/beneficiary.ts',
       find: 'return [explanation, compared].filter',
       put: 'return [explanation].filter',

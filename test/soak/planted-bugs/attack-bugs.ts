@@ -1,6 +1,6 @@
 import type { Bugs } from './plant.ts';
 
-/** Bugs that the matrix of tenants and scopes and the random requests must notice, as they are found from outside. */
+/** Bugs that the matrix of tenants and scopes and the random requests must notice, as an attacker would find them. */
 export const attackBugs: Bugs = {
   'test/attack/matrix.test.ts': {
     'an app finds the other customers of its platform by their ids': {
@@ -9,7 +9,7 @@ export const attackBugs: Bugs = {
       put: 'return { platformId: scope.platformId };',
       test: 'over GraphQL, objects named by %s look as if they never existed',
     },
-    'the app of a payment guesses by a filter whose payment it is': {
+    'the app of a payment can guess its owner with a filter': {
       file: 'src/domain/commands/filters.ts',
       find: 'ofCustomer(caller, { customer: { platformCustomerId } }),',
       put: '({ customer: { platformCustomerId } }),',
@@ -32,9 +32,9 @@ export const attackBugs: Bugs = {
       file: 'src/domain/access/visible.ts',
       find: 'return where(rules.ofPlatform, scope);',
       put: "return (scope.bound.kind === 'PLATFORM' ? {} : where(rules.ofPlatform, scope)) as { platformId: string };",
-      test: "the application itself finds no WebhookEndpoint of another platform, even without the database's checks",
+      test: "the application itself finds no foreign WebhookEndpoint, even without the database's checks",
     },
-    'an app hears in its streams what happens to others of its platform': {
+    'an app receives the events of other customers in its streams': {
       file: 'src/domain/access/visible.ts',
       find: "return event.platformId === scope.platformId && maySee('event', scope, event);",
       put: 'return event.platformId === scope.platformId;',
@@ -48,13 +48,13 @@ export const attackBugs: Bugs = {
       put: "if (isInputError(error) && message === 'never') {",
       test: '${probes} random requests, good and bad, over all transports meet no fault, leak or broken bound',
     },
-    'an error tells its stack': {
+    'an error reveals its stack': {
       file: 'src/api/graphql/server/present-error.ts',
       find: 'return new GraphQLError(message, { ...location,',
       put: 'return new GraphQLError(error.stack ?? message, { ...location,',
       test: '${probes} random requests, good and bad, over all transports meet no fault, leak or broken bound',
     },
-    'an answer has no bound': {
+    'the size of an answer is not limited': {
       file: 'src/server/serve.ts',
       find: 'maxAnswerBytes: config.MAX_ANSWER_BYTES,',
       put: 'maxAnswerBytes: 100_000_000,',
@@ -62,13 +62,13 @@ export const attackBugs: Bugs = {
     },
   },
   'test/http/overload.test.ts': {
-    'an operation of a socket and a message of a stream wait for no turn': {
+    "a socket's operation and a stream's message do not wait for a turn": {
       file: 'src/api/http/turns.ts',
       find: 'await this.begin(tenant);',
       put: 'void this.begin(tenant);',
       test: 'on sockets, for queries and the messages of subscriptions',
     },
-    'a platform that is alone may have all connections to the database': {
+    'a platform that is alone may use all connections to the database': {
       file: 'src/infra/database/connections/connection-shares.ts',
       find: 'pool.options.max - 1',
       put: 'pool.options.max',
@@ -76,7 +76,7 @@ export const attackBugs: Bugs = {
     },
   },
   'test/http/refused-bodies.test.ts': {
-    'the answer to a body that is cut off leaves its connection open': {
+    'the response to a truncated body leaves its connection open': {
       file: 'src/api/http/bodies.ts',
       find: 'if (isTooLong(request)) endWithResponse(request, response);',
       put: 'void response;',
@@ -89,12 +89,12 @@ export const attackBugs: Bugs = {
     },
   },
   'test/access/refusal-pace.test.ts': {
-    'refusals that wait as long as one may come at one moment': {
+    'refusals that wait for the maximum time are sent at one moment': {
       file: 'src/domain/access/limits/refusal-pace.ts',
       find: ' - spreadMs * ((source.longest * goldenRatio) % 1)',
       test: 'wait for at most twelve seconds, and are spread out at that limit',
     },
-    'refusals go on waiting in an instance that stops': {
+    'refusals continue to wait in an instance that stops': {
       file: 'src/domain/access/limits/refusal-pace.ts',
       find: 'this.#ended.abort();',
       test: 'do not wait on an instance that stops',
@@ -107,7 +107,7 @@ export const attackBugs: Bugs = {
       put: 'if (',
       test: 'a document in it is not executed, nor are variables in it',
     },
-    'of several Host headers the first counts': {
+    'the first of several Host headers counts': {
       file: 'src/infra/instruments/request-address.ts',
       find: 'if (hosts > 1 || (hosts === 0',
       put: 'if ((hosts === 0',
@@ -119,12 +119,12 @@ export const attackBugs: Bugs = {
       put: 'answer instanceof ServerResponse && request instanceof IncomingMessage ?',
       test: '$name',
     },
-    'the metrics are answered whatever the Host is': {
+    'the metrics are served whatever the Host is': {
       file: 'src/infra/instruments/operator-server.ts',
       find: '  refuseWrongAddresses(server);\n',
       test: 'the metrics',
     },
-    'a target may name another host than its header': {
+    'a target may name a different host from its header': {
       file: 'src/infra/instruments/request-address.ts',
       find: 'if (named.toLowerCase() !== host?.toLowerCase())',
       put: 'if (named === "")',
@@ -142,9 +142,9 @@ export const attackBugs: Bugs = {
       file: 'src/core/texts.ts',
       find: 'text.length > 2 * maxLength || lengthOf(text) > maxLength',
       put: 'text.length > maxLength',
-      test: 'every text of every REST body is bounded in the document, and refused as the table of strange texts says',
+      test: 'every REST text is bounded in the document, and refused as the table of strange texts says',
     },
-    'a joiner stands anywhere': {
+    'a joiner is allowed anywhere': {
       file: 'src/core/texts.ts',
       find: 'return !joining.test(before);',
       put: 'return false;',

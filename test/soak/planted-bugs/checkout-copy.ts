@@ -19,17 +19,17 @@ import { deep } from '../../../vitest.config.ts';
 import type { TestName } from './plant.ts';
 import { titlePattern } from './titles.ts';
 
-/** What one run of tests came to: the titles of those that passed and of those that failed. */
+/** The result of one run of tests: the titles of those that passed and of those that failed. */
 export interface TestRun {
   readonly passed: readonly string[];
   readonly failed: readonly string[];
-  /** What the run printed. */
+  /** The output of the run. */
   readonly output: string;
 }
 
 /**
- * A copy of the checkout in a folder of its own, in which bugs are planted. Its packages are hard links: nothing may write
- * to them.
+ * A copy of the checkout in a separate folder, in which bugs are planted. Its packages are hard links: nothing may
+ * write to them.
  */
 export class CheckoutCopy {
   readonly root: string;
@@ -37,7 +37,8 @@ export class CheckoutCopy {
   constructor(original: string) {
     removeOrphans();
     this.root = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
-    // Where this process is root, the database server of a test is another user, and its programs are among the packages.
+    // If this process is root, the database server of a test runs as a different user, and its programs are among the
+    // packages.
     chmodSync(this.root, 0o755);
     const left = new Set(['node_modules', '.git']);
     for (const name of readdirSync(original)) {
@@ -46,7 +47,7 @@ export class CheckoutCopy {
     linkTree(join(original, 'node_modules'), join(this.root, 'node_modules'));
   }
 
-  /** Writes the files, and returns what undoes it. */
+  /** Writes the files, and returns a function that undoes it. */
   write(files: ReadonlyMap<string, string>): () => void {
     const before = [...files.keys()].map((path) => [path, readFileSync(join(this.root, path), 'utf8')] as const);
     for (const [path, text] of files) writeFileSync(join(this.root, path), text);
@@ -56,7 +57,7 @@ export class CheckoutCopy {
   }
 
   /**
-   * Runs the tests with these names, and no others of their files but those with the same titles.
+   * Runs the tests with these names, and no others in their files except those with the same titles.
    * @param isOneEnough whether to stop at the first failure
    */
   async run(tests: readonly TestName[], isOneEnough = false): Promise<TestRun> {
@@ -98,10 +99,10 @@ interface Report {
   }[];
 }
 
-/** The start of a copy's name, which the id of its process follows. */
+/** The prefix of a copy's name, which is followed by the id of its process. */
 const prefix = 'planted-bugs-';
 
-/** Removes the copies of processes that were killed. */
+/** Removes checkouts that killed processes left behind. */
 function removeOrphans(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = Number(new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1]);
@@ -114,7 +115,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Of another user.
+    // It belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
@@ -137,12 +138,15 @@ function linkFile(source: string, target: string): void {
   try {
     linkSync(source, target);
   } catch {
-    // Another disk.
+    // On a different disk.
     copyFileSync(source, target);
   }
 }
 
-/** Runs Node, and returns its output. It does not get the environment of the test runner. The oracle finds a bug with few documents. */
+/**
+ * Runs Node, and returns its output. It does not get the environment of the test runner. The oracle finds a bug with
+ * few documents.
+ */
 function outputOf(cwd: string, args: readonly string[]): Promise<string> {
   const environment = Object.entries(process.env).filter(
     ([name]) => !/^(VITEST|TEST$|NODE_ENV$|NODE_OPTIONS$)/.test(name),

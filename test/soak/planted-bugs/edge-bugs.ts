@@ -1,9 +1,9 @@
 import type { Bugs } from './plant.ts';
 
-/** Bugs in a single condition of the database's functions: loosened by one, or left out. */
+/** Bugs in a single condition of the database's functions: weakened by one, or omitted. */
 export const edgeBugs: Bugs = {
   'test/payments/failures.test.ts': {
-    'a return takes the fee back only where the account of the platform holds more than the fee': {
+    "a return takes back the fee only if the platform's account holds more than the fee": {
       file: 'prisma/functions/leases/lease_rail_orders.sql',
       find: 'pa.posted >= q.platform_fee',
       put: 'pa.posted > q.platform_fee',
@@ -11,7 +11,7 @@ export const edgeBugs: Bugs = {
     },
   },
   'test/payments/freezing.test.ts': {
-    'a payment that its bank returns waits for as long as the account of the platform is frozen': {
+    "a returned payment waits for as long as the platform's account is frozen": {
       file: 'prisma/functions/leases/lease_rail_orders.sql',
       find: ' and (pa.frozen_at is null or pa.id = s.id)',
       test: 'that belongs to the platform returns no fees: the service bears the fee of a returned payment',
@@ -30,7 +30,7 @@ export const edgeBugs: Bugs = {
       put: "    when 'Account' then v_version := (p_expected ->> 'version')::int;",
       test: 'a change of an external account based on another version is refused',
     },
-    'the end of a case of another amount closes other cases of the payment, too': {
+    'closing a case about an amount also closes other cases of the payment': {
       file: 'prisma/functions/commit/apply_plans.sql',
       find: " and c.kind = 'OTHER_AMOUNT'",
       test: 'is booked for the case of another amount, and leaves a case of another outcome open',
@@ -41,7 +41,7 @@ export const edgeBugs: Bugs = {
       put: 'case when false then',
       test: 'is not booked once its case is closed',
     },
-    'a difference is booked for a case of another outcome': {
+    'a difference is booked for a case about the outcome': {
       file: 'prisma/functions/commit/check_difference.sql',
       find: " and kind = 'OTHER_AMOUNT'",
       test: 'is not booked for a case of another outcome',
@@ -64,7 +64,7 @@ export const edgeBugs: Bugs = {
     and t.expires_at > clock_timestamp()`,
       test: 'streams of a client token end once it has %s, and those of a valid one continue',
     },
-    'the streams of a revoked client token go on': {
+    'the streams of a revoked client token continue': {
       file: 'prisma/functions/access/find_token_rights.sql',
       find: 'join client_token t on t.platform_id = s.platform_id and t.id = s.id and t.revoked_at is null',
       put: 'join client_token t on t.platform_id = s.platform_id and t.id = s.id',
@@ -88,14 +88,14 @@ export const edgeBugs: Bugs = {
     },
   },
   'test/payments/external-account-changes.test.ts': {
-    'a new default deposit account changes all accounts of its customer': {
+    "a new default deposit account changes all of its customer's accounts": {
       file: 'prisma/functions/commit/apply_owner_changes.sql',
       find: `
         and default_uma_deposit_account;`,
       put: ';',
       test: 'a new default deposit account changes itself and its predecessor, once each, and no other account',
     },
-    'an account that is the default already changes twice when it is made the default': {
+    'an account that is already the default changes twice when it is set as the default': {
       file: 'prisma/functions/commit/apply_owner_changes.sql',
       find: ` and id <> v_account.id
 `,
@@ -103,13 +103,13 @@ export const edgeBugs: Bugs = {
 `,
       test: 'a new default deposit account changes itself and its predecessor, once each, and no other account',
     },
-    'an account that is registered as the default changes all accounts of its customer': {
+    "an account registered as the default changes all of its customer's accounts": {
       file: 'prisma/functions/commit/apply_registrations.sql',
       find: ' and a.default_uma_deposit_account;',
       put: ';',
       test: 'a new default deposit account changes itself and its predecessor, once each, and no other account',
     },
-    'a change of an account takes away the reason of its status': {
+    'a change of an account removes the reason of its status': {
       file: 'prisma/functions/commit/apply_owner_changes.sql',
       find: "coalesce(v_item ->> 'reason', status_reason)",
       put: "v_item ->> 'reason'",
@@ -130,7 +130,7 @@ export const edgeBugs: Bugs = {
       put: 'old.rate_details, new.description)',
       test: 'of an outgoing payment except its outcome',
     },
-    'an outgoing payment can go to another account': {
+    'the destination of an outgoing payment can change': {
       file: 'prisma/functions/guards/guard_transaction.sql',
       find: "old.type = 'OUTGOING' and (new.destination_account_id",
       put: "old.type = 'INCOMING' and (new.destination_account_id",
@@ -165,7 +165,7 @@ export const edgeBugs: Bugs = {
       find: "old.status <> 'PROPOSED' or ",
       test: 'an adjustment is decided once, and its decision cannot be undone',
     },
-    'the decision on an adjustment is taken back': {
+    'the decision on an adjustment is reversed': {
       file: 'prisma/functions/guards/guard_adjustment.sql',
       find: " or new.status = 'PROPOSED' then",
       put: ' then',
@@ -177,25 +177,25 @@ export const edgeBugs: Bugs = {
       put: ' and new.refund',
       test: 'a payment that keeps its status changes only by the settlement of a waiting refund',
     },
-    'the name at the other end of a payment can change': {
+    "the name of a payment's counterparty can change": {
       file: 'prisma/functions/guards/guard_transaction.sql',
       find: `    new.destination_name := old.destination_name;
 `,
       test: 'a name at the other end of a payment keeps its value, whatever an update sets',
     },
-    'a payment was settled when an update says so': {
+    'an update can set when a payment settled': {
       file: 'prisma/functions/guards/guard_transaction.sql',
       find: '    new.settled_at := new.updated_at;',
       put: '    new.settled_at := coalesce(new.settled_at, new.updated_at);',
       test: "the times of settlement and refund are those of the database's clock",
     },
-    'a refund has begun when an update says so': {
+    'an update can set when a refund began': {
       file: 'prisma/functions/guards/guard_transaction.sql',
       find: `    new.refund_initiated_at := new.updated_at;
 `,
       test: "the times of settlement and refund are those of the database's clock",
     },
-    'an account here is a default deposit account': {
+    'an internal account is a default deposit account': {
       file: 'prisma/functions/guards/is_sound_account.sql',
       find: ` and not a.default_uma_deposit_account
             and`,
@@ -203,7 +203,7 @@ export const edgeBugs: Bugs = {
             and`,
       test: 'a row may be %s, and nothing beyond that',
     },
-    'an account outside has a balance': {
+    'an external account has a balance': {
       file: 'prisma/functions/guards/is_sound_account.sql',
       find: ` and a.posted = 0
 `,
@@ -211,7 +211,7 @@ export const edgeBugs: Bugs = {
 `,
       test: 'a row may be %s, and nothing beyond that',
     },
-    'a deleted account outside is a default': {
+    'a deleted external account is a default': {
       file: 'prisma/functions/guards/is_sound_account.sql',
       find: ' and not a.default_uma_deposit_account)',
       put: ')',
@@ -223,13 +223,13 @@ export const edgeBugs: Bugs = {
       put: 'return q.total_sending_amount between 0 and',
       test: 'a row may be %s, and nothing beyond that',
     },
-    'a quote receives a unit more than the most': {
+    'a quote receives one unit above the maximum': {
       file: 'prisma/functions/guards/is_sound_quote.sql',
       find: 'q.total_receiving_amount between 1 and 9000000000000000',
       put: 'q.total_receiving_amount between 1 and 9000000000000001',
       test: 'a row may be %s, and nothing beyond that',
     },
-    'the fees of a quote are more than is sent': {
+    'the fees of a quote exceed the sending amount': {
       file: 'prisma/functions/guards/is_sound_quote.sql',
       find: 'q.fees_included between 0 and q.total_sending_amount',
       put: 'q.fees_included between 0 and q.total_sending_amount + 1',
@@ -241,13 +241,13 @@ export const edgeBugs: Bugs = {
       put: 'q.platform_fee between 0 and q.fees_included + 1',
       test: 'a row may be %s, and nothing beyond that',
     },
-    'a quote has a rate of nothing': {
+    'a quote has a rate of zero': {
       file: 'prisma/functions/guards/is_sound_quote.sql',
       find: 'q.exchange_rate > 0',
       put: 'q.exchange_rate >= 0',
       test: 'a row may be %s, and nothing beyond that',
     },
-    'a lock takes less than is sent': {
+    'a lock sends less than the sending amount': {
       file: 'prisma/functions/guards/is_sound_quote.sql',
       find: '= q.total_sending_amount - q.platform_fee',
       put: '<= q.total_sending_amount - q.platform_fee',
@@ -259,7 +259,7 @@ export const edgeBugs: Bugs = {
       put: 't.fees >= -1',
       test: 'a row may be %s, and nothing beyond that',
     },
-    'a payment is COMPLETED at no time': {
+    'a COMPLETED payment has no settlement time': {
       file: 'prisma/functions/guards/is_sound_transaction.sql',
       find: `
     and (t.status <> 'COMPLETED' or t.settled_at is not null)`,
@@ -271,7 +271,7 @@ export const edgeBugs: Bugs = {
     and (t.status <> 'REFUNDED' or t.refund_reference is not null)`,
       test: 'a row may be %s, and nothing beyond that',
     },
-    'a payment is approved by the token that asked for it': {
+    'a payment is approved by the token that requested it': {
       file: 'prisma/functions/guards/is_sound_transaction.sql',
       find: `
     and (t.decided_by_id is null or t.status = 'REJECTED' or 'ApiToken:' || t.decided_by_id is distinct from t.created_by)`,
@@ -279,7 +279,7 @@ export const edgeBugs: Bugs = {
     },
   },
   'test/ledger/locks.test.ts': {
-    'an adjustment is approved beside its rejection': {
+    'an adjustment is approved concurrently with its rejection': {
       file: 'prisma/functions/commit/lock_plans.sql',
       find: `plan.adjustments[*].id')))
     order by platform_id, id for no key update`,
@@ -287,19 +287,19 @@ export const edgeBugs: Bugs = {
     order by platform_id, id`,
       test: 'a plan waits for a transaction that %s, and is refused for the new state',
     },
-    'a case is settled beside its end': {
+    'a case is settled concurrently with its closing': {
       file: 'prisma/functions/commit/lock_plans.sql',
       find: "and order_id = any (uuids(jsonb_path_query_array(p_plans, '$[*].plan.cases[*].order_id')))",
       put: 'and false',
       test: 'a plan waits for a transaction that %s, and is refused for the new state',
     },
-    'customers who only take part are not locked beside others that change': {
+    'customers who only take part are not locked if others change': {
       file: 'prisma/functions/commit/lock_plans.sql',
       find: 'perform from customer where platform_id = any (v_platforms) and id = any (v_changed || v_active)',
       put: 'perform from customer where platform_id = any (v_platforms) and id = any (v_changed)',
       test: 'a plan waits for a transaction that %s, and is refused for the new state',
     },
-    'accounts outside that only take part are not locked beside others that change': {
+    'external accounts that only take part are not locked if others change': {
       file: 'prisma/functions/commit/lock_plans.sql',
       find: "kind = 'EXTERNAL' and id = any (v_changed || v_active)",
       put: "kind = 'EXTERNAL' and id = any (v_changed)",
@@ -307,49 +307,49 @@ export const edgeBugs: Bugs = {
     },
   },
   'test/work/clock.test.ts': {
-    'what waits in account_check waits for as long as the clock was set back': {
+    'rows in account_check wait for as long as the clock was set back': {
       file: 'prisma/functions/clock/follow_clock.sql',
       find: 'update account_check set due_at = due_at - v_step where due_at > v_ahead;',
       put: 'null;',
       test: 'moves back waiting rows in %s',
     },
-    'what waits in identity_check waits for as long as the clock was set back': {
+    'rows in identity_check wait for as long as the clock was set back': {
       file: 'prisma/functions/clock/follow_clock.sql',
       find: 'update identity_check set due_at = due_at - v_step where due_at > v_ahead;',
       put: 'null;',
       test: 'moves back waiting rows in %s',
     },
-    'what waits in rail_webhook waits for as long as the clock was set back': {
+    'rows in rail_webhook wait for as long as the clock was set back': {
       file: 'prisma/functions/clock/follow_clock.sql',
       find: 'update rail_webhook set due_at = due_at - v_step where due_at > v_ahead;',
       put: 'null;',
       test: 'moves back waiting rows in %s',
     },
-    'what waits in rail_deposit waits for as long as the clock was set back': {
+    'rows in rail_deposit wait for as long as the clock was set back': {
       file: 'prisma/functions/clock/follow_clock.sql',
       find: 'update rail_deposit set due_at = due_at - v_step where due_at > v_ahead;',
       put: 'null;',
       test: 'moves back waiting rows in %s',
     },
-    'what waits in rail_connection waits for as long as the clock was set back': {
+    'rows in rail_connection wait for as long as the clock was set back': {
       file: 'prisma/functions/clock/follow_clock.sql',
       find: 'update rail_connection set deposits_due_at = deposits_due_at - v_step where deposits_due_at > v_ahead;',
       put: 'null;',
       test: 'moves back waiting rows in %s',
     },
-    'after a small step back of the clock what is due soon is late': {
+    'after a small step back of the clock, rows due soon are late': {
       file: 'prisma/functions/clock/follow_clock.sql',
       find: "least(v_step / 2, interval '10 seconds')",
       put: "interval '10 seconds'",
       test: 'moves rows due in %s, at a step of %s, by %s minutes: ten seconds and half of a step remain',
     },
-    'a step back of the clock after a step forward is not seen': {
+    'a step back of the clock after a step forward is not detected': {
       file: 'prisma/functions/clock/follow_clock.sql',
       find: "if v_step < interval '-1 second' then",
       put: 'if false then',
       test: 'is detected even after a step forward',
     },
-    'the clock is set back whenever it stands still for a moment': {
+    'a clock that stands still for a moment counts as set back': {
       file: 'prisma/functions/clock/follow_clock.sql',
       find: "if v_step <= interval '1 second' then",
       put: "if v_step <= interval '0.5 seconds' then",
@@ -367,7 +367,7 @@ export const edgeBugs: Bugs = {
       find: ' and r.frozen_at is null',
       test: 'a customer whose identity is %s is found at its address: %s',
     },
-    'a customer whom a person has approved is not found at its address': {
+    'a manually approved customer is not found at its address': {
       file: 'prisma/functions/names/find_receiver.sql',
       find: "('APPROVED', 'MANUALLY_APPROVED')",
       put: "('APPROVED')",
@@ -379,7 +379,7 @@ export const edgeBugs: Bugs = {
     and d.status = 'ACTIVE'`,
       test: 'a lookup lists the currency of the default deposit account first, while that account is ACTIVE',
     },
-    'a payment to a receiver who may receive nothing any more waits for ever': {
+    'a payment to a receiver who may no longer receive waits forever': {
       file: 'prisma/functions/leases/lease_rail_orders.sql',
       find: "r.kyc_status in ('APPROVED', 'MANUALLY_APPROVED') and ",
       test: 'is rejected and its money returned: it %s',
@@ -391,7 +391,7 @@ export const edgeBugs: Bugs = {
     },
   },
   'test/payments/customers.test.ts': {
-    'a customer who changes its address does not get that of one who is deleted': {
+    'a customer cannot change its address to that of a deleted one': {
       file: 'prisma/functions/commit/check_customers.sql',
       find: ` and not c.is_deleted
 `,
@@ -401,13 +401,13 @@ export const edgeBugs: Bugs = {
     },
   },
   'test/payments/coming-money.test.ts': {
-    'money of a payment that is PROCESSING does not count as coming': {
+    'money of a payment that is PROCESSING does not count as incoming': {
       file: 'prisma/functions/commit/check_capacity.sql',
       find: "('PENDING', 'PROCESSING')",
       put: "('PENDING')",
       test: 'from a payment that is PROCESSING',
     },
-    'money that is coming counts once for each order that its payment had': {
+    'incoming money counts once for each order that its payment had': {
       file: 'prisma/functions/commit/check_capacity.sql',
       find: 'o.due_at is not null and ',
       test: 'from a payment whose money was pulled first: the completed pull no longer counts',

@@ -1,6 +1,6 @@
 import type { Bugs } from './plant.ts';
 
-/** Bugs in what decides about money: locks, idempotency keys, journals, balances and the feed. */
+/** Bugs in the code that decides about money: locks, idempotency keys, journals, balances and the feed. */
 export const ledgerBugs: Bugs = {
   'test/access/database-wall.test.ts': {
     'a plan inserts rows of other platforms': {
@@ -55,31 +55,31 @@ export const ledgerBugs: Bugs = {
       put: "legs[*].account'));",
       test: 'a deletion waits for a credit to the customer, and then is refused with the balance',
     },
-    'a decision counts that waited until the time to decide was over': {
+    'a decision that waited past the deadline counts': {
       file: 'src/domain/approvals/approvals.ts',
       find: ", approval: 'before' as const, ...move",
       put: ', ...move',
       test: 'a decision that waits for a lock until its deadline has passed is refused',
     },
-    'the time to decide is measured when the transaction of the database begins': {
+    'the deadline is compared with the start of the database transaction': {
       file: 'prisma/functions/commit/check_transactions.sql',
       find: 'clock_timestamp() >= t.approval_due_at',
       put: 'now() >= t.approval_due_at',
       test: 'a decision that waits for a lock until its deadline has passed is refused',
     },
-    'a platform that answers "later" after the time to decide has answered': {
+    'a platform that answers "later" after the deadline has answered': {
       file: 'src/domain/orders/orders.ts',
       find: 'and t.approval_due_at > clock_timestamp())',
       put: ')',
       test: 'a platform that answers "later" after the deadline has not answered',
     },
-    'a quote is made from a lookup that expired while it waited': {
+    'a quote is created from a lookup that expired while it waited': {
       file: 'prisma/functions/commit/check_lookups.sql',
       find: 'clock_timestamp()',
       put: 'now()',
       test: 'a quote whose lookup expires while it waits is refused',
     },
-    'a change writes the name of a customer again, whatever it has become': {
+    "a change overwrites a customer's name that has meanwhile changed": {
       file: 'src/domain/customers/customer-changes.ts',
       find: '...(columns.name === customer.name && { name: undefined, searchName: undefined }),',
       test: "a change that repeats a customer's name does not undo a concurrent change of it",
@@ -90,7 +90,7 @@ export const ledgerBugs: Bugs = {
       put: "v_id := to_jsonb(overlay(uuid_v7()::text placing '00' from 7 for 2));",
       test: 'an adjustment that waited for its account is dated after the entries before it',
     },
-    'a plan does not lock the accounts outside that take part': {
+    'a plan does not lock the external accounts that take part': {
       file: 'prisma/functions/commit/lock_plans.sql',
       find: `kind = 'EXTERNAL' and id = any (v_active)
     order by platform_id, id for share;`,
@@ -115,7 +115,7 @@ export const ledgerBugs: Bugs = {
     },
   },
   'test/payments/cancel-quote.test.ts': {
-    'a quote that was cancelled says that it expired when it would have': {
+    'a cancelled quote reports its original expiry': {
       file: 'prisma/functions/commit/check_quotes.sql',
       find: 'least(q.expires_at, q.updated_at)',
       put: 'q.expires_at',
@@ -140,13 +140,13 @@ export const ledgerBugs: Bugs = {
       put: 't.customer_id = p_customer',
       test: 'cannot be deleted, whether it pays or is paid',
     },
-    'money comes to a deleted customer': {
+    'a deleted customer receives money': {
       file: 'prisma/functions/commit/check_balances.sql',
       find: 'v_account.change > 0 and v_account.owner_is_deleted',
       put: 'false',
       test: 'accepts no deposit, not even a late one for its own quote',
     },
-    'a return to a deleted customer is tried again for ever': {
+    'a return to a deleted customer is retried forever': {
       file: 'src/domain/settlement/refused-credit.ts',
       find: "return refusal.code === 'AMOUNT_OUT_OF_RANGE' || refusal.code === 'CUSTOMER_DELETED';",
       put: "return refusal.code === 'AMOUNT_OUT_OF_RANGE';",
@@ -168,7 +168,7 @@ export const ledgerBugs: Bugs = {
     },
   },
   'test/payments/leases.test.ts': {
-    'a repeat that finds its own outcome contradicts it': {
+    'a repeat that finds its own outcome opens a case': {
       file: 'src/domain/settlement/cases.ts',
       find: 'const settled = isPull(order) ? pulled : status',
       put: 'const settled = isPull(order) ? false : status',
@@ -181,7 +181,7 @@ export const ledgerBugs: Bugs = {
       ],
       test: 'repeating a committed round whose answer was lost opens no case',
     },
-    'a pull that has settled contradicts no failure': {
+    'a failure reported after a settled pull opens no case': {
       file: 'src/domain/settlement/cases.ts',
       find: 'isPull(order) ? pulled : status',
       put: "isPull(order) ? pulled && status === 'COMPLETED' : status",
@@ -220,7 +220,7 @@ export const ledgerBugs: Bugs = {
       put: 'return mergePlans(sent, { journals: arrived.journals ?? [] });',
       test: 'from %s money moves immediately, with a payment on each side',
     },
-    'anybody gives money to another customer, also who may move none': {
+    'any customer can pay another one, even if it may not move money': {
       file: 'src/domain/transfers/transfers.ts',
       find: 'to.customerId === null ? [] : ownersOf(from, to)',
       put: 'ownersOf(to)',
@@ -234,7 +234,7 @@ export const ledgerBugs: Bugs = {
       put: 'flow = { ...flow, fees: flow.fees - 1n };\n  const net = flow.sent - flow.fees;',
       test: 'each kind of journal has exactly the legs of decision 58',
     },
-    'a refund goes to the account for the fees of the platform, where it has a fee': {
+    "a refund goes to the platform's fee account if there is a fee": {
       file: 'src/domain/commands/movements.ts',
       find: '{ account: flow.sourceAccountId, currency: flow.sendingCurrency, amount: flow.sent, exempt: true },',
       put: '{ account: flow.platformAccountId ?? flow.sourceAccountId, currency: flow.sendingCurrency, amount: flow.sent, exempt: true },',
@@ -248,7 +248,7 @@ export const ledgerBugs: Bugs = {
       put: 'platformAccountId: undefined',
       test: "takes back the platform's part of the fees",
     },
-    'money that the rail has not given back is refunded': {
+    'money that the rail has not returned is refunded': {
       file: 'src/domain/settlement/outcomes.ts',
       find: 'const stuck = failure.moneyStuck === true;',
       put: 'const stuck = false;',
@@ -271,7 +271,7 @@ export const ledgerBugs: Bugs = {
       put: '\n     and p_refusal is null',
       test: 'a refusal for lack of money remains the answer to its key after the account is funded',
     },
-    'a key is accepted again with another input': {
+    'a key is accepted again with a different input': {
       file: 'prisma/functions/commit/first_answer.sql',
       find: "when r.request_hash <> decode(p_claim ->> 'hash', 'hex') then",
       put: 'when false then',
@@ -290,7 +290,7 @@ export const ledgerBugs: Bugs = {
       find: ' or bool_or(c.sum <> 0)',
       test: 'is refused at its commit if it does not balance in each currency',
     },
-    'a sealed journal takes more legs': {
+    'a sealed journal accepts more legs': {
       file: 'prisma/functions/guards/check_legs.sql',
       find: ' and age(j.xmin) = 0)) then',
       put: ')) then',
@@ -298,7 +298,7 @@ export const ledgerBugs: Bugs = {
     },
   },
   'test/payments/balance-limit.test.ts': {
-    'money that is coming counts for nothing in the bound of a balance': {
+    'incoming money does not count towards the maximum balance': {
       file: 'prisma/functions/commit/check_capacity.sql',
       find: "t.status in ('PENDING', 'PROCESSING')",
       put: "t.status in ('COMPLETED')",
@@ -314,7 +314,7 @@ export const ledgerBugs: Bugs = {
     },
   },
   'test/events/list.test.ts': {
-    'the feed leaves out a number with each step': {
+    'the feed skips a number with each step': {
       file: 'prisma/functions/events/sequence_outbox.sql',
       find: 'do update set sequence = h.sequence + excluded.sequence',
       put: 'do update set sequence = h.sequence + excluded.sequence + 1',
@@ -326,21 +326,21 @@ export const ledgerBugs: Bugs = {
       file: 'src/domain/quotes/quote-rows.ts',
       find: 'Math.floor(lock?.validMs ?? Number.POSITIVE_INFINITY)',
       put: 'Number.POSITIVE_INFINITY',
-      test: 'a quote that fixes the %s side is locked upstream first, and its payment executes the upstream quote',
+      test: 'a quote fixing the %s side is locked upstream first, and its payment executes the upstream quote',
     },
-    'a rail takes another amount than it has locked, and nobody is told': {
+    'a rail takes an amount different from its lock, and no case is opened': {
       file: 'src/domain/settlement/cases.ts',
       find: 'outcome.amount === lock.received && outcome.sent === lock.sent',
       put: 'outcome.amount === lock.received',
       test: 'a payment for which upstream took a different amount waits for a person, or for the locked amount',
     },
-    'what a rail has converted leaves in the currency that arrives': {
+    'money converted by a rail leaves in the receiving currency': {
       file: 'src/domain/commands/movements.ts',
       find: ': { currency: flow.sendingCurrency, amount: flow.lockedSent }',
       put: ': { currency: flow.receivingCurrency, amount: flow.received }',
-      test: 'a quote that fixes the %s side is locked upstream first, and its payment executes the upstream quote',
+      test: 'a quote fixing the %s side is locked upstream first, and its payment executes the upstream quote',
     },
-    'an order that was executed before a restore waits for ever': {
+    'an order that was executed before a restore waits forever': {
       file: 'src/rails/upstream/upstream-orders.ts',
       find: "new Set(['IDEMPOTENCY_MISMATCH', 'CONFLICT'])",
       put: 'new Set()',
@@ -348,20 +348,20 @@ export const ledgerBugs: Bugs = {
     },
   },
   'test/ledger/audit-checkpoint.test.ts': {
-    'an audit from a checkpoint takes the time of the newest journal for where the new ones begin': {
+    'an audit from a checkpoint starts at the time of the newest journal': {
       file: 'src/domain/ledger/rows-since.ts',
       find: 'least(m.journal_at, e.oldest, o.oldest)',
       put: 'm.journal_at',
       test: 'finds a journal that was an hour old when it committed',
     },
-    'an audit goes on from a checkpoint although the last one has found broken rules': {
+    'an audit continues from a checkpoint although the last one found broken rules': {
       file: 'src/domain/ledger/checkpoint.ts',
       find: "if (row.broken > 0) return 'the last audit found broken rules';",
       test: 'does not make the ledger look sound after another audit has found a broken rule',
     },
   },
   'test/ledger/audit-replica.test.ts': {
-    'an audit reads on a standby that has not replayed what it is to cover': {
+    'an audit reads from a standby that has not replayed the rows to cover': {
       file: 'src/domain/ledger/audit.ts',
       find: 'if (rows[0]?.done) return;',
       put: 'return;',

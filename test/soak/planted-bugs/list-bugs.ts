@@ -3,13 +3,13 @@ import type { Bugs } from './plant.ts';
 /** Bugs in lists and statements. */
 export const listBugs: Bugs = {
   'test/payments/statements.test.ts': {
-    'the balance of a period that is not over is a closing one': {
+    'the balance of an unfinished period is a closing balance': {
       file: 'src/domain/statements/camt053.ts',
       find: "to < period.to ? 'ITBD' : 'CLBD'",
       put: "to > period.to ? 'ITBD' : 'CLBD'",
       test: 'an entry that returns money is a reversal, and an unfinished period has no closing balance',
     },
-    'a refund is no reversal': {
+    'a refund is not a reversal': {
       file: 'src/domain/statements/camt053.ts',
       find: "new Set(['refund', ",
       put: 'new Set([',
@@ -21,13 +21,13 @@ export const listBugs: Bugs = {
       put: 'uuid_v7_time(p.journal_id) <= p_moment',
       test: 'the opening balance and the entries of any period give its closing balance, and periods join',
     },
-    'what goes out is among what comes in': {
+    'outgoing payments are listed as incoming': {
       file: 'src/api/graphql/schema/customers/statement.ts',
       find: "credits: t.fromQuery(StatementSum, statementSum('>')",
       put: "credits: t.fromQuery(StatementSum, statementSum('<')",
       test: 'the opening balance and the entries of any period give its closing balance, and periods join',
     },
-    'the balance after an entry is shown to whoever sees the payment': {
+    'the balance after an entry is shown to anyone who sees the payment': {
       file: 'src/api/graphql/schema/payments/transaction-history.ts',
       find: "seen: ['account', visibleAccounts],",
       put: 'seen: undefined as never,',
@@ -35,32 +35,32 @@ export const listBugs: Bugs = {
     },
   },
   'test/graphql/stock.test.ts': {
-    'the plug-in of Prisma reads the row of an event again, and so shows it as it is now': {
+    'the Prisma plug-in rereads the row of an event, and shows its current state': {
       file: 'src/api/graphql/reading/plugin.ts',
       find: '(isElsewhere && isStock(context) ? resolver : own)',
       put: 'resolver',
       test: 'a payment that has changed is shown as of each event, in streams and in lists',
     },
-    'the plug-in of Prisma collects the rows of several platforms in one statement': {
+    'the Prisma plug-in reads the rows of several platforms in one statement': {
       file: 'src/api/graphql/reading/stock.ts',
       find: 'findUnique: (args: { readonly where: Row }) => findFirst?.(flat(args)),',
       test: "the Prisma plug-in finds each platform's row, even when two platforms read in the same tick",
     },
   },
   'test/graphql/plans.test.ts': {
-    'the payments of an account are sought on both sides at once, which no index serves': {
+    'the payments of an account are searched on both sides in one condition, without an index': {
       file: 'src/api/graphql/reading/kinds.ts',
       find: 'columns.map((column) => [`${alias}.platform_id = ${row}.platform_id and ${oneOfFew(alias, column, `${row}.id`)}`]);',
       put: "[[`${alias}.platform_id = ${row}.platform_id and (${columns.map((column) => `${alias}.${column} = ${row}.id`).join(' or ')})`]];",
       test: '$name reads only rows of its parent, and no more than the page has',
     },
-    "in the order of changes, the rows of a customer are sought among the platform's": {
+    "in the order of changes, a customer's rows are searched among the platform's": {
       file: 'src/infra/database/list-rows.ts',
       find: 'matching} offset 0)',
       put: 'matching})',
       test: '$name reads only rows of its parent, and no more than the page has',
     },
-    'a table is read to its end for a customer with few rows, where most have many': {
+    'a whole table is read for a customer with few rows if most have many': {
       file: 'src/infra/database/list-rows.ts',
       find: ' and ${alias}.${column} between ${value} and ${value}`',
       put: '`',
@@ -72,19 +72,19 @@ export const listBugs: Bugs = {
       put: '',
       test: '$name reads only rows of its parent, and no more than the page has',
     },
-    'the entries of an account are read by another index than that on the account': {
+    'the entries of an account are read through an index that is not on the account': {
       file: 'src/api/graphql/reading/statement-reads.ts',
       find: "${oneOfFew(alias, 'account_id', `${row}.id`)}",
       put: '${alias}.account_id = ${row}.id',
       test: '$name reads only rows of its parent, and no more than the page has',
     },
-    'a plan for any value serves the rare ones': {
+    'a generic plan serves rare values': {
       file: 'src/infra/database/connections/statement-names.ts',
       find: "if (planning === 'anew') return '';",
       put: '',
       test: 'an index serves $name',
     },
-    'no index has the reasons of failures': {
+    'no index covers failure reasons': {
       file: 'prisma/migrations',
       find: 'create index transaction_failure_reason on transaction (platform_id, failure_reason, id)',
       put: 'create index transaction_failed on transaction (platform_id, created_at, id)',
@@ -92,7 +92,7 @@ export const listBugs: Bugs = {
     },
   },
   'test/graphql/paging.test.ts': {
-    'in the order of changes, the row of the cursor comes again': {
+    'in the order of changes, the row of the cursor is repeated': {
       file: 'src/core/paging.ts',
       find: '{ id: { [operator]: id } }',
       put: "{ id: { [strict + 'e']: id } }",
@@ -131,7 +131,7 @@ export const listBugs: Bugs = {
       find: "extensions: { costs: 'all' }, ",
       test: 'makes a document expensive, and twenty of them are refused: %s',
     },
-    'the same sum under two names is read twice': {
+    'the same total under two aliases is read twice': {
       file: 'src/api/graphql/reading/sql.ts',
       find: 'this.#shared.findIndex((one) => one.meaning === meaning)',
       put: '-1',
@@ -147,7 +147,7 @@ export const listBugs: Bugs = {
     },
   },
   'test/payments/customers.test.ts': {
-    'a name is searched by the small letters of its own language alone': {
+    "a name is searched by its own language's lower case only": {
       file: 'src/core/texts.ts',
       find: 'for (const capital of letter.toLowerCase().toUpperCase()) folded += capital.toLowerCase();',
       put: 'folded += letter.toLowerCase();',
@@ -155,7 +155,7 @@ export const listBugs: Bugs = {
     },
   },
   'test/events/live-lists.test.ts': {
-    'a new name is not searched': {
+    'a new name cannot be found': {
       file: 'prisma/functions/commit/apply_owner_changes.sql',
       find: 'search_name = v_customer.search_name, ',
       put: '',

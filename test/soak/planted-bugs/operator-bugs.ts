@@ -3,20 +3,20 @@ import type { Bugs } from './plant.ts';
 /** Bugs in the work of operators and their set-up: adjustments, orders ended by hand, replicas. */
 export const operatorBugs: Bugs = {
   'test/cli/doctor.test.ts': {
-    'the doctor does not see what everybody may do': {
+    'the doctor ignores the rights of PUBLIC': {
       file: 'src/infra/database/migrations/catalog.ts',
       find: `
   union all select 0, 'PUBLIC')`,
       put: ')',
       test: '%s',
     },
-    'the doctor looks at the snapshots of transactions alone': {
+    'the doctor examines only the snapshots of transactions': {
       file: 'src/ops/doctor-server.ts',
       find: '(backend_xmin is not null or backend_xid is not null)',
       put: '(backend_xmin is not null)',
       test: '%s',
     },
-    'the doctor takes a disabled trigger for one that fires': {
+    'the doctor takes a disabled trigger for an enabled one': {
       file: 'src/infra/database/migrations/catalog.ts',
       find: " and t.tgenabled = 'O'\n",
       put: '\n',
@@ -24,7 +24,7 @@ export const operatorBugs: Bugs = {
     },
   },
   'test/start.test.ts': {
-    'the folder of a first start that was killed stays': {
+    'the folder of a killed first start remains': {
       file: 'src/infra/database/embedded/data-directory.ts',
       find: '  await removeAbandoned(folder);\n',
       put: '',
@@ -38,7 +38,7 @@ export const operatorBugs: Bugs = {
     },
   },
   'test/payments/adjustments.test.ts': {
-    'whoever proposes an adjustment approves it': {
+    'an adjustment can be approved by its proposer': {
       file: 'prisma/functions/commit/check_adjustment.sql',
       find: "when same_person(v_proposed.proposed_by, v_move ->> 'by') then",
       put: 'when v_proposed.amount is null then',
@@ -49,9 +49,9 @@ export const operatorBugs: Bugs = {
           put: 'if (false)',
         },
       ],
-      test: 'a proposal moves nothing until another person approves it; then balance, event and statement show it',
+      test: 'a proposal moves nothing until another person approves it, and then appears everywhere',
     },
-    'the same person in capitals is another one': {
+    'the same name in capitals is a different person': {
       file: 'prisma/functions/names/same_person.sql',
       find: "lower(regexp_replace(p_one, '\\s', '', 'g')) = lower(regexp_replace(p_other, '\\s', '', 'g'))",
       put: 'p_one = p_other',
@@ -62,17 +62,17 @@ export const operatorBugs: Bugs = {
           put: 'if (false)',
         },
       ],
-      test: 'a proposal moves nothing until another person approves it; then balance, event and statement show it',
+      test: 'a proposal moves nothing until another person approves it, and then appears everywhere',
     },
-    'an adjustment moves another amount than was proposed': {
+    'an adjustment moves an amount that differs from the proposal': {
       file: 'prisma/functions/commit/check_adjustment.sql',
       find: `'amount', v_proposed.amount::text),
          jsonb_build_object('system', 'ADJUSTMENTS', 'currency', v_proposed.currency, 'amount', (-v_proposed.amount)::text)`,
       put: `'amount', p_plan #>> '{journals,0,legs,0,amount}'),
          jsonb_build_object('system', 'ADJUSTMENTS', 'currency', v_proposed.currency, 'amount', p_plan #>> '{journals,0,legs,1,amount}')`,
-      test: 'of concurrent approvals one moves the money; the database refuses every other plan that adjusts',
+      test: 'one of several concurrent approvals moves the money; the database refuses any other adjusting plan',
     },
-    'an adjustment is approved after its end': {
+    'an adjustment is approved after its expiry': {
       file: 'prisma/functions/commit/check_adjustment.sql',
       find: 'when v_proposed.expires_at <= clock_timestamp() then',
       put: 'when v_proposed.expires_at is null then',
@@ -80,25 +80,25 @@ export const operatorBugs: Bugs = {
     },
   },
   'test/payments/failing-orders.test.ts': {
-    'an order ends by hand whatever its rail says': {
+    'an order can be ended by hand whatever its rail reports': {
       file: 'src/domain/settlement/fail-order.ts',
       find: "if (!outcome) return 'the provider has no such payment';",
       put: "if (outcome?.kind !== 'pending') return 'the provider has no such payment';",
       test: "the rail's last report decides: a settled or failed order is refused, and the workers book it",
     },
-    'an order ends by hand beside the worker that has it': {
+    'an order is ended by hand while a worker has it': {
       file: 'src/domain/settlement/order-by-hand.ts',
       find: "set due_at = '-infinity'",
       put: 'set due_at = o.due_at',
       test: 'a worker that is faster than the person decides, and no worker takes the order meanwhile',
     },
-    'a payment with an open case ends by hand': {
+    'a payment with an open case can be ended by hand': {
       file: 'src/domain/settlement/fail-order.ts',
       find: '\n  if (open) {\n',
       put: '\n  if (open?.closedAt) {\n',
       test: 'a payment whose rail reported a different amount is refused until a person has closed its case',
     },
-    'the end of an order by hand is no act': {
+    'ending an order by hand is not recorded as an act': {
       file: 'src/domain/settlement/order-by-hand.ts',
       find: '      await recordAct(act, operator, facts);\n',
       test: 'a payment failed by command is refunded as if its rail refused it, and an act says who and why',
@@ -111,24 +111,24 @@ export const operatorBugs: Bugs = {
       put: 'if (replica) return { replica, position: { ...position, lsn: 0n } };',
       test: 'never reads behind a write, on any instance, while the replica falls behind and catches up',
     },
-    'reads share the answer to a question that was sent before them': {
+    'reads share the answer to a query that was sent before them': {
       file: 'src/infra/database/replicas/primary-position.ts',
       find: 'if (!this.#current) return this.#begin();',
       put: 'if (!this.#current) return this.#begin();\n    if (this.#last) return this.#current;',
       test: 'a read shares no position query that was sent before it',
     },
-    'a token of the far future is believed': {
+    'a token from the far future is trusted': {
       file: 'src/infra/database/replicas/replicas.ts',
       find: 'if (lsn > known.lsn) return undefined;',
       test: 'a token of the far future, or of another history, neither waits nor reads less',
     },
-    'two tokens of reads can be compared': {
+    'two read tokens can be compared': {
       file: 'src/infra/database/replicas/read-token.ts',
       find: 'const nonce = randomBytes(nonceBytes);',
       put: 'const nonce = Buffer.alloc(nonceBytes);',
       test: 'the position in a token is unreadable, even by comparing two tokens',
     },
-    'a token hides what the platform has written through the instance': {
+    'a read token hides a later write of the platform through the instance': {
       file: 'src/infra/database/replicas/replicas.ts',
       find: 'lsn: own && own.lsn > lsn ? own.lsn : lsn };',
       put: 'lsn };',

@@ -3,25 +3,25 @@ import type { Bugs } from './plant.ts';
 /** Bugs in the handling of unauthenticated requests, and of misleading JSON. */
 export const outerEdgeBugs: Bugs = {
   'test/http/exact-json.test.ts': {
-    'of two members with one name the last one is taken': {
+    'the last of two members with one name counts': {
       file: 'src/core/json.ts',
       find: 'if (!isPlain || namesIn(value) !== names) checkExact(json);',
       put: 'if (!isPlain) checkExact(json);',
       test: '%s moves no money, and the error names it',
     },
-    'a number that JavaScript cannot hold is taken as the nearest one': {
+    'a number that JavaScript cannot represent is rounded': {
       file: 'src/core/json.ts',
       find: 'if (canonical(source) === canonical(String(value))) return;',
       put: 'if (source !== undefined) return;',
       test: '%s moves no money, and the error names it',
     },
-    'JSON may have so many levels that what reads it overflows its stack': {
+    'JSON may be nested so deeply that its parser overflows the stack': {
       file: 'src/core/json.ts',
       find: 'const maxDepth = 64;',
       put: 'const maxDepth = 1e9;',
       test: 'more than 64 levels are refused, without a crash',
     },
-    'a parameter of a GET counts where it is given twice': {
+    'a parameter of a GET that occurs twice is accepted': {
       file: 'src/api/graphql/server/read-operation.ts',
       find: 'if (values.length > 1)',
       put: 'if (values.length > 2)',
@@ -41,13 +41,13 @@ export const outerEdgeBugs: Bugs = {
       put: ';',
       test: '%s',
     },
-    'a mutation runs by QUERY': {
+    'a mutation runs with the method QUERY': {
       file: 'src/api/graphql/server/read-operation.ts',
       find: "new Set(['GET', 'HEAD', 'QUERY'])",
       put: "new Set(['GET', 'HEAD'])",
       test: 'a mutation by QUERY',
     },
-    'the way through Yoga has statuses of its own': {
+    'the path through Yoga has different statuses': {
       file: 'src/api/graphql/server/server.ts',
       find: 'new Response(body, rest)',
       put: 'new Response(body, { ...rest, status: 200 })',
@@ -61,13 +61,13 @@ export const outerEdgeBugs: Bugs = {
     },
   },
   'test/graphql/socket-order.test.ts': {
-    'an operation that the client has ended keeps its place': {
+    'an operation that the client has ended still counts': {
       file: 'src/api/graphql/transports/socket-order.ts',
       find: "    if (type === 'complete') this.#open.delete(id);\n",
       put: '',
       test: 'over a bare socket, with reused ids',
     },
-    'an id that is used again ends with the operation that had it before': {
+    'a reused id ends with the operation that had it before': {
       file: 'src/api/graphql/transports/socket-order.ts',
       find: 'wait ? wait.then(next) : next()',
       put: 'next()',
@@ -75,7 +75,7 @@ export const outerEdgeBugs: Bugs = {
     },
   },
   'test/rest/document.test.ts': {
-    'a generator makes an intersection of a reference with a description': {
+    'a generator turns a reference with a description into an intersection': {
       file: 'src/api/rest/document.ts',
       find: 'if (allOf?.length === 2',
       put: 'if (allOf?.length === 3',
@@ -91,13 +91,13 @@ export const outerEdgeBugs: Bugs = {
     },
   },
   'test/rest/examples.test.ts': {
-    'the document knows no cursor of webhooks': {
+    'the document lacks the cursor of webhooks': {
       file: 'src/api/rest/schemas/webhook-schemas.ts',
       find: "      cursor: z.string().describe('The position of the event in the feed: a stream can resume after it.'),\n",
       put: '',
       test: 'each webhook matches the document for its type, and has the header fields of its signature',
     },
-    'a null is refused where its field may be left out': {
+    'null is refused for an optional field': {
       file: 'src/api/rest/server.ts',
       find: "request.method === 'PATCH' ? parsed",
       put: "request.method !== 'GET' ? parsed",
@@ -105,13 +105,13 @@ export const outerEdgeBugs: Bugs = {
     },
   },
   'test/rest/commands.test.ts': {
-    'a quoted idempotency key is another one': {
+    'a quoted idempotency key is a different one': {
       file: 'src/core/idempotency.ts',
       find: ' ?? field;',
       put: ' && field;',
       test: 'reads a key as a plain or structured string, and refuses a header with another name',
     },
-    'an integer that is too large is said to be none': {
+    'an integer that is too large is reported as not an integer': {
       file: 'src/api/rest/schemas/fields.ts',
       find: "code === 'too_big' ?",
       put: "code === 'too_small' ?",
@@ -119,19 +119,19 @@ export const outerEdgeBugs: Bugs = {
     },
   },
   'test/graphql/bad-arguments.test.ts': {
-    'a stream of nothing follows everything': {
+    'a stream of no event types follows all of them': {
       file: 'src/api/graphql/schema/streams/stream.ts',
       find: 'if (subject === null)',
       put: "if (subject === 'none')",
       test: '%s is refused when its %s is null, and follows everything when it is omitted',
     },
-    'a field of the query that fails takes the others with it': {
+    'a failing query field nulls the others': {
       file: 'src/api/graphql/schema/semantic-non-null.ts',
       find: "(field.kind !== 'Query' && field.kind !== 'Mutation')",
       put: "field.kind !== 'Mutation'",
       test: 'a query field that fails is null with its error, and the fields beside it are answered',
     },
-    'a mutation whose answer cannot be read takes the others with it': {
+    'a mutation whose answer cannot be read nulls the others': {
       file: 'src/api/graphql/schema/semantic-non-null.ts',
       find: "(field.kind !== 'Query' && field.kind !== 'Mutation')",
       put: "field.kind !== 'Query'",
@@ -145,7 +145,7 @@ export const outerEdgeBugs: Bugs = {
     },
   },
   'test/rails/upstream-webhooks.test.ts': {
-    'a webhook of a provider that says two things is stored': {
+    "a provider's webhook with a duplicate member is stored": {
       file: 'src/rails/upstream/upstream-webhooks.ts',
       find: '    if (error instanceof InexactJson) throw error;\n',
       put: '    if (error instanceof InexactJson) return undefined;\n',
@@ -153,7 +153,7 @@ export const outerEdgeBugs: Bugs = {
     },
   },
   'test/rails/upstream-answers.test.ts': {
-    'an answer of an upstream service that says two things is a final refusal': {
+    'an upstream answer with a duplicate member is a final refusal': {
       file: 'src/rails/upstream/upstream-client.ts',
       find: 'if (error instanceof InexactJson)',
       put: 'if (error instanceof RangeError)',
@@ -161,7 +161,7 @@ export const outerEdgeBugs: Bugs = {
     },
   },
   'test/http/outer-edge.test.ts': {
-    'what a stranger sends to GraphQL is parsed before its credentials are asked for': {
+    "a stranger's GraphQL request is parsed before its credentials are checked": {
       file: 'src/api/http/admission.ts',
       find: '    else if (late && refuseStranger) refuseStranger();\n',
       test: 'to a POST that accepts %s, and to a GET',
@@ -172,42 +172,42 @@ export const outerEdgeBugs: Bugs = {
       put: '  if (wrong && callers.find(request)) {\n',
       test: '%s %s',
     },
-    'a body that says that it is too long is read before credentials and limits count': {
+    'a body announced as too long is read before credentials and limits are checked': {
       file: 'src/api/http/request-form.ts',
       find: 'return isTooLong(request) ? { status: 413, message: tooLong } : undefined;',
       put: 'return undefined;',
       test: '%s %s',
     },
-    'a message that only servers send ends a socket as a fault of the service': {
+    'a message that only servers send closes a socket with a server fault': {
       file: 'src/api/graphql/transports/socket-protocol.ts',
       find: 'return type !== undefined && sentByClients.has(type) ?',
       put: 'return type !== undefined ?',
       test: 'is closed with 4400, with one line in the log: %j',
     },
-    'messages of sockets may come in bytes': {
+    'sockets accept binary messages': {
       file: 'src/api/graphql/transports/socket-protocol.ts',
       find: "isBinary ? 'messages must be text' : readMessage(data)",
       put: "isBinary && data === undefined ? '' : readMessage(data)",
       test: '%s: %i',
     },
-    'a client that breaks the protocol of sockets again and again is refused at once each time': {
+    'a client that repeatedly violates the socket protocol is refused immediately each time': {
       file: 'src/api/graphql/transports/socket-protocol.ts',
       find: '  await options.pace.wait(session?.viewer.platformId ?? `address ${options.addressOf(extra.request)}`);\n',
       test: 'is closed with a delay if its client continues',
     },
-    'one address may have all connections of strangers': {
+    'one address may use all connections for strangers': {
       file: 'src/api/http/bounded-waits.ts',
       find: '>= this.#maxOfGroup ? undefined',
       put: '>= Number.POSITIVE_INFINITY ? undefined',
       test: 'without credentials get a quarter of all for one address, and others are served',
     },
-    'strangers may have all connections of an instance': {
+    'strangers may use all connections of an instance': {
       file: 'src/api/http/connections.ts',
       find: 'new BoundedWaits(Math.ceil(limits.most / 2), ',
       put: 'new BoundedWaits(limits.most * 2, ',
       test: 'without credentials beyond half of all are closed, the oldest of the busiest address first',
     },
-    'who has shown credentials is limited as a stranger': {
+    'a caller with valid credentials is limited like a stranger': {
       file: 'src/api/http/admission.ts',
       find: '    if (late === undefined) connections.noteKnown(request.socket);\n',
       also: [
@@ -215,19 +215,19 @@ export const outerEdgeBugs: Bugs = {
       ],
       test: 'with credentials do not count among those without, over HTTP and over sockets',
     },
-    'a trusted proxy is one address': {
+    'a trusted proxy counts as one address': {
       file: 'src/api/http/client-address.ts',
       find: 'return isTrusted(address) ? undefined : networkOf(address);',
       put: 'return isTrusted(address) ? networkOf(address) : networkOf(address);',
       test: 'of a trusted proxy are not counted as those of one address',
     },
-    'a connection that sends nothing stays for ever': {
+    'a connection that sends nothing stays open forever': {
       file: 'src/api/http/server.ts',
       find: '    headersTimeout: headersMs,\n',
       put: '    headersTimeout: 0,\n    requestTimeout: 0,\n',
       test: 'without a request, or without a complete request head, are closed',
     },
-    'files of pages are served where no page is shown that uses them': {
+    'files of pages are served although no page uses them': {
       file: 'src/api/pages/assets.ts',
       find: 'shown.flatMap((page) => pages[page]?.files ?? [])',
       put: 'Object.values(pages).flatMap(({ files }) => (shown ? files : []))',
@@ -235,7 +235,7 @@ export const outerEdgeBugs: Bugs = {
     },
   },
   'test/guides.test.ts': {
-    'the receiver in the guide for servers dies of a webhook without a signature': {
+    'the receiver in the server guide crashes at a webhook without a signature': {
       file: 'docs/guides/server.md',
       find: '  } catch {\n    return 401;\n',
       put: '  } catch (error) {\n    if (/header/.test(error.message)) process.exit(1);\n    return 401;\n',

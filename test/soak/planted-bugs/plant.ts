@@ -4,14 +4,14 @@ import { definitionIn } from '../../../src/infra/database/migrations/migration-f
 
 export interface Change {
   /**
-   * Where a bug is planted. A function of the database (`prisma/functions/…`) is changed in the newest migration that has it,
-   * too, because tests build their databases from the migrations. `prisma/migrations` names no file: the text is in one of the
-   * migrations.
+   * The file in which a bug is planted. A function of the database (`prisma/functions/…`) is also changed in the newest
+   * migration that contains it, because tests build their databases from the migrations. With `prisma/migrations`, the
+   * text is searched for in all migrations.
    */
   readonly file: string;
   /** The text that is replaced. It occurs once. */
   readonly find: string;
-  /** The text in its place; none by default. */
+  /** The text that replaces it; by default none. */
   readonly put?: string;
 }
 
@@ -19,7 +19,7 @@ export interface Change {
 export type Bugs = Readonly<Record<string, Readonly<Record<string, Planting>>>>;
 
 interface Planting extends Change {
-  /** Another change that the bug needs, such as the second wall, which is removed first. */
+  /** Another change that the bug needs, such as removing the second barrier, which is made first. */
   readonly also?: readonly Change[];
   /** The title of the test that fails with the bug, as written in the source. */
   readonly test: string;
@@ -42,7 +42,7 @@ const functions = 'prisma/functions/';
 /**
  * Returns the files that a bug changes, with their new texts.
  * @param root the checkout
- * @throws Error when a text does not occur exactly once
+ * @throws Error unless a text occurs exactly once
  */
 export function planted(root: string, { file, find, put, also = [] }: Bug): Map<string, string> {
   const files = new Map<string, string>();

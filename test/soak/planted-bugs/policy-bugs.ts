@@ -4,7 +4,7 @@ const check = 'prisma/functions/policies/check_policy.sql';
 const rules = 'allows some %s and no others (%s): %j';
 const together = 'plans that share a transaction have the same result as one after another, whatever they share';
 
-/** Bugs in what policies allow, count and give back. */
+/** Bugs in what policies allow, count and release. */
 export const policyBugs: Bugs = {
   'test/payments/policies.test.ts': {
     'a limit takes a payment that does not fit': {
@@ -34,37 +34,37 @@ export const policyBugs: Bugs = {
       put: 'subjectId: { in: [] }',
       test: 'cannot be changed by a token that it limits, or by a descendant of one',
     },
-    'an app sees what others have used of the policy of its platform': {
+    "an app sees others' usage of its platform's policy": {
       file: 'src/domain/access/visible.ts',
       find: "if (bound.kind === 'PLATFORM') return true;\n  return subjectId",
       put: 'if (bound) return true;\n  return subjectId',
       test: 'is shown to those who may see it: an app learns nothing about the usage of others',
     },
-    'what a policy refuses once stays refused under its key': {
+    "a policy's refusal is stored under the key": {
       file: 'prisma/functions/commit/conclude_plan.sql',
       find: "'LIMIT_EXCEEDED', ",
       put: '',
       test: 'counts each payment once, whatever is repeated, and stores no refusal under a key',
     },
-    'a quote for a deposit counts for no policy': {
+    'a quote funded by a deposit counts for no policy': {
       file: 'src/domain/quotes/quotes.ts',
       find: "const isPayment = input.immediatelyExecute || source.kind === 'REALTIME_FUNDING';",
       put: 'const isPayment = input.immediatelyExecute;',
       test: 'counts a quote when it is executed, and one that a deposit funds when it is created',
     },
-    'a payment that fails counts no longer, whatever the policy says': {
+    'a failed payment is released, whatever the policy says': {
       file: 'prisma/functions/policies/release_payments.sql',
       find: "case m.\"to\" when 'REFUNDED' then 'REFUNDED' else 'FAILED' end::policy_release = any (p.release_on)",
       put: 'true',
       test: 'releases the usage of a failed or returned payment as declared: %j',
     },
-    'a payment that fails stays in what is stored of the window': {
+    'a failed payment remains in the stored window': {
       file: 'prisma/functions/policies/release_payments.sql',
       find: "when (w.value ->> 'from')::timestamptz > v_use.used_at then w.value",
       put: 'when true then w.value',
       test: 'releases the usage of a failed or returned payment as declared: %j',
     },
-    'a rolling window keeps what has left it': {
+    'a rolling window keeps payments that have left it': {
       file: 'prisma/functions/policies/spent.sql',
       find: "(v_known -> 'used')::numeric - v_sum else",
       put: "(v_known -> 'used')::numeric else",
@@ -78,37 +78,37 @@ export const policyBugs: Bugs = {
     },
   },
   'test/payments/four-eyes.test.ts': {
-    'a payment that waits for an approval waits for ever': {
+    'a payment that waits for an approval never expires': {
       file: 'src/domain/settlement/settlement.ts',
       find: 'order.approvalLeftMs !== null && order.approvalLeftMs > 0',
       put: 'order.approvalLeftMs !== null',
       test: 'expires if it is not decided in time',
     },
-    'an approval after its time begins the payment': {
+    'an approval after the deadline begins the payment': {
       file: 'src/domain/approvals/requests.ts',
       find: "from: ['CREATED'], approval: 'before', makers",
       put: "from: ['CREATED'], makers",
       test: 'expires if it is not decided in time',
     },
-    'what a token asks for, one that it has made approves': {
+    'a payment is approved by a token that its requester created': {
       file: 'prisma/functions/policies/may_approve.sql',
       find: "split_part(t.created_by, ':', 2)::uuid <> all (p_makers) and ",
       put: '',
-      test: 'through a token that descends from its own, or its own from that',
+      test: 'through an ancestor or a descendant of its token',
     },
-    'what a token asks for, one that has made it approves': {
+    'a payment is approved by the token that created its requester': {
       file: 'prisma/functions/policies/may_approve.sql',
       find: 'p_token <> all (makers_of(t.platform_id, t.created_by))',
       put: 'true',
-      test: 'through a token that descends from its own, or its own from that',
+      test: 'through an ancestor or a descendant of its token',
     },
-    'tokens that the same policy limits approve what it holds back': {
+    'a payment is approved by a token that the same policy limits': {
       file: 'prisma/functions/policies/may_approve.sql',
       find: 'p.subject_id = any (p_makers)',
       put: 'false',
       test: 'through another token that the same policy limits',
     },
-    'who has created a quote, and not who executes it, has asked': {
+    'the creator of a quote counts as requester, and not its executor': {
       file: 'src/domain/quotes/execution.ts',
       find: '...(createdBy && { set: { createdBy } }),',
       put: '',
@@ -118,15 +118,15 @@ export const policyBugs: Bugs = {
       file: 'src/domain/approvals/approvals.ts',
       find: "requirePermission(caller, 'APPROVE');",
       put: '',
-      test: 'and needs APPROVE to decide; APPROVE alone neither pays nor decides incoming payments',
+      test: 'a token without APPROVE cannot decide; APPROVE alone neither pays nor decides incoming payments',
     },
-    'reserved money is not given back': {
+    'reserved money is not returned': {
       file: 'src/domain/approvals/requests.ts',
       find: 'journals: isReserved ? [refund(',
       put: 'journals: !waiting ? [refund(',
       test: 'can be rejected without having moved money (money reserved: %s)',
     },
-    'reserved money is taken again with the approval': {
+    'reserved money is debited again with the approval': {
       file: 'src/domain/approvals/requests.ts',
       find: 'return isReserved ? approved : {',
       put: 'return {',
@@ -138,19 +138,19 @@ export const policyBugs: Bugs = {
       put: '',
       test: 'does so above an amount, and in currencies without a limit',
     },
-    'who was paid by others is no new receiver': {
+    'a receiver paid by others is not new': {
       file: 'prisma/functions/policies/is_payment_of.sql',
       find: 'else p_policy.subject_id = any (makers_of(t.platform_id, t.created_by)) end',
       put: 'else true end',
       test: 'does so for a receiver that its subject has not paid before; failed payments do not count',
     },
-    'whom a payment did not reach is no new receiver': {
+    'a receiver whose only payment failed is not new': {
       file: 'prisma/functions/policies/is_payment_of.sql',
       find: "t.status = 'COMPLETED' and ",
       put: '',
       test: 'does so for a receiver that its subject has not paid before; failed payments do not count',
     },
-    'an app sees which token of its platform has asked': {
+    'an app sees which token of its platform made the request': {
       file: 'src/api/graphql/schema/payments/approval.ts',
       find: "viewer.kind === 'PLATFORM' || createdBy === tokenOf(viewer) ? createdBy : null",
       put: 'viewer && createdBy !== tokenOf({ ...viewer, tokenId: null }) ? createdBy : null',
@@ -164,7 +164,7 @@ export const policyBugs: Bugs = {
       put: '',
       test: 'a rotated token and its successor are both valid until the overlap ends',
     },
-    'a stream goes on when its token has expired': {
+    'a stream continues after its token has expired': {
       file: 'prisma/functions/access/find_token_rights.sql',
       find: `
     and coalesce(t.expires_at > clock_timestamp(), true)`,
@@ -177,25 +177,25 @@ export const policyBugs: Bugs = {
       put: '!isAcceptedFrom({ addresses: [] }, addressOf(request))',
       test: 'a token is accepted only from its addresses, even if it was accepted a moment ago',
     },
-    'a token makes one that lasts longer': {
+    'a token creates one that lasts longer': {
       file: 'src/domain/access/tokens/token-bounds.ts',
       find: "if (isLonger && ifLonger === 'refuse')",
       put: "if (!isLonger && ifLonger === 'shorten' && now.getTime() < 0)",
       test: 'a token cannot create one that lasts longer, or is accepted from other addresses',
     },
-    'what limits a token does not limit the one in its place': {
+    "a token's policy does not limit its successor": {
       file: 'prisma/functions/policies/token_makers.sql',
       find: 't.id in (m.created_by_id, m.replaces_id)',
       put: 't.id = m.created_by_id',
       test: 'a rotated token is limited by the policies of its predecessor and of whoever rotated it',
     },
-    'a revoked token leaves the one in its place': {
+    'revoking a token does not end its successor': {
       file: 'src/domain/access/tokens/revoke-tokens.ts',
       find: 'f.id in (t.created_by_id, t.replaces_id)',
       put: 't.created_by_id = f.id and t.replaces_id is null',
       test: 'revoking a token ends its successor',
     },
-    'the end of a token is announced each hour': {
+    'the expiry of a token is announced each hour': {
       file: 'src/domain/access/tokens/expiry-warnings.ts',
       find: ' and warned_at is null',
       put: '',
@@ -209,7 +209,7 @@ export const policyBugs: Bugs = {
       put: '(client) => work(client)',
       test: 'a dry run of any payment states its price, and changes nothing',
     },
-    'a dry run shows an app what others have used of a policy': {
+    "a dry run shows an app others' usage of a policy": {
       file: 'src/domain/commands/command.ts',
       find: 'policies.filter(({ subjectId }) => maySeePolicyOf(caller, subjectId))',
       put: 'policies',
@@ -233,13 +233,13 @@ export const policyBugs: Bugs = {
     },
   },
   'test/ledger/together.test.ts': {
-    'a payment overtakes another one that a policy limits with it': {
+    'a payment overtakes another one under the same policy': {
       file: 'src/domain/ledger/batches.ts',
       find: 'let batch = spends ? lastSpend : 0;',
       put: 'let batch = spends ? 0 : 0;',
       test: together,
     },
-    'a payment is counted before one ends that then counts no longer': {
+    'a payment is counted before a concurrent one ends and is released': {
       file: 'src/domain/ledger/batches.ts',
       find: "if (spend) keys.reads.add('counted payments');",
       put: '',

@@ -5,7 +5,7 @@ import type { Bugs } from './plant.ts';
  */
 export const providerBugs: Bugs = {
   'test/rails/upstream-webhooks.test.ts': {
-    'a webhook of a provider that nobody has signed is stored': {
+    'an unsigned webhook of a provider is stored': {
       file: 'src/rails/upstream/upstream-webhooks.ts',
       find: 'if (error instanceof WebhookVerificationError) return undefined;',
       put: 'if (error instanceof WebhookVerificationError) return { id };',
@@ -23,19 +23,19 @@ export const providerBugs: Bugs = {
       put: 'if (received) this.#proven.set(sender, true);\n      else this.#proven.delete(sender);',
       test: 'strangers who share the address of a provider do not keep its webhooks out',
     },
-    'a webhook whose process died waits for ever': {
+    'a webhook whose process died waits forever': {
       file: 'src/infra/database/leases.ts',
       find: "set ${until} = clock_ms() + $2::float8 * interval '1 millisecond'",
       put: 'set ${until} = case when $2::float8 < 0 then clock_ms() end',
       test: 'a webhook is not done before its processing is',
     },
-    "a provider's news of an identity whose check was final changes nothing": {
+    "a provider's report of an identity whose check was final changes nothing": {
       file: 'src/domain/customers/identity-checks.ts',
       find: 'select platform_id, id, clock_ms() from customer where platform_id = $1 and id = $2 and not is_deleted',
       put: "select platform_id, id, clock_ms() from customer where platform_id = $1 and id = $2 and kyc_status = 'PENDING_REVIEW'",
       test: 'a pending identity check is decided when its provider reports it, and follows later changes',
     },
-    "a provider's news of an identity that is still checked changes nothing": {
+    "a provider's report of an identity that is still being checked changes nothing": {
       file: 'src/domain/providers/work-on-webhooks.ts',
       find: "if (one.kind === 'identity') await wake",
       put: "if (one.kind === 'identity' && !platformId) await wake",
@@ -43,7 +43,7 @@ export const providerBugs: Bugs = {
     },
   },
   'test/database/leases.test.ts': {
-    'what is due last is leased first': {
+    'the row due last is leased first': {
       file: 'src/infra/database/leases.ts',
       find: 'order by ${dueAt} limit $1',
       put: 'order by ${dueAt} desc limit $1',
@@ -51,13 +51,13 @@ export const providerBugs: Bugs = {
     },
   },
   'test/rails/upstream-deposits.test.ts': {
-    'one deposit that cannot be stored keeps all others out': {
+    'one deposit that cannot be stored blocks all others': {
       file: 'src/domain/providers/find-deposits.ts',
       find: "deposits.filter((deposit) => deposit.state === 'SETTLED' && isSound(deposit));\n  if",
       put: "deposits.filter((deposit) => deposit.state === 'SETTLED');\n  if",
       test: 'a deposit that cannot be stored does not block others, and is examined again',
     },
-    'what a payer writes may be what the database cannot store': {
+    "a payer's memo may contain text that the database cannot store": {
       file: 'src/domain/orders/rail-answer.ts',
       find: 'return readableText(value);',
       put: 'value',
@@ -76,13 +76,13 @@ export const providerBugs: Bugs = {
       ],
       test: 'a deposit that cannot be credited waits for a person, who decides whose it is',
     },
-    'a person may give a deposit to a deleted customer': {
+    'a person may assign a deposit to a deleted customer': {
       file: 'src/domain/providers/decide-deposits.ts',
       find: 'if (account.customer?.isDeleted)',
       put: 'if (!id)',
       test: 'a deposit that cannot be credited waits for a person, who decides whose it is',
     },
-    'a deposit is credited in another currency': {
+    'a deposit is credited in a different currency': {
       file: 'src/domain/providers/decide-deposits.ts',
       find: 'if (account.currency !== currency) {',
       put: 'if (account.currency === currency && !id) {',
@@ -96,7 +96,7 @@ export const providerBugs: Bugs = {
     },
   },
   'test/rails/rate-locks.test.ts': {
-    'a rail locks another amount than it was asked for, and the quote is made': {
+    'a quote is created although the rail locked a different amount': {
       file: 'src/domain/quotes/lock-rate.ts',
       find: "if (given.kind === 'locked') checkLock(request, amount, given.lock, given.validMs);",
       put: "if (given.kind === 'locked') checkLock(request, given.lock.sent, { ...given.lock, received: given.lock.sent }, given.validMs);",
@@ -104,7 +104,7 @@ export const providerBugs: Bugs = {
     },
   },
   'test/rails/upstream-quotes.test.ts': {
-    'a refusal of a lock is answered as if the service were away': {
+    'a refused lock is reported as if the service were unavailable': {
       file: 'src/domain/quotes/lock-rate.ts',
       find: "throw new Refusal('INVALID_BANK_ACCOUNT', answer.explanation",
       put: "throw new Refusal('SERVICE_UNAVAILABLE', answer.explanation",
@@ -112,31 +112,31 @@ export const providerBugs: Bugs = {
     },
   },
   'test/rails/reconciliation.test.ts': {
-    'a balance that a person has explained hides every later difference': {
+    'an explained balance hides every later difference': {
       file: 'src/domain/reconciliation/balances.ts',
       find: 'return beyondLow <=',
       put: 'return known !== undefined || beyondLow <=',
       test: 'a balance difference is reported with both sides until it is explained; then only a new one is',
     },
-    'a balance that differs is named again though a person has said why': {
+    'a balance difference is reported again after it was explained': {
       file: 'src/domain/reconciliation/balances.ts',
       find: 'beyondLow <= (known?.beyondHigh ?? 0n) && beyondHigh >= (known?.beyondLow ?? 0n)',
       put: 'beyondLow <= 0n && beyondHigh >= 0n',
       test: 'a balance difference is reported with both sides until it is explained; then only a new one is',
     },
-    'what the gateway moves between its accounts upstream is named as a difference': {
+    "the gateway's moves between its upstream accounts are reported as differences": {
       file: 'src/rails/upstream/upstream-movements.ts',
       find: 'hasBegun(one) && !isWithin(one)',
       put: 'hasBegun(one)',
       test: "the gateway's own moves upstream are not differences; unknown payments that leave the account are",
     },
-    "money that leaves upstream under a memo of the gateway's own is not compared": {
+    "money that leaves upstream under one of the gateway's memos is not compared": {
       file: 'src/rails/upstream/upstream-movements.ts',
       find: ' && isOwn(source) && isOwn(destination)',
       put: ' && isOwn(source)',
       test: "the gateway's own moves upstream are not differences; unknown payments that leave the account are",
     },
-    'a payment that failed upstream, of an order that was never known here, is named as a difference': {
+    'a failed upstream payment of an unknown order is reported as a difference': {
       file: 'src/domain/reconciliation/differences.ts',
       find: "state !== 'FAILED' && (state",
       put: '(state',
@@ -144,25 +144,25 @@ export const providerBugs: Bugs = {
     },
   },
   'test/rails/settling-cases.test.ts': {
-    'a customer bears what a provider has moved otherwise': {
+    "a customer bears a provider's deviation": {
       file: 'src/domain/settlement/settle-case.ts',
       find: 'planDelivery(order, {',
       put: 'planDelivery({ ...order, transaction: { ...order.transaction, receivedAmount: outcome.amount ?? null } }, {',
       test: 'whatever a provider moves, customers get what was promised, and DIFFERENCES makes the books agree',
     },
-    'a difference of what came in is booked with the sign of what was taken': {
+    'a difference in an incoming amount is booked with the sign of an outgoing one': {
       file: 'src/domain/commands/movements.ts',
       find: "side === 'out' ? is.amount - was.amount : was.amount - is.amount",
       put: 'is.amount - was.amount',
       test: 'whatever a provider moves, customers get what was promised, and DIFFERENCES makes the books agree',
     },
-    'what a payout took beyond what has arrived is not noticed': {
+    'the excess of a payout over what arrived is not noticed': {
       file: 'src/domain/settlement/cases.ts',
       find: 'if (arrived === amount && taken === amount) return undefined;',
       put: 'if (arrived === amount) return undefined;',
       test: 'a payout that took more is COMPLETED as promised; entries, act and case list show the difference',
     },
-    'the reconciliation names a difference that a person has settled': {
+    'the reconciliation reports a settled difference': {
       file: 'src/domain/reconciliation/differences.ts',
       find: "case when o.kind = 'PAYOUT' then c.moved_out else c.moved_in end, case",
       put: 'null::bigint, case',
@@ -176,7 +176,7 @@ export const providerBugs: Bugs = {
     },
   },
   'test/rails/secrets.test.ts': {
-    'the error of a provider that fails has the credentials': {
+    'the error of a failing provider contains the credentials': {
       file: 'src/rails/upstream/upstream-client.ts',
       find: 'const content = jsonIn(text, what);',
       put: 'const content = jsonIn(text, what);\n    if (statusCode >= 500) throw new Error(credentials);',
@@ -188,7 +188,7 @@ export const providerBugs: Bugs = {
       put: 'message',
       test: 'no secret of a provider is logged, measured, traced or returned, even while secrets rotate',
     },
-    "an answer that is no JSON is shown in the parser's words": {
+    "the parser's message shows part of an answer that is not JSON": {
       file: 'src/rails/upstream/upstream-client.ts',
       find: 'if (content === undefined) throw',
       put: 'if (content === undefined) JSON.parse(text);\n      if (content === undefined) throw',
@@ -196,7 +196,7 @@ export const providerBugs: Bugs = {
     },
   },
   'test/payments/robustness.test.ts': {
-    'a rail is asked about all due orders at once': {
+    'a rail is asked about all due orders concurrently': {
       file: 'src/domain/settlement/settlement.ts',
       find: 'new Slots(askedAtOnce)',
       put: 'new Slots(askedAtOnce * 100)',

@@ -1,6 +1,6 @@
 import type { Bugs } from './plant.ts';
 
-/** Bugs in the life of records: changes, deletions, metadata. */
+/** Bugs in the lifecycle of records: changes, deletions, metadata. */
 export const recordBugs: Bugs = {
   'test/payments/metadata.test.ts': {
     "a quote's transaction has none of its metadata": {
@@ -15,13 +15,13 @@ export const recordBugs: Bugs = {
       put: "if (caller.kind === 'CLIENT' && Object.keys(given).length > 20) {",
       test: 'apps see the metadata of the records that they see, and cannot write any',
     },
-    'a change of something else takes metadata away': {
+    'a change of another field clears the metadata': {
       file: 'src/domain/customers/customer-changes.ts',
       find: '...(metadata !== undefined && { metadata }),',
       put: 'metadata: metadata ?? null,',
       test: 'an update replaces all metadata, an empty list clears it, and an omitted field keeps it',
     },
-    'the metadata of an external account stays as it was': {
+    'the metadata of an external account cannot be changed': {
       file: 'prisma/functions/commit/apply_owner_changes.sql',
       find: '      metadata = v_account.metadata,\n',
       test: 'an update replaces all metadata, an empty list clears it, and an omitted field keeps it',
@@ -42,24 +42,24 @@ export const recordBugs: Bugs = {
     },
   },
   'test/events/stored-events.test.ts': {
-    'the description of a payment can change, which its events do not store': {
+    'the description of a payment, which its events do not store, can change': {
       file: 'prisma/functions/guards/guard_transaction.sql',
       find: 'new.rate_details, new.description)',
       put: 'new.rate_details, old.description)',
       test: 'each event of an outgoing payment shows the payment as it was, whatever changes later',
     },
-    'an event of a payment shows that it failed later': {
+    'an earlier event of a payment shows its later failure': {
       file: 'prisma/functions/events/transaction_as_of.sql',
       find: '"failure_reason": null, ',
       test: 'each event of an outgoing payment shows the payment as it was, whatever changes later',
     },
-    'an event of an account does not store since when it is frozen': {
+    'an event of an account does not store when it was frozen': {
       file: 'prisma/functions/events/account_state.sql',
       find: `      'frozen_at', a.frozen_at))`,
       put: `      'frozen_at', null))`,
       test: 'each event of an internal account shows its balance as it was, whatever else changes',
     },
-    'an event of before is shown as its row is now': {
+    'an earlier event shows the current row': {
       file: 'prisma/migrations',
       find: "when e.snapshot ? 'id' then e.snapshot",
       put: "when e.snapshot ? 'never' then e.snapshot",
@@ -67,19 +67,19 @@ export const recordBugs: Bugs = {
     },
   },
   'test/webhooks/endpoints.test.ts': {
-    'only deliveries that wait are sent again': {
+    'only waiting deliveries are resent': {
       file: 'src/api/webhooks/endpoints/replay.ts',
       find: 'where d.platform_id = $1 and d.id = $2`',
       put: "where d.platform_id = $1 and d.id = $2 and d.status = 'PENDING'`",
       test: 'a delivery can always be resent, under its own id, and its earlier attempts are kept',
     },
-    'a disabled endpoint is sent deliveries again': {
+    'deliveries are resent to a disabled endpoint': {
       file: 'src/api/webhooks/endpoints/replay.ts',
       find: "if (endpoint.status === 'DISABLED') throw endpointDisabled(endpointId)",
       put: "if (endpoint.status === 'FAILING' && endpoint.disabledAt) throw endpointDisabled(endpointId)",
       test: 'a delivery can always be resent, under its own id, and its earlier attempts are kept',
     },
-    'what is sent again waits for its turn in the schedule': {
+    'a resent delivery waits for its turn in the schedule': {
       file: 'src/api/webhooks/endpoints/replay.ts',
       find: 'next_attempt_at = clock_ms(),',
       put: 'next_attempt_at = coalesce(d.next_attempt_at, clock_ms()),',
@@ -87,7 +87,7 @@ export const recordBugs: Bugs = {
     },
   },
   'test/webhooks/approval.test.ts': {
-    'an approval question that is sent again asks no more': {
+    'a resent approval request no longer asks for a decision': {
       file: 'src/api/webhooks/endpoints/replay.ts',
       find: "question = d.question and d.status = 'PENDING'",
       put: 'question = false',
@@ -95,7 +95,7 @@ export const recordBugs: Bugs = {
     },
   },
   'test/payments/approval.test.ts': {
-    'a scenario that decides on an incoming payment is not asked after its pay request': {
+    'a scenario that decides on an incoming payment is ignored after its pay request': {
       file: 'src/domain/settlement/pay-request.ts',
       find: 'simulatedDecision(payments, order) ? 0 : payments.approvalMs',
       put: 'payments.approvalMs',
@@ -105,7 +105,7 @@ export const recordBugs: Bugs = {
       file: 'src/domain/orders/scenario.ts',
       find: 'if (requested.approval !== undefined && !approval) {',
       put: 'if (requested.approval !== undefined && !approval && step) {',
-      test: 'is the only payment with an approval: the scenario of any other payment is refused one',
+      test: 'is the only payment whose scenario may decide on an approval',
     },
   },
   'test/payments/external-account-changes.test.ts': {
@@ -127,7 +127,7 @@ export const recordBugs: Bugs = {
       put: "reason: 'deleted by the platform', set: { ...set, isDeleted: false }",
       test: 'a deleted account remains in old payments, and is in no list and no new payment',
     },
-    'a new default deposit account leaves the one before': {
+    'a new default deposit account does not replace the previous one': {
       file: 'prisma/functions/commit/apply_owner_changes.sql',
       find: "if (v_item -> 'set' ->> 'default_uma_deposit_account')::boolean then",
       put: 'if false then',
@@ -139,7 +139,7 @@ export const recordBugs: Bugs = {
       put: '...(defaultUmaDepositAccount && { defaultUmaDepositAccount }),',
       test: 'a customer has one default deposit account: a new one replaces it, and it can be unset',
     },
-    "the platform's own id of an account is not taken away": {
+    "the platform's own id of an account cannot be removed": {
       file: 'src/domain/accounts/external-account-changes.ts',
       find: '...(platformAccountId !== undefined && { platformAccountId }),',
       put: '...(platformAccountId && { platformAccountId }),',

@@ -3,7 +3,7 @@ import type { Bugs } from './plant.ts';
 /** Bugs around the ledger: prices, webhooks, streams, and the limits of requests. */
 export const serviceBugs: Bugs = {
   'test/payments/pricing.test.ts': {
-    'what is sent for a locked receiving amount is rounded down': {
+    'the sending amount for a locked receiving amount is rounded down': {
       file: 'src/domain/pricing/pricing-terms.ts',
       find: 'return { exact, amount: roundUp(exact) };',
       put: 'return { exact, amount: roundUp(exact) - (exact.numerator % exact.denominator === 0n ? 0n : 1n) };',
@@ -23,7 +23,7 @@ export const serviceBugs: Bugs = {
     },
   },
   'test/rails/upstream-webhooks.test.ts': {
-    "a provider's late news of a delivery ends the watch for its return": {
+    "a provider's late report of a delivery ends the watch for its return": {
       file: 'src/domain/orders/orders.ts',
       find: "($3 or t.status <> 'COMPLETED')",
       put: '($3 or true)',
@@ -35,7 +35,7 @@ export const serviceBugs: Bugs = {
       put: 'undefined',
       test: 'an identity check without a webhook is polled until it is decided or the name changes',
     },
-    "a provider's webhook is worked on once for each time that it was sent": {
+    "a provider's webhook is processed each time that it is sent": {
       file: 'src/domain/providers/receive-webhook.ts',
       find: 'platform_id, webhook_id, body) values ($1, $2, $3) on conflict do nothing',
       put: 'platform_id, webhook_id, body) values ($1, concat($2::text, uuid_v7()), $3)',
@@ -43,13 +43,13 @@ export const serviceBugs: Bugs = {
     },
   },
   'test/rails/upstream-deposits.test.ts': {
-    'a deposit is taken under another key each time': {
+    'a deposit is taken under a different key each time': {
       file: 'src/rails/upstream/upstream-deposits.ts',
       find: 'const key = `',
       put: 'const key = `${performance.now()}',
       test: 'a deposit whose answer was lost upstream is collected once and credited once',
     },
-    'the question for deposits passes one that is under way': {
+    'the query for deposits skips one that is under way': {
       file: 'src/domain/providers/find-deposits.ts',
       find: 'if (isOpen) oldestUnderWay',
       put: 'if (unsound.includes(deposit)) oldestUnderWay',
@@ -57,7 +57,7 @@ export const serviceBugs: Bugs = {
     },
   },
   'test/rails/upstream.test.ts': {
-    'a payment that has settled upstream is sent again when it is asked about once more': {
+    'a payment that has settled upstream is sent again when it is queried again': {
       file: 'src/rails/upstream/upstream-orders.ts',
       find: 'if (order.settled) return this.#lookAgain(order);',
       test: 'a settled order that upstream no longer has is not sent again: its outcome is unknown',
@@ -78,7 +78,7 @@ export const serviceBugs: Bugs = {
     },
   },
   'test/webhooks/endpoints.test.ts': {
-    'a webhook is signed without its time': {
+    "a webhook's timestamp is not signed": {
       file: 'src/api/webhooks/delivery/sender.ts',
       find: 'new Webhook(secret).sign(message.id, message.at, message.body)',
       put: 'new Webhook(secret).sign(message.id, new Date(0), message.body)',
@@ -112,7 +112,7 @@ export const serviceBugs: Bugs = {
     },
   },
   'test/payments/lookups.test.ts': {
-    'a token has no bound of lookups': {
+    "a token's number of lookups is not limited": {
       file: 'src/domain/receivers/lookups.ts',
       find: 'if (found.isFull) {',
       put: 'if (found.isFull && caller.tokenId === undefined) {',
@@ -136,7 +136,7 @@ export const serviceBugs: Bugs = {
     },
   },
   'test/database/migrate.test.ts': {
-    'a migration that waits for a lock is given up': {
+    'a migration that waits for a lock is abandoned': {
       file: 'src/infra/database/migrations/migrate.ts',
       find: 'if (performance.now() >= until)',
       put: 'if (performance.now() < until)',
@@ -144,7 +144,7 @@ export const serviceBugs: Bugs = {
     },
   },
   'test/webhooks/secret-box.test.ts': {
-    'the secret of one endpoint opens for another': {
+    'the secret of one endpoint can be decrypted for another': {
       file: 'src/core/secret-box.ts',
       find: 'cipher = createCipheriv(algorithm, this.#keyOf(this.keyId), nonce).setAAD(Buffer.from(owner))',
       put: "cipher = createCipheriv(algorithm, this.#keyOf(this.keyId), nonce).setAAD(Buffer.from(owner && ''))",
@@ -169,7 +169,7 @@ export const serviceBugs: Bugs = {
     },
   },
   'test/events/streams.test.ts': {
-    'an event is skipped where a subscriber has caught up': {
+    'an event is skipped when a subscriber catches up': {
       file: 'src/domain/events/subscribers.ts',
       find: 'if (event.sequence <= subscriber.position) return false;',
       put: 'if (event.sequence <= subscriber.position + 1n) return false;',
@@ -177,7 +177,7 @@ export const serviceBugs: Bugs = {
     },
   },
   'test/events/replays.test.ts': {
-    'replays read on the connections of live events': {
+    'replays use the connections of live events': {
       file: 'src/domain/events/reads.ts',
       find: "this.#replays = database.openPool('feed-replay', replayConnections);",
       put: 'this.#replays = this.#live;',
@@ -185,7 +185,7 @@ export const serviceBugs: Bugs = {
     },
   },
   'test/events/sharing.test.ts': {
-    'followers that see different things share the text of an event': {
+    'subscribers that see different fields share the text of an event': {
       file: 'src/api/graphql/server/shared-results.ts',
       find: 'return JSON.stringify([scope, variables]);',
       put: 'return JSON.stringify([variables]);',
@@ -193,25 +193,25 @@ export const serviceBugs: Bugs = {
     },
   },
   'test/http/overload.test.ts': {
-    'a platform that fills every place takes the places of all': {
+    'a platform that fills every place uses up the places of all': {
       file: 'src/api/http/in-flight.ts',
       find: 'return own < limit / tenants && tenants > 1 && count',
       put: 'return own < 0 && tenants > 1 && count',
       test: 'places are shared equally by the tenants with requests in flight, and bounded in total',
     },
-    'what is too much for the instance is refused late for a platform that is alone, too': {
+    'a load beyond the instance is refused late even for a platform that is alone': {
       file: 'src/api/http/in-flight.ts',
       find: 'return this.#limits.turns.isAlone(tenant);',
       put: 'return this.#limits.turns.isAlone(tenant) && this.#load.count === 0;',
       test: 'excess requests are refused immediately for a lone platform, and with a delay beside others',
     },
-    'what is too much for the instance is refused at once for a platform beside others, too': {
+    'a load beyond the instance is refused immediately even beside other platforms': {
       file: 'src/api/http/in-flight.ts',
       find: 'return this.#limits.turns.isAlone(tenant);',
       put: 'return tenant.isPlatform;',
       test: 'excess requests are refused immediately for a lone platform, and with a delay beside others',
     },
-    'who has few requests is refused when answers to another become slow': {
+    "a platform with few requests is refused when another one's answers become slow": {
       file: 'src/api/http/in-flight.ts',
       find: 'count < 2 * this.#limits.maxInFlight',
       put: 'count < 2 * limit',
@@ -223,7 +223,7 @@ export const serviceBugs: Bugs = {
       put: 'this.#most',
       test: 'beside another, a platform runs expensive queries in a quarter of its turns; others pass them',
     },
-    'what waits for an expensive document keeps its turn': {
+    'a request that waits for an expensive document keeps its turn': {
       file: 'src/core/turn.ts',
       find: 'if (wait) await turnlessWait(wait);',
       put: 'if (wait) await wait;',
@@ -236,7 +236,7 @@ export const serviceBugs: Bugs = {
     },
   },
   'test/http/provider-webhooks.test.ts': {
-    'the time of a refused webhook says what it is about': {
+    'the response time of a refused webhook reveals its subject': {
       file: 'src/api/http/provider-webhooks.ts',
       find: 'await outsideWait(Promise.all([refusable, pace',
       put: 'await outsideWait(Promise.all([pace',
@@ -244,13 +244,13 @@ export const serviceBugs: Bugs = {
     },
   },
   'test/graphql/abandoned.test.ts': {
-    'an answer has no bound in bytes': {
+    "an answer's size in bytes is not limited": {
       file: 'src/api/graphql/reading/run.ts',
       find: 'run.bind(run.maxBytes)',
       put: 'run.bind(2 ** 30 + run.maxBytes)',
       test: 'a response over the size limit is refused, and the error names the limit',
     },
-    'the mutations of a client that has gone are carried out': {
+    'the mutations of a disconnected client are executed': {
       file: 'src/api/graphql/schema/mutation.ts',
       find: 'if (context.isAbandoned()) throw abandoned();',
       test: 'a request that its client aborts executes no further mutation',
@@ -263,25 +263,25 @@ export const serviceBugs: Bugs = {
       put: 'clampSize(Array.isArray(value.sent) ? Math.min(1, value.sent.length) : 1)',
       test: 'exceeds the budget for too many ids with lists below, and the error names the list',
     },
-    'fragments on different types cost together what they cost one by one': {
+    'the cost of fragments on different types is summed': {
       file: 'src/api/graphql/limits/alternatives.ts',
       find: 'if (!types || on === parent',
       put: 'if (types || on === parent',
       test: 'is that of the dearest kind of subject, if a hundred events show all kinds',
     },
-    'a filter below a parent is no search': {
+    'a filter below a parent is not priced as a search': {
       file: 'src/api/graphql/limits/search-cost.ts',
       find: 'let conditions = Number(search.isBelow) + Number(isByChange);',
       put: 'let conditions = Number(isByChange);',
       test: 'is charged for a search, once for each way to find its rows: %s(%s)',
     },
-    'several values of one filter are no search': {
+    'several values of one filter are not priced as a search': {
       file: 'src/api/graphql/limits/search-cost.ts',
       find: 'new Set([value].flat()).size <= 1',
       put: 'new Set([value].flat()).size > 0',
       test: 'is charged for a search, once for each way to find its rows: %s(%s)',
     },
-    'a filter in a variable is no search': {
+    'a filter in a variable is not priced as a search': {
       file: 'src/api/graphql/limits/list-sizes.ts',
       find: "'sent' in resolved ? resolved.sent :",
       put: "'sent' in resolved ? undefined :",
@@ -289,7 +289,7 @@ export const serviceBugs: Bugs = {
     },
   },
   'test/graphql/document-size.test.ts': {
-    'of fragments on different types, those that every row has are forgotten beside those of its own type': {
+    'fragments that apply to every row are not priced beside those on its own type': {
       file: 'src/api/graphql/limits/alternatives.ts',
       find: 'return add(sum, sum.alternatives?.get(name) ?? noCost);',
       put: 'return sum.alternatives?.get(name) ?? sum;',
@@ -303,7 +303,7 @@ export const serviceBugs: Bugs = {
       put: "from idempotency_record where created_at < ${retentionStart} + interval '10 days'",
       test: 'an idempotency key is remembered for 30 days and then forgotten',
     },
-    'webhook deliveries that wait are deleted when they are old': {
+    'old webhook deliveries are deleted while they wait': {
       file: 'src/server/workers/housekeeping.ts',
       find: "w.status <> 'PENDING' and ",
       test: 'webhook deliveries are deleted with their attempts 30 days after they ended or were last tried',
@@ -316,7 +316,7 @@ export const serviceBugs: Bugs = {
       put: "kind === '' && !",
       test: 'gets past an autovacuum, and logs it',
     },
-    'a migration that is stopped goes on': {
+    'a stopped migration continues': {
       file: 'src/infra/database/migrations/migrate.ts',
       find: "signal?.addEventListener('abort', cancel, { once: true });",
       put: '',
@@ -324,7 +324,7 @@ export const serviceBugs: Bugs = {
     },
   },
   'test/database/locked-tables.test.ts': {
-    'a payment that waits for a locked table is told that its account is busy': {
+    'a payment that waits for a locked table is refused as if its account were busy': {
       file: 'src/domain/ledger/commit.ts',
       find: "(await isTableLocked(database)) ? 'table' : 'account'",
       put: "'account'",
@@ -332,13 +332,13 @@ export const serviceBugs: Bugs = {
     },
   },
   'test/http/deadline.test.ts': {
-    'a request waits for a silent database for as long as it takes': {
+    'a request waits for an unresponsive database without a limit': {
       file: 'src/api/http/admission.ts',
       find: 'within(requestMs + graceMs, processed)',
       put: 'within(3_600_000, processed)',
       test: 'every request is answered at its time limit, whatever part of it waits for a silent database',
     },
-    'the look-up of credentials has a time of its own': {
+    'the lookup of credentials has a separate timeout': {
       file: 'src/api/http/callers.ts',
       find: 'within(msLeft(lookUpMs), ',
       put: 'within(lookUpMs * 360, ',
@@ -360,7 +360,7 @@ export const serviceBugs: Bugs = {
     },
   },
   'test/database/restore.test.ts': {
-    'a restore is marked without being asked for': {
+    'a restore is marked automatically': {
       file: 'src/ops/restored.ts',
       find: '  if (!yes) return refuseUnasked(database);\n',
       put: '  void yes;\n',
@@ -372,7 +372,7 @@ export const serviceBugs: Bugs = {
       put: 'keyedOperation(caller, operation), fresh)',
       test: 'a payment repeated with the same key has the same order, so a provider does not pay twice',
     },
-    'a key that is used anew after its retention gets the order of its first use': {
+    'a key that is reused after its retention gets the order of its first use': {
       file: 'prisma/functions/commit/apply_plans.sql',
       find: 'select r.platform_id, free_order_id(r.platform_id, r.id),',
       put: 'select r.platform_id, r.id,',

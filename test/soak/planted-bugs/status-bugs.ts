@@ -1,6 +1,6 @@
 import type { Bugs } from './plant.ts';
 
-/** Bugs in what decides about statuses: the tables of moves, the expiry, and the orders for the rail. */
+/** Bugs in the code that decides about statuses: the tables of transitions, the expiry, and the orders for the rail. */
 export const statusBugs: Bugs = {
   'test/ledger/specified.test.ts': {
     'PROCESSING may become PENDING again': {
@@ -15,7 +15,7 @@ export const statusBugs: Bugs = {
       put: "'PROCESSING > EXPIRED', 'FAILED > PROCESSING']\n    when 'transaction'",
       test: 'a quote has exactly the moves of decision 50',
     },
-    'an INACTIVE account outside may go under review': {
+    'an INACTIVE external account may go under review': {
       file: 'prisma/functions/commit/status_moves.sql',
       find: "'INACTIVE > ACTIVE']",
       put: "'INACTIVE > ACTIVE', 'INACTIVE > UNDER_REVIEW']",
@@ -23,7 +23,7 @@ export const statusBugs: Bugs = {
     },
   },
   'test/ledger/invariants.test.ts': {
-    'a transaction may move along no move': {
+    'a transaction may make any transition': {
       file: 'prisma/functions/guards/guard_transaction.sql',
       find: "(old.status || ' > ' || new.status = any (status_moves('transaction'))) is not true then",
       put: 'false then',
@@ -79,7 +79,7 @@ export const statusBugs: Bugs = {
     },
   },
   'test/database/leases.test.ts': {
-    'a lease of orders ends at once': {
+    'a lease of orders expires immediately': {
       file: 'prisma/functions/leases/lease_rail_orders.sql',
       find: "set due_at = clock_ms() + p_lease_ms * interval '1 millisecond',",
       put: 'set due_at = clock_ms(),',
@@ -101,7 +101,7 @@ export const statusBugs: Bugs = {
     },
   },
   'test/payments/suspense.test.ts': {
-    'a refund in suspense is released as often as somebody asks': {
+    'a refund in suspense is released each time that it is requested': {
       file: 'prisma/functions/commit/check_transactions.sql',
       find: ' or m.pays_refund and (t.refund_reference is null or t.refund_settled_at is not null)',
       test: 'is not paid twice by a release that was planned before another one',
