@@ -11,15 +11,15 @@ export const accountBugs: Bugs = {
     },
     'check digits are looked at in the canonical spelling, which has the right capitals of EIP-55': {
       file: 'src/domain/accounts/account-details.ts',
-      find: 'details[name] ?? value);',
-      put: 'value);',
+      find: 'details[name] ?? value)',
+      put: 'value)',
       test: 'the sandbox accepts well-formed details, and both APIs warn of what PRODUCTION would refuse',
     },
     'an invoice never expires': {
       file: 'src/domain/accounts/account-details.ts',
       find: 'return expiry && expiry <= now ?',
       put: 'return expiry && expiry <= new Date(0) ?',
-      test: 'PRODUCTION refuses it with the field and the character or check digit, in the same words in both APIs',
+      test: 'PRODUCTION refuses it naming the field and the character or check digit, in both APIs alike',
     },
     'a name that the rail carries in other characters is not mentioned': {
       file: 'src/core/carried-text.ts',

@@ -97,7 +97,7 @@ export async function documentsOf(
   const own = maker?.documents ?? [];
   const foreign = documents.findIndex((hash) => own.length > 0 && !own.includes(hash));
   if (foreign >= 0)
-    throw new Refusal('FORBIDDEN', 'a token cannot create one that may send other documents than itself', [
+    throw new Refusal('FORBIDDEN', 'a token can only create tokens that are limited to its own documents', [
       'documents',
       foreign,
     ]);
