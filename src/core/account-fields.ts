@@ -131,7 +131,9 @@ function exchanged(value: string, isRight: (value: string) => boolean): string |
   return `did you mean ${spoken(only.to)} instead of ${spoken(only.from)} ${where}?`;
 }
 
-/** Returns the variants of a value with a character exchanged: at each of its places alone, and at all of them. */
+/**
+ * Returns the variants of a value with a character replaced: each time at one of its positions, then at all of them.
+ */
 function exchangesOf(value: string, from: string, to: string) {
   const places = [...value].flatMap((character, place) => (character === from ? [place] : []));
   const each = places.map((place) => ({ place, from, to, value: value.slice(0, place) + to + value.slice(place + 1) }));

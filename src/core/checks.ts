@@ -1,7 +1,10 @@
 /** The largest amount of one payment on either side, in smallest units (specification 8). */
 export const maxAmount = 9_000_000_000_000_000n;
 
-/** The largest balance that refunds, fees and other money owed may reach (smallest units); new money: `maxAmount`. */
+/**
+ * The largest balance, in smallest units, that refunds, fees and other money owed may reach. For new money:
+ * `maxAmount`.
+ */
 export const maxBalance = 1_000n * maxAmount;
 
 /** The maximum number of values in a list of a request, in every API. */

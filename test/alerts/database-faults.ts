@@ -94,7 +94,7 @@ export const databaseFaults: Readonly<Record<string, StagedFault>> = {
   'transaction numbers': {
     staged: 'the oldest transaction of the database is made 1.2 billion older',
     alerts: ['PaymentsTransactionNumbers'],
-    unavailable: () => 'a server that vacuums takes it back at once; the doctor is tried with it',
+    unavailable: () => 'a server that vacuums reverts it immediately; the doctor is tested with it',
     async stage() {
       return { end: () => undefined };
     },

@@ -1,7 +1,7 @@
 -- The part of check_plan for accounts whose balances a plan changes. No balance may fall below zero or exceed its
 -- bound. The balance of a frozen account, or of a frozen customer's account, may not fall. Freezing locks the account
 -- first, so the lock decides whether a payment came before it. Money that one plan credits and sends on does not
--- count as a fall. The balance of a deleted customer may not rise, whatever the money is (decision 36); deletion
+-- count as a fall. The balance of a deleted customer may not rise for any reason (decision 36); deletion
 -- locks the account, too.
 -- The bound of a balance is 9,000,000,000,000,000 smallest units, as for an amount: a JSON number represents it
 -- exactly. It applies to new money directly after the credit, even if the same plan sends the money on, because a

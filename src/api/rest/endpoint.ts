@@ -152,7 +152,7 @@ const reasons: Readonly<Record<number, string>> = {
   412: 'The record no longer has the entity tag in `If-Match`: the code is CONFLICT, and `details` has its `version`.',
   413: 'The body has more than 102400 bytes.',
   415: 'The body is not application/json in UTF-8, or it has a `Content-Encoding`.',
-  422: 'The idempotency key was used before with another input.',
+  422: 'The idempotency key was already used with different input.',
   429: 'Too many requests, or too many wrong credentials from this address; nothing has happened, and `Retry-After` says when to try again.',
   500: 'Internal error; nothing has changed. The same request may succeed later.',
   501: 'The request uses a feature that this service does not offer.',

@@ -134,7 +134,7 @@ async function claimKey(client: Transaction['client'], key: Key): Promise<boolea
 
 async function answerRepeat<Answer>(first: FirstCall | undefined, { repeat }: Pick<Command<Answer>, 'repeat'>) {
   if (!first?.same) {
-    throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was used before with another input', keyPath);
+    throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was already used with different input', keyPath);
   }
   return { ...(await repeat(first.result)), replayed: true };
 }

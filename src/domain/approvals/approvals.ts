@@ -207,7 +207,7 @@ async function planRequest(payments: Payments, caller: Caller, found: PendingApp
   requirePermission(caller, 'APPROVE');
   const { transaction, source, destination, orderId } = found;
   if (transaction.status !== 'CREATED')
-    throw new Refusal('TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL', 'this transaction awaits no approval', {
+    throw new Refusal('TRANSACTION_NOT_PENDING_PLATFORM_APPROVAL', 'this transaction does not await an approval', {
       path: at('transactionId'),
       status: transaction.status,
     });

@@ -262,7 +262,7 @@ function idOf(type: ResultType, row: SnapshotRows[ResultType]): string {
 function toResult<Type extends ResultType>(outcome: Outcome, command: Command<Type>, caller: Caller) {
   switch (outcome.kind) {
     case 'mismatch':
-      throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was used before with another input', keyPath);
+      throw new Refusal('IDEMPOTENCY_MISMATCH', 'this idempotency key was already used with different input', keyPath);
     case 'refused':
       throw planRefusal(outcome.refusal, command, caller, outcome.replayed);
     case 'done':

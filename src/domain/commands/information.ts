@@ -62,7 +62,7 @@ export async function clockFor(on: Queryable, given: readonly InformationField[]
  */
 export function checkInformation(given: readonly InformationField[] | null | undefined, path: FieldPath, now: Date) {
   const fields = (given ?? []).map(({ name, value }) => ({ name, value: canonicalText(value) }));
-  if (fields.length > maxFacts) throw new Refusal('INVALID_INPUT', `at most ${maxFacts} facts`, path);
+  if (fields.length > maxFacts) throw new Refusal('INVALID_INPUT', `at most ${maxFacts} facts can be given`, path);
   checkAll(
     ...fields.map((field, position) => () => {
       const isRepeated = fields.findIndex(({ name }) => name === field.name) < position;

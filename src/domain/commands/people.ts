@@ -34,7 +34,7 @@ export function checkAddress<Given extends Address | null | undefined>(address: 
  */
 export function checkBirth<Given extends string | null | undefined>(day: Given, path: FieldPath, now: Date): Given {
   const fault = day === null || day === undefined ? undefined : birthFault(day, now);
-  if (fault !== undefined) throw new Refusal('INVALID_INPUT', `a day of birth ${fault}`, { path, value: day });
+  if (fault !== undefined) throw new Refusal('INVALID_INPUT', `a date of birth ${fault}`, { path, value: day });
   return day;
 }
 

@@ -273,7 +273,7 @@ function checkCountry(code: string, path: FieldPath): string {
 /** Refuses an empty list as a mistake, because an omitted one allows everything. */
 function checkNotEmpty(input: SetPolicy, field: 'kinds'): void {
   if (input[field]?.length === 0)
-    throw new Refusal('INVALID_INPUT', 'name at least one kind of payment, or leave them out for all', at(field));
+    throw new Refusal('INVALID_INPUT', 'name at least one kind of payment, or leave the list out for all', at(field));
 }
 
 /** Validates the hours. They are compared as text, which sorts in order of time. */
@@ -343,7 +343,7 @@ function approvalOf({ above, ...given }: GivenApproval): StoredApproval {
   if (!given.always && !given.newReceivers && above.length === 0)
     throw new Refusal('INVALID_INPUT', 'say which payments need an approval', at('approval'));
   if (given.expiresInSeconds < 1 || given.expiresInSeconds > maxApprovalSeconds)
-    throw new Refusal('INVALID_INPUT', `an approval is possible for 1 to ${maxApprovalSeconds} seconds`, [
+    throw new Refusal('INVALID_INPUT', `the time for an approval must be 1 to ${maxApprovalSeconds} seconds`, [
       ...at('approval'),
       'expiresInSeconds',
     ]);

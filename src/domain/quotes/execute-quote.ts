@@ -70,7 +70,7 @@ async function planExecution(payments: Payments, caller: Caller, input: ExecuteQ
   const { transactionId, customerId, totalSendingAmount: amount, sendingCurrency: currency } = quote;
   const checks = {
     spend: spendOf(caller, 'QUOTE', {
-      // The quote's own values, apart from the account.
+      // The values of the quote itself, without its destination account.
       ...{
         transactionId,
         customerId,

@@ -41,7 +41,7 @@ export interface Database {
    * prepared, unless its plan depends on its values. A request with its own reader (read-scope.ts) reads there.
    */
   readText(text: string, binding: Pick<Binding, 'values' | 'planning'>): Promise<string>;
-  /** Connects for statements that see no rows by themselves: those that only call a function of the ledger. */
+  /** Connects for statements that read no rows themselves: those that only call a function of the ledger. */
   connectForFunctions(): Promise<pg.PoolClient>;
   /** Opens another pool in the same role, for work that must not wait for this one. `use` names its connections. */
   openPool(use: string, poolSize: number): pg.Pool;

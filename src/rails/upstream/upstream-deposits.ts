@@ -50,7 +50,7 @@ export class UpstreamDeposits {
   async instructions({ customerId, currency, expiresAt }: FundingRequest): Promise<PaymentInstruction[]> {
     if (!customerId || expiresAt) return [];
     const upstreamId = this.#customers.get(customerId);
-    if (upstreamId === undefined) throw new Error('the customer upstream is not known');
+    if (upstreamId === undefined) throw new Error('the upstream customer is not known');
     const query = new URLSearchParams({ customerId: upstreamId, currency: currency.code });
     const { data } = await this.#client.get(`/customers/internal-accounts?${query}`, fundedAccounts);
     // Upstream implements the same API, so its instructions have the same forms.

@@ -45,7 +45,9 @@ export function parseConnection(text: string): UpstreamConnection {
     throw new RangeError('the connection must have baseUrl, clientId and secret, all of them strings');
   const { baseUrl, webhookSecret } = parsed.data;
   if (webhookSecret !== undefined && !/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/.test(webhookSecret)) {
-    throw new RangeError('webhookSecret must be the secret of the webhook endpoint upstream: whsec_ and base64');
+    throw new RangeError(
+      'webhookSecret must be the secret of the webhook endpoint upstream: whsec_ followed by base64',
+    );
   }
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   const isLocal = url !== undefined && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);

@@ -101,11 +101,11 @@ export function joinSql(parts: readonly Sql[], separator: string): Sql {
   return mergeText(parts.flatMap((part, at) => (at === 0 ? part : [separator, ...part])));
 }
 
-/** Returns the text of SQL, without parts, in a run. */
+/** Returns the text of SQL that has no parts, in a run. */
 export function textOfRun(pieces: Sql, run: Run): string {
   const text = (piece: Piece): string => {
     if (typeof piece === 'string') return piece;
-    if (typeof piece !== 'function') throw new Error('SQL in a text of a run has no parts');
+    if (typeof piece !== 'function') throw new Error('SQL that a run turns into text must have no parts');
     const made = piece(run);
     return typeof made === 'string' ? made : textOfRun(made, run);
   };

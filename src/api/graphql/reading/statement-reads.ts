@@ -10,7 +10,7 @@ import { Shared, textOfRun } from './sql.ts';
 
 /** Defines how account statements are read: their entries and totals. */
 
-/** Writes a moment from the arguments; null if it is not given. */
+/** Writes SQL for a time in the arguments; null if it is not given. */
 const moment =
   (args: ArgumentsOf, name: keyof Period) =>
   (run: Run): string =>

@@ -62,7 +62,8 @@ export const QuoteStatus = builder.enumType('QuoteStatus', {
     PROCESSING: 'The quote was executed or funded, and its payment is in progress.',
     COMPLETED: 'The payment was delivered.',
     FAILED: "The payment was not delivered; the quote's transaction says why.",
-    EXPIRED: 'The quote was neither executed nor funded in time, nobody approved its payment, or it was cancelled.',
+    EXPIRED:
+      'The quote was neither executed nor funded in time, its payment was not approved in time, or it was cancelled.',
   }),
 });
 
@@ -71,7 +72,7 @@ export const TransactionStatus = builder.enumType('TransactionStatus', {
     'The status of a transaction. COMPLETED, REJECTED, FAILED, REFUNDED and EXPIRED are terminal, except that a COMPLETED transaction may still become REFUNDED.',
   values: describe({
     CREATED:
-      'The payment has not begun: a policy demands that somebody approves it, or its sender has only announced it.',
+      'The payment has not begun: it waits for an approval that a policy requires, or its sender has only announced it.',
     PENDING: 'The payment waits for its execution, its funds, an approval or the bank.',
     PROCESSING: 'The money is on its way.',
     COMPLETED: 'The money was delivered.',
@@ -79,7 +80,7 @@ export const TransactionStatus = builder.enumType('TransactionStatus', {
     FAILED: 'The payment was not delivered: `failureReason` says why, `refund` where the money went.',
     REFUNDED: 'The payment was delivered, and the money was then returned.',
     EXPIRED:
-      'The payment never began: its quote expired, or nobody approved it in time, or the sender did not confirm the announced payment.',
+      'The payment never began: its quote expired, it was not approved in time, or the sender did not confirm the announced payment.',
   }),
 });
 

@@ -47,7 +47,7 @@ const meanings: Record<Code, string> = {
   UMA_ADDRESS_EXISTS: 'Another customer has this UMA address.',
   CUSTOMER_IN_USE: 'The customer still has money in its accounts or payments in progress.',
   CUSTOMER_DELETED: 'The customer was deleted.',
-  IDEMPOTENCY_MISMATCH: 'The idempotency key was already used with another input.',
+  IDEMPOTENCY_MISMATCH: 'The idempotency key was already used with different input.',
   RATE_LIMITED: 'The token or its platform sends too many requests. Nothing was done.',
   SERVICE_UNAVAILABLE: 'The request cannot be served at the moment. Nothing was done.',
   OUTCOME_UNKNOWN: 'It is unknown whether the request took effect. Repeat it with the same idempotency key.',
@@ -125,7 +125,7 @@ const members = {
   ConflictError: 'The request conflicts with something that already exists or has already happened.',
   CustomerInUseError:
     'The customer still has money in its accounts or payments in progress. Move the money out (transferInternal, transferOut) and wait for the payments to end.',
-  IdempotencyMismatchError: 'The idempotency key was already used with another input.',
+  IdempotencyMismatchError: 'The idempotency key was already used with different input.',
   ForbiddenError: 'The token, or the customer concerned, is not allowed to do this.',
   UnavailableError:
     'The request cannot be served at the moment. Nothing has changed; the same request may succeed later.',

@@ -31,7 +31,7 @@ function bodyOf(response: ServerResponse): Writable {
  * a blank line after it as an empty message.
  * @param status the status of the response
  * @param keepAliveMs the milliseconds between two keep-alives
- * @param retryMs how long a client of the standard waits before it reconnects, in milliseconds
+ * @param retryMs how long a standard client waits before it reconnects, in milliseconds
  */
 export function beginEventStream(
   response: ServerResponse,

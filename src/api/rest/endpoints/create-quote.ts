@@ -188,7 +188,7 @@ async function destinationOf(
 /** Returns a value that may appear in two fields, refusing two different values. `field` is that of `second`. */
 function sameValue(first: string | undefined, second: string | undefined, field: string): string | undefined {
   if (first !== undefined && second !== undefined && first !== second) {
-    throw new Refusal('INVALID_INPUT', `${second} conflicts with ${first}, which another field has`, {
+    throw new Refusal('INVALID_INPUT', `${second} conflicts with ${first} in another field`, {
       path: [field],
       value: second,
     });

@@ -209,7 +209,7 @@ export function externalAccountEndpoints(app: RestApp, payments: Payments): void
     const { accountInfo, platformAccountId, defaultUmaDepositAccount = false, ...rest } = input;
     const { accountType, beneficiary, platformAccountId: nestedId, ...details } = accountInfo;
     if (platformAccountId !== undefined && nestedId !== undefined && platformAccountId !== nestedId) {
-      throw new Refusal('INVALID_INPUT', 'this value is given twice, and the two differ', {
+      throw new Refusal('INVALID_INPUT', 'this value is given twice, with different contents', {
         path: ['platformAccountId'],
       });
     }

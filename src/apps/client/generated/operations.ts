@@ -651,7 +651,7 @@ export type PurposeOfPayment =
 export type QuoteStatus =
   /** The payment was delivered. */
   | 'COMPLETED'
-  /** The quote was neither executed nor funded in time, nobody approved its payment, or it was cancelled. */
+  /** The quote was neither executed nor funded in time, its payment was not approved in time, or it was cancelled. */
   | 'EXPIRED'
   /** The payment was not delivered; the quote's transaction says why. */
   | 'FAILED'
@@ -688,7 +688,7 @@ export type RefusalCode =
   | 'EVENT_NOT_FOUND'
   /** The token may not do this. */
   | 'FORBIDDEN'
-  /** The idempotency key was already used with another input. */
+  /** The idempotency key was already used with different input. */
   | 'IDEMPOTENCY_MISMATCH'
   /** The balance of the source is too low. */
   | 'INSUFFICIENT_BALANCE'
@@ -873,9 +873,9 @@ export type TransactionFilter = {
 export type TransactionStatus =
   /** The money was delivered. */
   | 'COMPLETED'
-  /** The payment has not begun: a policy demands that somebody approves it, or its sender has only announced it. */
+  /** The payment has not begun: it waits for an approval that a policy requires, or its sender has only announced it. */
   | 'CREATED'
-  /** The payment never began: its quote expired, or nobody approved it in time, or the sender did not confirm the announced payment. */
+  /** The payment never began: its quote expired, it was not approved in time, or the sender did not confirm the announced payment. */
   | 'EXPIRED'
   /** The payment was not delivered: `failureReason` says why, `refund` where the money went. */
   | 'FAILED'

@@ -298,7 +298,7 @@ export async function rotateApiToken(
 ): Promise<{ apiToken: ApiToken; secret: string; overlapEndsAt: Date; replayed: boolean }> {
   const { overlapHours } = input;
   if (overlapHours < 0 || overlapHours > maxOverlapHours)
-    throw new Refusal('INVALID_INPUT', `the overlap is 0 to ${maxOverlapHours} hours`, ['overlapHours']);
+    throw new Refusal('INVALID_INPUT', `the overlap must be 0 to ${maxOverlapHours} hours`, ['overlapHours']);
   const id = uuidOf(input.tokenId, 'ApiToken');
   const credentials = newCredentials();
   let overlapEndsAt: Date | undefined;
@@ -336,6 +336,6 @@ export async function rotateApiToken(
     },
   );
   // A repeated request is refused, because the secret is not stored.
-  if (!overlapEndsAt) throw new Error('a token was rotated without an end of the old one');
+  if (!overlapEndsAt) throw new Error('a token was rotated without an expiry of the old one');
   return { apiToken: row, secret: credentials.secret, overlapEndsAt, replayed };
 }

@@ -13,8 +13,8 @@ const rightsStatement = statement<Rights & { id: string }>(
 );
 
 /**
- * The interval at which the tokens of open connections are checked, in milliseconds. When a token ends, its connections
- * are closed within a second.
+ * The interval at which the tokens of open connections are checked, in milliseconds. When a token is no longer valid,
+ * its connections are closed within a second.
  */
 const sweepMs = 900;
 

@@ -12,14 +12,18 @@ export function rangesIn(addresses: readonly string[]): string[] {
     try {
       const [address, bits] = parseRange(text.trim());
       if (address.kind() === 'ipv6' && text.includes('/') && bits > 64)
-        throw new Refusal('INVALID_INPUT', 'an IPv6 range has at most 64 bits', { path, value: text });
+        throw new Refusal('INVALID_INPUT', 'the prefix of an IPv6 range must be /64 or shorter', { path, value: text });
       return text.trim();
     } catch (error) {
       if (error instanceof Refusal) throw error;
-      throw new Refusal('INVALID_INPUT', 'a range of addresses is written 203.0.113.0/24 or 2001:db8::/48', {
-        path,
-        value: text,
-      });
+      throw new Refusal(
+        'INVALID_INPUT',
+        'a range of addresses must have a form such as 203.0.113.0/24 or 2001:db8::/48',
+        {
+          path,
+          value: text,
+        },
+      );
     }
   });
 }
@@ -35,7 +39,8 @@ export async function boundsOf(
   ifLonger: 'refuse' | 'shorten' = 'refuse',
 ) {
   const { now } = await readClock(client);
-  if (expiresAt && expiresAt <= now) throw new Refusal('INVALID_INPUT', 'the end must be in the future', ['expiresAt']);
+  if (expiresAt && expiresAt <= now)
+    throw new Refusal('INVALID_INPUT', 'the expiry must be in the future', ['expiresAt']);
   const maker = tokenId === null ? null : await prisma.apiToken.findFirst({ where: { platformId, id: tokenId } });
   const latest = maker?.expiresAt ?? null;
   const isLonger = latest !== null && expiresAt !== null && expiresAt > latest;
@@ -92,7 +97,7 @@ export async function documentsOf(
   const own = maker?.documents ?? [];
   const foreign = documents.findIndex((hash) => own.length > 0 && !own.includes(hash));
   if (foreign >= 0)
-    throw new Refusal('FORBIDDEN', 'a token cannot create one that may send other documents than itself', [
+    throw new Refusal('FORBIDDEN', 'a token can only create tokens that are limited to its own documents', [
       'documents',
       foreign,
     ]);

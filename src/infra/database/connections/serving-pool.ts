@@ -87,7 +87,7 @@ export class ServingPool extends pg.Pool {
     else super.connect(connected);
   }
 
-  /** Connects for statements that see no rows by themselves: those that only call a function with its own rights. */
+  /** Connects for statements that read no rows themselves: those that only call a function with its own rights. */
   async connectForFunctions(): Promise<pg.PoolClient> {
     const client = await super.connect();
     if (client instanceof PooledClient) client.platform = noPlatform;

@@ -27,7 +27,7 @@ export class ReplicaBehind extends Error {
   }
 }
 
-/** The result in place of one that the server may not return. */
+/** Replaces a result that the server may not return. */
 const refused = Symbol('refused');
 type Result = string | null | typeof refused;
 

@@ -62,7 +62,7 @@ export const Lookup = builder.prismaNode('Lookup', {
 
 mutation('lookUpReceiver', {
   description:
-    'Looks up what the receiver at a UMA address accepts. If nobody can be reached there: NotFoundError, UMA_NOT_FOUND. The app of a customer needs the grant LOOK_UP_RECEIVERS, and looks up for that customer.',
+    'Looks up what the receiver at a UMA address accepts. If the address has no receiver: NotFoundError, UMA_NOT_FOUND. The app of a customer needs the grant LOOK_UP_RECEIVERS, and looks up for that customer.',
   input: (t) => ({
     umaAddress: t.string({ required: true, description: 'The UMA address to look up: $name@domain.' }),
     sender: t.field({

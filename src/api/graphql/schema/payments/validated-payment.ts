@@ -60,7 +60,7 @@ ValidatedPaymentType.implement({
       type: 'DateTime',
       nullable: true,
       description:
-        'Until when somebody else would have to approve the payment, because a policy demands it; null if it needs no approval.',
+        'Until when a second person would have to approve the payment, because a policy requires it; null if it needs no approval.',
     }),
     serverTime: t.field(serverTime),
   }),

@@ -76,7 +76,8 @@ const ApprovalThreshold = builder
   });
 
 const PolicyApproval = builder.objectRef<StoredApproval>('PolicyApproval').implement({
-  description: 'Which payments somebody else must approve: a token with APPROVE that is not the one that asked.',
+  description:
+    'Which payments a second person must approve, with a token with APPROVE other than the one that began the payment.',
   fields: (t) => ({
     always: t.exposeBoolean('always', { description: 'Whether every payment needs an approval.' }),
     above: t.json('above', [ApprovalThreshold], {
@@ -143,7 +144,7 @@ const Policy = builder.prismaNode('Policy', {
     releaseOn: t.expose('releaseOn', { type: [PolicyRelease], description: 'When a payment no longer counts.' }),
     approval: t.json('approval', PolicyApproval, {
       nullable: true,
-      description: 'Which payments somebody else must approve; null if none.',
+      description: 'Which payments a second person must approve; null if none.',
     }),
     version: t.exposeInt('version', {
       description: 'The number of times that the policy was set. As `expectedVersion`, 0 stands for no policy.',
@@ -198,7 +199,7 @@ const ApprovalThresholdInput = builder.inputType('ApprovalThresholdInput', {
 
 const PolicyApprovalInput = builder.inputType('PolicyApprovalInput', {
   description:
-    'Which payments somebody else must approve, by any of the three conditions. Until then the payment is CREATED.',
+    'Which payments a second person must approve: those that meet any of the three conditions. Until then the payment is CREATED.',
   fields: (t) => ({
     always: t.boolean({ required: true, defaultValue: false, description: 'Whether every payment needs an approval.' }),
     above: t.field({
@@ -277,7 +278,7 @@ mutation('setPolicy', {
     }),
     approval: t.field({
       type: PolicyApprovalInput,
-      description: 'Which payments somebody else must approve; none when left out.',
+      description: 'Which payments a second person must approve; none when left out.',
     }),
   }),
   success: { policy: { type: Policy, description: 'The policy.' } },

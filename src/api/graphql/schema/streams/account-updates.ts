@@ -31,7 +31,8 @@ const AccountUpdateType = builder.objectRef<RowUpdate<'Account'>>('AccountUpdate
     oldBalance: t.field({
       type: 'Money',
       nullable: true,
-      description: 'The balance before this change; null if the change did not affect it, and in the current state.',
+      description:
+        'The balance before this change; null if the change did not affect it, and for the current state at the start of the stream.',
       resolve: ({ row, change }) => (change?.oldBalance == null ? null : money(change.oldBalance, row.currency)),
     }),
     newBalance: t.field({
@@ -43,7 +44,8 @@ const AccountUpdateType = builder.objectRef<RowUpdate<'Account'>>('AccountUpdate
     previousStatus: t.field({
       type: ExternalAccountStatus,
       nullable: true,
-      description: 'The status of the external account before the change; null if new, and in the current state.',
+      description:
+        'The status of the external account before this change; null for a new account, and for the current state at the start of the stream.',
       // The database writes the status: events of accounts have an account's statuses.
       resolve: ({ change }) => (change?.previousStatus ?? null) as Status | null,
     }),

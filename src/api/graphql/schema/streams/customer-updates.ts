@@ -31,7 +31,8 @@ const CustomerUpdateType = builder.objectRef<RowUpdate<'Customer'>>('CustomerUpd
     previousKycStatus: t.field({
       type: KycStatus,
       nullable: true,
-      description: 'The status of the check before this change; null if the customer is new, and in the current state.',
+      description:
+        'The status of the check before this change; null for a new customer, and for the current state at the start of the stream.',
       // The database writes the status: events of customers have the statuses of their checks.
       resolve: ({ change }) => (change?.previousStatus ?? null) as Status | null,
     }),

@@ -21,7 +21,8 @@ const QuoteUpdateType = builder.objectRef<RowUpdate<'Quote'>>('QuoteUpdate').imp
     previousStatus: t.field({
       type: QuoteStatus,
       nullable: true,
-      description: 'The status of the quote before this change; null if the quote is new, and in the current state.',
+      description:
+        'The status of the quote before this change; null for a new quote, and for the current state at the start of the stream.',
       // The database writes the status: events of a noun have the noun's statuses.
       resolve: ({ change }) => (change?.previousStatus ?? null) as Status | null,
     }),

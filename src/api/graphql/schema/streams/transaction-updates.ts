@@ -34,7 +34,8 @@ const TransactionUpdateType = builder.objectRef<RowUpdate<'Transaction'>>('Trans
     previousStatus: t.field({
       type: TransactionStatus,
       nullable: true,
-      description: 'The status before this change; null if the transaction is new, and in the current state.',
+      description:
+        'The status before this change; null for a new transaction, and for the current state at the start of the stream.',
       // The database writes the status: events of a noun have the noun's statuses.
       resolve: ({ change }) => (change?.previousStatus ?? null) as Status | null,
     }),
