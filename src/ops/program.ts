@@ -12,6 +12,7 @@ import { addKeys } from './keys.ts';
 import { addMigrate } from './migrate.ts';
 import { addOrders } from './orders.ts';
 import { addPlatforms } from './platforms.ts';
+import { addPolicies } from './policies.ts';
 import { addRails } from './rails.ts';
 import { addReconcile } from './reconcile.ts';
 import { addRestored } from './restored.ts';
@@ -23,7 +24,7 @@ import { addWebhooks } from './webhooks.ts';
 
 const commands = [
   ...[addDoctor, addConfig, addMigrate, addRestored, addKeys, addAudit, addActs, addBlocked],
-  ...[addPlatforms, addTokens, addFreezing, addOrders, addWebhooks, addSuspense],
+  ...[addPlatforms, addTokens, addPolicies, addFreezing, addOrders, addWebhooks, addSuspense],
   ...[addAdjustments, addCases, addDeposits, addRails, addReconcile, addStatement, addSchema],
 ];
 

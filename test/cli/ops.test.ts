@@ -6,9 +6,10 @@ import { keyId, SecretBox, sealedWith } from '../../src/core/secret-box.ts';
 import { openDatabase } from '../../src/infra/database/database.ts';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { checkKeys, listKeysInUse } from '../../src/server/start/keys-in-use.ts';
-import { act, actOn } from '../setup/acts.ts';
+import { act, actOn, pay, succeed } from '../setup/acts.ts';
 import { emptyDatabase } from '../setup/database.ts';
 import { connect, type Data, startTestGateway, type TestGateway } from '../setup/gateway.ts';
+import { serverOf } from '../setup/new-credentials.ts';
 import { type OpsResult, runOps } from '../setup/ops.ts';
 import { makeScene } from '../setup/scene.ts';
 
@@ -40,6 +41,41 @@ async function answer(args: readonly string[], environment?: Readonly<Record<str
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return JSON.parse(out);
 }
+
+test('the commands about policies list what is left of each limit, and the payments that wait for a second person', async () => {
+  expect(await ops(['policy', 'list', 'test'])).toMatchObject({ code: 0, out: 'The platform test has no policy.' });
+  expect((await ops(['policy', 'held', 'test'])).out).toBe('No payment of the platform test waits for an approval.');
+  const scene = await makeScene(t.platform);
+  const clerk = await serverOf(t.platform, 'VIEW', 'TRANSACT');
+  const limits = [
+    { period: 'DAY', currency: 'USD', amount: { decimal: '500.00' } },
+    { period: 'MONTH', payments: 20 },
+  ];
+  const approval = { above: [{ currency: 'USD', amount: { decimal: '100.00' } }] };
+  const terms = {
+    limits,
+    approval,
+    kinds: ['TRANSFER_OUT'],
+    receiverCountries: ['US'],
+    hoursFrom: '00:00',
+    hoursTo: '24:00',
+  };
+  await succeed(t.platform, 'setPolicy', { subjectId: clerk.tokenId, ...terms });
+  await pay(clerk, scene, 10_000);
+  const { id } = await pay(clerk, scene, 10_001);
+  expect(await answer(['policy', 'list', 'test'])).toMatchObject([
+    {
+      ...{ subject: clerk.tokenId, kinds: ['TRANSFER_OUT'], receivers: ['US'], hours: '00:00-24:00', timeZone: 'UTC' },
+      ...{ left: ['DAY 299.99 USD of 500.00 USD', 'MONTH 18 of 20 payments'], approval: ['above 100.00 USD'] },
+    },
+  ]);
+  expect(await answer(['policy', 'held', 'test'])).toEqual([
+    {
+      ...{ transaction: id, amount: '100.01 USD', customer: scene.customerId, askedBy: clerk.tokenId },
+      until: expect.any(String),
+    },
+  ]);
+});
 
 describe('the commands about rails', () => {
   test("store a platform's connection from standard input, encrypted, and state what cannot be checked", async () => {

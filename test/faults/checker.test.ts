@@ -25,7 +25,7 @@ const execution = (rest: Partial<Command> = {}) =>
     operation: 'executeQuote',
     change: 0n,
     transactionIds: ['T-quote'],
-    quoteTransactionId: 'T-quote',
+    transactionId: 'T-quote',
     ...rest,
   });
 
@@ -64,6 +64,8 @@ const sound: Evidence = {
   followers: new Map([['socket', feed.map(({ id }) => id)]]),
   webhooks: new Set(['E9', 'E10', 'E11', 'E12', 'E13']),
   balances: new Map([['A', { before: 5_000n, after: 3_900n }]]),
+  // Of 10 dollars each.
+  usage: new Map([['A', { payments: 2, amount: 2_000n }]]),
   breaches: [],
 };
 
@@ -77,6 +79,7 @@ const withPayment = (description: string) => ({
   followers: new Map([['socket', [...feed.map(({ id }) => id), 'E14', 'E15']]]),
   webhooks: new Set([...sound.webhooks, 'E14', 'E15']),
   balances: new Map([['A', { before: 5_000n, after: 3_800n }]]),
+  usage: new Map([['A', { payments: 3, amount: 3_000n }]]),
 });
 const withReceipt = (key: string, outcome?: 'NONE' | 'SUCCEEDED' | 'REFUSED') => {
   const receipts = new Map(sound.receipts);
@@ -106,6 +109,7 @@ test('an acknowledged execution that is lost is found', () => {
         { id: 'T-quote', description: 'quote', status: 'PENDING' },
       ],
       balances: new Map([['A', { before: 5_000n, after: 4_900n }]]),
+      usage: new Map([['A', { payments: 1, amount: 1_000n }]]),
     }),
   ).toEqual(['lost', 'wrong receipt']);
 });
@@ -137,7 +141,46 @@ test('an unknown payment that happened is sound if its receipt says so, and only
 });
 
 test('a payment that nobody ordered is found', () => {
-  expect(kinds({ ...withPayment('nobody'), balances: sound.balances })).toEqual(['from nowhere']);
+  expect(kinds({ ...withPayment('nobody'), balances: sound.balances, usage: sound.usage })).toEqual(['from nowhere']);
+});
+
+test('a decision that is lost, or happened though it was refused, is found', () => {
+  const decided = (rest: Partial<Command>) => {
+    const decision = { operation: 'approveTransaction', transactionId: 'T-held', change: 0n, ...rest } as const;
+    return {
+      history: [
+        ...sound.history,
+        command('held', { change: 0n, ends: ['COMPLETED', 'EXPIRED'] }),
+        command('decision', { transactionIds: ['T-held'], ...decision }),
+      ],
+      receipts: new Map([
+        ...sound.receipts,
+        ['held', { outcome: 'SUCCEEDED' }] as const,
+        ['decision', { outcome: rest.outcome === 'refused' ? 'REFUSED' : 'SUCCEEDED' }] as const,
+      ]),
+    };
+  };
+  const held = (...statuses: readonly string[]) => {
+    const changes = statuses.map((status, at) => change(14n + BigInt(at), 'T-held', status, at + 1));
+    const ids = changes.map(({ id }) => id);
+    const status = statuses.at(-1) ?? '';
+    return {
+      feed: [...feed, ...changes],
+      payments: [...sound.payments, { id: 'T-held', description: 'held', status }],
+      followers: new Map([['socket', [...feed.map(({ id }) => id), ...ids]]]),
+      webhooks: new Set([...sound.webhooks, ...ids]),
+      ...(status === 'COMPLETED' && { usage: new Map([['A', { payments: 3, amount: 3_000n }]]) }),
+    };
+  };
+  const refused = { outcome: 'refused', transactionIds: [] } as const;
+  expect(kinds({ ...decided({}), ...held('CREATED', 'PENDING', 'COMPLETED') })).toEqual([]);
+  expect(kinds({ ...decided({}), ...held('CREATED', 'EXPIRED') })).toEqual(['lost', 'wrong receipt']);
+  expect(kinds({ ...decided(refused), ...held('CREATED', 'PENDING', 'COMPLETED') })).toContain('refused but happened');
+});
+
+test('a payment that a policy has counted twice, or not at all, is found', () => {
+  expect(kinds({ usage: new Map([['A', { payments: 3, amount: 2_000n }]]) })).toEqual(['policy']);
+  expect(kinds({ usage: new Map([['A', { payments: 2, amount: 1_000n }]]) })).toEqual(['policy']);
 });
 
 test('a payment that never ends is found', () => {

@@ -1,4 +1,5 @@
 import type { Change, Command, Evidence, Payment } from './history.ts';
+import { amount } from './load-acts.ts';
 
 /** What a promise came to that was broken. */
 export interface Violation {
@@ -16,6 +17,7 @@ export interface Violation {
     | 'follower'
     | 'webhook'
     | 'balance'
+    | 'policy'
     | 'audit';
   readonly words: string;
   /** The fault that was the latest one when the command ended, where a command is the victim. */
@@ -24,8 +26,9 @@ export interface Violation {
 
 /** The moves of a transaction (decision 57), as far as payments without a receiver lookup make them. */
 const moves: Readonly<Record<string, readonly string[]>> = {
-  '': ['PENDING'],
-  PENDING: ['PROCESSING', 'COMPLETED', 'REJECTED', 'FAILED', 'EXPIRED'],
+  '': ['PENDING', 'CREATED'],
+  CREATED: ['PENDING', 'PROCESSING', 'COMPLETED', 'REJECTED', 'EXPIRED'],
+  PENDING: ['CREATED', 'PROCESSING', 'COMPLETED', 'REJECTED', 'FAILED', 'EXPIRED'],
   PROCESSING: ['COMPLETED', 'REJECTED', 'FAILED'],
   COMPLETED: ['REFUNDED'],
 };
@@ -43,6 +46,7 @@ export function check(evidence: Evidence): Violation[] {
     ...checkFollowers(evidence),
     ...checkWebhooks(evidence),
     ...checkBalances(evidence),
+    ...checkUsage(evidence),
     ...evidence.breaches.map(({ rule, rows }): Violation => ({ kind: 'audit', words: `${rule}: ${rows.length} rows` })),
   ];
 }
@@ -50,15 +54,17 @@ export function check(evidence: Evidence): Violation[] {
 /** Acknowledged commands happened once, refused ones never, unknown ones at most once and as their receipts say. */
 export function checkCommands(evidence: Pick<Evidence, 'history' | 'payments' | 'feed' | 'receipts'>): Violation[] {
   const made = Map.groupBy(evidence.payments, ({ description }) => description ?? '');
-  const executed = new Set(
-    evidence.feed.flatMap(({ payment }) => (payment?.status === 'PROCESSING' ? [payment.id] : [])),
-  );
+  const done: Partial<Record<Command['operation'], ReadonlySet<string>>> = {
+    executeQuote: executedIn(evidence.feed),
+    approveTransaction: decidedIn(evidence.feed, ['PENDING', 'PROCESSING', 'COMPLETED']),
+    rejectTransaction: decidedIn(evidence.feed, ['REJECTED']),
+  };
   return evidence.history.flatMap((command) => {
-    const { key, operation, outcome, code, transactionIds, quoteTransactionId = '', during } = command;
-    const effects =
-      operation === 'executeQuote'
-        ? [quoteTransactionId].filter((id) => executed.has(id))
-        : (made.get(key) ?? []).map(({ id }) => id);
+    const { key, operation, outcome, code, transactionIds, transactionId = '', during } = command;
+    const changed = done[operation];
+    const effects = changed
+      ? [transactionId].filter((id) => changed.has(id))
+      : (made.get(key) ?? []).map(({ id }) => id);
     const name = `${operation} ${key}`;
     const violations: Violation[] = [];
     const report = (kind: Violation['kind'], words: string) =>
@@ -78,10 +84,30 @@ export function checkCommands(evidence: Pick<Evidence, 'history' | 'payments' | 
   });
 }
 
+/** The payments that began or wait for an approval: those of quotes are PENDING before. */
+function executedIn(feed: readonly Change[]): ReadonlySet<string> {
+  return new Set(
+    feed.flatMap(({ payment }) => (payment && /^(PROCESSING|CREATED)$/.test(payment.status) ? [payment.id] : [])),
+  );
+}
+
+/** The payments that waited for an approval, and had one of these statuses next. */
+function decidedIn(feed: readonly Change[], statuses: readonly string[]): ReadonlySet<string> {
+  const waits = new Set<string>();
+  return new Set(
+    feed.flatMap(({ payment }) => {
+      if (!payment) return [];
+      const waited = waits.delete(payment.id);
+      if (payment.status === 'CREATED') waits.add(payment.id);
+      return waited && statuses.includes(payment.status) ? [payment.id] : [];
+    }),
+  );
+}
+
 /** Every payment was ordered; it has ended if it should have, and its end is in the feed. */
 function checkPayments({ history, payments, feed }: Evidence): Violation[] {
   const commands = new Map(history.map((command) => [command.key, command]));
-  const executed = new Set(feed.flatMap(({ payment }) => (payment?.status === 'PROCESSING' ? [payment.id] : [])));
+  const executed = executedIn(feed);
   const latest = new Map(feed.flatMap(({ payment }) => (payment ? [[payment.id, payment.status] as const] : [])));
   return payments.flatMap(({ id, description, status }): Violation[] => {
     const command = commands.get(description ?? '');
@@ -160,6 +186,25 @@ function checkBalances({ history, payments, balances }: Evidence): Violation[] {
   return [...balances].flatMap(([id, { before, after }]): Violation[] => {
     const expected = before + (changes.get(id) ?? 0n);
     return after === expected ? [] : [{ kind: 'balance', words: `${id} has ${after} instead of ${expected}` }];
+  });
+}
+
+/** A policy has counted the payments that have begun, without those that were not delivered, and nothing else. */
+function checkUsage({ history, payments, usage }: Evidence): Violation[] {
+  const commands = new Map<string | null, Command>(history.map((command) => [command.key, command]));
+  return [...usage].flatMap(([accountId, used]): Violation[] => {
+    const counting = payments.filter(
+      ({ description, status }) => commands.get(description)?.accountId === accountId && status === 'COMPLETED',
+    );
+    const expected = { payments: counting.length, amount: BigInt(counting.length) * amount };
+    return used.payments === expected.payments && used.amount === expected.amount
+      ? []
+      : [
+          {
+            kind: 'policy',
+            words: `${accountId}: ${used.payments} payments of ${used.amount} instead of ${expected.payments} of ${expected.amount}`,
+          },
+        ];
   });
 }
 

@@ -1,12 +1,14 @@
 import path from 'node:path';
 import { makeServingLogin } from '../../src/infra/database/embedded/serving-login.ts';
 import { migrate } from '../../src/infra/database/migrations/migrate.ts';
-import { feedEnd } from '../setup/acts.ts';
+import { feedEnd, succeed } from '../setup/acts.ts';
 import { secretKey } from '../setup/cursors.ts';
 import { startTestGateway } from '../setup/gateway.ts';
+import { serverOf } from '../setup/new-credentials.ts';
 import { makeScene, type Scene } from '../setup/scene.ts';
 import { createEndpoint } from '../webhooks/endpoint.ts';
 import type { Receiver } from '../webhooks/receiver.ts';
+import { limitedAs } from './load-acts.ts';
 
 /** The settings of all instances. */
 export const environment = {
@@ -28,16 +30,26 @@ export function settingsOf({ undisturbed }: { readonly undisturbed?: true }): Re
   return { ...environment, ...(undisturbed && { SHUTDOWN_DELAY_MS: '2000' }) };
 }
 
-/** Makes the objects of the load: the tables, a platform with its webhook endpoint, and a customer for each client. */
-export async function furnish(databaseUrl: string, receiver: Receiver, clients: number) {
+/**
+ * Makes the objects of the load: the tables, a platform with its webhook endpoint, tokens for one who pays and one who approves,
+ * and a customer for each client, with a policy if they are `limited`.
+ */
+export async function furnish(databaseUrl: string, receiver: Receiver, clients: number, limited: boolean) {
   await migrate(databaseUrl);
   await makeServingLogin(databaseUrl);
   const gateway = await startTestGateway({ ROLE: 'serve' }, databaseUrl);
   const platform = await gateway.newPlatform('faults');
   const scenes: Scene[] = [];
-  for (let made = 0; made < clients; made += 1) scenes.push(await makeScene(platform, money));
+  const clerk = await serverOf(platform, 'VIEW', 'TRANSACT');
+  const approver = await serverOf(platform, 'VIEW', 'APPROVE');
+  for (let made = 0; made < clients; made += 1) {
+    const { policy, suffix } = limitedAs(made);
+    const scene = await makeScene(platform, money, limited ? suffix : undefined);
+    if (limited) await succeed(platform, 'setPolicy', { subjectId: scene.customerId, ...policy });
+    scenes.push(scene);
+  }
   await createEndpoint(platform, { url: receiver.url, eventTypes: ['OUTGOING_PAYMENT', 'INCOMING_PAYMENT'] });
   const start = await feedEnd(platform);
   await gateway.stop();
-  return { platform, scenes, start };
+  return { platform, clerk, approver, scenes, start };
 }

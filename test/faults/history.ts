@@ -19,7 +19,10 @@ export interface Receipt {
 export interface Command {
   /** The idempotency key. It is also the description of the payment that the command makes, if it makes one. */
   readonly key: string;
-  readonly operation: Extract<Operation, 'transferOut' | 'transferIn' | 'createQuote' | 'executeQuote'>;
+  readonly operation: Extract<
+    Operation,
+    'transferOut' | 'transferIn' | 'createQuote' | 'executeQuote' | 'approveTransaction' | 'rejectTransaction'
+  >;
   readonly accountId: string;
   /** How the completed payment changes the balance of the account, in smallest units. */
   readonly change: bigint;
@@ -30,8 +33,8 @@ export interface Command {
   readonly code?: string;
   /** The transactions that its answers named: more than one where a repeat was answered differently. */
   readonly transactionIds: readonly string[];
-  /** Of an execution: the transaction of its quote. */
-  readonly quoteTransactionId?: string;
+  /** Of an execution or a decision: the transaction, which another command has made. */
+  readonly transactionId?: string;
   /** The latest fault that was injected before the command ended. */
   readonly during: string;
 }
@@ -52,6 +55,12 @@ export interface Change {
   readonly payment?: { readonly id: string; readonly status: string; readonly version: number };
 }
 
+/** The number of payments that count, and their sum in smallest units. */
+export interface Usage {
+  readonly payments: number;
+  readonly amount: bigint;
+}
+
 /** Everything that can be seen from outside after the faults have ended. */
 export interface Evidence {
   readonly history: readonly Command[];
@@ -69,5 +78,7 @@ export interface Evidence {
   readonly webhooks: ReadonlySet<string>;
   /** By the id of the account. */
   readonly balances: ReadonlyMap<string, { readonly before: bigint; readonly after: bigint }>;
+  /** By the id of the account: what the policy of its customer has counted today. */
+  readonly usage: ReadonlyMap<string, Usage>;
   readonly breaches: readonly Breach[];
 }

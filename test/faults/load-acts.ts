@@ -1,4 +1,5 @@
 import { usdToEur } from '../setup/acts.ts';
+import { timeZoneAtNoon } from '../setup/passing-time.ts';
 import type { Scene } from '../setup/scene.ts';
 import type { Command } from './history.ts';
 import type { Random } from './random.ts';
@@ -12,16 +13,22 @@ export interface LoadClient {
   /** Its position among the clients. */
   readonly index: number;
   readonly random: Random;
-  /** Makes a transfer. */
-  transfer(operation: 'transferOut' | 'transferIn', input: object, expected: Expected): Promise<void>;
-  /** Makes a quote, and executes it if it is acknowledged and was not executed at once. */
-  quote(input: object, expected: Expected): Promise<void>;
+  /** Makes a transfer. Answers its transaction if it is acknowledged. */
+  transfer(operation: 'transferOut' | 'transferIn', input: object, expected: Expected): Promise<string | undefined>;
+  /**
+   * Makes a quote, and executes it if it is acknowledged and was not executed at once. Answers its transaction if the execution
+   * is acknowledged.
+   */
+  quote(input: object, expected: Expected): Promise<string | undefined>;
+  /** Decides, as a second person, on a transaction that waits for an approval. */
+  decide(operation: 'approveTransaction' | 'rejectTransaction', transactionId: string): Promise<void>;
 }
 
 /** What becomes of a payment: how it changes the account of the client, and its last status. */
 export type Expected = Pick<Command, 'change' | 'ends'>;
 
-const amount = 1_000n;
+/** The amount of each payment, in smallest units. */
+export const amount = 1_000n;
 /** More than any account has. */
 const tooMuch = 9_000_000_000_000_000n;
 
@@ -30,15 +37,57 @@ export const usualActs: readonly Act[] = [
   ({ transfer, scene }) => transfer('transferOut', { ...outOf(scene), amount }, { change: -amount }),
   ({ transfer, scene: { usd, outsideUsd } }) =>
     transfer('transferIn', { sourceAccountId: outsideUsd, destinationAccountId: usd, amount }, { change: amount }),
-  quoteOf,
-  quoteOf,
+  (client) => quoteOf(client),
+  (client) => quoteOf(client),
   ({ transfer, scene }) => transfer('transferOut', { ...outOf(scene), amount: tooMuch }, { change: -tooMuch }),
 ];
+
+/** Payments that fail: they take up the limit of a policy, and return what they took. */
+const failing: readonly Act[] = [
+  ({ transfer, scene }) => transfer('transferOut', { ...outOf(scene), amount }, { change: 0n, ends: ['FAILED'] }),
+  (client) => quoteOf(client, ['FAILED']),
+];
+
+/** Payments that a policy holds: most are approved at once, some are rejected, and some wait until their time is over. */
+const held: readonly Act[] = [
+  async (client) => decide(client, await client.transfer('transferOut', { ...outOf(client.scene), amount }, ofHeld)),
+  async (client) => decide(client, await quoteOf(client, ofHeld.ends)),
+];
+
+const ofHeld = { change: -amount, ends: ['COMPLETED', 'REJECTED', 'EXPIRED'] };
+
+async function decide({ decide, random }: LoadClient, transactionId: string | undefined): Promise<void> {
+  if (transactionId === undefined || random.oneIn(10)) return;
+  await decide(random.oneIn(4) ? 'rejectTransaction' : 'approveTransaction', transactionId);
+}
+
+/** A policy of a client's customer, and what the client does under it. */
+export interface Limited {
+  readonly policy: object;
+  readonly acts: readonly Act[];
+  /** The digits at the end of its account numbers outside, by which the sandbox knows what comes of payments there. */
+  readonly suffix?: string;
+}
+
+const today = (payments: number) => ({
+  timeZone: timeZoneAtNoon(),
+  limits: [
+    { period: 'DAY', payments },
+    { period: 'DAY', currency: 'USD', amount: { units: 1_000_000_000 } },
+  ],
+});
+
+/** The policies of the clients: a limit that is reached all the time, approvals, and a limit that is never reached. */
+export function limitedAs(position: number): Limited {
+  if (position === 0) return { policy: today(2), acts: failing, suffix: '002' };
+  if (position === 1) return { policy: { ...today(1_000_000), approval: { always: true } }, acts: held };
+  return { policy: today(1_000_000), acts: usualActs };
+}
 
 function outOf({ usd, outsideUsd }: Scene) {
   return { sourceAccountId: usd, destinationAccountId: outsideUsd };
 }
 
-function quoteOf({ quote, scene }: LoadClient): Promise<void> {
-  return quote(usdToEur(scene, { lockedCurrencyAmount: amount }), { change: -amount });
+function quoteOf({ quote, scene }: LoadClient, ends: readonly string[] = ['COMPLETED']): Promise<string | undefined> {
+  return quote(usdToEur(scene, { lockedCurrencyAmount: amount }), { change: -amount, ends });
 }

@@ -20,14 +20,16 @@ interface LoadOptions {
   /** The addresses at which instances are, or were, now. */
   readonly urls: () => readonly string[];
   readonly authorization: string;
+  /** That of a second person, who decides on payments that wait. */
+  readonly approver?: string;
   /** One client for each. */
   readonly scenes: readonly Scene[];
   /** Decides what each client does. */
   readonly seed: number;
   /** The latest fault that was injected. */
   readonly during: () => string;
-  /** What a client does, one of them after the other, as its numbers choose. */
-  readonly acts?: readonly Act[];
+  /** What the client at a position does, one after the other, as its numbers choose. */
+  readonly acts?: (position: number) => readonly Act[];
 }
 
 /** Clients that move money, and note the answers. */
@@ -96,6 +98,8 @@ async function grown(figure: () => number, by: number, latest: () => string): Pr
   }
 }
 
+const idIn = ({ transaction }: Data): string => transaction.id;
+
 /** A command as it was sent. */
 interface SentCommand {
   readonly send: () => Promise<Attempt>;
@@ -131,26 +135,35 @@ class Client implements LoadClient {
   }
 
   async run(): Promise<void> {
-    while (!this.#isStopping) await this.random.oneOf(this.#options.acts ?? usualActs)(this);
+    const acts = this.#options.acts?.(this.index) ?? usualActs;
+    while (!this.#isStopping) await this.random.oneOf(acts)(this);
   }
 
   readonly transfer: LoadClient['transfer'] = async (operation, input, expected) => {
-    await this.#run(operation, input, expected, 'transaction { id }', (data) => data.transaction.id);
+    const made = await this.#run(operation, input, expected, 'transaction { id }', idIn);
+    return made && idIn(made);
+  };
+
+  readonly decide: LoadClient['decide'] = async (operation, transactionId) => {
+    await this.#run(operation, { transactionId }, { change: 0n }, 'transaction { id }', idIn, transactionId);
   };
 
   readonly quote: LoadClient['quote'] = async (input, expected) => {
     const selection = 'quote { id transaction { id } }';
     const transactionOf = (data: Data) => data.quote.transaction.id;
     const made = await this.#run('createQuote', input, expected, selection, transactionOf);
-    if (made && !('immediatelyExecute' in input))
-      await this.#run(
-        'executeQuote',
-        { quoteId: made.quote.id },
-        { change: 0n },
-        selection,
-        transactionOf,
-        transactionOf(made),
-      );
+    const executed =
+      made && !('immediatelyExecute' in input)
+        ? await this.#run(
+            'executeQuote',
+            { quoteId: made.quote.id },
+            { change: 0n },
+            selection,
+            transactionOf,
+            transactionOf(made),
+          )
+        : made;
+    return executed && transactionOf(executed);
   };
 
   async repeat(key: string): Promise<void> {
@@ -175,12 +188,12 @@ class Client implements LoadClient {
     expected: Expected,
     selection: string,
     transactionOf: (data: Data) => string,
-    quoteTransactionId?: string,
+    transactionId?: string,
   ): Promise<Data> {
     const random = this.random;
     this.#count += 1;
     const key = `${operation}-${this.index}-${this.#count}`;
-    const described = { ...input, idempotencyKey: key, ...(operation !== 'executeQuote' && { description: key }) };
+    const described = { ...input, idempotencyKey: key, ...(transactionId === undefined && { description: key }) };
     const send = () => this.#attempt(operation, selection, described);
     this.#sent.set(key, { send, transactionOf });
     const transactionIds = new Set<string>();
@@ -194,7 +207,7 @@ class Client implements LoadClient {
         transactionIds: [...transactionIds],
         during: this.#options.during(),
         ...(code !== undefined && { code }),
-        ...(quoteTransactionId !== undefined && { quoteTransactionId }),
+        ...(transactionId !== undefined && { transactionId }),
       });
 
     // Whether an attempt may have taken effect that said nothing.
@@ -230,7 +243,8 @@ class Client implements LoadClient {
   }
 
   async #attempt(operation: Command['operation'], selection: string, input: object): Promise<Attempt> {
-    const { urls, authorization } = this.#options;
+    const { urls, approver, authorization: own } = this.#options;
+    const authorization = operation.endsWith('Transaction') && approver ? approver : own;
     const body = JSON.stringify(
       { query: mutationDocument(operation, selection), variables: mutationVariables(operation, input) },
       (_key, value) => (typeof value === 'bigint' ? value.toString() : value),

@@ -83,7 +83,7 @@ function print({ seed, instances }: Survival, outcome: Outcome<Awaited<ReturnTyp
   console.log(
     [
       ...lines,
-      `${instances} instances, ${history.length} commands in ${Math.round(seconds)} s: ${ended('succeeded')} acknowledged, ${ended('refused')} refused, ${ended('unknown')} unknown; ` +
+      `${instances} instances, ${history.length} commands in ${Math.round(seconds)} s: ${ended('succeeded')} acknowledged, ${ended('refused')} refused (${history.filter(({ code }) => code === 'LIMIT_EXCEEDED').length} by a policy), ${ended('unknown')} unknown; ` +
         `${feed.length} changes, ${followers.size} followers; ${violations.length} violations (seed ${seed})`,
     ].join('\n'),
   );

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { audit } from '../../src/domain/ledger/audit.ts';
 import { servingUrl } from '../../src/infra/database/embedded/serving-login.ts';
 import { prepareLogin } from '../../src/infra/database/pooler.ts';
+import { withoutTriggers } from '../setup/connections.ts';
 import { sequenceIn } from '../setup/cursors.ts';
 import { databaseProxy } from '../setup/database-proxy.ts';
 import { query } from '../setup/embedded-servers.ts';
@@ -15,9 +16,10 @@ import { readFeed, readPayments, readReceipts } from './evidence.ts';
 import type { Surroundings } from './faults.ts';
 import { type Follower, startFollowers } from './followers.ts';
 import { furnish, money, settingsOf } from './furnish.ts';
-import type { Change, Evidence, Payment } from './history.ts';
+import type { Change, Evidence, Payment, Usage } from './history.ts';
 import { startInstance } from './instances.ts';
 import { type Load, startLoad } from './load.ts';
+import { limitedAs } from './load-acts.ts';
 import { type DoomedPostgres, startDoomedPostgres } from './postgres.ts';
 import { Random } from './random.ts';
 
@@ -35,6 +37,8 @@ export interface Scenery {
   readonly poolerSize?: number;
   /** Whether the instances have a replica. */
   readonly hasReplica?: boolean;
+  /** Whether policies limit the clients: one reaches its limit all the time, and the payments of one wait for approvals. */
+  readonly limited?: true;
   /** More settings of each instance, by its position. */
   readonly settings?: (position: number) => Record<string, string>;
 }
@@ -61,7 +65,13 @@ export async function underLoad<Told>(
     ends.push(async () => replica?.close());
     const receiver = await startReceiver();
     ends.push(() => receiver.stop());
-    const { platform, scenes, start } = await furnish(postgres.url, receiver, options.clients);
+    const { limited = false } = options;
+    const { platform, clerk, approver, scenes, start } = await furnish(
+      postgres.url,
+      receiver,
+      options.clients,
+      limited,
+    );
     const pooler = options.poolerSize ? await startPooler(postgres.url, options.poolerSize) : undefined;
     ends.push(async () => pooler?.stop());
     const instances = await Promise.all(
@@ -83,7 +93,16 @@ export async function underLoad<Told>(
     const followers = startFollowers(options.followers, urls, authorization, start);
     ends.push(() => Promise.all(followers.map((follower) => follower.stop())));
     let during = 'nothing';
-    const load = startLoad({ urls, authorization, scenes, seed, during: () => during });
+    const load = startLoad({
+      ...{ urls, scenes, seed, during: () => during },
+      ...(limited
+        ? {
+            authorization: clerk.authorization,
+            approver: approver.authorization,
+            acts: (position) => limitedAs(position).acts,
+          }
+        : { authorization }),
+    });
     ends.push(() => load.stop());
     const began = performance.now();
     const around = {
@@ -153,6 +172,15 @@ async function gather(platform: TestPlatform, sources: Sources): Promise<Evidenc
   await untilSilent(received, followers.length * feed.length);
   const balances = new Map<string, { before: bigint; after: bigint }>();
   for (const { usd } of scenes) balances.set(usd, { before: money, after: await balanceOf(platform, usd) });
+  const usage = new Map<string, Usage>();
+  for (const { customerId, usd } of scenes) {
+    const { customer } = await platform.ask(
+      `query ($id: ID!) { customer(id: $id) { policy { limits { usedPayments usedAmount { amount } } } } }`,
+      { id: customerId },
+    );
+    const [payments, amount] = customer.policy?.limits ?? [];
+    if (payments) usage.set(usd, { payments: payments.usedPayments, amount: BigInt(amount.usedAmount.amount) });
+  }
   return {
     history,
     internalErrors,
@@ -163,8 +191,19 @@ async function gather(platform: TestPlatform, sources: Sources): Promise<Evidenc
     followers: new Map(followers.map(({ name, received: messages }) => [name, messages])),
     webhooks: arrived(),
     balances,
+    usage,
     breaches: await audit(postgres),
   };
+}
+
+/** Lets the time be over in which payments that nobody has decided on can be approved. */
+async function passApprovals(databaseUrl: string): Promise<void> {
+  await withoutTriggers(databaseUrl, (client) =>
+    client.query(
+      `with late as (update transaction set approval_due_at = clock_timestamp() where status = 'CREATED' returning id)
+       update rail_order set due_at = clock_timestamp() where transaction_id in (select id from late)`,
+    ),
+  );
 }
 
 /** Waits until no payment is under way and every change has its number, or nothing moves any more. */
@@ -174,6 +213,7 @@ async function atRest(
 ): Promise<{ payments: readonly Payment[]; feed: readonly Change[] }> {
   const { history } = load;
   for (let last = '', deadline = 0; ; await delay(250)) {
+    await passApprovals(postgres.url);
     const [{ waiting = 1 } = {}] = await query<{ waiting: number }>(
       postgres.url,
       `select ((select count(*) from outbox) + (select count(*) from rail_order where due_at is not null))::int as waiting`,

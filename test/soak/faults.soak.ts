@@ -11,7 +11,7 @@ const crashes = setting('FAULT_CRASHES', 200);
 const others = setting('FAULT_OTHERS', 10);
 const share = (count: number, part: number) => Math.ceil(count * part);
 
-const usual = { seed, clients: 8, followers: 4, commandsBetween: 5 } satisfies Partial<Survival>;
+const usual = { seed, clients: 8, followers: 4, commandsBetween: 5, limited: true } satisfies Partial<Survival>;
 const timeout = 7_200_000;
 
 test('three instances that are killed, restarted and paused lose and duplicate nothing', { timeout }, () =>

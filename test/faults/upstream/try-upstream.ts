@@ -32,13 +32,14 @@ export async function tryUpstream(trial: Trial) {
   const random = new Random(trial.seed);
   const sides = await startTwoSides(trial, random);
   const opening = await readHeld(present(sides.account()), present(sides.upstream.url));
+  const acts = upstreamActs(sides.payers, sides.asking);
   const load = startLoad({
     urls: () => sides.here.instances.map(({ url }) => url),
     authorization: present(sides.platform()).authorization,
     scenes: sides.payers.map(({ scene }) => scene),
     seed: trial.seed,
     during: () => 'the trial',
-    acts: upstreamActs(sides.payers, sides.asking),
+    acts: () => acts,
   });
   try {
     const began = performance.now();
