@@ -12,3 +12,12 @@ export async function policiesOf(database: Database, viewer: Viewer): Promise<Po
     orderBy: { id: 'asc' },
   });
 }
+
+/** Returns whether a policy of a viewer's token, or of one that created it, limits amounts. */
+export async function limitsAmounts(database: Database, { platformId, makers }: Viewer): Promise<boolean> {
+  const where = { platformId, subjectId: { in: [...makers] } };
+  const policies = await database.prisma.policy.findMany({ where, select: { limits: true } });
+  return policies.some(
+    ({ limits }) => Array.isArray(limits) && limits.some((limit) => Object(limit).amount !== undefined),
+  );
+}
