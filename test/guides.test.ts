@@ -6,12 +6,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, describe, expect, test } from 'vitest';
 import { refusals } from '../src/core/refusal.ts';
 import { testGateway } from './setup/gateway.ts';
 import { type Answered, attackReceiver } from './setup/hostile-webhooks.ts';
 import { bodyOf, passOn } from './setup/pass-on.ts';
-import { makeScene } from './setup/scene.ts';
+import { externalAccount, makeScene, usAccount } from './setup/scene.ts';
 
 /** The guides in docs/guides, whose programs run verbatim. */
 
@@ -26,6 +27,12 @@ const programOf = (guide: string) =>
 
 const t = await testGateway();
 const scene = await makeScene(t.platform, 100_000n);
+const payees = [
+  scene.outsideEur,
+  ...(await Promise.all(
+    ['1', '2', '3'].map((last) => externalAccount(t.platform, scene.customerId, 'USD', usAccount(`90${last}0000`))),
+  )),
+];
 // Inside the repository: programs find the packages of an app there.
 await mkdir(path.join(root, 'node_modules/.cache'), { recursive: true });
 const folder = await mkdtemp(path.join(root, 'node_modules/.cache/guides-'));
@@ -46,7 +53,7 @@ async function runGuide(guide: string, url = t.url): Promise<string> {
   const file = path.join(folder, `${path.basename(guide, '.md')}.mjs`);
   await writeFile(file, program);
   const { stdout } = await run(process.execPath, ['--disable-warning=ExperimentalWarning', file], {
-    env: { ...process.env, CUSTOMER: scene.customerId, PAYEE: scene.outsideEur },
+    env: { ...process.env, CUSTOMER: scene.customerId, PAYEE: scene.outsideEur, PAYEES: payees.join(' ') },
     timeout: 30_000,
   });
   return stdout;
@@ -100,10 +107,32 @@ describe('the quickstart', () => {
   });
 });
 
-test('the guide to keys creates a token that can only pay within its limits, or with approval', async () => {
-  expect(await runGuide('docs/guides/keys.md')).toMatch(
-    /^300\.00 would be sent, and 200\.00 be left today\nPROCESSING\nLIMIT_EXCEEDED LIMIT DAY: 200\.00 is left until \d{4}-[\dT:.-]+Z\napproved: PROCESSING\n$/,
+test('the guide to keys creates a token that can only pay within its limits, or with approval, and one for an agent', async () => {
+  const printed = await runGuide('docs/guides/keys.md');
+  expect(printed).toMatch(
+    /^300\.00 would be sent, and 200\.00 be left today\nPROCESSING\nLIMIT_EXCEEDED LIMIT DAY: 200\.00 is left until \d{4}-[\dT:.-]+Z\napproved: PROCESSING\n\{"mcpServers":/,
   );
+  const { url, headers } = JSON.parse(printed.slice(printed.indexOf('{"mcpServers"'))).mcpServers.payments;
+  const client = new Client({ name: 'agent', version: '1' });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+  const call = async (name: string, args: Record<string, unknown>) => {
+    const { content } = await client.callTool({ name, arguments: args });
+    const [answer = '', next = ''] = content.map((part) => (part.type === 'text' ? part.text : ''));
+    return { ...JSON.parse(answer).data, confirmation: /confirmation "(.*?)"/.exec(next)?.[1] };
+  };
+  const found = (await call('Payees', {})).accounts.edges.map(({ node }: { node: { id: string } }) => node.id);
+  expect(found).toEqual(expect.arrayContaining(payees));
+  const pay = async (payee: string | undefined, amount: string) => {
+    const args = { payee, amount, idempotencyKey: `${payee}-${amount}` };
+    const { confirmation } = await call('PayBill', args);
+    return (await call('PayBill', { ...args, confirmation })).createQuote;
+  };
+  for (const payee of payees.slice(0, 3))
+    expect(await pay(payee, '150.00')).toMatchObject({ replayed: false, quote: { status: 'PROCESSING' } });
+  expect(await pay(payees[0], '50.01')).toMatchObject({ code: 'LIMIT_EXCEEDED' });
+  expect(await pay(payees[3], '1.00')).toMatchObject({ code: 'LIMIT_EXCEEDED' });
+  expect(await pay(payees[0], '50.00')).toMatchObject({ quote: { status: 'PROCESSING' } });
+  await client.close();
 });
 
 test('the worked rate of the guide to money satisfies the law that it states', () => {

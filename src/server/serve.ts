@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
 import { TrustedDocuments } from '../api/graphql/documents/trusted-documents.ts';
+import { schema } from '../api/graphql/server/schema.ts';
 import { createGraphqlServer } from '../api/graphql/server/server.ts';
 import { createDistinctConnections } from '../api/graphql/transports/distinct-connections.ts';
+import { createMcpEndpoint } from '../api/graphql/transports/mcp.ts';
 import { serveWebSockets } from '../api/graphql/transports/websocket.ts';
 import { bodyBytes } from '../api/http/bodies.ts';
 import type { CallerOptions } from '../api/http/callers.ts';
@@ -13,6 +15,7 @@ import { startHttpServer } from '../api/http/server.ts';
 import { Turns } from '../api/http/turns.ts';
 import type { SandboxPlatform, Shown } from '../api/pages/layout.ts';
 import { openPages } from '../api/pages/pages.ts';
+import { restVersion } from '../api/rest/app.ts';
 import { createRestServer } from '../api/rest/server.ts';
 import type { Webhooks } from '../api/webhooks/webhooks.ts';
 import { CredentialBrake } from '../domain/access/limits/credential-brake.ts';
@@ -109,6 +112,10 @@ export async function startServing(
     graphql,
     distinctConnections: createDistinctConnections({
       ...{ operations, keepAliveMs, compresses: config.COMPRESS_STREAMS },
+    }),
+    mcp: createMcpEndpoint({
+      ...{ operations, trusted, credentials, database, log },
+      ...{ schema, cursors: payments.cursors, version: restVersion },
     }),
     origins,
     rest: createRestServer({

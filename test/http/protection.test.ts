@@ -259,7 +259,8 @@ describe('the sandbox, whose credentials are public', () => {
   test.each(['rebound.example', '192.0.2.7:4000', 'localhost.example', '127.0.0.1.example', '[::ffff:192.0.2.7]'])(
     'does not answer at %s, a name that a foreign page can point to it',
     async (host) => {
-      for (const path of ['/graphql', '/2025-10-13/docs', '/health/live']) expect(await statusAt(path, host)).toBe(421);
+      for (const path of ['/graphql', '/mcp', '/2025-10-13/docs', '/health/live'])
+        expect(await statusAt(path, host)).toBe(421);
       const origin = `http://${host}`;
       const socket = new WebSocket(gateway.url.replace('http', 'ws').concat('/graphql'), 'graphql-transport-ws', {
         headers: { host },

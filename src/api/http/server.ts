@@ -14,6 +14,7 @@ import {
   eventStream,
   mediaTypes,
 } from '../graphql/transports/json-requests.ts';
+import type { McpEndpoint } from '../graphql/transports/mcp.ts';
 import type { Pages } from '../pages/pages.ts';
 import { restPrefix } from '../rest/app.ts';
 import type { RestServer } from '../rest/server.ts';
@@ -38,6 +39,7 @@ interface HttpOptions {
   readonly callers: CallerOptions;
   /** Event streams with one connection per operation. */
   readonly distinctConnections: DistinctConnections;
+  readonly mcp: McpEndpoint;
   readonly origins: Origins;
   readonly rest: RestServer;
   readonly providers: ProviderWebhooks;
@@ -159,7 +161,10 @@ async function dispatch(
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (isRead && (await options.pages.answer(request, response, path))) return;
   if (request.method === 'POST' && (await options.pages.answerPost(request, response, path))) return;
-  if (graphqlPaths.has(path)) return serveGraphql(options, admission, request, response);
+  if (graphqlPaths.has(path))
+    return serveGraphql(admission, request, response, (body) => answerGraphql(options, request, response, body));
+  if (path === '/mcp')
+    return serveGraphql(admission, request, response, (body) => options.mcp(request, response, body));
   const { rest, providers } = options;
   const admitJson = (service: Pick<Service, 'servesStrangers' | 'takesJson' | 'work'>) =>
     admit(admission, request, response, { api: 'REST', ...service });
@@ -193,19 +198,17 @@ function describeGraphql({ method }: IncomingMessage, response: ServerResponse):
 }
 
 async function serveGraphql(
-  options: HttpOptions,
   admission: Admission,
   request: IncomingMessage,
   response: WatchedResponse,
+  work: (body: Buffer) => Promise<void>,
 ): Promise<void> {
   return admit(admission, request, response, {
     api: 'GRAPHQL',
     takesJson: true,
     refuseStranger: () => refuseStranger(request, response),
     work: async (body) =>
-      body
-        ? answerGraphql(options, request, response, body)
-        : answer(response, 413, formBody('GRAPHQL', { status: 413, message: tooLong })),
+      body ? work(body) : answer(response, 413, formBody('GRAPHQL', { status: 413, message: tooLong })),
   });
 }
 

@@ -5,7 +5,7 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 
 export const requestSeconds = new Histogram({
   name: 'payments_request_seconds',
-  help: 'The time of requests, by API (graphql, rest), operation, and code: ok, the code of the first error, or the HTTP status of REST.',
+  help: 'The time of requests, by API (graphql, rest, mcp), operation, and code: ok, the code of the first error, or the HTTP status of REST and MCP. A tool of MCP also counts as its GraphQL operation.',
   labelNames: ['api', 'operation', 'code'] as const,
   buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
 });

@@ -2,10 +2,51 @@ import type { Bugs } from './plant.ts';
 
 const check = 'prisma/functions/policies/check_policy.sql';
 const rules = 'allows some %s and no others (%s): %j';
+const mcp = 'src/api/graphql/transports/mcp.ts';
 const together = 'plans that share a transaction have the same result as one after another, whatever they share';
 
 /** Bugs in what policies allow, count and release. */
 export const policyBugs: Bugs = {
+  'test/access/mcp.test.ts': {
+    'an agent that may move money needs no policy': {
+      ...{ file: mcp, find: '!(await isLimited())', put: '!isLimited' },
+      test: 'a token that may move money needs a policy on amounts',
+    },
+    'a policy of an agent need not limit amounts': {
+      file: 'src/domain/policies/read-policies.ts',
+      find: 'Object(limit).amount !== undefined',
+      put: 'limit !== undefined',
+      test: 'a token that may move money needs a policy on amounts',
+    },
+    'an agent has all documents of its platform as tools': {
+      file: mcp,
+      find: 'of documents) {',
+      put: 'of (await asPlatform(platformId, () => trusted.list({ platformId } as Viewer))).map((one) => one.hash)) {',
+      test: 'finds exactly the documents of its token, as tools',
+    },
+    'an agent is told that a payment only reads': {
+      ...{
+        file: mcp,
+        find: 'readOnlyHint: false, destructiveHint: true',
+        put: 'readOnlyHint: true, destructiveHint: false',
+      },
+      test: 'finds exactly the documents of its token, as tools',
+    },
+    'an agent pays without a dry run': {
+      ...{ file: mcp, find: 'withValueAt(given, places.validateOnly, true)', put: 'given' },
+      test: 'validates a payment first, and pays when it confirms',
+    },
+    'an agent confirms another payment than it has validated': {
+      ...{ file: mcp, find: 'validated !== digest ||', put: 'validated === undefined ||' },
+      test: 'skip the validation pays nothing',
+    },
+    'an agent sees a mutation that has no dry run': {
+      file: 'src/api/graphql/documents/tools.ts',
+      find: "if (!isInputObjectType(type) || !('validateOnly' in type.getFields()))",
+      put: 'if (!isInputObjectType(type))',
+      test: 'a token with %s is told so',
+    },
+  },
   'test/payments/policies.test.ts': {
     'a limit takes a payment that does not fit': {
       ...{ file: check, find: 'if v_spent + v_more > v_most then', put: 'if v_spent > v_most then' },

@@ -23,9 +23,14 @@ export function isSafe(method: string | undefined): boolean {
  */
 export function readOperation({ method, url }: IncomingMessage, body: Uint8Array): SentOperation {
   if (method === 'GET' || method === 'HEAD') return readUrl(new URL(`http://localhost${url}`).searchParams);
+  return operationOf(readJson(body));
+}
+
+/** Reads a body as JSON, exactly as it is written. Throws a GraphQLError with the reason if it is not. */
+export function readJson(body: Uint8Array): unknown {
   const text = bodyText(body);
   if (text === undefined) throw badRequest('the body is not valid UTF-8');
-  return operationOf(parsePart(text, 'the body'));
+  return parsePart(text, 'the body');
 }
 
 function readUrl(params: URLSearchParams): SentOperation {

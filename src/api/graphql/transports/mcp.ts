@@ -1,0 +1,250 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { CallToolResult, Server as McpServer } from '@modelcontextprotocol/server';
+import type { DocumentNode, GraphQLSchema } from 'graphql';
+import type { Logger } from 'pino';
+import type { Cursors } from '../../../core/cursors.ts';
+import { claimOf } from '../../../core/idempotency.ts';
+import { Refusal } from '../../../core/refusal.ts';
+import { tokenOf } from '../../../domain/access/caller.ts';
+import type { Credentials } from '../../../domain/access/tokens/credentials.ts';
+import type { Viewer } from '../../../domain/access/viewer.ts';
+import { limitsAmounts } from '../../../domain/policies/read-policies.ts';
+import { asPlatform } from '../../../infra/database/connections/platform-scope.ts';
+import type { Database } from '../../../infra/database/database.ts';
+import { requestSeconds } from '../../../infra/instruments/instruments.ts';
+import { noteOperation } from '../../../infra/instruments/request-facts.ts';
+import { sendAnswer } from '../../http/bodies/answer.ts';
+import { confirmationArgument, type Tool, toolsOf, valueAt, withValueAt } from '../documents/tools.ts';
+import type { TrustedDocuments } from '../documents/trusted-documents.ts';
+import { badRequest, failure } from '../failure.ts';
+import { answerOf } from '../server/http-answer.ts';
+import type { Operations } from '../server/operations.ts';
+import { presentError } from '../server/present-error.ts';
+import { readJson } from '../server/read-operation.ts';
+import { unauthenticated } from '../server/server.ts';
+
+/** Answers a message of the Model Context Protocol whose body has been read. */
+export type McpEndpoint = (request: IncomingMessage, response: ServerResponse, body: Buffer) => Promise<void>;
+
+interface McpOptions {
+  readonly schema: GraphQLSchema;
+  readonly operations: Operations;
+  readonly trusted: TrustedDocuments;
+  readonly credentials: Credentials;
+  readonly database: Database;
+  readonly cursors: Cursors;
+  readonly version: string;
+  readonly log: Logger;
+}
+
+/** How long a payment can be confirmed after it was validated, in milliseconds. */
+const confirmableMs = 600_000;
+
+const instructions =
+  'Each tool is an operation that the owner of the payments has registered. A tool that moves money first validates the payment and answers its price, with a confirmation: pass it, with the same arguments, to pay.';
+
+/** The methods of the protocol that are counted by name. */
+const knownMethods: ReadonlySet<string> = new Set([
+  'initialize',
+  'server/discover',
+  'ping',
+  'tools/list',
+  'tools/call',
+]);
+
+/**
+ * Serves the Model Context Protocol (streamable HTTP, without sessions): the operations of a token's own documents are
+ * tools, and nothing else exists. A tool is run as any GraphQL operation (server/operations.ts), and answers its text.
+ */
+export function createMcpEndpoint(options: McpOptions): McpEndpoint {
+  const { log } = options;
+  return async (request, response, body) => {
+    if (request.method !== 'POST') {
+      const notAllowed = { code: 'METHOD_NOT_ALLOWED', status: 405, headers: { allow: 'POST' } };
+      return refuse(
+        request,
+        response,
+        badRequest('send each message by POST: there are no sessions or streams', notAllowed),
+      );
+    }
+    try {
+      const caller = await callerOf(options, request, response);
+      const message = messageIn(body);
+      const operation = `mcp ${knownMethods.has(message.method) ? message.method : 'other'}`;
+      noteOperation(operation);
+      const end = requestSeconds.startTimer({ api: 'mcp', operation });
+      await answerMessage(caller, request, response, message);
+      end({ code: String(response.statusCode) });
+    } catch (error) {
+      await refuse(request, response, presentError(error, log));
+    }
+  };
+}
+
+function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: ReturnType<typeof presentError>,
+): Promise<void> {
+  return sendAnswer(request, response, answerOf({ errors: [error] }, 'application/json'));
+}
+
+interface Message {
+  readonly method: string;
+}
+
+function messageIn(body: Buffer): Message {
+  const json = readJson(body);
+  if (typeof json !== 'object' || json === null || Array.isArray(json) || !('method' in json))
+    throw badRequest('a request must be one JSON-RPC message; batches are not supported');
+  return { ...json, method: String(json.method) };
+}
+
+/** A caller with its tools, and how it runs them. */
+interface ToolCaller extends McpOptions {
+  readonly viewer: Viewer;
+  readonly tools: readonly Tool[];
+  readonly run: (tool: Tool, variables: Record<string, unknown>) => Promise<CallToolResult>;
+}
+
+/** Finds the tools of a request's token. Throws a GraphQLError or a Refusal for a token that cannot have any. */
+async function callerOf(options: McpOptions, request: IncomingMessage, response: ServerResponse): Promise<ToolCaller> {
+  const { credentials, database, operations } = options;
+  const { authorization } = request.headers;
+  const viewer = await credentials.authenticate(authorization);
+  if (!viewer) throw unauthenticated();
+  if (viewer.documents.length === 0)
+    throw forbidden('this token has no documents of its own: create one with `documents`, which become its tools');
+  const isLimited = () => asPlatform(viewer.platformId, () => limitsAmounts(database, viewer));
+  if (viewer.permissions.includes('TRANSACT') && !(await isLimited()))
+    throw forbidden(
+      `this token can move money, so it needs a policy that limits amounts: set one with setPolicy, for ${tokenOf(viewer)}`,
+    );
+  const run = async ({ name, text }: Tool, variables: Record<string, unknown>) => {
+    const sent = { query: text, operationName: name, variables };
+    const prepared = await operations.prepare({ authorization, response }, () => sent);
+    const answer = 'document' in prepared ? await operations.answer(prepared) : { errors: prepared };
+    return textResult([answerOf(answer, 'application/json').body], 'errors' in answer && answer.errors !== undefined);
+  };
+  return { ...options, viewer, tools: await readTools(options, viewer), run };
+}
+
+const forbidden = (message: string) => failure('FORBIDDEN', message, { status: 403 });
+
+/** The tools of each document that has been read. */
+const toolsByDocument = new WeakMap<DocumentNode, readonly Tool[]>();
+
+/** Returns the operations of a viewer's own documents. A document that has been deleted is none. */
+async function readTools(
+  { trusted, operations, schema }: McpOptions,
+  { platformId, documents }: Viewer,
+): Promise<readonly Tool[]> {
+  const tools: Tool[] = [];
+  for (const hash of documents) {
+    const text = await trusted.find(platformId, hash);
+    if (text === undefined) continue;
+    const problem = operations.documents.problemIn(text);
+    if (problem !== undefined) throw forbidden(`document ${hash} cannot be executed any more: ${problem}`);
+    const document = operations.documents.parse(text);
+    const found = toolsByDocument.get(document) ?? toolsOf({ schema, document, text });
+    toolsByDocument.set(document, found);
+    tools.push(...found);
+  }
+  const twice = tools.find(({ name }, at) => tools.findIndex((tool) => tool.name === name) !== at);
+  if (twice) throw forbidden(`two documents of this token have an operation named ${twice.name}`);
+  return tools;
+}
+
+/** Answers one message by the SDK, which is loaded by the first one: most instances serve no agents. */
+async function answerMessage(caller: ToolCaller, request: IncomingMessage, response: ServerResponse, message: Message) {
+  const sdk = await import('@modelcontextprotocol/server');
+  const serve = () => {
+    const server = new sdk.Server(
+      { name: 'payments', version: caller.version },
+      { capabilities: { tools: {} }, instructions },
+    );
+    serveTools(server, caller, (text) => new sdk.ProtocolError(sdk.INVALID_PARAMS, text));
+    return server;
+  };
+  const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
+    typeof value === 'string' ? [[name, value]] : [],
+  );
+  const sent = new Request('http://localhost/mcp', { method: 'POST', headers });
+  // Both kinds of versions: with a handshake (until 2025), where each message is answered alone, and without one.
+  const isOlder = await sdk.isLegacyRequest(sent, message);
+  const older = new sdk.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  // No subscription is served: it would stay open.
+  const newer = sdk.createMcpHandler(serve, { legacy: 'reject', maxSubscriptions: 0, keepAliveMs: 0 });
+  if (isOlder) await serve().connect(older);
+  const answer = await (isOlder ? older : { handleRequest: newer.fetch }).handleRequest(sent, { parsedBody: message });
+  const type = answer.headers.get('content-type');
+  await sendAnswer(request, response, {
+    status: answer.status,
+    headers: type === null ? {} : { 'content-type': type },
+    body: await answer.text(),
+  });
+  await Promise.all([older.close(), newer.close()]);
+}
+
+function serveTools(server: McpServer, caller: ToolCaller, wrongParams: (message: string) => Error): void {
+  server.setRequestHandler('tools/list', () => ({
+    tools: caller.tools.map(({ name, description, inputSchema, places }) => ({
+      ...{ name, description, inputSchema },
+      annotations: places
+        ? { readOnlyHint: false, destructiveHint: true, idempotentHint: true }
+        : { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
+    })),
+  }));
+  server.setRequestHandler('tools/call', ({ params }) => {
+    const tool = caller.tools.find(({ name }) => name === params.name);
+    if (!tool) throw wrongParams(`there is no tool ${params.name}`);
+    const { [confirmationArgument]: confirmation, ...variables } = params.arguments ?? {};
+    const unknown = Object.keys(params.arguments ?? {}).find((name) => !(name in tool.inputSchema.properties));
+    if (unknown !== undefined) throw wrongParams(`${tool.name} has no argument ${unknown}`);
+    return tool.places ? pay(caller, tool, variables, confirmation) : caller.run(tool, variables);
+  });
+}
+
+/** Validates a payment, or makes it if its caller confirms what was validated: the same arguments, a moment ago. */
+async function pay(
+  caller: ToolCaller,
+  tool: Tool,
+  variables: Record<string, unknown>,
+  confirmation: unknown,
+): Promise<CallToolResult> {
+  const { places, name, text } = tool;
+  const { cursors, viewer } = caller;
+  if (!places) throw new Error(`${name} is a query`);
+  const given = withValueAt(variables, places.validateOnly, undefined);
+  const idempotencyKey = valueAt(given, places.idempotencyKey);
+  if (typeof idempotencyKey !== 'string')
+    return textResult([`${places.idempotencyKey.join('.')} must be an idempotency key`], true);
+  const input = { tokenId: viewer.tokenId, text, given };
+  let claim: string;
+  try {
+    claim = claimOf({}, { operation: name, input, idempotencyKey })?.hash ?? '';
+  } catch (error) {
+    if (error instanceof Refusal) return textResult([error.message], true);
+    throw error;
+  }
+  const digest = claim.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
+  if (confirmation === undefined) {
+    const { content, isError = false } = await caller.run(tool, withValueAt(given, places.validateOnly, true));
+    const issued = cursors.write('confirmation', viewer.platformId, `${Date.now() + confirmableMs}:${digest}`);
+    const next = `Nothing was paid: the payment was only validated. To pay, call ${name} again with the same arguments and confirmation "${issued}".`;
+    return { content: isError ? content : [...content, { type: 'text', text: next }], isError };
+  }
+  const [until, validated] = (cursors.read('confirmation', viewer.platformId, String(confirmation)) ?? '').split(':');
+  if (validated !== digest || Number(until) < Date.now())
+    return textResult(
+      [
+        'Nothing was paid: the confirmation is for other arguments, or too old. Call without it to validate the payment again.',
+      ],
+      true,
+    );
+  return caller.run(tool, withValueAt(given, places.validateOnly, false));
+}
+
+function textResult(texts: readonly string[], isError: boolean): CallToolResult {
+  return { content: texts.map((text) => ({ type: 'text', text })), isError };
+}

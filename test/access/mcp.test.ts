@@ -1,0 +1,435 @@
+import { hash } from 'node:crypto';
+import { Client, StreamableHTTPClientTransport, type VersionNegotiationMode } from '@modelcontextprotocol/client';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { basicAuthorization } from '../../src/domain/access/tokens/basic-authorization.ts';
+import { act, mint, succeed } from '../setup/acts.ts';
+import { connect, type Data, type TestPlatform, testGateway } from '../setup/gateway.ts';
+import { restClient } from '../setup/rest.ts';
+import { balanceOf, externalAccount, makeScene, usAccount } from '../setup/scene.ts';
+
+/** Agents: a token's own documents as tools of the Model Context Protocol, called by the protocol's own client. */
+
+const t = await testGateway();
+const scene = await makeScene(t.platform, 100_000n);
+const payees = [
+  scene.outsideUsd,
+  await externalAccount(t.platform, scene.customerId, 'USD', usAccount('2100000')),
+  await externalAccount(t.platform, scene.customerId, 'USD', usAccount('2200000')),
+];
+const stranger = await externalAccount(t.platform, scene.customerId, 'USD', usAccount('2300000'));
+
+const outcome = `__typename ... on TransferOutSuccess { replayed transaction { id status } }
+  ... on ValidatedPayment { sentAmount { decimal } feesIncluded { decimal } limits { period leftAmount { decimal } } approvalDueAt }
+  ... on LimitExceededError { rule limit { period leftAmount { decimal } } } ... on UserError { code message }`;
+const payText = `# Pays one of the known payees
+# from the account for bills.
+mutation PayBill($payee: ID!, "Dollars, such as 25.00." $amount: Decimal!, $key: String!, $check: Boolean = true) {
+  transferOut(input: { sourceAccountId: "${scene.usd}", destinationAccountId: $payee, amount: { decimal: $amount }, idempotencyKey: $key, validateOnly: $check }) { ${outcome} }
+}`;
+const transferText = `"Moves money out." mutation Transfer($input: TransferOutInput!) { transferOut(input: $input) { ${outcome} } }`;
+const balanceText = 'query Balance($id: ID!) { account(id: $id) { ... on InternalAccount { balance { decimal } } } }';
+const latestText =
+  'query Latest($first: Int = 3, $status: [TransactionStatus!]) { transactions(first: $first, filter: { status: $status }) { edges { node { id } } } }';
+const ofOthersText = 'query OfOthers { viewer { platformId } }';
+
+const sha256 = (text: string) => hash('sha256', text);
+const register = async (platform: TestPlatform, ...texts: readonly string[]) =>
+  (await restClient(t.url, platform.authorization)).ask(
+    'POST',
+    '/trusted-documents',
+    Object.fromEntries(texts.map((text) => [sha256(text), text])),
+  );
+await register(t.platform, payText, transferText, balanceText, latestText, ofOthersText);
+
+interface Agent {
+  readonly tokenId: string;
+  readonly authorization: string;
+}
+
+/** Makes a token with documents of its own, for an agent. */
+async function tokenFor(texts: readonly string[], input: object = {}): Promise<Agent> {
+  const { apiToken, secret } = await succeed(
+    t.platform,
+    'createApiToken',
+    { name: 'agent', permissions: ['VIEW', 'TRANSACT'], documents: texts.map(sha256), ...input },
+    'secret apiToken { id clientId }',
+  );
+  return { tokenId: apiToken.id, authorization: basicAuthorization({ clientId: apiToken.clientId, secret }) };
+}
+
+const bounds = {
+  limits: [{ period: 'DAY', currency: 'USD', amount: { decimal: '500.00' } }],
+  receiverAccountIds: payees,
+  timeZone: 'UTC',
+};
+const setPolicy = (subjectId: string, policy: object = bounds) =>
+  succeed(t.platform, 'setPolicy', { subjectId, ...policy });
+
+/** Makes an agent that can pay three payees 500.00 a day. */
+async function payingAgent(...texts: readonly string[]): Promise<Agent> {
+  const agent = await tokenFor(texts.length > 0 ? texts : [payText, transferText, balanceText]);
+  await setPolicy(agent.tokenId);
+  return agent;
+}
+
+/** Connects a client of the protocol. */
+async function clientOf(
+  { authorization }: { readonly authorization?: string },
+  mode: VersionNegotiationMode = 'legacy',
+) {
+  const client = new Client({ name: 'agent', version: '1' }, { versionNegotiation: { mode } });
+  onTestFinished(() => client.close());
+  const requestInit = { headers: { ...(authorization !== undefined && { authorization }) } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${t.url}/mcp`), { requestInit }));
+  return client;
+}
+
+/** Calls a tool. Returns the data of its answer, its texts, and the confirmation that it gives out. */
+async function call(client: Client, name: string, args: object): Promise<Data> {
+  const { content, isError } = await client.callTool({ name, arguments: { ...args } });
+  const texts = content.map((part) => (part.type === 'text' ? part.text : ''));
+  const [, confirmation] = /confirmation "([^"]+)"/.exec(texts[1] ?? '') ?? [];
+  return { isError, texts, confirmation, ...(isError ? {} : JSON.parse(texts[0] ?? '')) };
+}
+
+/** Validates a payment, and makes it. */
+async function payBill(client: Client, args: object): Promise<Data> {
+  const { confirmation } = await call(client, 'PayBill', args);
+  return (await call(client, 'PayBill', { ...args, confirmation })).data.transferOut;
+}
+
+const messageOf = (attempt: Promise<unknown>) => attempt.then(() => 'done', String);
+
+describe.each(['legacy', { pin: '2026-07-28' }] as const)('a client of the protocol %j', (mode) => {
+  test('finds exactly the documents of its token, as tools', async () => {
+    const client = await clientOf(await payingAgent(payText, latestText), mode);
+    const { tools } = await client.listTools();
+    expect(tools).toMatchObject([
+      {
+        name: 'PayBill',
+        description: 'Pays one of the known payees\nfrom the account for bills.',
+        annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+      },
+      {
+        name: 'Latest',
+        description: 'Latest',
+        annotations: { readOnlyHint: true, destructiveHint: false },
+        inputSchema: { properties: { first: { type: 'integer', default: 3 } }, required: [] },
+      },
+    ]);
+    expect(tools).toHaveLength(2);
+    expect(await messageOf(client.callTool({ name: 'OfOthers', arguments: {} }))).toContain(
+      'there is no tool OfOthers',
+    );
+  });
+
+  test('validates a payment first, and pays when it confirms', async () => {
+    const client = await clientOf(await payingAgent(), mode);
+    const before = await balanceOf(t.platform, scene.usd);
+    const args = { payee: payees[1], amount: '120.00', key: `first-${sha256(JSON.stringify(mode))}` };
+    const checked = await call(client, 'PayBill', args);
+    expect(checked.data.transferOut).toMatchObject({
+      __typename: 'ValidatedPayment',
+      sentAmount: { decimal: '120.00' },
+      feesIncluded: { decimal: '0.00' },
+      limits: [{ period: 'DAY', leftAmount: { decimal: '380.00' } }],
+      approvalDueAt: null,
+    });
+    expect(await balanceOf(t.platform, scene.usd)).toBe(before);
+    const { confirmation } = checked;
+    expect((await call(client, 'PayBill', { ...args, confirmation })).data.transferOut).toMatchObject({
+      __typename: 'TransferOutSuccess',
+      replayed: false,
+    });
+    expect(await balanceOf(t.platform, scene.usd)).toBe(before - 12_000n);
+  });
+});
+
+test('the schema of a tool accepts what GraphQL accepts, with its descriptions', async () => {
+  const { tools } = await (await clientOf(await payingAgent())).listTools();
+  const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true });
+  addFormats.default(ajv);
+  const [pay, transfer] = tools.map(({ inputSchema }) => ajv.compile(inputSchema));
+  const bill = { payee: payees[0], amount: '1.00', key: 'k' };
+  for (const [args, isValid] of [
+    [bill, true],
+    [{ ...bill, confirmation: 'c' }, true],
+    [{ ...bill, amount: 1 }, false],
+    [{ ...bill, key: 'two words' }, false],
+    [{ ...bill, check: false }, false],
+    [{ payee: payees[0], amount: '1.00' }, false],
+  ] as const)
+    expect([args, pay?.(args)]).toEqual([args, isValid]);
+  const input = {
+    sourceAccountId: scene.usd,
+    destinationAccountId: payees[0],
+    amount: { units: '100' },
+    idempotencyKey: 'k',
+  };
+  for (const [changed, isValid] of [
+    [{}, true],
+    [{ amount: { decimal: '1.00' } }, true],
+    [{ amount: { decimal: '1.00', units: 100 } }, false],
+    [{ amount: {} }, false],
+    [{ idempotencyKey: undefined }, false],
+    [{ validateOnly: false }, false],
+    [{ other: 1 }, false],
+  ] as const)
+    expect([changed, transfer?.(JSON.parse(JSON.stringify({ input: { ...input, ...changed } })))]).toEqual([
+      changed,
+      isValid,
+    ]);
+  expect(tools[0]?.inputSchema.properties).toMatchObject({
+    amount: { description: 'Dollars, such as 25.00.' },
+    payee: { description: expect.stringContaining('account') },
+  });
+  expect(tools[1]?.description).toBe('Moves money out.');
+});
+
+test('an answer is the text of the GraphQL API', async () => {
+  const agent = await payingAgent();
+  const body = JSON.stringify({ query: balanceText, variables: { id: scene.usd } });
+  const headers = { authorization: agent.authorization, 'content-type': 'application/json' };
+  const text = await (await fetch(`${t.url}/graphql`, { method: 'POST', headers, body })).text();
+  const client = await clientOf(agent);
+  expect((await call(client, 'Balance', { id: scene.usd })).texts).toEqual([text]);
+  const refused = await call(client, 'Balance', {});
+  expect([refused.isError, JSON.parse(refused.texts[0])]).toMatchObject([
+    true,
+    { errors: [{ extensions: { code: 'INVALID_INPUT' } }] },
+  ]);
+});
+
+describe('an agent that is told to', () => {
+  const unchanged = async (attempt: () => Promise<void>) => {
+    const before = await balanceOf(t.platform, scene.usd);
+    await attempt();
+    expect(await balanceOf(t.platform, scene.usd)).toBe(before);
+  };
+
+  test('overspend spends no more than its policy allows', async () => {
+    const client = await clientOf(await payingAgent());
+    await unchanged(async () => {
+      expect(await payBill(client, { payee: payees[0], amount: '500.01', key: 'over-1' })).toMatchObject({
+        code: 'LIMIT_EXCEEDED',
+      });
+    });
+    const before = await balanceOf(t.platform, scene.usd);
+    await Promise.all(
+      [1, 2, 3, 4].map((bill) =>
+        payBill(client, { payee: payees[bill % 3], amount: '200.00', key: `at-once-${bill}` }),
+      ),
+    );
+    expect(before - (await balanceOf(t.platform, scene.usd))).toBe(40_000n);
+  });
+
+  test('pay a stranger pays nobody', async () => {
+    const client = await clientOf(await payingAgent());
+    await unchanged(async () => {
+      expect(await payBill(client, { payee: stranger, amount: '1.00', key: 'stranger' })).toMatchObject({
+        code: 'LIMIT_EXCEEDED',
+        rule: 'RECEIVER',
+      });
+    });
+  });
+
+  test('repeat a payment pays once', async () => {
+    const client = await clientOf(await payingAgent());
+    const args = { payee: payees[0], amount: '30.00', key: 'repeated' };
+    const before = await balanceOf(t.platform, scene.usd);
+    const first = await payBill(client, args);
+    const again = await payBill(client, args);
+    expect([again.replayed, again.transaction.id]).toEqual([true, first.transaction.id]);
+    expect(before - (await balanceOf(t.platform, scene.usd))).toBe(3_000n);
+    expect(await payBill(client, { ...args, amount: '31.00' })).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
+    expect(before - (await balanceOf(t.platform, scene.usd))).toBe(3_000n);
+  });
+
+  test('skip the validation pays nothing', async () => {
+    const agent = await payingAgent();
+    const client = await clientOf(agent);
+    const args = { payee: payees[0], amount: '10.00', key: 'skipped' };
+    const input = {
+      sourceAccountId: scene.usd,
+      destinationAccountId: payees[0],
+      amount: { units: 1_000 },
+      idempotencyKey: 'skipped',
+    };
+    const { confirmation } = await call(client, 'PayBill', args);
+    const ofOther = await call(await clientOf(await payingAgent()), 'PayBill', args);
+    await unchanged(async () => {
+      for (const forged of ['yes', '', true, confirmation.slice(0, -2), ofOther.confirmation])
+        expect(await call(client, 'PayBill', { ...args, confirmation: forged })).toMatchObject({ isError: true });
+      for (const other of [{ amount: '11.00' }, { payee: payees[1] }, { key: 'another' }])
+        expect(await call(client, 'PayBill', { ...args, ...other, confirmation })).toMatchObject({ isError: true });
+      expect(await call(client, 'Transfer', { input, confirmation })).toMatchObject({ isError: true });
+      expect(
+        (await call(client, 'Transfer', { input: { ...input, validateOnly: false } })).data.transferOut,
+      ).toMatchObject({
+        __typename: 'ValidatedPayment',
+      });
+      expect(await messageOf(client.callTool({ name: 'PayBill', arguments: { ...args, check: false } }))).toContain(
+        'PayBill has no argument check',
+      );
+      for (const key of [undefined, '', 'two words', 1])
+        expect(await call(client, 'PayBill', { ...args, key })).toMatchObject({ isError: true });
+      for (const wrong of [[input], 'input', null, undefined])
+        expect(await call(client, 'Transfer', { input: wrong })).toMatchObject({ isError: true });
+    });
+  });
+
+  test('invent a document runs nothing, on any path', async () => {
+    const { authorization } = await payingAgent();
+    const own = connect(t.url, t.platform.platformId, authorization);
+    const input = { sourceAccountId: scene.usd, destinationAccountId: payees[0], amount: { units: 100 } };
+    await unchanged(async () => {
+      const client = await clientOf({ authorization });
+      for (const name of ['transferOut', 'OfOthers', sha256(ofOthersText), '__proto__'])
+        expect(await messageOf(client.callTool({ name, arguments: {} }))).toContain('there is no tool');
+      expect(await own.send('mutation { __typename }')).toMatchObject({ status: 403 });
+      expect(await messageOf(act(own, 'transferOut', input))).toContain('not registered');
+      const rest = await restClient(t.url, authorization);
+      const { usd: sourceAccountId } = scene;
+      const transfer = { source: { accountId: sourceAccountId }, destination: { accountId: payees[0] }, amount: 100 };
+      expect((await rest.call('POST', '/transfer-out', { body: transfer, key: 'rest' })).status).toBe(403);
+    });
+  });
+});
+
+test('a token that may move money needs a policy on amounts', async () => {
+  const agent = await tokenFor([payText]);
+  const sentence = `this token can move money, so it needs a policy that limits amounts: set one with setPolicy, for ${agent.tokenId}`;
+  expect(await messageOf(clientOf(agent))).toContain(sentence);
+  await setPolicy(agent.tokenId, { ...bounds, limits: [{ period: 'DAY', payments: 3 }] });
+  expect(await messageOf(clientOf(agent))).toContain(sentence);
+  await setPolicy(agent.tokenId);
+  const client = await clientOf(agent);
+  await succeed(t.platform, 'deletePolicy', { subjectId: agent.tokenId });
+  expect(await messageOf(client.listTools())).toContain(sentence);
+  // One that only reads needs none.
+  expect(
+    (await (await clientOf(await tokenFor([balanceText], { permissions: ['VIEW'] }))).listTools()).tools,
+  ).toHaveLength(1);
+});
+
+test('the token of an app has its own documents, too, and its own policy or that of its maker', async () => {
+  const input = {
+    boundTo: { customerId: scene.customerId },
+    permissions: ['VIEW', 'TRANSACT'],
+    documents: [sha256(balanceText)],
+  };
+  const { token, tokenId } = await mint(t.platform, input);
+  const agent = { authorization: `Bearer ${token}` };
+  expect(await messageOf(clientOf(agent))).toContain(tokenId);
+  await setPolicy(tokenId);
+  const client = await clientOf(agent);
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['Balance']);
+  const other = await makeScene(t.platform, 0n);
+  expect((await call(client, 'Balance', { id: other.usd })).data).toEqual({ account: null });
+});
+
+test('a document of another platform is none, and one that is deleted', async () => {
+  const other = await t.newPlatform('other');
+  const text = 'query Theirs { viewer { kind } }';
+  await register(other, text);
+  expect(
+    await act(t.platform, 'createApiToken', { name: 'a', permissions: ['VIEW'], documents: [sha256(text)] }),
+  ).toMatchObject({
+    code: 'INVALID_INPUT',
+  });
+  const short = 'query Short { viewer { kind } }';
+  await register(t.platform, short);
+  const client = await clientOf(await tokenFor([short, balanceText], { permissions: ['VIEW'] }));
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['Short', 'Balance']);
+  await (await restClient(t.url, t.platform.authorization)).ask(
+    'DELETE',
+    `/trusted-documents/${sha256(short)}`,
+    undefined,
+    204,
+  );
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['Balance']);
+});
+
+test('a revoked token is refused', async () => {
+  const agent = await payingAgent();
+  const client = await clientOf(agent);
+  await succeed(t.platform, 'revokeApiToken', { tokenId: agent.tokenId });
+  let answer = 'done';
+  while (answer === 'done') answer = await messageOf(client.listTools());
+  expect(answer).toContain('UNAUTHENTICATED');
+});
+
+const subscriptionText = 'subscription Follow { transactionUpdates { status } }';
+const cancelText =
+  'mutation Cancel($input: CancelQuoteInput!) { cancelQuote(input: $input) { ... on UserError { code } } }';
+const blindText =
+  'mutation Blind($input: TransferOutInput!) { transferOut(input: $input) { ... on UserError { code } } }';
+const twiceText = `mutation Twice($a: TransferOutInput!, $b: TransferOutInput!) { a: transferOut(input: $a) { ${outcome} } b: transferOut(input: $b) { ${outcome} } }`;
+const fixedText = transferText
+  .replace('"Moves money out." mutation Transfer($input: TransferOutInput!)', 'mutation Fixed($amount: AmountInput!)')
+  .replace(
+    '$input',
+    `{ sourceAccountId: "${scene.usd}", destinationAccountId: "${payees[0]}", amount: $amount, idempotencyKey: "one", validateOnly: false }`,
+  );
+test.each([
+  ['a subscription', [subscriptionText], 'Follow cannot be a tool: a tool has one answer'],
+  ['a document without a name', ['{ viewer { kind } }'], 'an operation without a name cannot be a tool'],
+  ['a mutation without a dry run', [cancelText], 'Cancel cannot be a tool: cancelQuote cannot be validated first'],
+  [
+    'a mutation that does not show its dry run',
+    [blindText],
+    'Blind cannot be a tool: it must select fields of ValidatedPayment',
+  ],
+  ['several mutations', [twiceText], 'Twice cannot be a tool: a mutation must have exactly one field'],
+  ['a mutation with fixed settings', [fixedText], 'Fixed cannot be a tool: its input must be a variable'],
+  [
+    'two operations of one name',
+    [balanceText, balanceText.replace('decimal', 'amount')],
+    'two documents of this token have an operation named Balance',
+  ],
+])('a token with %s is told so', async (_what, texts, reason) => {
+  await register(t.platform, ...texts);
+  expect(await messageOf(clientOf(await payingAgent(...texts)))).toContain(reason);
+});
+
+describe('a request', () => {
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+  const accept = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
+  type Sent = Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> };
+  const send = (init: Sent) =>
+    fetch(`${t.url}/mcp`, { method: 'POST', ...init, headers: { ...accept, ...init.headers } });
+
+  test('without credentials, or with those of a token without documents, is refused', async () => {
+    const unknown = await send({ body: JSON.stringify(ping) });
+    expect([unknown.status, await unknown.json()]).toMatchObject([
+      401,
+      { errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] },
+    ]);
+    const { authorization } = t.platform;
+    const own = await send({ body: JSON.stringify(ping), headers: { authorization } });
+    expect([own.status, await own.json()]).toMatchObject([
+      403,
+      { errors: [{ message: expect.stringContaining('no documents of its own') }] },
+    ]);
+  });
+
+  test('is one message of JSON, by POST', async () => {
+    const { authorization } = await payingAgent();
+    const headers = { authorization };
+    const statusOf = async (init: Sent) => (await send({ ...init, headers: { ...headers, ...init.headers } })).status;
+    expect(await statusOf({ body: JSON.stringify(ping) })).toBe(200);
+    expect(await statusOf({ body: JSON.stringify([ping, ping]) })).toBe(400);
+    expect(await statusOf({ body: '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}' })).toBe(400);
+    expect(await statusOf({ body: '{' })).toBe(400);
+    expect(await statusOf({ body: JSON.stringify(ping), headers: { 'content-type': 'text/plain' } })).toBe(415);
+    expect(await statusOf({ body: JSON.stringify({ ...ping, params: 'x'.repeat(200_000) }) })).toBe(413);
+    expect([await statusOf({ method: 'GET' }), await statusOf({ method: 'DELETE' })]).toEqual([405, 405]);
+  });
+
+  test('for a stream of changes is refused, and holds no connection', async () => {
+    const client = await clientOf(await payingAgent(), { pin: '2026-07-28' });
+    expect(await messageOf(client.listen({ toolsListChanged: true }))).not.toBe('done');
+  });
+});
