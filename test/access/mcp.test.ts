@@ -48,7 +48,7 @@ interface Agent {
   readonly authorization: string;
 }
 
-/** Makes a token with documents of its own, for an agent. */
+/** Creates a token with its own documents, for an agent. */
 async function tokenFor(texts: readonly string[], input: object = {}): Promise<Agent> {
   const { apiToken, secret } = await succeed(
     t.platform,
@@ -67,7 +67,7 @@ const bounds = {
 const setPolicy = (subjectId: string, policy: object = bounds) =>
   succeed(t.platform, 'setPolicy', { subjectId, ...policy });
 
-/** Makes an agent that can pay three payees 500.00 a day. */
+/** Creates an agent that can pay three payees 500.00 a day. */
 async function payingAgent(...texts: readonly string[]): Promise<Agent> {
   const agent = await tokenFor(texts.length > 0 ? texts : [payText, transferText, balanceText]);
   await setPolicy(agent.tokenId);
@@ -86,7 +86,7 @@ async function clientOf(
   return client;
 }
 
-/** Calls a tool. Returns the data of its answer, its texts, and the confirmation that it gives out. */
+/** Calls a tool. Returns the data of its answer, its texts, and the confirmation in it. */
 async function call(client: Client, name: string, args: object): Promise<Data> {
   const { content, isError } = await client.callTool({ name, arguments: { ...args } });
   const texts = content.map((part) => (part.type === 'text' ? part.text : ''));
@@ -202,7 +202,7 @@ test('an answer is the text of the GraphQL API', async () => {
   ]);
 });
 
-describe('an agent that is told to', () => {
+describe('an agent instructed to', () => {
   const unchanged = async (attempt: () => Promise<void>) => {
     const before = await balanceOf(t.platform, scene.usd);
     await attempt();
@@ -225,7 +225,7 @@ describe('an agent that is told to', () => {
     expect(before - (await balanceOf(t.platform, scene.usd))).toBe(40_000n);
   });
 
-  test('pay a stranger pays nobody', async () => {
+  test('pay a stranger pays no one', async () => {
     const client = await clientOf(await payingAgent());
     await unchanged(async () => {
       expect(await payBill(client, { payee: stranger, amount: '1.00', key: 'stranger' })).toMatchObject({
@@ -308,13 +308,13 @@ test('a token that may move money needs a policy on amounts', async () => {
   const client = await clientOf(agent);
   await succeed(t.platform, 'deletePolicy', { subjectId: agent.tokenId });
   expect(await messageOf(client.listTools())).toContain(sentence);
-  // One that only reads needs none.
+  // A token that only reads needs none.
   expect(
     (await (await clientOf(await tokenFor([balanceText], { permissions: ['VIEW'] }))).listTools()).tools,
   ).toHaveLength(1);
 });
 
-test('the token of an app has its own documents, too, and its own policy or that of its maker', async () => {
+test("an app's token has its own documents too, and its own policy or its creator's", async () => {
   const input = {
     boundTo: { customerId: scene.customerId },
     permissions: ['VIEW', 'TRANSACT'],
@@ -330,7 +330,7 @@ test('the token of an app has its own documents, too, and its own policy or that
   expect((await call(client, 'Balance', { id: other.usd })).data).toEqual({ account: null });
 });
 
-test('a document of another platform is none, and one that is deleted', async () => {
+test('a token cannot have a document of another platform, and a deleted document is no longer a tool', async () => {
   const other = await t.newPlatform('other');
   const text = 'query Theirs { viewer { kind } }';
   await register(other, text);
@@ -389,7 +389,7 @@ test.each([
     [balanceText, balanceText.replace('decimal', 'amount')],
     'two documents of this token have an operation named Balance',
   ],
-])('a token with %s is told so', async (_what, texts, reason) => {
+])('a token with %s gets a message with the reason', async (_what, texts, reason) => {
   await register(t.platform, ...texts);
   expect(await messageOf(clientOf(await payingAgent(...texts)))).toContain(reason);
 });

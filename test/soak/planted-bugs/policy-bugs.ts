@@ -44,7 +44,7 @@ export const policyBugs: Bugs = {
       file: 'src/api/graphql/documents/tools.ts',
       find: "if (!isInputObjectType(type) || !('validateOnly' in type.getFields()))",
       put: 'if (!isInputObjectType(type))',
-      test: 'a token with %s is told so',
+      test: 'a token with %s gets a message with the reason',
     },
   },
   'test/payments/policies.test.ts': {
